@@ -13,9 +13,9 @@ import (
 )
 
 // wrapped is a table made of another one. It forwards every method of a table, including the
-// optional ones, so a wrapper embeds it and overrides only what it changes. A new optional method
-// of tables must be forwarded here, for all wrappers. The table joined, which has several tables,
-// forwards all but Meta and Omitted.
+// optional ones, so that a wrapper can embed it and override only the methods that it changes. A
+// new optional method of tables must be forwarded here, for all wrappers. The type joined, which
+// has several tables, forwards all methods but Meta and Omitted itself.
 type wrapped struct{ Table }
 
 func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
@@ -25,8 +25,8 @@ func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
 func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
 func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
 
-// A derived table has other columns than the table that it is made of. Part 0 of its batch is the
-// batch of that table.
+// A derived table has other columns than the inner table, which it is made of. Part 0 of its batch
+// is the batch of the inner table.
 type derived struct {
 	wrapped
 	columns []Column
@@ -39,8 +39,8 @@ func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *de
 	return &derived{wrapped: wrapped{t}, columns: columns, rows: -1, derive: derive}
 }
 
-// same derives columns that have the elements of the inner table.
-func same(b, inner *Raw) error {
+// copyColumns is the derive function of a table that has the elements of the inner table.
+func copyColumns(b, inner *Raw) error {
 	copy(b.Columns, inner.Columns)
 	return nil
 }
@@ -79,7 +79,7 @@ func (d *derived) Decode(b *Raw) error {
 // WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
 // why. Each shape must have as many elements as the shape that it replaces.
 func WithColumns(t Table, columns []Column, notes ...string) Table {
-	d := newDerived(t, columns, same)
+	d := newDerived(t, columns, copyColumns)
 	d.notes = notes
 	return d
 }
@@ -87,7 +87,7 @@ func WithColumns(t Table, columns []Column, notes ...string) Table {
 // WithRows returns t with the given number of rows, for a table that does not know its own. See
 // [Count].
 func WithRows(t Table, rows int64) Table {
-	d := newDerived(t, t.Columns(), same)
+	d := newDerived(t, t.Columns(), copyColumns)
 	d.rows = rows
 	return d
 }
@@ -100,7 +100,7 @@ func ChooseLabel(t Table, i int, classes []string) Table {
 	if classes != nil {
 		columns[i].Classes = classes
 	}
-	return newDerived(t, columns, same)
+	return newDerived(t, columns, copyColumns)
 }
 
 // Project returns t with only the named columns, in the order of names, which must differ.
@@ -141,24 +141,24 @@ func Transpose(t Table, column int) (Table, error) {
 	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
 	record := c.RecordSize()
 	if record == 0 {
-		return newDerived(t, columns, same), nil
+		return newDerived(t, columns, copyColumns), nil
 	}
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		copy(b.Columns, inner.Columns)
 		data := b.Columns[column]
 		b.Scratch = Grow(b.Scratch, record)
-		for at := 0; at+record <= len(data); at += record {
-			transposeRecord(b.Scratch, data[at:at+record], n1, n2, record/(n1*n2))
-			copy(data[at:at+record], b.Scratch)
+		for offset := 0; offset+record <= len(data); offset += record {
+			transposeRecord(b.Scratch, data[offset:offset+record], n1, n2, record/(n1*n2))
+			copy(data[offset:offset+record], b.Scratch)
 		}
 		return nil
 	}), nil
 }
 
-// transposeRecord writes the n1×n2 matrix src, whose cells have cell bytes, to dst with its axes
-// swapped.
-func transposeRecord(dst, src []byte, n1, n2, cell int) {
-	if cell == 1 {
+// transposeRecord writes the n1×n2 matrix src to dst with its axes swapped. A cell of the matrix
+// has cellSize bytes.
+func transposeRecord(dst, src []byte, n1, n2, cellSize int) {
+	if cellSize == 1 {
 		for i := range n1 {
 			for j, v := range src[i*n2 : (i+1)*n2] {
 				dst[j*n1+i] = v
@@ -168,7 +168,7 @@ func transposeRecord(dst, src []byte, n1, n2, cell int) {
 	}
 	for i := range n1 {
 		for j := range n2 {
-			copy(dst[(j*n1+i)*cell:][:cell], src[(i*n2+j)*cell:])
+			copy(dst[(j*n1+i)*cellSize:][:cellSize], src[(i*n2+j)*cellSize:])
 		}
 	}
 }
@@ -191,8 +191,8 @@ func Invert(t Table, column int) (Table, error) {
 }
 
 // Unstack returns a scalar column for each element of t's only column, whose records must have as
-// many elements as there are names. Column label gets the classes. QMNIST's labels are such a
-// table: eight numbers for each image, the first of which is the class.
+// many elements as there are names. The column with the index label gets the class names. QMNIST's
+// labels are such a table: eight numbers for each image, the first of which is the class.
 func Unstack(t Table, names []string, label int) (Table, error) {
 	inner := t.Columns()[0]
 	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
@@ -225,15 +225,15 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 	own := t.Columns()
 	columns := slices.Clone(own)
 	var added, compared []int // indices of keys that t does not have, and that it has
-	at := make([]int, len(keys))
+	position := make([]int, len(keys))
 	for i, key := range keys {
-		at[i] = slices.IndexFunc(own, func(c Column) bool { return c.Name == key.Name })
-		if at[i] < 0 {
+		position[i] = slices.IndexFunc(own, func(c Column) bool { return c.Name == key.Name })
+		if position[i] < 0 {
 			added, columns = append(added, i), append(columns, key)
 			continue
 		}
 		compared = append(compared, i)
-		if c := own[at[i]]; !c.Scalar() || !c.Integer() {
+		if c := own[position[i]]; !c.Scalar() || !c.Integer() {
 			return nil, fault.New(fault.Malformed,
 				"found %s (%s), expected an integer in each row, because the name of the folder also gives this column a value", c.DType, display.Shape(c.Shape)).
 				In(path).InColumn(c.Name).
@@ -244,7 +244,7 @@ func WithPartition(t Table, path string, keys []Column, values []int64) (Table, 
 		copy(b.Columns, inner.Columns[:len(own)])
 		for _, i := range compared {
 			for row := range b.Rows {
-				if v := Int(own[at[i]].DType, inner.Columns[at[i]], row); v != values[i] {
+				if v := Int(own[position[i]].DType, inner.Columns[position[i]], row); v != values[i] {
 					return fault.New(fault.Malformed,
 						"found %d, expected %d as in the name of the folder", v, values[i]).
 						In(path).InColumn(keys[i].Name).InRow(b.First + int64(row)).

@@ -6,8 +6,8 @@
 // while it is read: every byte that a header promises must exist, nothing may follow, and columns
 // that are read together must have equal lengths.
 //
-// [OpenIDX] reads an IDX file, compressed or not, as a table of one column. Other tables are made
-// from tables. For example, [Join] puts columns side by side, [Slice] takes a range of rows,
+// [OpenIDX] reads an IDX file, compressed or not, as a table of one column. Other functions derive
+// tables from tables. For example, [Join] puts columns side by side, [Slice] takes a range of rows,
 // [Select] takes chosen rows, [Reshape] changes the shape of records, [Unstack] makes a column of
 // each element, [ChooseLabel] marks the label, and [CheckLabels] requires a class name for every
 // label.

@@ -30,7 +30,7 @@ type Files interface {
 	ReadDir(name string, limit int) ([]fs.DirEntry, error)
 }
 
-// Local are the files of this machine.
+// Local opens the files of this machine.
 type Local struct{}
 
 // Open opens a file.

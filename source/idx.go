@@ -40,8 +40,8 @@ type IDX struct {
 	last   int64 // rows from here on are not read
 	stream *compressed.Reader
 	frames *compressed.SeekReader // instead of stream, for zstd with a seek table
-	table  *compressed.SeekTable  // that frames uses
-	damage *forgiving             // damage that a salvage ignores, or nil
+	table  *compressed.SeekTable  // the seek table that frames uses
+	damage *forgiving             // keeps the damage that ends a salvage; nil if this is no salvage
 	file   File                   // closed by Close; nil if the caller owns the reader
 	opened fs.FileInfo            // the state of file when it was opened
 
@@ -120,7 +120,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	return t, nil
 }
 
-// newIDX reads the header from r. inner has what is known about the size.
+// newIDX reads the header from r. inner has the sizes that are known; newIDX adds the options in o.
 func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
 	inner.MaxRecordSize, inner.LittleEndian, inner.Salvage, inner.Reshape = o.MaxRecordSize, o.LittleEndian, o.Salvage, o.Reshape
 	reader, err := idx.NewReader(r, inner)
@@ -136,7 +136,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	return t, nil
 }
 
-// count sets the number of rows of a compressed file that is salvaged, by an additional reading.
+// count sets the number of rows of a compressed file that is salvaged. It reads the file once more.
 func (t *IDX) count(path string, o Options) error {
 	again, err := In(o.Files).Open(path)
 	if err != nil {
@@ -172,8 +172,8 @@ func (t *IDX) Compression() compressed.Format {
 	return compressed.Plain
 }
 
-// Damaged reports whether a salvage found that the file differs from its header. It is final once
-// the table has been read.
+// Damaged reports whether a salvage found that the file differs from its header. The result is
+// final once the table has been read.
 func (t *IDX) Damaged() bool {
 	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
@@ -226,7 +226,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 		err = t.frames.Finish()
 	}
 	if err == io.EOF {
-		if changed := t.unchanged(); changed != nil {
+		if changed := t.checkUnchanged(); changed != nil {
 			err = changed
 		}
 	}
@@ -236,9 +236,9 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	return err
 }
 
-// unchanged compares the size and time of the file with those when it was opened. If they differ,
-// what was read may be a mixture of two versions.
-func (t *IDX) unchanged() error {
+// checkUnchanged returns fault.Changed if the size or the modification time of the file is no
+// longer that of when it was opened: the data may then be a mixture of two versions.
+func (t *IDX) checkUnchanged() error {
 	if t.opened == nil || !t.opened.Mode().IsRegular() {
 		return nil
 	}
@@ -287,7 +287,7 @@ func (t *IDX) Close() error {
 	return err
 }
 
-// A forgiving reader treats damage in compressed data as its end, and remembers it.
+// A forgiving reader ends at the first damage in compressed data, and keeps the error.
 type forgiving struct {
 	r   io.Reader
 	err error
@@ -303,7 +303,7 @@ func (f *forgiving) Read(p []byte) (int, error) {
 
 // newSeekable reads the header of f, which is at its start; table is the seek table at its end. If
 // the header implies another size than the table, one of them is damaged. Then the whole file is
-// read in order, which gives the error for the damaged one.
+// read in order, which finds the damage.
 func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
 	in := compressed.NewSeekReader(f, table)
 	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size()}, o)
@@ -322,8 +322,9 @@ func (t *IDX) offset(n int64) int64 {
 	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
-// span returns the bytes of the file that hold the bytes first to last−1 of the decompressed file.
-func (t *IDX) span(first, last int64) (from, to int64) {
+// span returns the range of bytes of the file that holds bytes first to last−1 of the decompressed
+// file.
+func (t *IDX) span(first, last int64) (start, end int64) {
 	if t.frames == nil {
 		return first, last
 	}
@@ -336,8 +337,8 @@ func (t *IDX) span(first, last int64) (from, to int64) {
 func (t *IDX) Limit(n int64) {
 	t.last = n
 	end := t.offset(n)
-	if _, to := t.span(0, end); t.frames == nil || end < t.table.Size() {
-		end = to
+	if _, spanEnd := t.span(0, end); t.frames == nil || end < t.table.Size() {
+		end = spanEnd
 	} else {
 		end = math.MaxInt64
 	}
@@ -347,40 +348,39 @@ func (t *IDX) Limit(n int64) {
 }
 
 // Span returns the range of bytes of the file that holds the rows first to last−1: it begins at
-// offset from and ends before offset to. In an uncompressed file, the header and the rows follow
+// offset start and ends before offset end. In an uncompressed file, the header and the rows follow
 // one another; in zstd with a seek table, the rows are in the frames that hold any of their bytes.
 // ok is false for all other files, and for rows that do not exist.
 //
 // Span promises how the table reads its File. After Limit(last) and Skip(first), both of which
 // Slice calls, reading the rows calls Read of the File for the bytes of this range in order and,
-// once begun at from, without gaps or jumps. The header was read before; see HeaderEnd. If from is
-// less than HeaderEnd, reading continues at HeaderEnd. The frame of the last row is read to its
-// end, so that its checksum is verified. ReadAt of the File is called only for its beginning and
-// the seek table.
-func (t *IDX) Span(first, last int64) (from, to int64, ok bool) {
+// once begun at start, without gaps or jumps. The header was read before; see HeaderEnd. If start
+// is less than HeaderEnd, reading continues at HeaderEnd. The frame of the last row is read to its
+// end, so that its checksum is verified. ReadAt of the File is called only for the beginning of the
+// file and for the seek table.
+func (t *IDX) Span(first, last int64) (start, end int64, ok bool) {
 	if first < 0 || first > last || last > t.rows || !t.located() {
 		return 0, 0, false
 	}
-	from, to = t.span(t.offset(first), t.offset(last))
-	return from, to, true
+	start, end = t.span(t.offset(first), t.offset(last))
+	return start, end, true
 }
 
 // HeaderEnd returns the number of bytes at the beginning of the file that hold the header. In an
 // uncompressed file, that is the size of the header; in zstd with a seek table, it is that of the
 // frames up to the one with the last byte of the header. ok is false for all other files.
 //
-// Before the first row is returned, even if rows were skipped before it, Read of the File has been
-// called for these bytes in order and before all others, so that the checksums of their frames are
-// verified before a row of another frame is returned.
-func (t *IDX) HeaderEnd() (to int64, ok bool) {
+// The table calls Read of the File for these bytes first and in order, even if it then skips rows.
+// So the checksums of their frames are verified before a row of another frame is returned.
+func (t *IDX) HeaderEnd() (end int64, ok bool) {
 	if !t.located() {
 		return 0, false
 	}
-	_, to = t.span(0, t.offset(0))
-	return to, true
+	_, end = t.span(0, t.offset(0))
+	return end, true
 }
 
-// located reports whether the place of the rows in the file is known.
+// located reports whether the offsets of the rows in the file are known.
 func (t *IDX) located() bool {
 	return t.stream == nil && (t.frames == nil || t.table.Size() == t.offset(t.rows))
 }

@@ -14,15 +14,15 @@ import (
 
 // joined is several tables side by side.
 type joined struct {
-	tables   []Table
-	columns  []Column
-	rows     int64 // number of rows that the table returns; −1 if unknown
-	source   int64 // the value of rows before Select changed it
-	shortest bool
-	next     int64 // rows read so far
-	done     bool  // the end has been reached
-	ended    []int // with shortest: parts without further rows that have not yet returned io.EOF
-	notes    []string
+	tables     []Table
+	columns    []Column
+	rows       int64 // number of rows that the table returns; −1 if unknown
+	sourceRows int64 // the value of rows before Select changed it
+	shortest   bool
+	next       int64 // rows read so far
+	done       bool  // the end has been reached
+	ended      []int // with shortest: parts without further rows that have not yet returned io.EOF
+	notes      []string
 }
 
 // Join puts the columns of several tables side by side. Tables of different lengths are an error:
@@ -57,7 +57,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		}
 		j.notes = append(j.notes, fmt.Sprintf("%v; only the %s that all columns have are read", j.countsError(nil), display.Count(j.rows, "row")))
 	}
-	j.source = j.rows
+	j.sourceRows = j.rows
 	return j, nil
 }
 
@@ -82,7 +82,7 @@ func (j *joined) countsError(b *Raw) error {
 
 func (j *joined) Columns() []Column { return j.columns }
 func (j *joined) Rows() int64       { return j.rows }
-func (j *joined) SourceRows() int64 { return j.source }
+func (j *joined) SourceRows() int64 { return j.sourceRows }
 
 func (j *joined) Notes() []string {
 	notes := slices.Clone(j.notes)
@@ -128,7 +128,7 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	return nil
 }
 
-// end calls Read of the parts that have no further rows once more, so that they check the ends of
+// end calls Read once more on the parts that have no further rows, so that they check the ends of
 // their inputs and complete their notes.
 func (j *joined) end(ctx context.Context, b *Raw) error {
 	for len(j.ended) > 0 {
@@ -156,7 +156,7 @@ func (j *joined) Decode(b *Raw) error {
 	return nil
 }
 
-// Skip skips in every part.
+// Skip skips n rows of every part.
 func (j *joined) Skip(n int64) error {
 	for _, t := range j.tables {
 		if err := Skip(t, n); err != nil {

@@ -57,8 +57,8 @@ func Unnamed(c Column, row, label int64) error {
 		WithHint("give class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
 }
 
-// CheckLabels returns t, but decoding a label that has no class name fails. Columns without
-// classes, with floats or with several elements per record are not checked.
+// CheckLabels returns a table like t, whose Decode fails for a label that has no class name.
+// Columns without classes, with floats or with several elements per record are not checked.
 func CheckLabels(t Table) Table {
 	checked := func(c Column) bool { return c.Classes != nil && c.Scalar() && c.Integer() }
 	columns := t.Columns()

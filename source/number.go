@@ -7,7 +7,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Number is a kind of number in the files of other programs, little-endian: one of the types of
+// A Number is a type of little-endian numbers in the files of other programs: one of the types of
 // IDX, or one that is converted to such a type.
 type Number byte
 
@@ -31,7 +31,7 @@ const (
 
 var numbers = [...]struct {
 	size  int       // bytes; 0 for bits
-	dtype idx.DType // the type that they are read as
+	dtype idx.DType // the type that the numbers are read as
 	name  string
 }{
 	NumberUint8:   {1, idx.Uint8, "uint8"},
@@ -65,12 +65,12 @@ func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].d
 func (s Number) String() string { return numbers[s].name }
 
 // Convert converts n numbers in src to elements of d in dst. Numbers of the kind NumberBool begin
-// at bit first of src. Convert returns the index and the value of the first number that d cannot
-// hold or, for NumberBool8, that is not 0 or 1; the elements before it are converted. The index is
+// at bit firstBit of src. Convert returns the index and the value of the first number that d cannot
+// hold or, for NumberBool8, that is not 0 or 1; the numbers before it are converted. The index is
 // −1 if there is none. If s is NumberFloat16, d must be Float32. Otherwise s must be a kind of
-// integer or truth value; d may be a float type only if it holds every value of s, and these fit an
-// int32.
-func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad int, value int64) {
+// integers or truth values; d may be a float type only if it holds every value of s, and if every
+// value of s fits an int32.
+func (s Number) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:
 		for i := range n {
@@ -79,7 +79,7 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		return -1, 0
 	case NumberBool:
 		for i := range n {
-			bit := first + i
+			bit := firstBit + i
 			store(dst[i*d.Size():], d, []int64{int64(src[bit/8] >> (bit % 8) & 1)})
 		}
 		return -1, 0
@@ -99,8 +99,8 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 		smallest, largest = 0, 1
 	}
 	var values [tile]int64
-	// Blocks grow from one value, as package parquet calls Convert for the rest of a dictionary
-	// after each value that does not fit, and a whole tile would be loaded each time.
+	// Blocks grow from one value: package parquet calls Convert for the rest of a dictionary after
+	// each value that does not fit, and would otherwise load a whole tile each time.
 	size := 1
 	for from := 0; from < n; {
 		block := values[:min(size, n-from)]
@@ -122,15 +122,15 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, first, n int) (bad 
 // storing are two to four times faster than one loop that branches on the types for each integer.
 const tile = 512
 
-// Int returns the integer at the start of src; what exceeds an int64 becomes the largest one.
+// Int returns the integer at the start of src, or math.MaxInt64 if an int64 cannot hold it.
 func (s Number) Int(src []byte) int64 {
 	var one [1]int64
 	s.load(one[:], src)
 	return one[0]
 }
 
-// load fills values with the integers at the start of src; what exceeds an int64 becomes the
-// largest one.
+// load fills values with the integers at the start of src. Integers that an int64 cannot hold
+// become math.MaxInt64.
 func (s Number) load(values []int64, src []byte) {
 	switch src = src[:len(values)*s.Size()]; s {
 	case NumberUint8, NumberBool8:
@@ -198,8 +198,8 @@ func store(dst []byte, d idx.DType, values []int64) {
 	}
 }
 
-// float32Bits converts the binary16 number h to binary32, which holds all of them. NaNs keep their
-// payload.
+// float32Bits converts the binary16 number h to binary32, which holds all such numbers. NaNs keep
+// their payload.
 func float32Bits(h uint16) uint32 {
 	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&0x1f, uint32(h)&0x3ff
 	switch {

@@ -21,15 +21,15 @@ type ReadOptions struct {
 	// Shape is the shape of a record for files that do not record one. nil means the default of the
 	// format, which a note mentions.
 	Shape []int
-	// Header reports whether the first line of text has the names of the columns. If it is nil,
+	// Header points to whether the first line of text has the names of the columns. If it is nil,
 	// this is detected, and a file for which it cannot be detected is an error.
 	Header *bool
 	// Classes are the class names for files that have names in place of labels, as class folders
 	// do. nil: the names are numbered in order, which a note mentions.
 	Classes []string
-	// Folders has an entry for each class folder of any split of a data set: whether that folder
-	// has images. The folders of all splits are numbered together. If Folders is nil, only those of
-	// the input are numbered.
+	// Folders maps the name of each class folder, of any split of a data set, to whether it has
+	// images. The class folders of all splits are numbered together. If Folders is nil, only those
+	// of the input are numbered.
 	Folders map[string]bool
 	// Files is where the input is; nil means Local.
 	Files Files
@@ -47,8 +47,8 @@ func (o ReadOptions) MaxRecord() int64 {
 	return o.MaxRecordSize
 }
 
-// AdviceBytes returns the hint for a column whose values have size bytes each, if the file does not
-// record what they mean.
+// AdviceBytes returns the hint for a column of values of size bytes whose type the file does not
+// record.
 func AdviceBytes(size int) string {
 	shape := fmt.Sprint(size)
 	if side := int(math.Sqrt(float64(size))); side*side == size {
@@ -58,8 +58,8 @@ func AdviceBytes(size int) string {
 		"cast the column in the program that wrote it", shape)
 }
 
-// AdviceCast returns the hint to cast a column to another type with polars; format is "parquet" or
+// AdviceCast returns the hint to cast a column to dtype, a type of polars; format is "parquet" or
 // "ipc".
-func AdviceCast(format, column, to string) string {
-	return fmt.Sprintf("cast it first, in polars: pl.read_%s('FILE').with_columns(pl.col(%q).cast(pl.%s)).write_%s('cast.%[1]s')", format, column, to, format)
+func AdviceCast(format, column, dtype string) string {
+	return fmt.Sprintf("cast it first, in polars: pl.read_%s('FILE').with_columns(pl.col(%q).cast(pl.%s)).write_%s('cast.%[1]s')", format, column, dtype, format)
 }

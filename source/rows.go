@@ -80,10 +80,10 @@ func Count(ctx context.Context, t Table) (int64, error) {
 	}
 }
 
-// skipBlock is about how many bytes Skip, Count and Each read at a time.
+// skipBlock is the approximate number of bytes that Skip, Count and Each read at a time.
 const skipBlock = 1 << 20
 
-// blockRows returns how many rows of t have about skipBlock bytes.
+// blockRows returns the number of rows of t that have about skipBlock bytes.
 func blockRows(t Table) int {
 	row := 1
 	for _, c := range t.Columns() {
@@ -114,10 +114,10 @@ func Slice(t Table, first, last int64) (Table, error) {
 
 func (s *sliced) Rows() int64 { return s.last - s.first }
 
-// Limit takes n as a row of the slice, not of the table that the slice is taken from.
+// Limit counts n from the first row of the slice, not from that of the whole table.
 func (s *sliced) Limit(n int64) { Limit(s.Table, s.first+n) }
 
-// Skip before the first Read only moves the start, so that all rows before it are skipped at once.
+// Skip only moves the start if nothing was read yet: the first Read skips all rows before it.
 func (s *sliced) Skip(n int64) error {
 	if n < 0 || n > s.last-s.next {
 		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, s.last-s.next)
@@ -159,26 +159,26 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 }
 
 // Reshape returns t as an array of other dimensions with the same elements in C order. The first
-// dimension is the number of rows. One dimension may be −1: it becomes whatever the others leave.
+// dimension is the number of rows. One dimension may be −1: it is computed from the others.
 // If t has several columns, its number of rows stays, and the new shape applies to each tensor
 // column whose records have as many elements as the new records, except a column named "label". If
-// t has one column, several rows may become one, of at most limit bytes. Errors are
-// those of idx.ShapeError.
+// t has one column, several rows may be combined into one of at most limit bytes. Errors are made
+// by idx.ShapeError.
 func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	if len(columns) == 1 {
-		shape, each, err := reshapeColumn(columns[0], t.Rows(), dims)
+		shape, perRecord, err := reshapeColumn(columns[0], t.Rows(), dims)
 		if err != nil {
 			return nil, err
 		}
 		columns[0].Shape = shape
-		if size := int64(columns[0].RecordSize()); size > limit && each > 1 {
+		if size := int64(columns[0].RecordSize()); size > limit && perRecord > 1 {
 			return nil, idx.ShapeError("records of %s are too large, expected at most %d bytes", display.Shape(shape), limit)
 		}
-		if each == 1 {
+		if perRecord == 1 {
 			return WithColumns(t, columns), nil
 		}
-		return &regrouped{newDerived(t, columns, same), each}, nil
+		return &regrouped{newDerived(t, columns, copyColumns), perRecord}, nil
 	}
 	fits := false
 	var found []string
@@ -187,7 +187,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 			continue
 		}
 		found = append(found, fmt.Sprintf("%s %s", c.Name, display.Shape(c.Shape)))
-		if shape, each, err := reshapeColumn(c, t.Rows(), dims); err == nil && each == 1 {
+		if shape, perRecord, err := reshapeColumn(c, t.Rows(), dims); err == nil && perRecord == 1 {
 			columns[i].Shape, fits = shape, true
 		}
 	}
@@ -209,24 +209,24 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 
 // reshapeColumn reshapes column c, which has the given number of rows (−1 if unknown), to dims. It
 // returns the new shape of one record, and how many old records make one new record.
-func reshapeColumn(c Column, rows int64, dims []int) (shape []int, each int64, err error) {
-	as := idx.Header{DType: c.DType, Dims: []int64{rows}}
+func reshapeColumn(c Column, rows int64, dims []int) (shape []int, perRecord int64, err error) {
+	header := idx.Header{DType: c.DType, Dims: []int64{rows}}
 	for _, d := range c.Shape {
-		as.Dims = append(as.Dims, int64(d))
+		header.Dims = append(header.Dims, int64(d))
 	}
 	if rows < 0 {
 		if dims[0] != -1 {
 			return nil, 0, idx.ShapeError("the number of rows is not known in advance, so the first dimension must be -1")
 		}
-		as.Dims, dims = []int64{0}, slices.Concat([]int{0}, dims[1:]) // zero records can have any valid shape
+		header.Dims, dims = []int64{0}, slices.Concat([]int{0}, dims[1:]) // zero records can have any valid shape
 	}
-	if as, err = as.Reshape(dims); err != nil {
+	if header, err = header.Reshape(dims); err != nil {
 		return nil, 0, err
 	}
-	shape = as.RecordShape()
+	shape = header.RecordShape()
 	in, out := c.Elements(), Column{Shape: shape}.Elements()
 	switch {
-	case in == out && (rows < 0 || as.Records() == rows):
+	case in == out && (rows < 0 || header.Records() == rows):
 		return shape, 1, nil
 	case in > 0 && out > 0 && out%in == 0:
 		return shape, int64(out / in), nil
@@ -234,32 +234,32 @@ func reshapeColumn(c Column, rows int64, dims []int) (shape []int, each int64, e
 	return nil, 0, idx.ShapeError("the shape %s has %s, expected a multiple of %d, the elements in a record of column %s", display.Shape(shape), display.Count(out, "element"), in, c.Name)
 }
 
-// regrouped is a table of one column, in which several consecutive records of another table are one
-// record.
+// regrouped is a table of one column, in which several consecutive records of the inner table are
+// one record.
 type regrouped struct {
 	*derived
-	each int64 // number of records that become one
+	perRecord int64 // number of records of the inner table that become one
 }
 
-func (r *regrouped) Skip(n int64) error { return Skip(r.Table, n*r.each) }
-func (r *regrouped) Limit(n int64)      { Limit(r.Table, n*r.each) }
-func (r *regrouped) Rows() int64        { return r.whole(r.Table.Rows()) }
-func (r *regrouped) SourceRows() int64  { return r.whole(SourceRows(r.Table)) }
+func (r *regrouped) Skip(n int64) error { return Skip(r.Table, n*r.perRecord) }
+func (r *regrouped) Limit(n int64)      { Limit(r.Table, n*r.perRecord) }
+func (r *regrouped) Rows() int64        { return r.outerRows(r.Table.Rows()) }
+func (r *regrouped) SourceRows() int64  { return r.outerRows(SourceRows(r.Table)) }
 
-// whole returns the number of rows that n rows of the other table make.
-func (r *regrouped) whole(n int64) int64 {
+// outerRows returns how many rows n rows of the inner table become, rounded down.
+func (r *regrouped) outerRows(n int64) int64 {
 	if n < 0 {
 		return n
 	}
-	return n / r.each
+	return n / r.perRecord
 }
 
 func (r *regrouped) Read(ctx context.Context, b *Raw) error {
 	p := b.Part(0)
-	p.Cap = b.Cap * int(r.each)
+	p.Cap = b.Cap * int(r.perRecord)
 	err := r.Table.Read(ctx, p)
-	b.First, b.Rows = p.First/r.each, int(int64(p.Rows)/r.each)
-	if rest := int64(p.Rows) % r.each; err == nil && rest != 0 {
+	b.First, b.Rows = p.First/r.perRecord, int(int64(p.Rows)/r.perRecord)
+	if rest := int64(p.Rows) % r.perRecord; err == nil && rest != 0 {
 		return idx.ShapeError("the %d elements after record %d are too few for another record of %s",
 			rest*int64(r.Table.Columns()[0].Elements()), b.First+int64(b.Rows), display.Shape(r.columns[0].Shape))
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxHeld is how many bytes of rows are kept in memory. If a shuffled table has more, its rows are
-// kept in a file. If the rows that were held out of a selection have more, the input is read again
-// for them.
+// maxHeld is the maximum number of bytes of rows that are kept in memory. The rows of a larger
+// shuffled table are kept in a file. If the rows that were held out of a selection are larger, the
+// input is read again for them.
 const maxHeld = 32 << 20
 
 // minPicked is the minimum size, in bytes, of records that are read without the records between
 // them. A column of smaller records is read in blocks, from start to end.
 const minPicked = 64
 
-// Scratch returns a file to read and write that no other process can open, and that disappears when
-// it is closed, or when the process ends for whatever reason.
+// A Scratch function creates a file for reading and writing that no other process can open, and
+// that disappears when it is closed, or when the process ends for whatever reason.
 type Scratch func() (*os.File, error)
 
 // Select returns the rows of t that s selects, in its order. They are read like this:
@@ -32,8 +32,8 @@ type Scratch func() (*os.File, error)
 //     selected in another order than the table's, they are held in memory, or in a scratch file if
 //     they are more than 32 MiB.
 //
-// The indices of rows are those in the selection. t must have as many rows as the table of s, or
-// more if it is a salvaged column.
+// The indices of the returned rows are their positions in the selection. t must have as many rows
+// as the table of s, or more if it is a salvaged column.
 func Select(t Table, s *Selection, scratch Scratch) Table {
 	switch t := t.(type) {
 	case *joined:
@@ -67,12 +67,12 @@ func (t *IDX) randomAccess() bool {
 // can only be read from its start, Read does.
 type picked struct {
 	*IDX
-	s       *Selection
-	random  bool     // Decode reads the rows, at any offset; otherwise Read does, from the start
-	done    int64    // rows returned
-	at      int64    // row of the table after the last one that was returned
-	stored  []byte   // the rows still to be returned, if they were in s.stored; not if random is set
-	storing [][]byte // for each selection in s.held, its rows read so far; nil: they are not kept
+	s         *Selection
+	random    bool     // Decode reads the rows, at any offset; otherwise Read does, from the start
+	returned  int64    // number of rows returned so far
+	afterLast int64    // row of the table after the last one that was returned
+	stored    []byte   // the rows still to be returned, if they were in s.stored; not if random is set
+	storing   [][]byte // for each selection in s.held, its rows read so far; nil: they are not kept
 }
 
 func newPicked(t *IDX, s *Selection, random bool) *picked {
@@ -98,8 +98,8 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	want := int(min(int64(b.Cap), p.s.Len()-p.done))
-	b.First, b.Rows = p.s.first+p.done, want
+	want := int(min(int64(b.Cap), p.s.Len()-p.returned))
+	b.First, b.Rows = p.s.first+p.returned, want
 	if len(b.Columns) == 0 {
 		b.Columns = make([][]byte, 1)
 	}
@@ -118,28 +118,28 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 			return fault.In(p.path, err)
 		}
 	}
-	p.done += int64(want)
+	p.returned += int64(want)
 	return nil
 }
 
 // list appends the next n selected rows to rows.
 func (p *picked) list(rows []int64, n int64) []int64 {
 	if p.s.order != nil {
-		return append(rows, p.s.order[p.done:p.done+n]...)
+		return append(rows, p.s.order[p.returned:p.returned+n]...)
 	}
 	for n > 0 {
-		first, run := p.s.next(p.at, n)
+		first, run := p.s.next(p.afterLast, n)
 		for i := range run {
 			rows = append(rows, first+i)
 		}
-		p.at, n = first+run, n-run
+		p.afterLast, n = first+run, n-run
 	}
 	return rows
 }
 
 // readRuns reads the next n selected rows into data.
 func (p *picked) readRuns(data []byte, n int64) error {
-	if p.done == 0 {
+	if p.returned == 0 {
 		p.stored = p.s.stored[p.path]
 		delete(p.s.stored, p.path)
 	}
@@ -162,24 +162,24 @@ func (p *picked) readRuns(data []byte, n int64) error {
 	return nil
 }
 
-// skipTo skips the rows before row, but keeps those that were held out from the selection.
+// skipTo skips the rows before row, but stores those of them that were held out of the selection.
 func (p *picked) skipTo(row int64) error {
 	for p.storing != nil && p.next < row {
-		of, first, run := -1, row, int64(0)
+		owner, first, run := -1, row, int64(0)
 		for i, held := range p.s.held {
-			if at, n := held.next(p.next, row); n > 0 && at < first {
-				of, first, run = i, at, min(n, row-at)
+			if heldRow, count := held.next(p.next, row); count > 0 && heldRow < first {
+				owner, first, run = i, heldRow, min(count, row-heldRow)
 			}
 		}
 		if err := p.reader.Skip(first - p.next); err != nil {
 			return err
 		}
-		if p.next = first; of < 0 {
+		if p.next = first; owner < 0 {
 			return nil
 		}
-		before := len(p.storing[of])
-		p.storing[of] = p.storing[of][:before+int(run)*p.column.RecordSize()]
-		got, err := p.reader.ReadRecords(p.storing[of][before:], int(run))
+		before := len(p.storing[owner])
+		p.storing[owner] = p.storing[owner][:before+int(run)*p.column.RecordSize()]
+		got, err := p.reader.ReadRecords(p.storing[owner][before:], int(run))
 		if err != nil || int64(got) < run {
 			return notEOF(cmp.Or(err, io.EOF))
 		}
@@ -210,13 +210,13 @@ func (p *picked) finish() error {
 			p.s.held[i].stored[p.path] = p.storing[i]
 		}
 	}
-	if err := p.unchanged(); err != nil {
+	if err := p.checkUnchanged(); err != nil {
 		return fault.In(p.path, err)
 	}
 	return io.EOF
 }
 
-// Decode reads the rows, unless Read has done so: adjacent ones with a single call.
+// Decode reads the rows, adjacent ones with a single call, unless Read has read them already.
 func (p *picked) Decode(b *Raw) error {
 	if p.random {
 		rows, data := b.State.([]int64), b.Columns[0]
@@ -238,11 +238,11 @@ func (p *picked) Decode(b *Raw) error {
 // filtered is the selected rows of a table in their order.
 type filtered struct {
 	wrapped
-	s     *Selection
-	done  int64
-	raw   Raw  // rows of the table, decoded
-	used  int  // rows of raw that were passed on or left out
-	ended bool // the table has no more rows
+	s        *Selection
+	returned int64
+	raw      Raw  // rows of the table, decoded
+	consumed int  // rows of raw that were passed on or left out
+	ended    bool // the table has no more rows
 }
 
 func (f *filtered) Rows() int64        { return f.s.Len() }
@@ -251,26 +251,26 @@ func (f *filtered) Skip(n int64) error { return skipReading(f, n) }
 
 func (f *filtered) Read(ctx context.Context, b *Raw) error {
 	columns := f.Columns()
-	b.First, b.Rows = f.s.first+f.done, 0
+	b.First, b.Rows = f.s.first+f.returned, 0
 	clearColumns(b, len(columns))
-	for b.Rows < b.Cap && !f.ended && (f.done < f.s.Len() || !f.s.stopEarly) {
-		if f.used == f.raw.Rows {
+	for b.Rows < b.Cap && !f.ended && (f.returned < f.s.Len() || !f.s.stopEarly) {
+		if f.consumed == f.raw.Rows {
 			f.raw.Cap = blockRows(f)
 			err := readDecoded(ctx, f.Table, &f.raw)
 			f.ended = err == io.EOF
-			if err == io.EOF && f.done == f.s.Len() {
+			if err == io.EOF && f.returned == f.s.Len() {
 				break
 			}
 			if err != nil {
 				return notEOF(err)
 			}
-			f.used = 0
+			f.consumed = 0
 		}
-		at := f.raw.First + int64(f.used)
-		first, n := f.s.next(at, int64(b.Cap-b.Rows))
+		row := f.raw.First + int64(f.consumed)
+		first, n := f.s.next(row, int64(b.Cap-b.Rows))
 		end := f.raw.First + int64(f.raw.Rows)
 		if n == 0 || first >= end {
-			f.used = f.raw.Rows
+			f.consumed = f.raw.Rows
 			continue
 		}
 		n = min(n, end-first)
@@ -279,7 +279,7 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 			size := c.RecordSize()
 			b.Columns[i] = append(b.Columns[i], f.raw.Columns[i][from*size:(from+int(n))*size]...)
 		}
-		b.Rows, f.done, f.used = b.Rows+int(n), f.done+n, from+int(n)
+		b.Rows, f.returned, f.consumed = b.Rows+int(n), f.returned+n, from+int(n)
 	}
 	if b.Rows == 0 {
 		return io.EOF
@@ -298,11 +298,11 @@ type shuffled struct {
 	limit   int64 // of bytes held in memory
 	scratch Scratch
 
-	done   int64
-	ranks  []int64 // number of selected rows before each word of s.kept
-	loaded bool
-	held   []byte   // the selected rows, row by row, in the order of the table; with file, a buffer
-	file   *os.File // has the rows if they are too large for memory
+	returned int64
+	ranks    []int64 // number of selected rows before those of each word of s.kept
+	loaded   bool
+	held     []byte   // the selected rows, row by row, in the order of the table; with file, a buffer
+	file     *os.File // has the rows if they are too large for memory
 }
 
 func (t *shuffled) Rows() int64        { return t.s.Len() }
@@ -316,13 +316,13 @@ func (t *shuffled) Read(ctx context.Context, b *Raw) error {
 		}
 		t.loaded = true
 	}
-	want := min(int64(b.Cap), t.s.Len()-t.done)
-	b.First, b.Rows = t.s.first+t.done, int(want)
+	want := min(int64(b.Cap), t.s.Len()-t.returned)
+	b.First, b.Rows = t.s.first+t.returned, int(want)
 	if want == 0 {
 		return io.EOF
 	}
-	b.State = t.s.order[t.done : t.done+want]
-	t.done += want
+	b.State = t.s.order[t.returned : t.returned+want]
+	t.returned += want
 	return nil
 }
 
@@ -400,7 +400,7 @@ func recordSize(columns []Column) (size int) {
 	return size
 }
 
-// clearColumns makes n empty columns, which keep their memory.
+// clearColumns makes the n columns of b empty, but keeps their memory.
 func clearColumns(b *Raw, n int) {
 	if len(b.Columns) != n {
 		b.Columns = make([][]byte, n)

@@ -10,8 +10,8 @@ import (
 )
 
 // A Selection is some rows of a table, in the order in which they are to be read: the order of the
-// table, unless it was shuffled. It takes a bit for each row of the table, and 8 bytes for each
-// selected row once it is shuffled. The zero value is a selection of a table without rows.
+// table, unless it was shuffled. It needs one bit of memory for each row of the table, and 8 bytes
+// for each selected row once it is shuffled. The zero value is a selection of a table without rows.
 type Selection struct {
 	rows  int64    // of the table
 	kept  []uint64 // bit i%64 of word i/64: row i is selected
@@ -22,11 +22,11 @@ type Selection struct {
 	// check them.
 	stopEarly bool
 	// held are the selections that HoldOut removed from this one. If a file can only be read from
-	// its start, reading it for this selection also stores the rows of the held ones, each in the
-	// field stored of its selection.
+	// its start, the rows of each held selection are read together with those of this one, and put
+	// into the field stored of the held selection.
 	held []*Selection
-	// stored has, by the path of a file, the rows of this selection that were stored while the file
-	// was read for the selection that this one was held out of. The file is not read again.
+	// stored maps the path of a file to the rows of this selection, if they were read together with
+	// those of the selection that this one was held out of. The file is not read again.
 	stored map[string][]byte
 }
 
@@ -96,7 +96,7 @@ func (s *Selection) drop(row int64) {
 	s.count--
 }
 
-// A Random makes the random numbers of selections. They are those of PCG-DXSM with 128 bits of
+// A Random generates the random numbers of selections. They are those of PCG-DXSM with 128 bits of
 // state, which [rand.PCG] documents, and do not change with the platform or the version of Go.
 type Random struct{ pcg *rand.PCG }
 
@@ -122,9 +122,9 @@ func (r *Random) below(n uint64) uint64 {
 
 // HoldOut removes rows at random from s, which must not be shuffled, and returns them as a
 // selection: quotas[i] of the rows in stratum i. The stratum of row i of the table is strata[i];
-// nil means that all are in stratum 0. Each row is taken with the probability q/n if q of the n
-// remaining rows of its stratum are still to be taken (Knuth, The Art of Computer Programming 2,
-// algorithm S).
+// nil means that all rows are in stratum 0. Each row is removed with the probability q/n if q of
+// the n remaining rows of its stratum are still to be removed (Knuth, The Art of Computer
+// Programming 2, algorithm S).
 func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
 	stratum := func(row int64) uint16 {
 		if strata == nil {
@@ -132,19 +132,19 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 		}
 		return strata[row]
 	}
-	left, remaining := slices.Clone(quotas), make([]int64, len(quotas))
-	s.each(func(row int64) { remaining[stratum(row)]++ })
+	quotaLeft, rowsLeft := slices.Clone(quotas), make([]int64, len(quotas))
+	s.each(func(row int64) { rowsLeft[stratum(row)]++ })
 	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly, stored: map[string][]byte{}}
 	s.held = append(s.held, held)
 	s.each(func(row int64) {
 		i := stratum(row)
-		if r.below(uint64(remaining[i])) < uint64(left[i]) {
-			left[i]--
+		if r.below(uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
+			quotaLeft[i]--
 			s.drop(row)
 			held.kept[row/64] |= 1 << (row % 64)
 			held.count++
 		}
-		remaining[i]--
+		rowsLeft[i]--
 	})
 	return held
 }

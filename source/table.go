@@ -87,7 +87,7 @@ type Seeker interface {
 	Skip(n int64) error
 }
 
-// Limit tells t that its rows from n on will not be read, so that it does not fetch them in
+// Limit tells t that row n and the rows after it will not be read, so that t does not fetch them in
 // advance.
 func Limit(t Table, n int64) {
 	if l, ok := t.(interface{ Limit(n int64) }); ok {
@@ -157,9 +157,9 @@ type Raw struct {
 	Rows    int      // number of rows
 	Columns [][]byte // after Decode: Rows·RecordSize bytes of each column, little-endian
 
-	Input   []byte // for the table: what Read read, if that is not a column yet
+	Input   []byte // for the table: data that Read leaves for Decode, if it is not a column yet
 	Scratch []byte // for the table: working memory of Decode; its contents are not kept
-	State   any    // for the table: what else Read passes to Decode
+	State   any    // for the table: anything else that Read passes to Decode
 
 	parts []*Raw
 }

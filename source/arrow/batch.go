@@ -71,8 +71,8 @@ type batch struct {
 	held  int64          // bytes of these
 }
 
-// parseBatch returns the record batch in t, a RecordBatch of Message.fbs, which is m or a part of
-// it.
+// parseBatch returns the record batch in t, a RecordBatch of Message.fbs. t is the header of m or a
+// part of that.
 func (d *feed) parseBatch(t flatTable, m message) *batch {
 	defer refuseOutside(m.offset)
 	const fieldLength, fieldNodes, fieldBuffers, fieldCompression, fieldVariadic = 0, 1, 2, 3, 4
@@ -124,7 +124,7 @@ func (b *batch) load(r io.Reader, buf []byte) {
 	}
 	if b.file != nil {
 		r = io.NewSectionReader(b.file, b.start, b.size)
-		buf = slices.Grow(buf[:0], int(b.size)+bytes.MinRead) // it is in the file
+		buf = slices.Grow(buf[:0], int(b.size)+bytes.MinRead) // the file has so many bytes
 	}
 	body, err := readBytes(r, buf, int(b.size))
 	if err == io.ErrUnexpectedEOF {
@@ -134,7 +134,7 @@ func (b *batch) load(r io.Reader, buf []byte) {
 	b.body = body
 }
 
-// tooLarge returns the error for a record batch that needs more memory than one may take.
+// tooLarge returns the error for a record batch that needs more memory than the limit.
 func (b *batch) tooLarge(where string, found, limit int64) error {
 	return unsupported("", "write it in smaller record batches, or, as a file, without compression",
 		"the record batch has %d bytes %s, expected at most %d", found, where, limit).At(b.offset)
@@ -152,22 +152,22 @@ func (b *batch) node(f *field) (length, nulls int64) {
 	return s.first, s.second
 }
 
-// checkNulls refuses nulls in f and in its children. Every row has the given number of values of f;
-// it is 0 if that is not known.
-func (b *batch) checkNulls(f *field, each int64) {
-	if b.refuseNulls(f, each); f.kind == columnar.List {
-		each *= f.length
+// checkNulls refuses nulls in f and in its children. perRow is the number of values of f in every
+// row, or 0 if it is not known.
+func (b *batch) checkNulls(f *field, perRow int64) {
+	if b.refuseNulls(f, perRow); f.kind == columnar.List {
+		perRow *= f.length
 		if f.offset > 0 {
-			each = 0 // lists need not begin at the first value
+			perRow = 0 // lists need not begin at the first value
 		}
 	}
 	for i := range f.children {
-		b.checkNulls(&f.children[i], each)
+		b.checkNulls(&f.children[i], perRow)
 	}
 }
 
 // refuseNulls refuses nulls in the array of f alone.
-func (b *batch) refuseNulls(f *field, each int64) {
+func (b *batch) refuseNulls(f *field, perRow int64) {
 	n, nulls := b.node(f)
 	if nulls == 0 {
 		return
@@ -179,23 +179,23 @@ func (b *batch) refuseNulls(f *field, each int64) {
 		}
 		e := fault.New(fault.Malformed, "found a null, expected a value").InColumn(f.column).
 			WithHint("fill the nulls or remove the rows: IDX has no nulls").Because(columnar.ErrNull)
-		if each > 0 {
-			e.Row = b.first + at/each
+		if perRow > 0 {
+			e.Row = b.first + at/perRow
 		}
 		panic(e)
 	}
 }
 
-// viewed returns the number of variadic buffers of f, a column of views.
-func (b *batch) viewed(f *field) int {
+// variadicBuffers returns the number of variadic buffers of f, a column of views.
+func (b *batch) variadicBuffers(f *field) int {
 	if f.views+1 >= len(b.views) {
 		return 0
 	}
 	return b.views[f.views+1] - b.views[f.views]
 }
 
-// append appends n values, of width bytes, of buffer k of f to dst. from is the index of the first.
-func (b *batch) append(dst []byte, f *field, k int, from, n, width int64) []byte {
+// append appends n values of width bytes each from buffer k of f to dst, starting with value first.
+func (b *batch) append(dst []byte, f *field, k int, first, n, width int64) []byte {
 	i := f.buffer + k
 	if f.views < len(b.views) {
 		i += b.views[f.views]
@@ -207,23 +207,23 @@ func (b *batch) append(dst []byte, f *field, k int, from, n, width int64) []byte
 	if n == 0 || width == 0 {
 		return dst
 	}
-	if from < 0 || from > size/width-n {
-		panic(damaged(b.offset, "a buffer has %d bytes, expected %d values of %d bytes after the first %d", size, n, width, from).InColumn(f.column))
+	if first < 0 || first > size/width-n {
+		panic(damaged(b.offset, "a buffer has %d bytes, expected %d values of %d bytes after the first %d", size, n, width, first).InColumn(f.column))
 	}
 	have := len(dst)
 	dst = slices.Grow(dst, int(n*width))[:have+int(n*width)]
-	added, from := dst[have:], from*width
+	added, offset := dst[have:], first*width
 	switch {
-	case packed && from == 0 && size == n*width:
+	case packed && offset == 0 && size == n*width:
 		b.decompress(added, where, f)
 	case packed:
-		copy(added, b.decompressed(i, where, size, f)[from:])
+		copy(added, b.decompressed(i, where, size, f)[offset:])
 	case b.body != nil:
-		copy(added, b.body[where.first+from:])
+		copy(added, b.body[where.first+offset:])
 	default:
-		_, err := b.file.ReadAt(added, b.start+where.first+from)
+		_, err := b.file.ReadAt(added, b.start+where.first+offset)
 		if errors.Is(err, io.EOF) {
-			panic(truncated(b.start+where.first+from, "the file ends within a record batch: it became shorter while it was read"))
+			panic(truncated(b.start+where.first+offset, "the file ends within a record batch: it became shorter while it was read"))
 		}
 		check(err)
 	}
@@ -273,7 +273,7 @@ func (b *batch) decompressed(i int, where span, size int64, f *field) []byte {
 	return plain
 }
 
-// decompress fills dst with the frame of the codec at where in the body.
+// decompress fills dst with the decompressed frame that is at where in the body.
 func (b *batch) decompress(dst []byte, where span, f *field) {
 	if err := b.codecs.decompress(b.codec, dst, b.body[where.first:where.first+where.second]); err != nil {
 		panic(damaged(b.offset, "a buffer cannot be decompressed to %d bytes: %v", len(dst), err).InColumn(f.column))
@@ -292,7 +292,7 @@ func newCodecs() *codecs {
 	})}
 }
 
-// decompress fills dst with packed, a frame of the codec.
+// decompress fills dst with the decompressed content of packed, a frame of the codec.
 func (c *codecs) decompress(codec int8, dst, packed []byte) error {
 	if codec == codecLZ4 {
 		return c.decompressLZ4(dst, packed)
@@ -301,8 +301,8 @@ func (c *codecs) decompress(codec int8, dst, packed []byte) error {
 	if err != nil {
 		return err
 	}
-	made, err := decoder.DecodeAll(packed, dst[:0:len(dst)])
-	if err == nil && len(made) != len(dst) {
+	plain, err := decoder.DecodeAll(packed, dst[:0:len(dst)])
+	if err == nil && len(plain) != len(dst) {
 		err = errSize
 	}
 	return err

@@ -133,7 +133,7 @@ func newColumn(found columnar.Column, fields []field) *column {
 	return c
 }
 
-// convert writes the records of b, made from arrays, to dst.
+// convert makes the records of b from arrays, and writes them to dst.
 func (c *column) convert(dst []byte, arrays []array, b *source.Raw) {
 	size := c.RecordSize()
 	switch {
@@ -191,7 +191,7 @@ func (c *column) convertNumbers(dst []byte, number source.Number, numbers []byte
 		WithHint("idxport uses the types of IDX, whose widest integer is int32: give the type that fits with --dtype, or convert the column first"))
 }
 
-// checkSizes checks that every value of a has the size of a record. The first value is that of row.
+// checkSizes checks that each value of a has the size of a record. The first value is in row.
 func (c *column) checkSizes(a *array, row int64) {
 	for i := range a.ends {
 		if found, expected := len(a.value(i)), c.RecordSize(); found != expected {

@@ -23,12 +23,12 @@ type dictionary struct {
 
 	number source.Number // kind of the values; NoNumber: text
 	n      int64
-	values []byte   // numbers; of text, the n indices themselves as int32
-	names  []string // text
+	values []byte   // the numbers; if the values are text, the indices 0 to n−1 as int32
+	names  []string // the values if they are text
 }
 
-// takeDictionary reads the dictionary in m. It applies to the record batches that follow.
-func (d *feed) takeDictionary(m message) {
+// readDictionary reads the dictionary in m, which the record batches that follow may use.
+func (d *feed) readDictionary(m message) {
 	defer refuseOutside(m.offset)
 	const fieldID, fieldData, fieldDelta = 0, 1, 2
 	data, ok := m.header.table(fieldData)
@@ -47,8 +47,8 @@ func (d *feed) takeDictionary(m message) {
 	d.dictionaries[id] = x
 }
 
-// decode reads the values of the dictionary: field f of b, whose body is read from r. They may take
-// up to left bytes.
+// decode reads the values of the dictionary: field f of b, whose body is read from r. They may need
+// up to left bytes of memory.
 func (x *dictionary) decode(b *batch, f *field, r *stream, left int64, delta bool) {
 	if delta {
 		panic(unsupported(f.column, hintDictionary, "found a delta dictionary, which extends an earlier one, expected a complete one").At(b.offset))

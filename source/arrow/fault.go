@@ -9,7 +9,7 @@ import (
 // Functions of this package without an error result panic with an error. The exported functions and
 // methods call them through guarded or caught, which return that error.
 
-// guarded calls f and returns the error that it panics with, as one about the file at path.
+// guarded calls f and returns the error that it panics with, with path added.
 func guarded(path string, f func()) error { return fault.In(path, caught(f)) }
 
 // caught calls f and returns the error that it panics with.
@@ -35,14 +35,14 @@ func check(err error) {
 	}
 }
 
-// demand panics with the error for what is wrong in a column of the message at offset, unless ok.
+// demand panics with an error about a column of the message at offset, unless ok is true.
 func demand(ok bool, offset int64, column, message string, values ...any) {
 	if !ok {
 		panic(damaged(offset, message, values...).InColumn(column))
 	}
 }
 
-// damaged returns the error for what is wrong in the message at offset.
+// damaged returns the error for damage in the message at offset.
 func damaged(offset int64, message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...).At(offset).
 		WithHint("the file is damaged, or its writer has a defect: download or write it again")
@@ -54,7 +54,7 @@ func truncated(offset int64, message string, values ...any) *fault.Error {
 		WithHint("the file is incomplete: download or write it again")
 }
 
-// unsupported returns the error for what is valid, but cannot be read.
+// unsupported returns the error for input that is valid, but that this package cannot read.
 func unsupported(column, hint, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
 }

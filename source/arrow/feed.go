@@ -53,7 +53,7 @@ type message struct {
 	body   int64 // bytes
 }
 
-// String returns the kind with its article.
+// String returns the kind of the message with an article: "a schema".
 func (m message) String() string {
 	names := [...]string{"the end of the stream", "a schema", "a dictionary", "a record batch"}
 	if int(m.kind) < len(names) {
@@ -117,12 +117,12 @@ func readBytes(r io.Reader, buf []byte, n int) ([]byte, error) {
 
 // A stream reads messages one after another. As an io.Reader, it reads the body of the last one.
 type stream struct {
-	r      io.Reader
-	offset int64 // of the input
-	body   int64 // bytes of the last message's body that were not read yet
-	footer bool  // the stream is within a file, and the footer of the file follows it
-	ended  bool
-	noMark bool // the input ended without an end mark
+	r         io.Reader
+	offset    int64 // of the input
+	body      int64 // bytes of the last message's body that were not read yet
+	footer    bool  // the stream is within a file, and the footer of the file follows it
+	ended     bool
+	noEndMark bool // the input ended without an end mark
 }
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -132,18 +132,18 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next passes over the rest of the last message's body, and returns the next message. ok is false
-// at the end of the stream, after which nothing else may come.
+// next skips the rest of the last message's body, and returns the next message. ok is false at the
+// end of the stream, after which nothing else may come.
 func (s *stream) next() (m message, ok bool) {
 	if s.ended {
 		return m, false
 	}
-	s.passBody()
+	s.skipBody()
 	m, ok = readMessage(s, s.offset)
 	if s.body = m.body; ok && m.kind != headerEnd {
 		return m, true
 	}
-	s.ended, s.noMark = true, !ok
+	s.ended, s.noEndMark = true, !ok
 	switch {
 	case ok:
 		s.checkTail()
@@ -173,8 +173,8 @@ func (s *stream) checkTail() {
 	}
 }
 
-// passBody passes over the rest of the last message's body. That of a regular file is not read.
-func (s *stream) passBody() {
+// skipBody skips the rest of the last message's body, without reading it from a regular file.
+func (s *stream) skipBody() {
 	f, regular := s.r.(*io.SectionReader)
 	if n := s.body; regular {
 		n = min(n, f.Size()-s.offset)
@@ -190,11 +190,11 @@ func (s *stream) passBody() {
 	}
 }
 
-// A place is where a message is in a file, as its footer says.
+// A place is the position and the size of a message in a file, as the footer of the file lists it.
 type place struct {
 	kind     byte
 	offset   int64
-	metadata int64 // bytes with the prefix
+	metadata int64 // bytes, including the prefix
 	body     int64 // bytes
 }
 
@@ -221,7 +221,7 @@ func newFeed(r io.Reader, file source.File, size int64) *feed {
 	if err != io.ErrUnexpectedEOF {
 		check(err)
 	}
-	switch recognise(prefix); {
+	switch checkPrefix(prefix); {
 	case string(prefix) == magic && file != nil:
 		d.readFooter()
 	case string(prefix) == magic:
@@ -240,8 +240,8 @@ func openFeed(file source.File, size int64) *feed {
 	d := newFeed(io.NewSectionReader(file, 0, size), file, size)
 	counted := *d
 	if s := d.stream; s != nil {
-		begun, section := *s, *s.r.(*io.SectionReader)
-		begun.r, counted.stream = &section, &begun
+		streamCopy, sectionCopy := *s, *s.r.(*io.SectionReader)
+		streamCopy.r, counted.stream = &sectionCopy, &streamCopy
 	}
 	d.rows = 0
 	for m, ok := counted.nextMessage(); ok; m, ok = counted.nextMessage() {
@@ -269,8 +269,8 @@ func (d *feed) readSchema(s *stream) {
 	check(err)
 }
 
-// recognise refuses an input that does not begin as an Arrow file or stream does.
-func recognise(prefix []byte) {
+// checkPrefix refuses an input that does not begin like an Arrow file or stream.
+func checkPrefix(prefix []byte) {
 	switch {
 	case len(prefix) == 0:
 		panic(truncated(0, "the input is empty, expected an Arrow file or stream"))
@@ -280,7 +280,7 @@ func recognise(prefix []byte) {
 		panic(truncated(int64(len(prefix)), "the input has %s, expected an Arrow file or stream", display.Count(len(prefix), "byte")))
 	}
 	length := binary.LittleEndian.Uint32(prefix)
-	if string(prefix) == magic || length == continuation || length > 0 && length <= 1<<20 { // of the schema, before Arrow 0.15
+	if string(prefix) == magic || length == continuation || length > 0 && length <= 1<<20 { // a length of the schema, as before Arrow 0.15
 		return
 	}
 	message, hint := idx.WebPage(prefix, "an Arrow file or stream")
@@ -305,7 +305,7 @@ func (d *feed) readFooter() {
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	start := d.size - int64(tail) - length
 	demand(length <= maxMessage && start >= 8, d.size-int64(tail), "", "found a footer of %d bytes in a file of %d", length, d.size)
-	footer := make([]byte, length) // is in the file
+	footer := make([]byte, length) // the file has so many bytes
 	_, err = d.file.ReadAt(footer, start)
 	check(err)
 	defer refuseOutside(start)
@@ -319,7 +319,7 @@ func (d *feed) readFooter() {
 	d.addPlaces(t, fieldRecordBatches, headerRecordBatch, start)
 }
 
-// addPlaces adds the places of messages of a kind in a field of the footer, which is at start.
+// addPlaces adds the messages of a kind that a field of the footer, which is at start, lists.
 func (d *feed) addPlaces(t flatTable, field int, kind byte, start int64) {
 	const blockSize = 24 // struct Block {offset: long; metaDataLength: int; bodyLength: long}
 	pos, n := t.vector(field, blockSize)
@@ -335,8 +335,8 @@ func (d *feed) addPlaces(t flatTable, field int, kind byte, start int64) {
 	}
 }
 
-// next returns the next record batch, whose body is not read yet, and takes the dictionaries before
-// it. It is nil at the end.
+// next reads the dictionaries before the next record batch, and returns that batch without reading
+// its body. It returns nil at the end.
 func (d *feed) next() *batch {
 	for {
 		m, ok := d.nextMessage()
@@ -346,7 +346,7 @@ func (d *feed) next() *batch {
 		case m.kind == headerRecordBatch:
 			return d.parseBatch(m.header, m)
 		}
-		d.takeDictionary(m)
+		d.readDictionary(m)
 	}
 }
 

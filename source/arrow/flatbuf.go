@@ -26,7 +26,7 @@ func flatRoot(buffer []byte) flatTable {
 
 var errOutside = errors.New("a vector outside of its buffer, or too many shared parts")
 
-// refuseOutside is deferred by functions that read tables of the message at offset.
+// refuseOutside, deferred, reports offsets outside the metadata as damage of the message at offset.
 func refuseOutside(offset int64) {
 	p := recover()
 	if _, outside := p.(runtime.Error); outside || p == errOutside {
@@ -70,7 +70,7 @@ func (t flatTable) vector(i, size int) (pos flatbuffers.UOffsetT, n int) {
 	return pos, n
 }
 
-// spend counts n bytes that are read.
+// spend counts n bytes that are read, and panics if more than the allowed bytes were read.
 func (t flatTable) spend(n int) {
 	if *t.left -= n; *t.left < 0 {
 		panic(errOutside)

@@ -28,7 +28,7 @@ func (a *array) value(i int) []byte {
 // A gatherer collects rows of record batches in arrays.
 type gatherer struct {
 	batch   *batch // nil: there are no more rows to gather
-	from, n int64  // the rows of batch that are gathered next
+	from, n int64  // the first row of batch to gather next, and the number of rows
 
 	arrays [][]array // of every column: one for each field, or for each member of a struct
 
@@ -48,13 +48,13 @@ func (g *gatherer) gather(columns []*column) {
 	g.batch = nil
 }
 
-// row returns the row of the file that holds value i of those gathered now. Every row has each
-// values.
-func (g *gatherer) row(i, each int64) int64 { return g.batch.first + g.from + i/each }
+// row returns the row of the file that holds value i of the values that are being gathered. Every
+// row has perRow values.
+func (g *gatherer) row(i, perRow int64) int64 { return g.batch.first + g.from + i/perRow }
 
-// add appends n values of f, starting with value from, to the first array, or those of a struct's
-// members to one array each. Every row has the given number of values.
-func (g *gatherer) add(f *field, from, n, each int64, arrays []array) {
+// add appends n values of f, starting with the value at index from, to the first array. If f is a
+// struct, it appends the values of each member to an array of its own. Every row has perRow values.
+func (g *gatherer) add(f *field, from, n, perRow int64, arrays []array) {
 	a := &arrays[0]
 	switch f.Kind {
 	case columnar.Number:
@@ -68,11 +68,11 @@ func (g *gatherer) add(f *field, from, n, each int64, arrays []array) {
 	case columnar.Dictionary:
 		g.addEncoded(f, from, n, a)
 	case columnar.List:
-		first := g.firstInLists(f, from, n, each)
-		g.add(&f.children[0], first, n*f.length, each*f.length, arrays)
+		first := g.firstInLists(f, from, n, perRow)
+		g.add(&f.children[0], first, n*f.length, perRow*f.length, arrays)
 	case columnar.Struct:
 		for i := range f.children {
-			g.add(&f.children[i], from, n, each, arrays[i:])
+			g.add(&f.children[i], from, n, perRow, arrays[i:])
 		}
 	default:
 		size := g.addEnds(f, from, n, a)
@@ -84,7 +84,7 @@ func (g *gatherer) add(f *field, from, n, each int64, arrays []array) {
 	}
 }
 
-// gatheredNumber returns the kind of the numbers that add makes of f.
+// gatheredNumber returns the kind of numbers that add appends for f.
 func (f *field) gatheredNumber() source.Number {
 	switch {
 	case f.Kind == columnar.Dictionary && f.Number == source.NoNumber: // text
@@ -127,7 +127,7 @@ type bounds struct {
 	width          int64  // bytes of an offset or a size
 }
 
-// bounds reads the bounds of n lists or values of f, starting with from.
+// bounds reads the bounds of n lists or values of f, starting with the one at index from.
 func (g *gatherer) bounds(f *field, from, n int64) bounds {
 	x := bounds{width: f.offset}
 	if f.view {
@@ -158,9 +158,9 @@ func integer(data []byte, width int64, i int) int64 {
 	return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
 }
 
-// firstInLists returns the index of the first value in n lists of f, starting with list from. All
-// lists have the expected length and follow one another.
-func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
+// firstInLists returns the index of the first value in n lists of f, starting with the list at
+// index from. It requires the lists to have the expected length and to follow one another.
+func (g *gatherer) firstInLists(f *field, from, n, perRow int64) int64 {
 	if n == 0 {
 		return 0
 	}
@@ -183,7 +183,7 @@ func (g *gatherer) firstInLists(f *field, from, n, each int64) int64 {
 			panic(unsupported(f.column, "write it as list or fixed_size_list", "the lists of a %s do not follow one another", f.Type))
 		default:
 			panic(fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row", display.Count(size, "value"), f.length).
-				InColumn(f.column).InRow(g.row(i, each)).WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a separate file for each length"))
+				InColumn(f.column).InRow(g.row(i, perRow)).WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a separate file for each length"))
 		}
 	}
 	return first
@@ -202,8 +202,8 @@ const (
 	viewInline = 12
 )
 
-// addEnds appends the ends of n values of f, starting with value from, and returns their total size
-// in bytes.
+// addEnds appends the ends of n values of f, starting with the value at index from, and returns the
+// total size of the values in bytes.
 func (g *gatherer) addEnds(f *field, from, n int64, a *array) (size int64) {
 	var x bounds
 	if f.variadic() {
@@ -235,7 +235,7 @@ func (g *gatherer) addBytes(f *field, a *array, n int) {
 		a.data = g.batch.append(a.data, f, 2, integer(g.offsets, f.offset, 0), int64(ends[n-1]-len(a.data)), 1)
 		return
 	}
-	buffers := g.batch.viewed(f)
+	buffers := g.batch.variadicBuffers(f)
 	for i := 0; i < n; {
 		start := len(a.data)
 		view := g.offsets[i*viewSize : (i+1)*viewSize]

@@ -8,11 +8,11 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// An arrowType is what the Arrow specification says of a type.
+// An arrowType describes a type of the Arrow specification.
 type arrowType struct {
 	name    string
 	kind    columnar.Kind // of the values, if they can be read
-	buffers int           // in a record batch, without the variadic buffers of a view
+	buffers int           // number in a record batch, without the variadic buffers of a view
 	offset  int64         // bytes of an offset; 0: there are none
 	view    bool          // values may be anywhere in the other buffers or in the child
 }
@@ -61,7 +61,7 @@ const (
 
 // A field is a column of a file, or a part of one.
 type field struct {
-	columnar.Field // but that Type is the type alone
+	columnar.Field // but Type is only the name of the type
 
 	arrowType
 	column   string // name of the top-level field, for errors
@@ -71,7 +71,7 @@ type field struct {
 	// A field of the kind Dictionary has the type of its indices, which record batches have.
 	dictionary int64         // id of the dictionary
 	indices    source.Number // NoNumber for other kinds
-	values     *field        // the only array of the dictionary
+	values     *field        // the values of the dictionary
 
 	// Where a record batch has the field: the index of its node, the index of its first buffer if
 	// no view before it had variadic buffers, and the number of views before it.
@@ -124,8 +124,8 @@ func keyValues(t flatTable, i int) map[string]string {
 	return all
 }
 
-// place gives f the next node and the next buffers.
-func (p *schemaParser) place(f *field) {
+// assign gives f the next node and the next buffers.
+func (p *schemaParser) assign(f *field) {
 	f.node, f.buffer, f.views = p.node, p.buffer, p.views
 	p.node++
 	p.buffer += f.buffers
@@ -155,7 +155,7 @@ func (p *schemaParser) parse(t flatTable, column string, depth int) field {
 	if encoded { // a dictionary has nodes and buffers of its own
 		*p = schemaParser{offset: p.offset, fields: p.fields}
 	}
-	p.place(&f)
+	p.assign(&f)
 	for child := range t.tables(fieldChildren) {
 		f.children = append(f.children, p.parse(child, f.column, depth+1))
 	}
@@ -164,7 +164,7 @@ func (p *schemaParser) parse(t flatTable, column string, depth int) field {
 		outer.fields = p.fields
 		*p = outer
 		f = f.encoded(encoding)
-		p.place(&f)
+		p.assign(&f)
 	}
 	return f
 }
@@ -214,7 +214,7 @@ func (f *field) setType(t flatTable) {
 	}
 }
 
-// useChildren describes the lists or the members that f has, whose children are known.
+// useChildren completes f, if it has lists or is a struct, from its children, which were parsed.
 func (f *field) useChildren() {
 	switch f.kind {
 	case columnar.List:
@@ -237,8 +237,8 @@ func (f *field) useChildren() {
 	}
 }
 
-// encoded returns the field whose dictionary has the values f. Its indices are described by t, a
-// DictionaryEncoding of Schema.fbs.
+// encoded returns the field of the kind Dictionary whose values are described by f, and whose
+// indices are described by t, a DictionaryEncoding of Schema.fbs.
 func (f field) encoded(t flatTable) field {
 	e := field{column: f.column, arrowType: arrowTypes[typeInt], dictionary: t.long(0), indices: source.NumberInt32, values: &f}
 	e.Name, e.Metadata, e.Type, e.Kind = f.Name, f.Metadata, "dictionary<"+f.Type+">", columnar.Dictionary

@@ -102,13 +102,13 @@ func (t *Table) Close() error {
 	return file.Close()
 }
 
-// advance moves on to the next batch with rows if the current one has none left. It is false at the
-// end.
+// advance moves on to the next batch with rows if the current one has no rows left. It returns
+// false at the end.
 func (t *Table) advance() bool {
 	for t.batch == nil || t.used == t.batch.rows {
 		t.used = 0
 		if t.batch = t.feed.next(); t.batch == nil {
-			if s := t.feed.stream; s != nil && s.noMark {
+			if s := t.feed.stream; s != nil && s.noEndMark {
 				t.AddNote(t.path + ": the stream ends without an end mark; if its writer was stopped, rows are missing")
 			}
 			return false
@@ -120,8 +120,8 @@ func (t *Table) advance() bool {
 	return true
 }
 
-// load reads the current record batch into memory, into buf if its capacity is large enough, unless
-// its rows are read from the file; and checks its arrays.
+// load checks the arrays of the current record batch. Unless the rows are read directly from the
+// file, it first reads the batch into memory, into buf if its capacity is large enough.
 func (t *Table) load(buf []byte) {
 	if t.batch.body == nil && !t.batch.direct() {
 		t.batch.load(t.feed.stream, buf)
@@ -207,7 +207,7 @@ func (t *Table) read(b *source.Raw) {
 		if t.batch == nil || t.used == t.batch.rows {
 			g.gather(t.columns)
 			if t.advance() {
-				whole := t.batch.rows <= left // and no other batch needs the body
+				whole := t.batch.rows <= left // so only b needs the body
 				if !whole {
 					t.load(nil)
 				} else if t.load(b.Input); t.batch.body != nil {
@@ -231,7 +231,7 @@ func (t *Table) read(b *source.Raw) {
 	}
 }
 
-// gatherer returns the empty gatherer of b, whose columns get room for records of n rows.
+// gatherer empties and returns the gatherer of b, and gives the columns of b room for n rows.
 func (t *Table) gatherer(b *source.Raw, n int) *gatherer {
 	g, ok := b.State.(*gatherer)
 	if !ok {

@@ -63,14 +63,14 @@ type chain struct {
 	Base
 	open    Opener
 	paths   []string
-	rows    []int64 // of each
+	rows    []int64 // of each file
 	options source.ReadOptions
 
-	table source.Table // the current file, which is the one before index at; nil between files
-	noted int          // number of its notes when it was opened
-	at    int          // index of the file that is opened next
-	skip  int64        // rows to skip at its start
-	next  int64        // row of the chain that is read next
+	table    source.Table // the current file, with the index nextFile−1; nil between files
+	noted    int          // number of notes that table had when it was opened
+	nextFile int          // index of the file that is opened next
+	skip     int64        // rows to skip at the start of that file
+	next     int64        // row of the chain that is read next
 }
 
 // OpenFiles opens the files at paths, which must have the same columns, as one table with their
@@ -147,7 +147,7 @@ func (c *chain) before(n int) (rows int64) {
 // Rows returns the number of rows of all files.
 func (c *chain) Rows() int64 { return c.before(len(c.rows)) }
 
-// Read reads the next rows, from as many files as it takes.
+// Read reads the next rows, from as many files as necessary.
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
 	err := source.ReadChained(ctx, b, c.next, c.current, c.Close)
 	if err == nil {
@@ -162,21 +162,21 @@ func (c *chain) current() (source.Table, error) {
 	if c.table != nil {
 		return c.table, nil
 	}
-	if c.at == len(c.paths) {
+	if c.nextFile == len(c.paths) {
 		return nil, io.EOF
 	}
-	path := c.paths[c.at]
+	path := c.paths[c.nextFile]
 	t, err := c.open(path, c.options)
 	if err != nil {
 		return nil, err
 	}
 	c.table, c.noted = t, len(source.Notes(t))
-	if difference(c.columns, t.Columns()) != "" || t.Rows() != c.rows[c.at] {
+	if difference(c.columns, t.Columns()) != "" || t.Rows() != c.rows[c.nextFile] {
 		return nil, fault.New(fault.Malformed, "the file has changed since it was opened").In(path)
 	}
 	skip := c.skip
 	c.skip = 0
-	c.at++
+	c.nextFile++
 	return t, source.Skip(t, skip)
 }
 
@@ -196,11 +196,11 @@ func (c *chain) Close() error {
 // Decode decodes the rows of each file and joins them.
 func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }
 
-// Skip passes over n rows. Files within them are not opened.
+// Skip skips n rows. It does not open files all of whose rows are skipped.
 func (c *chain) Skip(n int64) error {
 	c.next += n
 	if c.table != nil {
-		left := c.before(c.at) - (c.next - n)
+		left := c.before(c.nextFile) - (c.next - n)
 		if n < left {
 			return source.Skip(c.table, n)
 		}
@@ -210,9 +210,9 @@ func (c *chain) Skip(n int64) error {
 		n -= left
 	}
 	n += c.skip
-	for c.at < len(c.paths) && n >= c.rows[c.at] {
-		n -= c.rows[c.at]
-		c.at++
+	for c.nextFile < len(c.paths) && n >= c.rows[c.nextFile] {
+		n -= c.rows[c.nextFile]
+		c.nextFile++
 	}
 	c.skip = n
 	return nil

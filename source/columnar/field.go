@@ -13,12 +13,12 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Kind is what the values of a field are.
+// A Kind is the kind of the values of a field.
 type Kind byte
 
 // The kinds of fields.
 const (
-	Other      Kind = iota // what no column of IDX can have
+	Other      Kind = iota // values that no column of IDX can have
 	Number                 // numbers
 	List                   // lists of numbers, or nested lists
 	Bytes                  // bytes of any length
@@ -33,7 +33,7 @@ type Field struct {
 	Name     string
 	Kind     Kind
 	Type     string            // for messages about the kinds Other, Text and Dictionary: "the type utf8"
-	Hint     string            // what to do about the kind Other; "": leave it out, or convert it
+	Hint     string            // how to handle a field of the kind Other; "": leave it out, or convert it
 	Number   source.Number     // of the kinds Number, List and Dictionary; NoNumber for a Dictionary of text
 	Size     int               // bytes of each value of the kind FixedBytes
 	Lengths  []int             // of the lists of a List, the outermost first; −1: as in the first row
@@ -41,8 +41,8 @@ type Field struct {
 	Metadata map[string]string // with the keys of package schema and of extension types
 }
 
-// The keys of the metadata of extension types, and the name of the one whose metadata has a shape:
-// see "Fixed shape tensor" in the Arrow specification.
+// The metadata keys of extension types, and the name of the extension type whose metadata has a
+// shape: see "Fixed shape tensor" in the Arrow specification.
 const (
 	KeyExtension         = "ARROW:extension:name"
 	KeyExtensionMetadata = "ARROW:extension:metadata"
@@ -100,8 +100,8 @@ func (f *Field) permutation() []int {
 	return nil
 }
 
-// product returns the number of elements of a record of shape. ok is false if that is not a shape
-// of IDX, or if the number of their bytes is too large for an int.
+// product returns the number of elements of a record with the given shape. ok is false if IDX
+// cannot have this shape, or if the record may have too many bytes for an int.
 func product(shape []int) (n int64, ok bool) {
 	n = 1
 	for _, d := range shape {

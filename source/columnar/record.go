@@ -23,9 +23,9 @@ const (
 
 // images makes c a column of the images in f, a struct.
 func (r *resolver) images(c *Column, f *Field) error {
-	holds := func(name string, k Kind) bool { m := f.member(name); return m != nil && m.Kind == k }
+	hasMember := func(name string, k Kind) bool { m := f.member(name); return m != nil && m.Kind == k }
 	switch {
-	case holds(HubBytes, Bytes):
+	case hasMember(HubBytes, Bytes):
 		if r.First == nil {
 			c.Form = Images
 			return r.imagesWithoutRows(c, f)
@@ -38,8 +38,8 @@ func (r *resolver) images(c *Column, f *Field) error {
 			return err
 		}
 		return r.png(c, f, first)
-	case holds(SparkData, Bytes) && !slices.ContainsFunc(SparkSizes[:], func(name string) bool {
-		return !holds(name, Number) || f.member(name).Number != source.NumberInt32
+	case hasMember(SparkData, Bytes) && !slices.ContainsFunc(SparkSizes[:], func(name string) bool {
+		return !hasMember(name, Number) || f.member(name).Number != source.NumberInt32
 	}):
 		return r.spark(c, f)
 	}
@@ -91,7 +91,7 @@ func (c *Column) imageShape(f *Field, shape []int) {
 	c.Shape = given
 }
 
-// spark makes c a column of Spark's images in f, which have the shape of the first.
+// spark makes c a column of Spark's images in f, all of which have the shape of the first image.
 func (r *resolver) spark(c *Column, f *Field) error {
 	c.Form, c.DType = SparkImages, idx.Uint8
 	if r.First == nil {
@@ -118,7 +118,7 @@ func (r *resolver) spark(c *Column, f *Field) error {
 	return nil
 }
 
-// fileExtra is the number of bytes that a PNG file may have besides its image.
+// fileExtra is the number of bytes that a PNG file may have in addition to its image.
 const fileExtra = 64 << 10
 
 // MaxFile returns the largest size in bytes that is expected of the PNG file of an image of c.
@@ -131,22 +131,22 @@ func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 	if c.planar {
 		dst = scratch[:0]
 	}
-	made, err := c.format.Append(dst, file)
+	decoded, err := c.format.Append(dst, file)
 	if err != nil {
 		return scratch, err
 	}
 	if !c.planar {
-		copy(record, made) // the same memory, unless Append needed more room on its way
+		copy(record, decoded) // the same memory, unless Append had to allocate more
 		return scratch, nil
 	}
 	channels, size := c.format.Channels, c.format.Depth/8
-	pixels := len(made) / channels / size
+	pixels := len(decoded) / channels / size
 	for k := range channels {
 		for i := range pixels {
-			copy(record[(k*pixels+i)*size:(k*pixels+i+1)*size], made[(i*channels+k)*size:])
+			copy(record[(k*pixels+i)*size:(k*pixels+i+1)*size], decoded[(i*channels+k)*size:])
 		}
 	}
-	return made, nil
+	return decoded, nil
 }
 
 // CheckSize compares the values of the member SparkSizes[k] in data, little-endian, with that of
@@ -184,7 +184,7 @@ func (c *Column) SparkImage(record, pixels []byte) {
 	}
 }
 
-// tileRows is the number of rows that Interleave fills at a time: what it writes to stays in the
+// tileRows is the number of rows that Interleave fills at a time, so that these rows stay in the
 // cache.
 const tileRows = 256
 

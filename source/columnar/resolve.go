@@ -66,9 +66,9 @@ type resolver struct {
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
-// IDX does not have. Options.Shape is the shape of records with as many elements, unless the
-// metadata has one. Errors have the kind fault.Unsupported, or fault.Malformed for an image that
-// cannot be read, or are those of f.First.
+// IDX does not have. Options.Shape is used for records with as many elements, unless the metadata
+// has a shape. Errors have the kind fault.Unsupported, or fault.Malformed for an image that cannot
+// be read, or are those of f.First.
 func Resolve(f File) (*Table, error) {
 	r := &resolver{File: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
 	names := make([]string, len(f.Fields))
@@ -123,9 +123,9 @@ func (r *resolver) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// omit notes that f is not in the table. kind is its type: see source.Omission.
-func (r *resolver) omit(f *Field, kind, why string) {
-	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: kind, Why: why})
+// omit notes that f is not in the table. typeName is the Type of the source.Omission.
+func (r *resolver) omit(f *Field, typeName, why string) {
+	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: typeName, Why: why})
 	r.note("column %s is skipped: %s", f.Name, why)
 }
 
@@ -137,8 +137,8 @@ func isIndex(name string) bool {
 	return ok && end && err == nil
 }
 
-// group adds the columns of the fields of g: a tensor of their elements, scalars, or a single
-// column.
+// group adds the columns that the fields of g become: one tensor, a scalar for each field, or a
+// single column.
 func (r *resolver) group(g flat.Field) error {
 	first := &r.Fields[g.Columns[0]]
 	shape, known := first.shape()
@@ -160,7 +160,7 @@ func (r *resolver) group(g flat.Field) error {
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
-	case g.Shape == nil || !r.alike(g):
+	case g.Shape == nil || !r.sameType(g):
 		for _, i := range g.Columns {
 			f := &r.Fields[i]
 			c := Column{Column: source.Column{Name: f.Name}, Fields: []int{i}}
@@ -192,8 +192,8 @@ func (r *resolver) textLabel(groups []flat.Field) int {
 	return found
 }
 
-// categories makes c the labels of a field of text, whose class names are its dictionary.
-func (r *resolver) categories(c *Column) (err error) {
+// textLabels makes c a column of labels from a field of text. The class names are its dictionary.
+func (r *resolver) textLabels(c *Column) (err error) {
 	if r.First != nil {
 		if c.Classes, err = r.First.Names(c.Fields[0]); err != nil {
 			return err
@@ -217,15 +217,15 @@ func (r *resolver) categories(c *Column) (err error) {
 	return nil
 }
 
-// OtherClasses returns the error for a dictionary of other texts than those of the one before it.
+// OtherClasses returns the error for a dictionary with other texts than the previous dictionary.
 func OtherClasses(column string, found, expected []string) *fault.Error {
 	return unsupported(column, "write all dictionaries with the same categories: use Enum in polars, or set_categories in pandas",
 		"found a dictionary of the %d texts %.80q, expected the %d texts of the previous dictionary, %.80q",
 		len(found), found[:min(len(found), 8)], len(expected), expected[:min(len(expected), 8)])
 }
 
-// alike reports whether the elements of g can have one type. All integers can, if every value fits.
-func (r *resolver) alike(g flat.Field) bool {
+// sameType reports whether the fields of g have one type or are all integers, as a tensor needs.
+func (r *resolver) sameType(g flat.Field) bool {
 	d, _ := r.dtype(&r.Fields[g.Columns[0]])
 	return !slices.ContainsFunc(g.Columns, func(i int) bool {
 		other, _ := r.dtype(&r.Fields[i])
@@ -243,7 +243,7 @@ func (r *resolver) elements(g flat.Field) error {
 		if f.Number == first.Number {
 			continue
 		}
-		if d, was := r.dtype(f); d != c.DType {
+		if d, replaced := r.dtype(f); d != c.DType {
 			c.DType, c.replaced = idx.Int32, ""
 			if o := r.Options.DType; o.Valid() && !o.Float() {
 				c.DType = o
@@ -251,7 +251,7 @@ func (r *resolver) elements(g flat.Field) error {
 			r.note("column %s: integers of several types become %s, and every value is checked", c.Name, c.DType)
 			break
 		} else {
-			c.replaced = cmp.Or(c.replaced, was)
+			c.replaced = cmp.Or(c.replaced, replaced)
 		}
 	}
 	if !r.setShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
@@ -260,10 +260,10 @@ func (r *resolver) elements(g flat.Field) error {
 	return r.add(c)
 }
 
-// dtype returns the type of IDX that the numbers of f become. For integers it is, in this order,
-// the type in the metadata, their own if IDX has it, that of the options, or the default. was is
-// the type that the default replaces, or "".
-func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
+// dtype returns the type of IDX that the numbers of f become. For integers it is the first of these
+// that exists: the type in the metadata, the type of f if IDX has it, the type in the options, and
+// the default. replaced is the type that the default replaces, or "".
+func (r *resolver) dtype(f *Field) (d idx.DType, replaced string) {
 	usual, known, asked := f.Number.DType(), f.dtype(), r.Options.DType
 	switch {
 	case f.Number == source.NumberFloat16:
@@ -282,7 +282,8 @@ func (r *resolver) dtype(f *Field) (d idx.DType, was string) {
 	return usual, f.Number.String()
 }
 
-// setShape gives c the shape in the metadata of f or in the options, if it has n elements.
+// setShape reports whether the metadata of f or the options have a shape of n elements, and sets
+// it.
 func (r *resolver) setShape(c *Column, f *Field, n int64) bool {
 	known, ok := f.shape()
 	if found, _ := product(known); ok && len(known) > 0 && found == n {
@@ -296,7 +297,7 @@ func (r *resolver) setShape(c *Column, f *Field, n int64) bool {
 	return ok
 }
 
-// single resolves c, whose only field is f and has another kind than Number.
+// single resolves c, which is made of f alone. The kind of f is not Number.
 func (r *resolver) single(c *Column, f *Field) error {
 	switch f.Kind {
 	case List:
@@ -311,7 +312,7 @@ func (r *resolver) single(c *Column, f *Field) error {
 			return nil
 		}
 		if c.Fields[0] == r.label {
-			return r.categories(c)
+			return r.textLabels(c)
 		}
 	}
 	if f.text() {
@@ -357,7 +358,7 @@ func noRows(f *Field, what, hint string) error {
 	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).Because(ErrNoRows)
 }
 
-// pngSignature is what a PNG file begins with.
+// pngSignature is at the beginning of every PNG file.
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
 // bytes makes c a column of the bytes in f, which are records or PNG files.

@@ -164,8 +164,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRefused resolves what cannot be a column of IDX. Every error has a hint, except that for a
-// file without any column.
+// TestRefused resolves fields that cannot be columns of IDX. Every error has a hint, except that
+// for a file without any column.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}

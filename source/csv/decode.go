@@ -45,7 +45,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 			if !ok {
 				return t.countError(b, line, row)
 			}
-			if !isQuoted(text) {
+			if !validQuotes(text) {
 				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and write each quote in it twice", "found %s, with a quote inside an unquoted text",
 					shown(text))
 			}
@@ -53,7 +53,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 			continue
 		}
 		size := f.dtype.Size()
-		dst := b.Columns[f.column][(row*f.count+p.at)*size:][:p.count*size]
+		dst := b.Columns[f.column][(row*f.count+p.element)*size:][:p.count*size]
 		n := 0
 		if f.dtype == idx.Uint8 {
 			var used int
@@ -80,7 +80,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	return nil
 }
 
-// advise returns the hint for a value of f that its type does not hold; hint comes from put.
+// advise returns the hint for a value that the type of f does not hold; hint comes from put.
 func (t *Table) advise(f *field, hint string) string {
 	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
 	switch {
@@ -109,8 +109,8 @@ func (t *Table) countError(b *source.Raw, line []byte, row int) error {
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
-// full or another field comes. It returns their number and how many bytes they had. Four zeros,
-// which are common in backgrounds, are parsed at once.
+// full or a field has another form. It returns the number of parsed fields and of their bytes. Four
+// zeros, which are common in backgrounds, are parsed at once.
 func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	zeros := uint64('0') | uint64(comma)<<8
 	zeros |= zeros << 16
@@ -150,8 +150,8 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// putInteger stores v, which has up to nine digits, as element i of dst, and reports whether d
-// holds it. float32 does not hold all of them, and 0 may have been −0.
+// putInteger stores v, which has up to nine digits, as element i of dst, and reports whether it
+// did. It does not if d cannot hold v, or if v is 0 and d a float type: the text may have been −0.
 func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 	switch d {
 	case idx.Float32:
@@ -171,8 +171,8 @@ func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 	return true
 }
 
-// put stores the number in text as element i of dst. If d does not hold it, or text is no number,
-// it returns the message and the hint of an error.
+// put stores the number in text as element i of dst. If d cannot hold the number, or if text is not
+// a number, put returns the message and the hint of an error.
 func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 	if d == idx.Float32 {
 		if v, ok := parseShort32(text); ok {
@@ -193,9 +193,9 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 		return "", ""
 	case idx.Float32:
 		if !n.fits32(text) {
-			return fmt.Sprintf("found %s, expected a number that float32 holds, of up to %d digits", shown(text), digits32), "--dtype float64"
+			return fmt.Sprintf("found %s, expected a number that float32 holds, of up to %d digits", shown(text), maxDigits32), "--dtype float64"
 		}
-		single, _ := strconv.ParseFloat(string(text), 32) // which rounds once; it cannot fail where 64 bits did not
+		single, _ := strconv.ParseFloat(string(text), 32) // rounds only once; cannot fail, as parsing to 64 bits did not
 		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(single)))
 		return "", ""
 	}
@@ -214,7 +214,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 	return "", ""
 }
 
-// hintComma is the hint for numbers with a comma for the point.
+// hintComma is the hint for numbers with a decimal comma.
 const hintComma = "decimals need a point, not a comma"
 
 func hasComma(text []byte) bool {
@@ -236,7 +236,7 @@ func noNumber(text []byte) (message, hint string) {
 	return fmt.Sprintf("found %s, expected a number", shown(text)), "correct the value; if it stands for a missing one, fill it, or remove the row"
 }
 
-// inRow returns the error for a row, and a column unless that is empty.
+// inRow returns the error for a row and, unless column is empty, a column.
 func inRow(row int64, column, hint, format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...).InRow(row).InColumn(column).WithHint("%s", hint)
 }

@@ -10,7 +10,7 @@
 //	             outside quotes in the first line, or else spaces
 //	header       the first line, unless all its fields are numbers or mark a missing value (NA,
 //	             null, ?)
-//	counted      0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
+//	numbered     0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
 //	             header if they do not fit the rows, are in quotes unlike the rows, or follow an
 //	             empty field; a row if the rows continue the count; otherwise the user must decide
 //	lines        end with LF or CRLF; the last may have no end; empty lines may follow it
@@ -26,18 +26,18 @@
 //	             float32 and some have 8 or 9 digits
 //
 // [Table.Notes] mentions all of it, and options override it. Every value is checked: if the type of
-// its column cannot hold it, the error has the row, the column, and both. A type holds a value if
-// nothing is lost: uint8 holds 7.0 and 2.5e1; float32 holds fractions of up to 9 digits, which are
-// enough to distinguish its numbers, and others if they are exact; float64 holds all fractions, and
-// integers that are exact.
+// its column cannot hold it, the error has the row, the column, the value and the type. A type
+// holds a value if nothing is lost: uint8 holds 7.0 and 2.5e1; float32 holds fractions of up to 9
+// digits, which are enough to distinguish its numbers, and others if they are exact; float64 holds
+// all fractions, and integers that are exact.
 //
-// A column of text is an error, except one named class beside labels, which is left out. So is a
-// first column without a name, where pandas and R put row numbers. Quotes inside an unquoted text
-// are an error: they would join rows.
+// A column of text is an error, except one named class beside labels, which is left out. A first
+// column without a name, where pandas and R put row numbers, is left out too. Quotes inside an
+// unquoted text are an error: they would join rows.
 //
 // # Memory and speed
 //
-// Read cuts whole lines; Decode parses them, on many goroutines. A line may have four bytes of text
-// for each byte that a record may have, and, once the number of fields is known, 32 bytes for each
-// field plus 1 KiB. So a batch holds no more text than that.
+// Read cuts whole lines; Decode parses them, on many goroutines. The first line may have four bytes
+// of text for each byte that a record may have. Once the number of fields is known, a line may have
+// 32 bytes for each field plus 1 KiB. This limits the text of a batch.
 package csv

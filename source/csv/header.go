@@ -11,19 +11,19 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// preamble consumes what may precede the data: a byte order mark, the line sep=; that Excel writes,
-// empty lines, and comments, which begin with #. The last comment may be read again, see firstLine.
-func (t *Table) preamble() error {
+// skipPreamble consumes all that may precede the data: a byte order mark, Excel's line sep=; empty
+// lines, and comments, which begin with #. It keeps the last comment for firstLine.
+func (t *Table) skipPreamble() error {
 	const limit = 1 << 20 // bytes
 	line := t.in.peek(limit)
 	if bytes.HasPrefix(line, []byte(byteOrderMark)) {
-		t.in.at += len(byteOrderMark)
+		t.in.pos += len(byteOrderMark)
 		line = line[len(byteOrderMark):]
 	}
 	text := bytes.Trim(trimEnd(line), `"`)
 	if n := len("sep="); len(text) == n+1 && strings.EqualFold(string(text[:n]), "sep=") && strings.IndexByte(separators, text[n]) >= 0 {
 		t.comma = text[n]
-		t.in.at += len(line)
+		t.in.pos += len(line)
 	}
 	for before := 0; before <= limit; before += len(line) {
 		line = t.in.peek(limit)
@@ -38,14 +38,14 @@ func (t *Table) preamble() error {
 		case t.in.keep > 0: // an empty line after a comment
 			t.in.keep += len(line)
 		}
-		t.in.at += len(line)
+		t.in.pos += len(line)
 	}
 	return fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
 		WithHint("remove them: grep -v -e '^#' -e '^$' FILE.csv >rows.csv")
 }
 
-// firstLine returns the first line of the data, a header or a row. The last comment before it is
-// the header if it has as many fields, as numpy.savetxt writes it, or if nothing follows.
+// firstLine returns the first line, a header or a row. It returns the comment before it instead if
+// both have the same number of fields, as numpy.savetxt writes them, or if no line follows.
 func (t *Table) firstLine(limit int) ([]byte, error) {
 	line, err := t.in.next(limit)
 	kept := t.in.keep
@@ -53,12 +53,12 @@ func (t *Table) firstLine(limit int) ([]byte, error) {
 	if kept == 0 || err != nil && err != io.EOF {
 		return line, err
 	}
-	from := t.in.at - len(line) - kept
+	from := t.in.pos - len(line) - kept
 	if comment, _, _ := bytes.Cut(t.in.buf[from:], []byte{'\n'}); err == nil && !t.isHeaderOf(trimEnd(comment), trimEnd(line)) {
 		return line, nil
 	}
 	t.skipped--
-	t.in.at = from
+	t.in.pos = from
 	return t.in.next(limit)
 }
 
@@ -70,11 +70,11 @@ func (t *Table) isHeaderOf(comment, line []byte) bool {
 }
 
 // A first line with words is a header, and one of numbers is a row, except that 0, 1, 2, … or 1, 2,
-// … may be either: pandas writes them for columns without names. The first rows decide, or else the
-// user must.
+// … may be either: pandas writes them for columns without names. The first rows decide; if they
+// cannot, the user must.
 
-// hasHeader reports whether line, the first, is a header. The line is not consumed. shifted comes
-// from countOrder.
+// hasHeader reports whether line, the first one, is a header. The line is not consumed. shifted
+// comes from findCount; chosen is the choice of the user, or nil.
 func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error) {
 	switch {
 	case chosen != nil && *chosen:
@@ -83,20 +83,20 @@ func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error)
 		return false, t.checkRow(line)
 	case isHeader(line, t.comma):
 		return true, nil
-	case t.counted == nil:
+	case t.countOrder == nil:
 		return false, nil
 	case shifted: // a row has no empty field
 		t.note("the first line, %s, is read as a header: an empty name and then 0, 1, 2, …, as pandas writes for columns without names", shown(line))
 		return true, nil
 	}
-	if !slices.IsSorted(t.counted) && t.count <= fewFields {
+	if !slices.IsSorted(t.countOrder) && t.count <= fewFields {
 		return false, nil
 	}
-	return t.weigh(line)
+	return t.decideByRows(line)
 }
 
-// fewFields is how many fields a row may have that holds 0, 1, 2, … in another order by chance. It
-// is also the number up to which sorting numbers as text keeps their order.
+// fewFields is the largest number of fields of a row that may hold 0, 1, 2, … in another order by
+// chance. Up to this number of fields, sorting the numbers as text keeps their order, too.
 const fewFields = 10
 
 // checkRow requires line to be a row: it has no words.
@@ -111,10 +111,10 @@ func (t *Table) checkRow(line []byte) (err error) {
 	return err
 }
 
-// countOrder returns where line has the numbers 0, 1, 2, … or 1, 2, 3, …, in any order, if these
-// are all its fields, and nil otherwise. The first field may be empty, as the name of a column of
-// row numbers; shifted reports that it is.
-func countOrder(line []byte, comma byte, count int) (order []int, shifted bool) {
+// findCount returns the index of the field for each of the numbers 0, 1, 2, … or 1, 2, 3, …, if
+// these are the fields of line, in any order. Otherwise it returns nil. The first field may be
+// empty, as the name of a column of row numbers; shifted reports whether it is.
+func findCount(line []byte, comma byte, count int) (order []int, shifted bool) {
 	// The sum of the numbers rules out nearly all lines before anything is allocated.
 	smallest, shift, sum, numbers := count, 0, 0.0, true
 	eachField(line, comma, func(i int, text []byte) bool {
@@ -155,18 +155,18 @@ func countOrder(line []byte, comma byte, count int) (order []int, shifted bool) 
 	return order, shift > 0
 }
 
-// decisive is how many fields of a counting line must exceed their columns by far.
+// decisive is how many numbers in the first line must far exceed their columns to make it a header.
 const decisive = 8
 
-// weigh decides by the rows after it whether line, which counts, is a header.
-func (t *Table) weigh(line []byte) (bool, error) {
+// decideByRows compares line, which findCount accepted, with the next rows: is it a header?
+func (t *Table) decideByRows(line []byte) (bool, error) {
 	numbers := make([]float64, 0, t.count)
 	eachField(line, t.comma, func(_ int, text []byte) bool {
 		n, _ := parseNumber(text)
 		numbers = append(numbers, n.value)
 		return true
 	})
-	r, err := t.lookAfter(numbers)
+	r, err := t.examineNext(numbers)
 	if err != nil {
 		return false, err
 	}
@@ -184,10 +184,10 @@ func (t *Table) weigh(line []byte) (bool, error) {
 	case t.count == 1 && numbers[0] == 1: // pandas counts from 0
 		t.note("the first line, %s, is read as a row of values; --header yes overrides this", shown(line))
 		return false, nil
-	case r.rows > 0 && r.goesOn && t.count > 1:
+	case r.rows > 0 && r.countOn && t.count > 1:
 		t.note("the first line, %s, is read as a row of values, because the next rows continue its numbers; --header yes overrides this", shown(line))
 		return false, nil
-	case r.rows > 0 && r.bytes && beyondBytes:
+	case r.rows > 0 && r.uint8s && beyondBytes:
 		reason = "it has a number above 255, unlike the rows"
 	case beyond >= decisive:
 		reason = "its numbers are far larger than the values in the rows"
@@ -199,28 +199,29 @@ func (t *Table) weigh(line []byte) (bool, error) {
 	return true, nil
 }
 
-type following struct {
-	rows   int
-	max    []float64 // of each column; −∞ if it has no number
-	bytes  bool      // all numbers are integers from 0 to 255
-	quoted bool      // some row has quotes
-	goesOn bool      // the rows continue to count where the line ends
+// nextRows describes the first rows after a line of numbers.
+type nextRows struct {
+	rows    int
+	max     []float64 // of each column; −∞ if it has no number
+	uint8s  bool      // all numbers are integers from 0 to 255
+	quoted  bool      // some row has quotes
+	countOn bool      // the numbers of the rows continue those of the line
 }
 
-// lookAfter examines the first rows after the line of numbers, as far as they are in the sample.
-// The line is not consumed.
-func (t *Table) lookAfter(numbers []float64) (*following, error) {
+// examineNext examines the rows of the sample after the first line, which has the given numbers.
+// That line is not consumed.
+func (t *Table) examineNext(numbers []float64) (*nextRows, error) {
 	line, err := t.in.next(math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
 	t.in.keep = len(line)
-	row, err := t.in.next(t.limit) // only to have it in the sample
+	row, err := t.in.next(t.limit) // read only to have it in the sample
 	if err != nil && err != io.EOF {
 		return nil, t.readError(err)
 	}
-	t.in.at -= len(row)
-	r := &following{max: make([]float64, len(numbers)), bytes: true, goesOn: true}
+	t.in.pos -= len(row)
+	r := &nextRows{max: make([]float64, len(numbers)), uint8s: true, countOn: true}
 	for i := range r.max {
 		r.max[i] = math.Inf(-1)
 	}
@@ -230,16 +231,16 @@ func (t *Table) lookAfter(numbers []float64) (*following, error) {
 		eachField(line, t.comma, func(i int, text []byte) bool {
 			n, ok := parseNumber(text)
 			if i >= len(numbers) || !ok {
-				r.goesOn = false
+				r.countOn = false
 				return i < len(numbers)
 			}
 			r.max[i] = max(r.max[i], nanIsZero(n.value))
-			r.bytes = r.bytes && n.value >= 0 && n.value <= math.MaxUint8 && n.value == math.Trunc(n.value)
-			r.goesOn = r.goesOn && n.value == numbers[i]+float64((row+1)*len(numbers))
+			r.uint8s = r.uint8s && n.value >= 0 && n.value <= math.MaxUint8 && n.value == math.Trunc(n.value)
+			r.countOn = r.countOn && n.value == numbers[i]+float64((row+1)*len(numbers))
 			return true
 		})
 	})
-	t.in.at -= t.in.keep
+	t.in.pos -= t.in.keep
 	t.in.keep = 0
 	return r, nil
 }

@@ -20,8 +20,8 @@ func line(format string, first, n int) string {
 	return strings.Join(fields, ",") + "\n"
 }
 
-// A first line that counts is a header if it does not fit the rows, a row if they continue the
-// count, and an error otherwise.
+// A first line of consecutive numbers is a header if it does not fit the rows, a row if the rows
+// continue its numbers, and an error otherwise.
 func TestFirstLinesThatCount(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false

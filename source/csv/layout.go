@@ -21,23 +21,23 @@ type field struct {
 	first, count int // index in a line of the first element, and number of elements
 	column       int // index in the table; −1: left out
 	dtype        idx.DType
-	seen         seen
+	stats        fieldStats
 }
 
-// A part is consecutive fields of a line that are consecutive elements of a field. A field has one
+// A part is a run of fields in a line that are consecutive elements of one column. A column has one
 // part unless its elements are in another order in the line.
 type part struct {
-	field        int
+	field        int // index in Table.fields
 	first, count int // in the line
-	at           int // index in the record
+	element      int // index of the first element in the record
 }
 
 // maxColumns is the largest number of columns of the table, each of which costs the writer memory.
 // Elements of a record are not columns.
 const maxColumns = 1 << 16
 
-// maxParts is the largest number of parts of all fields, for elements in another order than their
-// numbers: a picture of 512×512 pixels, column by column.
+// maxParts is the largest number of parts in total. Elements in another order than that of their
+// numbers need it: a picture of 512×512 pixels, column by column.
 const maxParts = 1 << 18
 
 // labelName is the name of labels if the file gives none.
@@ -106,7 +106,7 @@ func shapeError(format string, args ...any) error {
 	return fault.New(fault.Usage, format, args...).WithHint("give the shape of one record, as in --shape 28x28")
 }
 
-// elements returns the number of elements of a record of that shape, −1 if it cannot be one.
+// elements returns the number of elements of a record of this shape, or −1 if it is not valid.
 func elements(shape []int) int {
 	n, ok := idx.Product(1, shape)
 	if !ok || n < 1 || n > math.MaxInt32 {
@@ -153,7 +153,7 @@ func (t *Table) arrange(shape []int) error {
 	}
 	if label == 1 {
 		name := labelName
-		if t.names != nil && t.counted == nil {
+		if t.names != nil && t.countOrder == nil {
 			name = t.names[first]
 		}
 		t.add(flat.Field{Name: name}, 1)
@@ -169,7 +169,7 @@ func (t *Table) arrange(shape []int) error {
 	return t.checkNames()
 }
 
-// add adds a field of the next n fields of a line.
+// add adds f, whose elements are the next n fields of a line.
 func (t *Table) add(f flat.Field, n int) {
 	first := 0
 	if k := len(t.parts); k > 0 {
@@ -179,7 +179,7 @@ func (t *Table) add(f flat.Field, n int) {
 	t.fields = append(t.fields, field{Field: f, first: first, count: n})
 }
 
-// addParts adds the parts of a field whose elements are the given columns of a line.
+// addParts adds the parts of t.fields[field]; columns are the indices of its elements in a line.
 func (t *Table) addParts(field int, columns []int) error {
 	for from, i := 0, 1; i <= len(columns); i++ {
 		if i < len(columns) && columns[i] == columns[i-1]+1 {
@@ -189,19 +189,19 @@ func (t *Table) addParts(field int, columns []int) error {
 			return fault.New(fault.Unsupported, "the columns of a record are out of order: they form more than %d runs of consecutive numbers", maxParts).
 				WithHint("order the columns by their numbers")
 		}
-		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, at: from})
+		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, element: from})
 		from = i
 	}
 	return nil
 }
 
-// reorder moves the fields, which were found as if the first line counted up, to where the line has
-// their numbers.
+// reorder moves the parts, which were found as if the numbers in the header were in ascending
+// order, to where the header has these numbers.
 func (t *Table) reorder() error {
 	found := t.parts
 	t.parts = nil
 	for _, p := range found {
-		columns := t.counted[p.first : p.first+p.count]
+		columns := t.countOrder[p.first : p.first+p.count]
 		if err := t.addParts(p.field, columns); err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func (t *Table) checkNames() error {
 	return nil
 }
 
-// decide gives every field its column and type: what the rows show, unless the caller gave a type.
+// decide gives every field its column and type: that of the caller, or one for the examined rows.
 func (t *Table) decide(o source.ReadOptions) error {
 	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
 	for i := range t.fields {
@@ -233,24 +233,24 @@ func (t *Table) decide(o source.ReadOptions) error {
 			t.note("column %s is skipped: %s", left.Column, left.Why)
 			continue
 		}
-		if f.seen.text != nil && f.seen.values == 0 && len(f.seen.text) > 0 {
+		if f.stats.text != nil && f.stats.values == 0 && len(f.stats.text) > 0 {
 			hint := "remove columns of text from the file"
 			switch {
-			case hasComma(f.seen.text):
+			case hasComma(f.stats.text):
 				hint = hintComma
-			case len(t.fields) == 1 && bytes.Contains(f.seen.text, []byte(" ")):
+			case len(t.fields) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
 				hint = "separate the fields by commas, tabs or semicolons"
 			}
-			return inRow(f.seen.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.seen.text))
+			return inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.stats.text))
 		}
-		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.seen.fractions {
-			f.seen.floats = false // 5.0, as in one array with the pixels
+		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.stats.fractions {
+			f.stats.floats = false // 5.0, as in one array with the pixels
 		}
-		f.dtype = f.seen.dtype()
+		f.dtype = f.stats.dtype()
 		if o.DType != 0 && (!tensors || f.Shape != nil) {
 			f.dtype = o.DType
 		}
-		t.takeLike(f, o.Like)
+		t.applyLike(f, o.Like)
 		if size := int64(f.count) * int64(f.dtype.Size()); size > o.MaxRecord() {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord()).
 				WithHint("allow larger records with --max-record-bytes %d", size)
@@ -275,7 +275,7 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 		return left, false
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		return source.Omission{Column: t.name(f.first), Type: "index", Why: "it is the first and has no name, so it is taken for row numbers"}, true
-	case strings.EqualFold(f.Name, schema.ClassName) && (len(f.seen.text) > 0 || f.seen.values == 0 && f.seen.text == nil) && t.hasLabel():
+	case strings.EqualFold(f.Name, schema.ClassName) && (len(f.stats.text) > 0 || f.stats.values == 0 && f.stats.text == nil) && t.hasLabel():
 		return source.Omission{Column: t.name(f.first), Type: "text", Why: "names of classes"}, true
 	}
 	return left, false
@@ -284,7 +284,7 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 // hasLabel reports whether a scalar column beside the names of classes has numbers.
 func (t *Table) hasLabel() bool {
 	for k := range t.fields {
-		if f := &t.fields[k]; f.Shape == nil && f.seen.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
+		if f := &t.fields[k]; f.Shape == nil && f.stats.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
 			if _, left := t.leftOut(k); !left {
 				return true
 			}
@@ -322,9 +322,9 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 	return t.checkNames()
 }
 
-// takeLike gives f the type and shape of its counterpart among columns: that of the same name, or
-// the only one of the same kind. The type is not used for integers that it does not hold.
-func (t *Table) takeLike(f *field, columns []source.Column) {
+// applyLike gives f the type and shape of the column of the same name, or else of the only scalar
+// or tensor with as many elements. It skips an integer type that does not hold the examined values.
+func (t *Table) applyLike(f *field, columns []source.Column) {
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
 	if i < 0 && f.count == 1 {
 		if i = t.onlyElement(f, columns); i >= 0 {
@@ -332,8 +332,8 @@ func (t *Table) takeLike(f *field, columns []source.Column) {
 		}
 	}
 	if i < 0 {
-		kind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
-		if i = slices.IndexFunc(columns, kind); i >= 0 && slices.ContainsFunc(columns[i+1:], kind) {
+		sameKind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
+		if i = slices.IndexFunc(columns, sameKind); i >= 0 && slices.ContainsFunc(columns[i+1:], sameKind) {
 			return
 		}
 	}
@@ -341,7 +341,7 @@ func (t *Table) takeLike(f *field, columns []source.Column) {
 		return
 	}
 	smallest, largest := columns[i].DType.Limits()
-	if !columns[i].Integer() || !f.seen.floats && f.seen.min >= float64(smallest) && f.seen.max <= float64(largest) {
+	if !columns[i].Integer() || !f.stats.floats && f.stats.min >= float64(smallest) && f.stats.max <= float64(largest) {
 		f.dtype = columns[i].DType
 	}
 	if f.Guess != "" || len(f.Shape) == 1 { // otherwise the header gives the shape
@@ -349,8 +349,8 @@ func (t *Table) takeLike(f *field, columns []source.Column) {
 	}
 }
 
-// onlyElement returns the index of the tensor of one element among columns whose element the header
-// names like f, or −1.
+// onlyElement returns the index, among columns, of a tensor of one element whose element has the
+// name of f in the layout columns, or −1.
 func (t *Table) onlyElement(f *field, columns []source.Column) int {
 	tensors := 0
 	for _, c := range columns {

@@ -17,11 +17,11 @@ const sampleSize = 1 << 20
 
 // lines reads text line by line. A line feed in quotes does not end a line.
 type lines struct {
-	r       *compressed.Reader // never returns 0, nil
-	buf     []byte
-	at, end int   // unread part of buf
-	keep    int   // number of bytes before at that may be read again
-	err     error // how r ended, including io.EOF
+	r        *compressed.Reader // never returns 0, nil
+	buf      []byte
+	pos, end int   // unread part of buf
+	keep     int   // number of bytes before pos that may be read again
+	err      error // how r ended, including io.EOF
 }
 
 // firstBuffer is enough for a small file. The buffer grows to a sample, and to the longest line.
@@ -29,11 +29,11 @@ const firstBuffer = 16 << 10
 
 func newLines(r *compressed.Reader) *lines { return &lines{r: r, buf: make([]byte, firstBuffer)} }
 
-// fill reads at least a byte or the error, after making room if there is none.
+// fill reads at least one byte, or sets the error. If buf is full, it makes room first.
 func (l *lines) fill() {
-	if from := l.at - l.keep; from > 0 && l.end == len(l.buf) {
+	if from := l.pos - l.keep; from > 0 && l.end == len(l.buf) {
 		l.end = copy(l.buf, l.buf[from:l.end])
-		l.at = l.keep
+		l.pos = l.keep
 	}
 	if l.end == len(l.buf) {
 		l.buf = append(l.buf, make([]byte, len(l.buf))...)
@@ -45,10 +45,10 @@ func (l *lines) fill() {
 // sample returns about a megabyte of the unread text without consuming it. whole reports whether it
 // is all of the text.
 func (l *lines) sample() (text []byte, whole bool) {
-	for l.err == nil && l.end-l.at < sampleSize {
+	for l.err == nil && l.end-l.pos < sampleSize {
 		l.fill()
 	}
-	return l.buf[l.at:l.end], l.err == io.EOF
+	return l.buf[l.pos:l.end], l.err == io.EOF
 }
 
 // next returns the next line with its line end, valid until the next call. It returns io.EOF after
@@ -56,11 +56,11 @@ func (l *lines) sample() (text []byte, whole bool) {
 func (l *lines) next(limit int) ([]byte, error) {
 	seen, quoted := 0, false
 	for {
-		n, q := lineEnd(l.buf[l.at+seen:l.end], quoted)
+		n, q := lineEnd(l.buf[l.pos+seen:l.end], quoted)
 		if n > 0 {
 			seen += n
 		} else {
-			seen, quoted = l.end-l.at, q
+			seen, quoted = l.end-l.pos, q
 		}
 		if seen > limit {
 			return nil, errLong
@@ -72,21 +72,21 @@ func (l *lines) next(limit int) ([]byte, error) {
 		if n == 0 && (l.err != io.EOF || seen == 0) {
 			return nil, l.err
 		}
-		line := l.buf[l.at : l.at+seen]
-		l.at += seen
+		line := l.buf[l.pos : l.pos+seen]
+		l.pos += seen
 		return line, nil
 	}
 }
 
-// peek returns the text up to the next line feed, whatever quotes it has, or more than limit bytes
-// without one. It is not consumed.
+// peek returns the text up to the next line feed, even if that is in quotes, without consuming it.
+// If there is no line feed, it returns the rest of the text, or a part of more than limit bytes.
 func (l *lines) peek(limit int) []byte {
 	for seen := 0; ; l.fill() {
-		if n := bytes.IndexByte(l.buf[l.at+seen:l.end], '\n'); n >= 0 {
-			return l.buf[l.at : l.at+seen+n+1]
+		if n := bytes.IndexByte(l.buf[l.pos+seen:l.end], '\n'); n >= 0 {
+			return l.buf[l.pos : l.pos+seen+n+1]
 		}
-		if seen = l.end - l.at; seen > limit || l.err != nil {
-			return l.buf[l.at:l.end]
+		if seen = l.end - l.pos; seen > limit || l.err != nil {
+			return l.buf[l.pos:l.end]
 		}
 	}
 }
@@ -113,9 +113,9 @@ func eachLine(text []byte, whole bool, f func(row int, line []byte)) (rows int) 
 	return rows
 }
 
-// lineEnd returns the length of the first line of text with its line feed. It returns 0 if the line
-// does not end there, and then whether quotes are open at the end. quoted means that quotes are
-// open at the start.
+// lineEnd returns the length of the first line of text with its line feed. If the line does not end
+// in text, it returns 0, and whether quotes are open at the end. quoted means that quotes are open
+// at the start.
 func lineEnd(text []byte, quoted bool) (int, bool) {
 	for from := 0; ; {
 		n := bytes.IndexByte(text[from:], '\n')
@@ -142,7 +142,7 @@ func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
-// separators are the candidates; the first wins if several are equally frequent.
+// separators are the candidates for the separator, in the order of preference.
 const separators = ",\t;|"
 
 // findSeparator returns the most frequent separator outside quotes: a space if none occurs, and a
@@ -191,8 +191,8 @@ func nextField(rest []byte, comma byte) (field, after []byte, ok bool) {
 	return nil, rest, false
 }
 
-// content returns what field says: without spaces and quotes around it, and with doubled quotes as
-// one.
+// content returns the text of field: without spaces and quotes around it, and with each doubled
+// quote as one.
 func content(field []byte) []byte {
 	field = bytes.TrimSpace(field)
 	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
@@ -205,9 +205,9 @@ func content(field []byte) []byte {
 	return field
 }
 
-// isQuoted reports whether the quotes of field, if any, follow RFC 4180: around it, and doubled
-// inside. Other quotes are not meant as such, and would join fields and rows.
-func isQuoted(field []byte) bool {
+// validQuotes reports whether the quotes of field, if any, follow RFC 4180: around it, and doubled
+// inside. Other quotes are part of a text, and would join fields and rows.
+func validQuotes(field []byte) bool {
 	if bytes.IndexByte(field, '"') < 0 {
 		return true
 	}
@@ -250,8 +250,8 @@ func allNumbers(line []byte, comma byte) bool {
 	return all
 }
 
-// isHeader reports whether line, the first, has names: a field that is neither a number nor, beside
-// numbers, marks a missing value.
+// isHeader reports whether line, the first one, has a name: a field that is neither empty nor a
+// number. If the line has numbers, a field that marks a missing value is not a name.
 func isHeader(line []byte, comma byte) bool {
 	names, missing, numbers := false, false, false
 	eachField(line, comma, func(_ int, text []byte) bool {

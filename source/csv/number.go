@@ -59,9 +59,9 @@ func parseInteger(text []byte) (v int64, ok bool) {
 	return v, true
 }
 
-// significant returns the number of significant digits of text, a number: without zeros at both
-// ends.
-func significant(text []byte) int {
+// significantDigits returns the number of significant digits of text, a number: without zeros at
+// both ends.
+func significantDigits(text []byte) int {
 	if i := bytes.IndexAny(text, "eE"); i >= 0 {
 		text = text[:i]
 	}
@@ -78,18 +78,18 @@ func significant(text []byte) int {
 	return count
 }
 
-// digits32 is how many significant digits distinguish any two float32, and the largest number of
+// maxDigits32 is how many significant digits distinguish any two float32, and the largest number of
 // digits in their shortest texts.
-const digits32 = 9
+const maxDigits32 = 9
 
-// fits32 reports whether float32 holds n, the value of text: exactly, or as text with a point or
-// exponent and at most digits32 digits.
+// fits32 reports whether float32 holds n, the value of text: exactly, or rounded if text has a
+// point or an exponent and at most maxDigits32 digits.
 func (n number) fits32(text []byte) bool {
 	single := float64(float32(n.value))
 	if single == n.value || math.IsNaN(n.value) {
 		return true
 	}
-	return !n.integer && !math.IsInf(single, 0) && single != 0 && significant(text) <= digits32
+	return !n.integer && !math.IsInf(single, 0) && single != 0 && significantDigits(text) <= maxDigits32
 }
 
 // maxExact is the integer up to which float64 holds all integers.
@@ -104,14 +104,15 @@ func (n number) fits64(text []byte) bool {
 	return string(bytes.TrimLeft(text, "+-0")) == strconv.FormatFloat(math.Abs(n.value), 'f', 0, 64)
 }
 
-// parseShort32 reads a fraction with at most digits32 digits, which fits without a look at its
-// float64. ok is false for everything else, and for zeros, which may be numbers too small.
+// parseShort32 reads a number with a point and at most maxDigits32 digits, for which fits32 is
+// true. ok is false for all other text, and for zeros, which may be numbers too small for a
+// float32.
 func parseShort32(text []byte) (v float32, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '-' {
 		digits = text[1:]
 	}
-	if len(digits) > digits32+len(".") || bytes.IndexByte(digits, '.') < 0 {
+	if len(digits) > maxDigits32+len(".") || bytes.IndexByte(digits, '.') < 0 {
 		return 0, false
 	}
 	for _, c := range digits {
@@ -130,19 +131,20 @@ func isShortest32(value float64) bool {
 	return bytes.Equal(strconv.AppendFloat(single[:0], float64(float32(value)), 'e', -1, 32), strconv.AppendFloat(double[:0], value, 'e', -1, 64))
 }
 
-// seen is what the first rows have in a field.
-type seen struct {
+// fieldStats describes the values of a field in the examined rows.
+type fieldStats struct {
 	values    int64
 	floats    bool    // some are not written as integers
 	fractions bool    // some are not whole numbers, as 5.0 is
 	min, max  float64 // NaN counts as 0
 	digits    int     // largest number of significant digits
 	doubles   bool    // some are not the shortest text of a float32
-	text      []byte  // the first that is not a number, or nil
+	text      []byte  // the first value that is not a number, or nil
 	row       int64   // of text
 }
 
-func (s *seen) observe(text []byte, row int64) {
+// observe adds the value text, which is in the given row.
+func (s *fieldStats) observe(text []byte, row int64) {
 	n, ok := parseNumber(text)
 	if !ok {
 		if s.text == nil || len(s.text) == 0 && len(text) > 0 {
@@ -157,7 +159,7 @@ func (s *seen) observe(text []byte, row int64) {
 	}
 	s.floats = true
 	s.fractions = s.fractions || n.value != math.Trunc(n.value) || math.IsInf(n.value, 0) // NaN differs from itself
-	s.digits = max(s.digits, significant(text))
+	s.digits = max(s.digits, significantDigits(text))
 	s.doubles = s.doubles || !isShortest32(n.value)
 }
 
@@ -168,14 +170,14 @@ func nanIsZero(v float64) float64 {
 	return v
 }
 
-// digitsOfFloat32 is how many significant digits the shortest texts of most float32 have; measured
+// usualDigits32 is how many significant digits the shortest texts of most float32 have; measured
 // values seldom have so many.
-const digitsOfFloat32 = 8
+const usualDigits32 = 8
 
-// dtype returns the type that holds what was seen, and most likely the rest.
-func (s *seen) dtype() idx.DType {
+// dtype returns the type that holds the examined values, and most likely the others.
+func (s *fieldStats) dtype() idx.DType {
 	switch {
-	case s.floats && !s.doubles && s.digits >= digitsOfFloat32 && s.digits <= digits32:
+	case s.floats && !s.doubles && s.digits >= usualDigits32 && s.digits <= maxDigits32:
 		return idx.Float32
 	case s.floats:
 		return idx.Float64
@@ -187,13 +189,13 @@ func (s *seen) dtype() idx.DType {
 	return idx.Float64
 }
 
-// look observes the whole lines of text, from row first on, and returns their number. Decode
-// reports lines with a wrong number of fields.
-func (t *Table) look(text []byte, first int64, whole bool) int64 {
-	return int64(eachLine(text, whole, func(row int, line []byte) { t.lookLine(line, first+int64(row)) }))
+// observeLines examines the whole lines of text, the first of which is row first, and returns their
+// number. It leaves it to Decode to report lines with a wrong number of fields.
+func (t *Table) observeLines(text []byte, first int64, whole bool) int64 {
+	return int64(eachLine(text, whole, func(row int, line []byte) { t.observeLine(line, first+int64(row)) }))
 }
 
-func (t *Table) lookLine(line []byte, row int64) {
+func (t *Table) observeLine(line []byte, row int64) {
 	k, left := 0, 0
 	if len(t.parts) > 0 {
 		left = t.parts[0].count
@@ -206,23 +208,23 @@ func (t *Table) lookLine(line []byte, row int64) {
 			left = t.parts[k].count
 		}
 		left--
-		t.fields[t.parts[k].field].seen.observe(text, row)
+		t.fields[t.parts[k].field].stats.observe(text, row)
 		return true
 	})
 }
 
-// lookAtEnd observes the lines of text, the end of the file, except the first, which is incomplete.
-func (t *Table) lookAtEnd(text []byte) {
+// observeTail examines all lines of text, the end of the file, but the first, which is incomplete.
+func (t *Table) observeTail(text []byte) {
 	n := bytes.IndexByte(text, '\n')
 	if n < 0 || bytes.ContainsRune(text, '"') {
 		return
 	}
 	before := make([][]byte, len(t.fields)) // Decode reports damage there, with its row
 	for i := range t.fields {
-		before[i] = t.fields[i].seen.text
+		before[i] = t.fields[i].stats.text
 	}
-	t.look(text[n+1:], 0, true)
+	t.observeLines(text[n+1:], 0, true)
 	for i := range t.fields {
-		t.fields[i].seen.text = before[i]
+		t.fields[i].stats.text = before[i]
 	}
 }

@@ -21,22 +21,22 @@ import (
 
 // A Table is a CSV file. It is a source.Table, a source.Seeker and a source.Noter.
 type Table struct {
-	path    string // as given by the user, for errors
-	origin  string
-	in      *lines
-	stream  *compressed.Reader
-	file    source.File // closed by Close; nil if the caller owns the reader
-	comma   byte
-	skipped int      // lines before the data that begin with #
-	names   []string // of the fields of a line; nil without a header
-	count   int      // of fields of a line
-	limit   int      // bytes of a line
-	counted []int    // where the header has 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
-	fields  []field
-	parts   []part // of all fields, in the order of a line
-	columns []source.Column
-	notes   []string
-	omitted []source.Omission
+	path       string // as given by the user, for errors
+	origin     string
+	in         *lines
+	stream     *compressed.Reader
+	file       source.File // closed by Close; nil if the caller owns the reader
+	comma      byte
+	skipped    int      // number of lines before the data that begin with #
+	names      []string // of the fields of a line; nil without a header
+	count      int      // number of fields of a line
+	limit      int      // maximum number of bytes of a line
+	countOrder []int    // indices in the header of 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
+	fields     []field
+	parts      []part // of all fields, in the order of a line
+	columns    []source.Column
+	notes      []string
+	omitted    []source.Omission
 
 	next  int64 // index of the next row
 	empty bool  // an empty line was read; only empty lines may follow
@@ -59,7 +59,7 @@ const (
 	tailSize = 64 << 10
 )
 
-// byteOrderMark is what Excel and Windows write before UTF-8.
+// byteOrderMark is written by Excel and Windows before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // Open opens the file at path. The package comment describes what is assumed about it. Errors name
@@ -112,7 +112,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	if o.MaxRecord() <= idx.DefaultMaxRecordSize {
 		limit = min(limit, maxLine)
 	}
-	if err := t.preamble(); err != nil {
+	if err := t.skipPreamble(); err != nil {
 		return err
 	}
 	line, err := t.firstLine(limit)
@@ -120,7 +120,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	case err == io.EOF:
 		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
 	case err == errLong:
-		if err := foreign(t.in.buf[t.in.at:t.in.end]); err != nil { // which has other ends of lines
+		if err := checkFirstLine(t.in.buf[t.in.pos:t.in.end]); err != nil { // its lines may end with carriage returns
 			return err
 		}
 		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
@@ -128,29 +128,29 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	case err != nil:
 		return err
 	}
-	if err := foreign(line); err != nil {
+	if err := checkFirstLine(line); err != nil {
 		return err
 	}
 	if t.skipped > 0 {
 		t.note("comments (lines that begin with #) skipped before the data: %d", t.skipped)
 	}
-	whole := len(line)
+	length := len(line)
 	line = trimEnd(line)
 	if bytes.Count(line, []byte{'"'})%2 == 1 { // the rest of the file would belong to it
 		return fault.New(fault.Malformed, "the first line has a quote that is not closed").WithHint("close it, or remove it")
 	}
-	t.in.at -= whole // the line may be a row
-	if err := t.first(line, limit, o); err != nil {
+	t.in.pos -= length // the line may be a row
+	if err := t.findFields(line, limit, o); err != nil {
 		return err
 	}
 	if t.names != nil {
-		t.in.at += whole
+		t.in.pos += length
 	}
-	return t.sample(tail, o)
+	return t.examineRows(tail, o)
 }
 
-// first finds out from the first line what the fields are. No line has more than limit bytes.
-func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
+// findFields finds the fields by the first line. No line may have more than limit bytes.
+func (t *Table) findFields(line []byte, limit int, o source.ReadOptions) error {
 	t.comma = cmp.Or(t.comma, findSeparator(line))
 	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
 		t.note("fields are separated by %q", t.comma)
@@ -163,7 +163,7 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 		return tooMany
 	}
 	var shifted bool
-	if t.counted, shifted = countOrder(line, t.comma, t.count); t.counted != nil {
+	if t.countOrder, shifted = findCount(line, t.comma, t.count); t.countOrder != nil {
 		line = bytes.Clone(line) // reading on overwrites it
 	}
 	header, err := t.hasHeader(line, shifted, o.Header)
@@ -181,26 +181,26 @@ func (t *Table) first(line []byte, limit int, o source.ReadOptions) error {
 	}
 	t.names = names(line, t.comma, t.count)
 	t.count = len(t.names)
-	if t.counted == nil {
+	if t.countOrder == nil {
 		return t.group(o.Shape, o.Like)
 	}
-	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.counted) {
+	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.countOrder) {
 		return err
 	}
 	return t.reorder()
 }
 
-// sample examines the first rows, and the last ones in tail.
-func (t *Table) sample(tail []byte, o source.ReadOptions) error {
-	if first, err := t.in.next(t.limit); err == nil { // only to have it in the sample
-		t.in.at -= len(first)
+// examineRows decides the types by the first rows, and by the last ones in tail.
+func (t *Table) examineRows(tail []byte, o source.ReadOptions) error {
+	if first, err := t.in.next(t.limit); err == nil { // read only to have it in the sample
+		t.in.pos -= len(first)
 	} else if err != io.EOF {
 		return t.readError(err)
 	}
 	text, whole := t.in.sample()
-	rows := t.look(text, 0, whole)
+	rows := t.observeLines(text, 0, whole)
 	if !whole && len(tail) > 0 {
-		t.lookAtEnd(tail)
+		t.observeTail(tail)
 	}
 	if err := t.decide(o); err != nil {
 		return err
@@ -226,8 +226,8 @@ func (t *Table) sample(tail []byte, o source.ReadOptions) error {
 	return nil
 }
 
-// foreign returns an error if the first line is not that of a CSV file.
-func foreign(line []byte) error {
+// checkFirstLine returns an error if line cannot be the first line of a CSV file.
+func checkFirstLine(line []byte) error {
 	encoding := utf16(line)
 	switch {
 	case encoding != "":
@@ -244,8 +244,8 @@ func foreign(line []byte) error {
 	return nil
 }
 
-// utf16 returns the name of the encoding if text is UTF-16, and else "". Without a byte order mark,
-// most characters have a NUL as their first or second byte.
+// utf16 returns the name of the encoding if text is UTF-16, and "" otherwise. Without a byte order
+// mark, UTF-16 is recognized by a NUL as the first or the second byte of most characters.
 func utf16(text []byte) string {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return "UTF-16"
@@ -335,7 +335,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// line returns the next row without its line end; io.EOF after the last.
+// line returns the next row without its line end. It returns io.EOF after the last row.
 func (t *Table) line() ([]byte, error) {
 	for {
 		line, err := t.in.next(t.limit)
@@ -365,7 +365,7 @@ func (t *Table) readError(err error) error {
 	return err
 }
 
-// Skip skips n rows; io.EOF if there are fewer.
+// Skip skips n rows. It returns io.EOF if there are fewer.
 func (t *Table) Skip(n int64) error {
 	for range n {
 		if _, err := t.line(); err != nil {

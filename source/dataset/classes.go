@@ -23,8 +23,8 @@ const (
 	maxClasses    = 1 << 16 // the largest dictionary of labels
 )
 
-// ReadClasses reads class names: classes[v] is the name of label v, empty if it has none. The file,
-// named file in errors, has one of these formats:
+// ReadClasses reads class names: classes[v] is the name of label v, empty if it has none. fileName
+// is used in errors. The file has one of these formats:
 //
 //   - a name per line, the first for label 0; a blank line leaves a label without a name, and
 //     blank lines at the end are ignored;
@@ -33,46 +33,46 @@ const (
 //     and note says so;
 //   - KMNIST's class map, a CSV file that begins with "index,codepoint,char".
 //
-// JSON is refused, and so are lines numbered from 0 or 1, perhaps after a header, as in CSV: read
-// as names they would contain the numbers, and might belong to other labels. A byte order mark,
-// CRLF and spaces around a name are removed. More than 1 MiB or 65,536 classes, text that is not
-// UTF-8, control characters, and repeated names or labels are refused.
-func ReadClasses(r io.Reader, file string) (classes []string, note string, err error) {
+// JSON is refused. Lines numbered from 0 or 1, perhaps after a header, as in CSV, are refused too:
+// read as names they would contain the numbers, and might belong to other labels. A byte order
+// mark, CRLF and spaces around a name are removed. More than 1 MiB or 65,536 classes, text that is
+// not UTF-8, control characters, and repeated names or labels are refused.
+func ReadClasses(r io.Reader, fileName string) (classes []string, note string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {
-		return nil, "", fault.In(file, err)
+		return nil, "", fault.In(fileName, err)
 	}
 	if len(text) > maxClassBytes {
-		return nil, "", badClasses(file, "found more than %d bytes, too many for class names", maxClassBytes)
+		return nil, "", badClasses(fileName, "found more than %d bytes, too many for class names", maxClassBytes)
 	}
 	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(text) == 0 {
-		return nil, "", badClasses(file, "found no class names")
+		return nil, "", badClasses(fileName, "found no class names")
 	}
 	lines := strings.Split(string(text), "\n")
 	parse, skip := classFormat(strings.TrimSpace(lines[0]))
 	switch {
 	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
-		return nil, "", badClasses(file, "found JSON")
+		return nil, "", badClasses(fileName, "found JSON")
 	case parse == nil && (numbered(lines) || numbered(lines[1:])):
-		return nil, "", badClasses(file, "found numbers beside the names, as in %q", strings.TrimSpace(lines[len(lines)-1]))
+		return nil, "", badClasses(fileName, "found numbers beside the names, as in %q", strings.TrimSpace(lines[len(lines)-1]))
 	case parse == nil:
 		parse = plainLine
 	}
 	c := classList{parse: parse, lines: map[string]int{}}
 	for i := skip; i < len(lines); i++ {
 		if err := c.add(i, strings.TrimSpace(lines[i])); err != nil {
-			return nil, "", badClasses(file, "line %d: %v", i+1, err)
+			return nil, "", badClasses(fileName, "line %d: %v", i+1, err)
 		}
 	}
 	if c.alternatives {
-		note = fmt.Sprintf("%s has two characters for some labels; the first is used", file)
+		note = fmt.Sprintf("%s has two characters for some labels; the first is used", fileName)
 	}
 	return c.names, note, nil
 }
 
-func badClasses(file, format string, args ...any) error {
-	return fault.New(fault.Malformed, format, args...).In(file).
+func badClasses(fileName, format string, args ...any) error {
+	return fault.New(fault.Malformed, format, args...).In(fileName).
 		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label code-point" per line, such as "0 48"`)
 }
 
@@ -101,7 +101,7 @@ var besideName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]+)[ \t,;:=]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
 })
 
-// numbered reports whether there are several lines, with numbers that count from 0 or 1.
+// numbered reports whether there are at least two lines, and they are numbered from 0 or 1.
 func numbered(lines []string) bool {
 	first := -1
 	for i, line := range lines {

@@ -76,7 +76,7 @@ type File struct {
 
 // A Split is one table: files that belong together, in the order of its columns.
 type Split struct {
-	Name string // "train", "test", another of a published data set's, or empty
+	Name string // "train", "test", that of another split of a published data set, or empty
 	Stem string // the name of outputs without the name of a split; never empty
 	// Folder is the name of the folder of the split if the user named several folders, or empty.
 	Folder string
@@ -232,7 +232,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 	if len(names) > 1 && names[0].Prefix != "" {
 		s.Stem = names[0].Prefix
 	}
-	if err := f.checkSplits(baseNames(s.Files), []pairing{{split: s.Name}}); err != nil {
+	if err := f.checkSplits(baseNames(s.Files), []fileGroup{{split: s.Name}}); err != nil {
 		return Split{}, err
 	}
 	for i := range s.Files {
@@ -313,7 +313,7 @@ func common(names []Name, get func(Name) string) string {
 	return value
 }
 
-// labelsBeside notes labels that belong to a lone image file and are in the same folder.
+// labelsBeside notes that the folder of an image file given without labels has labels for it.
 func (f finder) labelsBeside(files []File, names []Name) []string {
 	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != source.Stdin })
 	isLabel := func(f File) bool { return f.Role == Label || f.Name == Label.String() }

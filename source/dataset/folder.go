@@ -21,14 +21,14 @@ import (
 type candidate struct {
 	path   string
 	name   Name
-	column string // if it is a further column of a table of images or labels
+	column string // the name of the column, if it is an additional one in a table of images or labels
 }
 
 func (c candidate) base() string { return filepath.Base(c.path) }
 
-// twin returns the base name without the compression, which is equal for files that differ only in
-// that.
-func (c candidate) twin() string {
+// uncompressedName returns the base name without the extension of the compression. Files with equal
+// uncompressed names are twins.
+func (c candidate) uncompressedName() string {
 	base := c.base()
 	if c.name.Compression != "" {
 		base = base[:len(base)-len(".")-len(c.name.Compression)]
@@ -36,8 +36,8 @@ func (c candidate) twin() string {
 	return base
 }
 
-// A pairing is one table: the candidates with the same set and split.
-type pairing struct {
+// A fileGroup has the candidates of one table: those with the same set and split.
+type fileGroup struct {
 	set, split string
 	files      []candidate
 }
@@ -55,16 +55,16 @@ func (f finder) folder(dir string) ([]Split, error) {
 	if all, err = f.selectSet(dir, all); err != nil {
 		return nil, err
 	}
-	pairings := pair(all)
-	if err := f.checkSplits(dir, pairings); err != nil {
+	groups := groupFiles(all)
+	if err := f.checkSplits(dir, groups); err != nil {
 		return nil, err
 	}
 	var splits []Split
-	for _, p := range pairings {
-		if !f.wanted(p.split) {
+	for _, g := range groups {
+		if !f.wanted(g.split) {
 			continue // and not examined: another split may be damaged
 		}
-		s, err := f.table(dir, p)
+		s, err := f.table(dir, g)
 		if err != nil {
 			return nil, err
 		}
@@ -74,24 +74,24 @@ func (f finder) folder(dir string) ([]Split, error) {
 	return splits, f.identifySets(splits)
 }
 
-// findColumns makes files further columns of the images or labels that their names begin like, if
-// they have as many records: train-weather-idx2-float beside train-images-idx3-ubyte.
+// findColumns makes a file an additional column of a table of images or labels, if its name begins
+// like theirs and it has as many records: train-weather-idx2-float beside train-images-idx3-ubyte.
 func (f finder) findColumns(all []candidate) {
 	for i, c := range all {
-		var of Name
+		var owner Name
 		column := ""
 		for _, other := range all {
 			name := c.name.columnOf(other.name)
-			if name == "" || column != "" && len(other.name.Prefix) <= len(of.Prefix) {
+			if name == "" || column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
 				continue
 			}
 			mine, _ := f.header(c.path) // a file that cannot be read has no dimensions
 			if theirs, _ := f.header(other.path); len(mine.Dims) > 0 && len(theirs.Dims) > 0 && mine.Records() == theirs.Records() {
-				of, column = other.name, name
+				owner, column = other.name, name
 			}
 		}
 		if column != "" {
-			all[i].column, all[i].name.Dataset, all[i].name.Prefix, all[i].name.Split = column, of.Dataset, of.Prefix, of.Split
+			all[i].column, all[i].name.Dataset, all[i].name.Prefix, all[i].name.Split = column, owner.Dataset, owner.Prefix, owner.Split
 		}
 	}
 }
@@ -113,11 +113,11 @@ func (f finder) identifySets(splits []Split) error {
 }
 
 // checkSplits requires every requested split to exist.
-func (f finder) checkSplits(where string, pairings []pairing) error {
+func (f finder) checkSplits(where string, groups []fileGroup) error {
 	var names []string
-	for _, p := range pairings {
-		if p.split != "" && !slices.Contains(names, p.split) {
-			names = append(names, p.split)
+	for _, g := range groups {
+		if g.split != "" && !slices.Contains(names, g.split) {
+			names = append(names, g.split)
 		}
 	}
 	for _, asked := range f.options.Split {
@@ -232,21 +232,21 @@ func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
 	return found[:min(len(found), hintFolders)]
 }
 
-// pair groups candidates into tables, in the order in which these are returned.
-func pair(all []candidate) []pairing {
-	var pairings []pairing
+// groupFiles groups candidates into tables, in the order in which Find returns the tables.
+func groupFiles(all []candidate) []fileGroup {
+	var groups []fileGroup
 	for _, c := range all {
 		set, split := c.name.set(), c.name.Split
-		i := slices.IndexFunc(pairings, func(p pairing) bool { return p.set == set && p.split == split })
+		i := slices.IndexFunc(groups, func(g fileGroup) bool { return g.set == set && g.split == split })
 		if i < 0 {
-			i, pairings = len(pairings), append(pairings, pairing{set: set, split: split})
+			i, groups = len(groups), append(groups, fileGroup{set: set, split: split})
 		}
-		pairings[i].files = append(pairings[i].files, c)
+		groups[i].files = append(groups[i].files, c)
 	}
-	slices.SortStableFunc(pairings, func(a, b pairing) int {
+	slices.SortStableFunc(groups, func(a, b fileGroup) int {
 		return cmp.Or(cmp.Compare(splitRank(a.split), splitRank(b.split)), cmp.Compare(a.split, b.split), cmp.Compare(a.set, b.set))
 	})
-	return pairings
+	return groups
 }
 
 // splitRank orders splits: train, test, other names, no name.
@@ -262,30 +262,30 @@ func splitRank(name string) int {
 	return 2
 }
 
-// table makes the table of one split in dir, with one file for every role and further column.
-func (f finder) table(dir string, p pairing) (Split, error) {
-	s := Split{Name: p.split, Stem: tableStem(dir, p)}
+// table makes the table of one split in dir, with one file for every role and additional column.
+func (f finder) table(dir string, g fileGroup) (Split, error) {
+	s := Split{Name: g.split, Stem: tableStem(dir, g)}
 	rank := func(c candidate) string { return fmt.Sprint(int(c.name.Role), c.column) }
-	slices.SortStableFunc(p.files, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
-	for len(p.files) > 0 {
+	slices.SortStableFunc(g.files, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
+	for len(g.files) > 0 {
 		n := 1
-		for n < len(p.files) && rank(p.files[n]) == rank(p.files[0]) {
+		for n < len(g.files) && rank(g.files[n]) == rank(g.files[0]) {
 			n++
 		}
-		file, notes, err := f.choose(p.files[:n])
+		file, notes, err := f.choose(g.files[:n])
 		if err != nil {
 			return Split{}, err
 		}
-		if column := p.files[0].column; column != "" {
+		if column := g.files[0].column; column != "" {
 			file.Name = column
 			notes = append(notes, fmt.Sprintf("%s is read as the column %s", file.base(), column))
 		}
-		p.files = p.files[n:]
+		g.files = g.files[n:]
 		s.Files = append(s.Files, file)
 		s.Notes = append(s.Notes, notes...)
 	}
 	switch only := s.Files[0]; {
-	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // a file that cannot be read is the greater problem
+	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // if the only file cannot be read, that is reported instead
 	case only.Role == Image:
 		s.Lacks, s.Notes = "labels", append(s.Notes, "no labels found for "+only.base())
 	case only.Role == Label:
@@ -296,14 +296,14 @@ func (f finder) table(dir string, p pairing) (Split, error) {
 
 // tableStem returns the prefix of a table's files, or for plain data the whole name; without a
 // prefix, the name of a lone file or of the folder.
-func tableStem(dir string, p pairing) string {
-	first := p.files[0].name
+func tableStem(dir string, g fileGroup) string {
+	first := g.files[0].name
 	switch {
-	case first.Role == Data && first.Stem != "" && p.files[0].column == "":
+	case first.Role == Data && first.Stem != "" && g.files[0].column == "":
 		return first.Stem
 	case first.Prefix != "":
 		return first.Prefix
-	case len(p.files) == 1 && first.Stem != "":
+	case len(g.files) == 1 && first.Stem != "":
 		return first.Stem
 	}
 	return FolderName(dir)
@@ -313,7 +313,7 @@ func tableStem(dir string, p pairing) string {
 func (f finder) choose(files []candidate) (File, []string, error) {
 	files, notes := preferExtended(files)
 	for _, c := range files[1:] {
-		if c.twin() != files[0].twin() {
+		if c.uncompressedName() != files[0].uncompressedName() {
 			return File{}, nil, fault.New(fault.Usage,
 				"found %d files for the column %q, expected one: this file and %s",
 				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).

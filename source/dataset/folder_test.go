@@ -201,7 +201,7 @@ func TestFolderByLabels(t *testing.T) {
 				if s.Dataset != nil {
 					got = s.Dataset.Name
 					want := "the SHA-256 of the labels"
-					if labels(s.Files) < 0 {
+					if labelIndex(s.Files) < 0 {
 						want += " of train"
 					}
 					if s.Evidence != want {
@@ -262,9 +262,9 @@ func FuzzPair(f *testing.F) {
 		for name := range strings.SplitSeq(names, "\n") {
 			all = append(all, candidate{path: filepath.Join("d", name), name: ParseName(name)})
 		}
-		pairings := pair(all)
+		groups := groupFiles(all)
 		count := 0
-		for i, p := range pairings {
+		for i, p := range groups {
 			if len(p.files) == 0 {
 				t.Error("a table without files")
 			}
@@ -274,10 +274,10 @@ func FuzzPair(f *testing.F) {
 				}
 			}
 			count += len(p.files)
-			if i > 0 && splitRank(p.split) < splitRank(pairings[i-1].split) {
-				t.Errorf("split %q comes after %q", p.split, pairings[i-1].split)
+			if i > 0 && splitRank(p.split) < splitRank(groups[i-1].split) {
+				t.Errorf("split %q comes after %q", p.split, groups[i-1].split)
 			}
-			if slices.ContainsFunc(pairings[:i], func(q pairing) bool { return q.set == p.set && q.split == p.split }) {
+			if slices.ContainsFunc(groups[:i], func(q fileGroup) bool { return q.set == p.set && q.split == p.split }) {
 				t.Errorf("two tables of %q, split %q", p.set, p.split)
 			}
 			_ = tableStem("d", p) // it must not panic

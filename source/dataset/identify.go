@@ -12,7 +12,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// ByOption is the Evidence of a Split if the user named the data set.
+// ByOption is the Evidence of a Split whose data set the user named.
 const ByOption = "--dataset"
 
 // Other values of Split.Evidence.
@@ -41,7 +41,7 @@ func (f finder) identify(splits []*Split, named string) error {
 		apply(splits, named, byName)
 	default:
 		f.identifyByLabels(splits)
-		unknown := func(s *Split) bool { return s.Dataset == nil && labels(s.Files) >= 0 }
+		unknown := func(s *Split) bool { return s.Dataset == nil && labelIndex(s.Files) >= 0 }
 		if i := slices.IndexFunc(splits, unknown); i >= 0 {
 			splits[i].Notes = append(splits[i].Notes, suggestions(splits[i].Files[0].Path)...)
 		}
@@ -49,8 +49,8 @@ func (f finder) identify(splits []*Split, named string) error {
 	return nil
 }
 
-// contradiction returns the error for --dataset if the names say otherwise: class names and
-// transposition would silently be wrong.
+// contradiction returns the error for --dataset if the file names are those of other data sets:
+// class names and transposition would silently be wrong.
 func contradiction(asked string, found []string, where string) error {
 	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s", where, strings.Join(found, ", "), asked).
 		WithHint("--dataset %s reads the files as they are; otherwise rename them", DatasetNone)
@@ -70,7 +70,7 @@ func (f finder) identifyByLabels(splits []*Split) {
 	var found, labelled []string
 	var unlabelled []*Split
 	for _, s := range splits {
-		if labels(s.Files) < 0 {
+		if labelIndex(s.Files) < 0 {
 			unlabelled = append(unlabelled, s)
 			continue
 		}
@@ -91,7 +91,7 @@ func (f finder) identifyByLabels(splits []*Split) {
 
 // byLabels returns the data set that published the labels of s, or nil.
 func (f finder) byLabels(s *Split) *Info {
-	i := labels(s.Files)
+	i := labelIndex(s.Files)
 	if i < 0 {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (f finder) byLabels(s *Split) *Info {
 	}))
 }
 
-// labels returns the index of the label column, or −1.
-func labels(files []File) int {
+// labelIndex returns the index of the label column, or −1.
+func labelIndex(files []File) int {
 	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
 }
 
@@ -127,8 +127,8 @@ func suggestions(path string) []string {
 		"--dataset %s adds its class names", filepath.Base(dir), d.Title, d.Name)}
 }
 
-// selectSet keeps the candidates of the requested data set, or all if there is only one. Files
-// without a known data set or split are tables of their own, and do not count.
+// selectSet returns the candidates of the requested data set, or all if they belong to one. Files
+// without a known data set or split are tables of their own, and do not count as data sets.
 func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	asked := f.options.Dataset
 	if asked == "" || asked == DatasetNone {
@@ -138,7 +138,7 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 		}
 		return all, nil
 	}
-	if named := only(all, asked); len(named) > 0 {
+	if named := inSet(all, asked); len(named) > 0 {
 		return named, nil
 	}
 	unknown := sets(all, func(n Name) bool { return n.Dataset == "" })
@@ -146,19 +146,19 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	case len(unknown) == 0:
 		return nil, contradiction(asked, sets(all, func(Name) bool { return true }), dir)
 	case len(unknown) == 1:
-		return only(all, unknown[0]), nil
+		return inSet(all, unknown[0]), nil
 	}
-	if plain := only(all, Name{}.set()); len(plain) > 0 {
+	if plain := inSet(all, Name{}.set()); len(plain) > 0 {
 		return plain, nil
 	}
 	return nil, severalSets(all, unknown)
 }
 
-// sets lists the sets of the candidates that count, sorted.
-func sets(all []candidate, count func(Name) bool) []string {
+// sets lists the sets of the candidates whose names include accepts, sorted.
+func sets(all []candidate, include func(Name) bool) []string {
 	var list []string
 	for _, c := range all {
-		if count(c.name) {
+		if include(c.name) {
 			list = append(list, c.name.set())
 		}
 	}
@@ -166,8 +166,8 @@ func sets(all []candidate, count func(Name) bool) []string {
 	return slices.Compact(list)
 }
 
-// only returns the candidates of one set.
-func only(all []candidate, set string) []candidate {
+// inSet returns the candidates of one set.
+func inSet(all []candidate, set string) []candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.set() != set })
 }
 
@@ -175,7 +175,7 @@ func severalSets(all []candidate, found []string) error {
 	var list, known []string
 	example := ""
 	for _, set := range found {
-		first := only(all, set)[0]
+		first := inSet(all, set)[0]
 		if example = cmp.Or(example, first.path); first.name.Dataset != "" {
 			known = append(known, set)
 			list = append(list, set)

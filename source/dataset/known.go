@@ -10,7 +10,7 @@ import (
 
 // An Info describes a published data set.
 type Info struct {
-	Name   string // as --dataset takes it
+	Name   string // as in the option --dataset
 	Title  string // as its authors write it
 	Splits []SplitInfo
 	// ImageShape is the shape of one upright image, rows before columns.

@@ -32,12 +32,12 @@ func (r Role) String() string {
 	return "data"
 }
 
-// A Name is what the name of a file says.
+// A Name has the parts of the name of a file.
 type Name struct {
-	Dataset     string // Name of one of Known, if only that has the prefix; else empty
+	Dataset     string // Name of one of Known, if only that data set has the prefix; else empty
 	Split       string // as in SplitInfo.Name ("t10k" is "test"), or empty
 	Role        Role
-	Ambiguous   bool   // other words name another role: images_and_labels
+	Ambiguous   bool   // the name has words of several roles: images_and_labels
 	Prefix      string // the other words, in lower case, joined by dashes; equal for files that belong together
 	Stem        string // the base name without format and compression, in the original case
 	Format      string // "idx3-ubyte", "idx" for a plain .idx, or empty if the name does not say that this is an IDX file
@@ -77,8 +77,8 @@ var prefixes = [...]struct{ prefix, dataset, split string }{
 	{"dig-mnist", "kannada-mnist", "dig"},
 }
 
-// ParseName parses the base name of path. It accepts every name; what the name does not say stays
-// empty.
+// ParseName parses the base name of path. It accepts every name; parts that the name does not have
+// are empty.
 func ParseName(path string) Name {
 	var n Name
 	base := source.Base(path)
@@ -180,8 +180,8 @@ func splitOf(word string) string {
 	return ""
 }
 
-// set returns a key that is equal for names of one data set: a published one, or all with the same
-// prefix.
+// set returns a key that is equal for the files of one data set: those of a published one, or those
+// with the same prefix.
 func (n Name) set() string {
 	if n.Dataset != "" {
 		return n.Dataset
@@ -189,8 +189,8 @@ func (n Name) set() string {
 	return "/" + n.Prefix
 }
 
-// columnOf returns the name of the column that the file n is in the table of the images or labels
-// other: weather for train-weather beside train-images. It is empty if n does not belong to them.
+// columnOf returns the name of the column n in the table of other, a file of images or labels:
+// weather for train-weather beside train-images. It is empty if n does not belong to that table.
 func (n Name) columnOf(other Name) string {
 	rest, ok := n.Prefix, n.Split == other.Split
 	if n.Split == "" && other.Split != "" { // of validation-weather: alone, the word does not name a split

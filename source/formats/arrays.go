@@ -13,7 +13,7 @@ import (
 // An Array is an array of a .npz file.
 type Array struct {
 	Name   string // in the file
-	Split  string // that Name mentions, or empty
+	Split  string // the split in Name, or empty
 	Column string
 }
 
@@ -47,8 +47,8 @@ func (t *Table) findArrays(files source.Files) error {
 	return nil
 }
 
-// columnOf returns the name of the column of an array whose name says parsed: image, label, or the
-// name without the split.
+// columnOf returns the name of the column of the array called name: image, label, or name without
+// the split. parsed has the parts of name.
 func columnOf(name string, parsed dataset.Name) string {
 	if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 		return parsed.Role.String()
@@ -62,7 +62,7 @@ func columnOf(name string, parsed dataset.Name) string {
 	return name
 }
 
-// Role returns the role of the column that a is.
+// Role returns the role of the column of a.
 func (a Array) Role() dataset.Role {
 	switch a.Column {
 	case dataset.Image.String():

@@ -27,12 +27,12 @@ type chain struct {
 	meta    map[string]string
 	rows    int64 // −1: only reading to the end can tell
 	next    int64 // row
-	used    int64 // skipped rows of the current file
+	skipped int64 // skipped rows of the current file
 	ended   bool  // the last file has been read
 }
 
-// openChain opens the files at paths as one table, called name. What they do not record is assumed
-// to be as in the first.
+// openChain opens the files at paths as one table, called name. Types and shapes that a file does
+// not record are assumed to be those of the first file.
 func openChain(open func(string, source.ReadOptions) (source.Table, error), paths []string, name string, o source.ReadOptions) (*chain, error) {
 	first, err := open(paths[0], o)
 	if err != nil {
@@ -86,9 +86,9 @@ func (c *chain) advance() error {
 	if err != nil {
 		return err
 	}
-	was := c.table
-	c.table, c.paths, c.used = t, c.paths[1:], 0
-	_ = was.Close() // only read from
+	previous := c.table
+	c.table, c.paths, c.skipped = t, c.paths[1:], 0
+	_ = previous.Close() // only read from
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
 		return fault.New(fault.Usage, "found the columns %s, expected %s as in the previous files", described(t.Columns()), described(c.columns)).In(path).
 			WithHint("files of one folder must have the same columns; --dtype gives the type of the values")
@@ -105,13 +105,13 @@ func described(columns []source.Column) string {
 	return strings.Join(list, ", ")
 }
 
-// Skip skips n rows; io.EOF if there are fewer. If a file cannot skip, it holds only one of its
-// rows at a time.
+// Skip skips n rows. It returns io.EOF if there are fewer. In a file that does not record its
+// number of rows, it skips one row at a time.
 func (c *chain) Skip(n int64) error {
 	for n > 0 {
 		step := int64(1)
 		if rows := c.table.Rows(); rows >= 0 {
-			step = min(n, rows-c.used)
+			step = min(n, rows-c.skipped)
 		}
 		err := io.EOF
 		if step > 0 {
@@ -119,7 +119,7 @@ func (c *chain) Skip(n int64) error {
 		}
 		switch {
 		case err == nil:
-			c.used, c.next, n = c.used+step, c.next+step, n-step
+			c.skipped, c.next, n = c.skipped+step, c.next+step, n-step
 		case err != io.EOF || c.ended:
 			return err
 		default:

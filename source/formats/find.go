@@ -48,16 +48,16 @@ func find(files source.Files, path string) ([]Table, error) {
 		}
 		return tables, err
 	}
-	f, ok, err := file(files, path)
+	f, ok, err := detect(files, path)
 	if err != nil || !ok {
 		return nil, err
 	}
 	return []Table{{Format: f, Name: stem(path), Paths: []string{path}, path: path, unread: unreadKeys(source.Above(path))}}, nil
 }
 
-// As returns the table of the format name ("parquet", …) at path, whatever its extension. If
-// several tables share a folder, prefix is how the names of its files begin. Messages call it
-// label. ok is false for a format that cannot be read.
+// As returns the table at path, which has the format called name ("parquet", …), whatever the
+// extension of path. If path is a folder, only files whose names begin with prefix are part of the
+// table. Messages call the table label. ok is false for a format that cannot be read.
 func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	f, ok := byName(name)
 	if !ok {
@@ -82,7 +82,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	return t, true, err
 }
 
-// metadataName is the table beside class folders that package png reads.
+// metadataName is the name of the table beside images or class folders that package png reads.
 const metadataName = "metadata.csv"
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
@@ -156,22 +156,22 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	png, _ := byName("png")
 	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
-	beside := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // beside images or class folders, if there are any
+	onlyMetadata := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // beside images or class folders, if there are any
 	switch {
-	case l.image != "" && (tables == nil || beside):
+	case l.image != "" && (tables == nil || onlyMetadata):
 		return images, nil
 	case l.image != "":
-		return nil, mixed(dir, l.image, filepath.Base(tables[0].Paths[0]))
+		return nil, mixedError(dir, l.image, filepath.Base(tables[0].Paths[0]))
 	case err != nil:
 		return nil, err
-	case tables != nil && !beside:
-		return tables, besideFiles(files, dir, l.folders, tables)
+	case tables != nil && !onlyMetadata:
+		return tables, noteFolders(files, dir, l.folders, tables)
 	}
 	classes, photos, err := hasClassFolders(files, dir, l.folders)
 	if err != nil || classes {
 		return images, err
 	}
-	if beside || !deep {
+	if onlyMetadata || !deep {
 		return tables, nil
 	}
 	for _, name := range l.folders {
@@ -194,16 +194,16 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	return tables, nil
 }
 
-// mixed returns the error for a folder with both images and tables, one of which would be silently
-// ignored.
-func mixed(dir, image, table string) error {
+// mixedError returns the error for a folder with both images and tables, one of which would be
+// silently ignored.
+func mixedError(dir, image, table string) error {
 	return fault.New(fault.Usage, "found images, such as %s, and tables, such as %s, expected only one of them", image, table).In(dir).
 		WithHint("give the file of the table, or move the images or the tables away")
 }
 
-// besideFiles notes which folders of dir are ignored, because the files in dir are tables. It
-// refuses class folders, and images in a folder that has the name of a table.
-func besideFiles(files source.Files, dir string, folders []string, tables []Table) error {
+// noteFolders adds a note about folders of dir that are ignored because the files in dir are
+// tables. It refuses class folders, and images in a folder that has the name of a table.
+func noteFolders(files source.Files, dir string, folders []string, tables []Table) error {
 	var ignored []string
 	images := 0
 	for _, name := range folders {
@@ -216,7 +216,7 @@ func besideFiles(files source.Files, dir string, folders []string, tables []Tabl
 		}
 		images++
 		if images > 1 || slices.ContainsFunc(tables, func(t Table) bool { return t.Name == name }) {
-			return mixed(dir, "those in "+name, filepath.Base(tables[0].Paths[0]))
+			return mixedError(dir, "those in "+name, filepath.Base(tables[0].Paths[0]))
 		}
 	}
 	if ignored != nil {
@@ -224,13 +224,13 @@ func besideFiles(files source.Files, dir string, folders []string, tables []Tabl
 		if len(ignored) > 1 {
 			what += "s"
 		}
-		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped %s %s: only the tables directly in this folder are read, such as %s", dir, what, few(ignored), filepath.Base(tables[0].Paths[0])))
+		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped %s %s: only the tables directly in this folder are read, such as %s", dir, what, listFew(ignored), filepath.Base(tables[0].Paths[0])))
 	}
 	return nil
 }
 
-// few lists up to three names, and how many more there are.
-func few(names []string) string {
+// listFew lists up to three names, and how many more there are.
+func listFew(names []string) string {
 	if n := len(names) - 3; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), n)
 	}
@@ -243,7 +243,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 	shards := map[string]int{} // expected number of shards, by the path of the table
 	for _, name := range names {
 		path := source.Under(dir, name)
-		f, ok := named(path)
+		f, ok := byExtension(path)
 		if !ok {
 			continue
 		}
@@ -332,7 +332,7 @@ func missingParts(paths []string) string {
 // byNumbers compares names by the numbers in them: part-2 is before part-10.
 func byNumbers(a, b string) int {
 	for a != "" && b != "" {
-		m, n := digits(a), digits(b)
+		m, n := leadingDigits(a), leadingDigits(b)
 		if m == 0 || n == 0 {
 			if a[0] != b[0] {
 				return cmp.Compare(a[0], b[0])
@@ -349,12 +349,13 @@ func byNumbers(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-func digits(s string) int {
+// leadingDigits returns the number of digits at the beginning of s.
+func leadingDigits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// numberTogether makes tables of class folders, which are splits, share the numbers of their
-// classes.
+// numberTogether makes tables of class folders, which are splits of one data set, number their
+// classes together.
 func numberTogether(files source.Files, tables []Table) error {
 	classes := map[string]bool{}
 	for i, t := range tables {
@@ -368,7 +369,7 @@ func numberTogether(files source.Files, tables []Table) error {
 		}
 		for _, entry := range entries {
 			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // like package png
-				inner, err := list(files, source.Under(t.path, name), glance)
+				inner, err := list(files, source.Under(t.path, name), maxExamined)
 				if err != nil {
 					return err
 				}
@@ -382,15 +383,15 @@ func numberTogether(files source.Files, tables []Table) error {
 // splitNames are the names of folders with a split, as in Hugging Face's datasets.
 var splitNames = []string{"train", "test", "val", "valid", "validation"}
 
-// glance is how many entries of a folder are examined for images: there may be a million.
-const glance = 1 << 10
+// maxExamined is how many entries of a folder are examined for images: there may be a million.
+const maxExamined = 1 << 10
 
-// hasClassFolders reports whether folders of dir have PNG files, unless all of these are named
-// after splits: then each is a table. photos reports whether there are images of other formats.
+// hasClassFolders reports whether folders of dir have PNG files, and not all of these are named
+// after splits, each of which is a table. photos reports whether there are other images.
 func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
 	image, table := "", ""
 	for _, name := range folders {
-		inner, err := list(files, source.Under(dir, name), glance)
+		inner, err := list(files, source.Under(dir, name), maxExamined)
 		if err != nil {
 			return false, false, err
 		}
@@ -401,13 +402,13 @@ func hasClassFolders(files source.Files, dir string, folders []string) (images, 
 			continue
 		}
 		for _, file := range inner.files {
-			if _, ok := named(file); ok && file != metadataName {
+			if _, ok := byExtension(file); ok && file != metadataName {
 				table = filepath.Join(name, file)
 			}
 		}
 	}
 	if images && table != "" {
-		return false, false, mixed(dir, image, table)
+		return false, false, mixedError(dir, image, table)
 	}
 	return images, photos, nil
 }

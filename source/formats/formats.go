@@ -28,7 +28,7 @@ type Format struct {
 	// OneColumn means that a file is one column.
 	OneColumn bool
 
-	also       string   // another name for it as an output
+	alias      string   // name of another output format that is read like this one
 	magic      []string // how files begin, if that is unmistakable
 	extensions []string
 	open       func(path string, o source.ReadOptions) (source.Table, error)
@@ -38,19 +38,19 @@ type Format struct {
 func formats() []Format {
 	return []Format{
 		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
-		{Name: "arrow", also: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
+		{Name: "arrow", alias: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
 		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: openUnnamed}, // see findArrays
-		{Name: "csv", also: "tsv", Text: true, Untyped: true, open: csv.Open,
+		{Name: "csv", alias: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 		{Name: "png", Untyped: true, open: png.Open}, // a folder, without an extension
 	}
 }
 
-// byName returns the format that reads what the output format name writes.
+// byName returns the format that reads the files of the output format called name.
 func byName(name string) (Format, bool) {
 	all := formats()
-	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name || f.also == name })
+	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name || f.alias == name })
 	if i < 0 {
 		return Format{}, false
 	}
@@ -79,8 +79,8 @@ type Table struct {
 	Name   string // of the file or folder without its extensions, or the split of shards
 	Paths  []string
 	path   string    // for messages
-	stream io.Reader // its input, if it has no path
-	notes  []string  // about what was found beside it
+	stream io.Reader // standard input, if the table is read from that; else nil
+	notes  []string  // about other files and folders that were found
 
 	arrays  []Array         // of a .npz file
 	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
@@ -134,14 +134,14 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	return c, nil
 }
 
-// Named reports whether the extension of a file is that of a table.
+// Named reports whether the file at path has the extension of one of the formats.
 func Named(path string) bool {
-	_, ok := named(path)
+	_, ok := byExtension(path)
 	return ok
 }
 
-// file returns the format of the file at path; ok is false if it has none of these.
-func file(files source.Files, path string) (f Format, ok bool, err error) {
+// detect returns the format of the file at path; ok is false if it has none of the formats.
+func detect(files source.Files, path string) (f Format, ok bool, err error) {
 	info, err := files.Stat(path)
 	if err != nil {
 		return Format{}, false, fault.In(path, err)
@@ -159,12 +159,12 @@ func file(files source.Files, path string) (f Format, ok bool, err error) {
 			}
 		}
 	}
-	f, ok = named(path)
+	f, ok = byExtension(path)
 	return f, ok, nil
 }
 
-// named returns the format of the extension of path.
-func named(path string) (Format, bool) {
+// byExtension returns the format of the extension of path.
+func byExtension(path string) (Format, bool) {
 	f, _, ok := cutExtension(path)
 	return f, ok
 }

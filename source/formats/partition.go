@@ -18,15 +18,15 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Folders partitioned in the style of Hive, as pyarrow, pandas, polars, DuckDB and Spark write
-// them: the rows of label=7/part-0.parquet have 7 in the column label, whether or not the file
-// itself has that column. The values must be integers.
+// pyarrow, pandas, polars, DuckDB and Spark write folders partitioned in the style of Hive: all
+// rows of label=7/part-0.parquet have 7 in the column label, whether or not the file itself has
+// that column. The values must be integers.
 
 // nullPartition is the value of the folder of rows without a value, in the style of Hive.
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// partitionKey returns the column in the name of a folder. At the top, split=train is not a key but
-// a split, which is a table.
+// partitionKey returns the column and the value in the name of a folder. At the top of the tree,
+// split=train is not a key: that folder is a split, with a table of its own.
 func partitionKey(name string, top bool) (key, value string, ok bool) {
 	key, value, ok = strings.Cut(name, "=")
 	return unescaped(key), unescaped(value), ok && key != "" && (key != "split" || !top)
@@ -60,13 +60,13 @@ func unescaped(s string) string {
 	return s
 }
 
-// A partitions is a partitioned folder while its tree is walked.
+// A partitions collects the files of a partitioned folder while the folder is walked.
 type partitions struct {
 	files   source.Files
 	table   Table
 	folders int    // number of folders visited
-	err     error  // the first error, which matters only if there are tables
-	stray   string // a folder or file that would be ignored, likewise
+	err     error  // the first error; it is reported only if there are tables
+	stray   string // a folder or file that would be ignored; an error only if there are tables
 }
 
 // findPartitions finds the table in dir, whose entries are l, if the names of the folders in it are
@@ -76,7 +76,7 @@ func findPartitions(files source.Files, dir string, l listing) ([]Table, error) 
 		return nil, nil
 	}
 	p := &partitions{files: files, table: Table{Name: stem(dir), path: dir, values: map[string][]int64{}}}
-	if err := p.level(dir, l, nil); err != nil {
+	if err := p.visit(dir, l, nil); err != nil {
 		return nil, err
 	}
 	switch {
@@ -89,7 +89,7 @@ func findPartitions(files source.Files, dir string, l listing) ([]Table, error) 
 	return []Table{p.table}, p.err
 }
 
-// refuse keeps the error for the folder at path, unless it has one.
+// refuse sets p.err to err, with path added, unless it is set already.
 func (p *partitions) refuse(path string, err error) {
 	if p.err == nil {
 		p.err = fault.In(path, err)
@@ -100,8 +100,8 @@ func (p *partitions) refuse(path string, err error) {
 // and again. pyarrow writes at most 1,024 by default.
 const maxPartitions = 10_000
 
-// level visits the folder dir, whose entries are l and whose path has the given values.
-func (p *partitions) level(dir string, l listing, values []int64) error {
+// visit collects the files of dir, whose entries are l. values are those in the path of dir.
+func (p *partitions) visit(dir string, l listing, values []int64) error {
 	if p.folders++; p.folders > maxPartitions {
 		return fault.New(fault.Usage, "found more than %d folders, expected fewer partitions", maxPartitions).In(dir).WithHint("give one of the folders")
 	}
@@ -114,7 +114,7 @@ func (p *partitions) level(dir string, l listing, values []int64) error {
 		return nil
 	}
 	for _, name := range l.files {
-		_, known := named(name)
+		_, known := byExtension(name)
 		if _, _, key := partitionKey(name, false); known || key { // a broken link may have the name of a partition
 			p.stray = cmp.Or(p.stray, "the file "+source.Under(dir, name))
 		}
@@ -139,7 +139,7 @@ func (p *partitions) level(dir string, l listing, values []int64) error {
 		path := source.Under(dir, name)
 		l, err := list(p.files, path, 0)
 		if err == nil {
-			err = p.level(path, l, append(slices.Clip(values), inner[name]))
+			err = p.visit(path, l, append(slices.Clip(values), inner[name]))
 		}
 		if err != nil {
 			return err

@@ -20,8 +20,8 @@ import (
 const (
 	maxArrays    = 1000    // of an archive
 	maxDirectory = 1 << 20 // bytes of its directory
-	// endOfDirectory begins the record with the number of files of a large archive (section 4.3.14
-	// of APPNOTE.TXT, the specification of ZIP), which has 56 bytes.
+	// endOfDirectory begins the record of a large archive that has the number of its files (section
+	// 4.3.14 of APPNOTE.TXT, the specification of ZIP). The record has 56 bytes.
 	endOfDirectory     = "PK\x06\x06"
 	endOfDirectorySize = 56
 )
@@ -49,7 +49,7 @@ func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 	}
 	i := slices.IndexFunc(members, func(m *zip.File) bool { return m.Name == name+".npy" })
 	if i < 0 {
-		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays
+		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays listed it
 	}
 	t, err := openMember(members[i], path, o)
 	if err != nil {
@@ -73,7 +73,7 @@ func openMember(m *zip.File, path string, o source.ReadOptions) (*Table, error) 
 	return t, fault.In(path, t.checkSize(int64(min(m.UncompressedSize64, math.MaxInt64))))
 }
 
-// A member reads a member of an archive and checks its sum, which archive/zip does not if it is 0.
+// A member reads a member of an archive and checks its checksum, as archive/zip ignores one of 0.
 type member struct {
 	r    io.Reader
 	hash hash.Hash32
@@ -92,7 +92,7 @@ func (m *member) Read(p []byte) (int, error) {
 	return n, archiveError(err)
 }
 
-// archiveError returns the fault for an error of archive/zip or of the file that it reads.
+// archiveError converts an error of archive/zip to a fault. It keeps faults and errors of the file.
 func archiveError(err error) error {
 	var known *fault.Error
 	var system *fs.PathError
@@ -134,14 +134,14 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	if n, err := r.ReadAt(start[:], 0); err != nil && err != io.EOF {
 		return nil, err
 	} else if !strings.HasPrefix(string(start[:n]), "PK") {
-		return nil, foreign(start[:n], "a .npz file", "PK")
+		return nil, formatError(start[:n], "a .npz file", "PK")
 	}
-	d := &directory{ReaderAt: r, left: maxDirectory}
+	d := &limitedArchive{ReaderAt: r, left: maxDirectory}
 	z, err := zip.NewReader(d, size)
 	switch {
 	case errors.Is(err, zip.ErrFormat):
 		return nil, fault.New(fault.Truncated, "the zip archive has no directory at its end").WithHint(hintDamaged)
-	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are no paths here
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are not used as paths here
 		return nil, archiveError(err)
 	case len(z.File) == 0:
 		return nil, fault.New(fault.Unsupported, "the archive is empty, expected .npy files").WithHint("save it again with numpy.savez")
@@ -182,20 +182,20 @@ func checkMember(m *zip.File) error {
 var errMany = fault.New(fault.Unsupported, "the archive has more than %d files, or a directory of more than %d bytes", maxArrays, maxDirectory).
 	WithHint("save the arrays in several files")
 
-// A directory is an archive as archive/zip reads it. While the directory is read, it limits the
-// memory that archive/zip allocates: for as many files as a large archive says that it has, and for
-// those that it has.
-type directory struct {
+// A limitedArchive is an archive as archive/zip reads it. It limits the memory that archive/zip
+// allocates for the directory: that depends on the size of the directory and, for a large archive,
+// on the number of files that the archive says it has.
+type limitedArchive struct {
 	io.ReaderAt
 	left int  // bytes that may be read
 	read bool // the directory has been read
 }
 
-func (d *directory) ReadAt(p []byte, at int64) (int, error) {
-	if at < 0 { // offsets in the archive may have any value
+func (d *limitedArchive) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < 0 { // offsets in the archive may have any value
 		return 0, zip.ErrFormat
 	}
-	n, err := d.ReaderAt.ReadAt(p, at)
+	n, err := d.ReaderAt.ReadAt(p, offset)
 	if d.read {
 		return n, err
 	}

@@ -133,7 +133,7 @@ func readArchive(file []byte) (found [][]byte, err error) {
 	return found, nil
 }
 
-// TestHostileArchives: archives that say what is not so.
+// TestHostileArchives has archives whose directories are wrong.
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
 	content := array("|u1", "(3, 2)", 6)

@@ -22,9 +22,9 @@
 // [Open] compares the size of the file with the header before it reads on; the file must end after
 // the elements.
 //
-// A .npz file is a zip archive of .npy files. What its directory says is checked like a header: the
-// number and the names of the files, sizes, checksums. Names are never used as paths.
+// A .npz file is a zip archive of .npy files. Its directory is not trusted: the number and the
+// names of the files, sizes and checksums are checked. Names are never used as paths.
 //
-// The invariant: memory is allocated for the rows that are asked for, or for a window, not for what
-// the header promises.
+// The invariant: the memory allocated depends on the number of rows that are read at once and on
+// the size of the window, not on the sizes in the header.
 package npy

@@ -8,13 +8,13 @@ import (
 // In Fortran order a file has the first element of all records, then the second element of all
 // records, and so on. The elements of a record are counted with its first dimension fastest.
 
-// maxWindow is how many bytes of an array in Fortran order are in memory: the whole array, such as
-// the 60,000 images of MNIST, which have 45 MiB, or half as many of a larger file.
+// maxWindow is the maximum number of bytes of an array in Fortran order that are in memory: the
+// whole array, such as MNIST's 60,000 images of 45 MiB, or up to half of maxWindow of a larger one.
 const maxWindow = 48 << 20
 
-// spans is how many times larger a window is than what is read of a large file at once, if that has
-// several elements of all records: elements of one byte each are not read one by one.
-const spans = 48
+// spansPerWindow is the ratio of the size of a window to that of a span, which has several elements
+// of all records of a large file and is read at once: small elements are not read one by one.
+const spansPerWindow = 48
 
 // A window holds consecutive rows of an array in Fortran order: their first elements, then their
 // second ones.
@@ -31,18 +31,18 @@ func (t *Table) large() bool { return t.header.fortran && t.header.payload() > t
 func (t *Table) gather(ctx context.Context, p []byte, rows int64) error {
 	w, size := &t.window, int64(t.header.number.Size())
 	elements := t.header.recordSize() / size
-	for done := int64(0); done < rows; {
-		next := t.next + done
+	for gathered := int64(0); gathered < rows; {
+		next := t.next + gathered
 		if next < w.first || next >= w.first+w.rows {
 			if err := t.load(ctx, next); err != nil {
 				return err
 			}
 		}
-		n := min(rows-done, w.first+w.rows-next)
+		n := min(rows-gathered, w.first+w.rows-next)
 		for i := range elements {
-			copy(p[(i*rows+done)*size:][:n*size], w.data[(i*w.rows+next-w.first)*size:])
+			copy(p[(i*rows+gathered)*size:][:n*size], w.data[(i*w.rows+next-w.first)*size:])
 		}
-		done += n
+		gathered += n
 	}
 	return nil
 }
@@ -65,18 +65,18 @@ func (t *Table) load(ctx context.Context, first int64) error {
 	}
 	w.first, w.rows = first, min(int64(len(w.data))/h.recordSize(), total-first)
 	run := w.rows * size
-	several := max(1, w.limit/spans/(total*size))
-	span := make([]byte, (several-1)*total*size+run)
-	for i := int64(0); i < elements; i += several {
+	perSpan := max(1, w.limit/spansPerWindow/(total*size))
+	span := make([]byte, (perSpan-1)*total*size+run)
+	for i := int64(0); i < elements; i += perSpan {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(several, elements-i)
+		n := min(perSpan, elements-i)
 		p := span[:(n-1)*total*size+run]
-		at := (i*total + first) * size
-		if found, err := t.random.ReadAt(p, h.size+at); found < len(p) {
+		offset := (i*total + first) * size
+		if found, err := t.random.ReadAt(p, h.size+offset); found < len(p) {
 			if err == io.EOF {
-				err = t.truncated(at + int64(found))
+				err = t.truncated(offset + int64(found))
 			}
 			w.rows = 0
 			return err
@@ -88,8 +88,8 @@ func (t *Table) load(ctx context.Context, first int64) error {
 	return nil
 }
 
-// leave moves to the end of the elements and frees the window.
-func (t *Table) leave() (err error) {
+// closeWindow moves to the end of the elements and frees the window.
+func (t *Table) closeWindow() (err error) {
 	switch {
 	case t.large():
 		_, err = t.random.Seek(t.header.size+t.header.payload(), io.SeekStart)
@@ -110,37 +110,37 @@ func (h *header) transpose(dst, src []byte) {
 	for axis := len(shape) - 1; axis >= 0; axis-- {
 		steps[axis], step = step, step*shape[axis]
 	}
-	indices, to := make([]int, len(shape)), 0
+	indices, pos := make([]int, len(shape)), 0
 	for ; len(src) > 0; src = src[n*size:] {
 		if size == 1 {
 			for row, v := range src[:n] {
-				dst[row*record+to] = v
+				dst[row*record+pos] = v
 			}
 		} else {
 			for row := range n {
-				copy(dst[row*record+to:][:size], src[row*size:])
+				copy(dst[row*record+pos:][:size], src[row*size:])
 			}
 		}
 		for axis := range shape {
-			indices[axis], to = indices[axis]+1, to+steps[axis]
+			indices[axis], pos = indices[axis]+1, pos+steps[axis]
 			if indices[axis] < shape[axis] {
 				break
 			}
-			indices[axis], to = 0, to-shape[axis]*steps[axis]
+			indices[axis], pos = 0, pos-shape[axis]*steps[axis]
 		}
 	}
 }
 
-// offset returns the offset in the file of an element, counted in C order, of a record.
+// offset returns the file offset of an element of a record; element counts in C order.
 func (h *header) offset(row int64, element int) int64 {
-	place := row*(h.recordSize()/int64(h.number.Size())) + int64(element)
+	index := row*(h.recordSize()/int64(h.number.Size())) + int64(element)
 	if h.fortran {
-		place = 0
+		index = 0
 		for axis := len(h.shape) - 1; axis > 0; axis-- {
-			place = place*h.shape[axis] + int64(element)%h.shape[axis]
+			index = index*h.shape[axis] + int64(element)%h.shape[axis]
 			element /= int(h.shape[axis])
 		}
-		place = place*h.rows() + row
+		index = index*h.rows() + row
 	}
-	return h.size + place*int64(h.number.Size())
+	return h.size + index*int64(h.number.Size())
 }

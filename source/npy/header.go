@@ -36,7 +36,7 @@ type header struct {
 
 func (h *header) rows() int64 { return h.shape[0] }
 
-// recordShape returns the other dimensions.
+// recordShape returns the dimensions after the first.
 func (h *header) recordShape() []int {
 	shape := []int{}
 	for _, d := range h.shape[1:] {
@@ -59,7 +59,7 @@ func readHeader(r io.Reader) (*header, error) {
 	var start [10]byte
 	n, err := readFull(r, start[:], 0)
 	if known := min(n, len(magic)); string(start[:known]) != magic[:known] && (err == nil || errors.Is(err, fault.Truncated)) {
-		return nil, foreign(start[:n], "a .npy file", magic)
+		return nil, formatError(start[:n], "a .npy file", magic)
 	}
 	if err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func readFull(r io.Reader, p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// foreign returns the error for a file that does not begin like what is expected, with begin.
-func foreign(start []byte, expected, begin string) error {
+// formatError returns the error for a file that does not begin with begin, as expected files do.
+func formatError(start []byte, expected, begin string) error {
 	if len(start) == 0 {
 		return fault.New(fault.Truncated, "the file is empty, expected %s", expected).At(0).WithHint(hintDamaged)
 	}
@@ -118,9 +118,9 @@ func foreign(start []byte, expected, begin string) error {
 		WithHint("if the file has another format, rename it to the extension of that format")
 }
 
-// types returns the kind of number for a type string of NumPy's array protocol, without the byte
+// numberOf returns the kind of number for a type string of NumPy's array protocol, without the byte
 // order; ? is another name of b1.
-func types(descr string) source.Number {
+func numberOf(descr string) source.Number {
 	return map[string]source.Number{
 		"b1": source.NumberBool8, "?": source.NumberBool8, "u1": source.NumberUint8, "i1": source.NumberInt8,
 		"u2": source.NumberUint16, "i2": source.NumberInt16,
@@ -130,7 +130,7 @@ func types(descr string) source.Number {
 	}[descr]
 }
 
-// newHeader checks d, whose text begins at base; the elements begin at size.
+// newHeader checks d, and returns its header. The text is at offset base, the elements at size.
 func newHeader(d description, base, size int64) (*header, error) {
 	unsupported := func(hint, message string, values ...any) error {
 		return fault.New(fault.Unsupported, message, values...).At(base).WithHint("%s", hint)
@@ -140,7 +140,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 	if kind != "" && strings.IndexByte("|<>=", kind[0]) >= 0 {
 		order, kind = kind[0], kind[1:]
 	}
-	h.number = types(kind)
+	h.number = numberOf(kind)
 	switch {
 	case h.number == source.NoNumber && len(kind) > 0 && kind[0] == 'O':
 		return nil, unsupported("convert it to numbers first; a pickle is never loaded", "found the type %q, pickled objects of Python, expected numbers", d.descr)
@@ -179,7 +179,7 @@ type description struct {
 // A parser reads a Python dictionary, with no more syntax than NumPy writes.
 type parser struct {
 	text string
-	at   int
+	pos  int
 	base int64 // offset of the text within the file
 }
 
@@ -198,13 +198,13 @@ func parseText(text string, base int64) (d description, err error) {
 	}
 	seen := map[string]bool{}
 	for p.peek() != '}' {
-		start := p.at
+		start := p.pos
 		key, err := p.next(quoted, "a string")
 		if err == nil {
 			_, err = p.next(`:`, "a colon")
 		}
 		if err == nil && seen[key] {
-			p.at = start
+			p.pos = start
 			err = p.fail("found the key %s again", key)
 		}
 		if err != nil {
@@ -221,7 +221,7 @@ func parseText(text string, base int64) (d description, err error) {
 		case "shape":
 			d.shape, err = p.shape()
 		default:
-			p.at = start
+			p.pos = start
 			err = p.fail("found the key %s, expected descr, fortran_order and shape", key)
 		}
 		if err != nil {
@@ -230,12 +230,12 @@ func parseText(text string, base int64) (d description, err error) {
 		if p.peek() != ',' {
 			break
 		}
-		p.at++
+		p.pos++
 	}
 	if _, err := p.next(`\}`, "the end of the dictionary"); err != nil {
 		return d, err
 	}
-	if p.peek(); p.at < len(p.text) {
+	if p.peek(); p.pos < len(p.text) {
 		return d, p.fail("found %q after the dictionary, expected spaces and a newline", p.rest())
 	}
 	if len(seen) < 3 {
@@ -245,35 +245,35 @@ func parseText(text string, base int64) (d description, err error) {
 }
 
 func (p *parser) fail(message string, values ...any) error {
-	return fault.New(fault.Malformed, "the header cannot be read: "+message, values...).At(p.base + int64(p.at)).WithHint(hintDamaged)
+	return fault.New(fault.Malformed, "the header cannot be read: "+message, values...).At(p.base + int64(p.pos)).WithHint(hintDamaged)
 }
 
-func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+16)] }
+func (p *parser) rest() string { return p.text[p.pos:min(len(p.text), p.pos+16)] }
 
 // peek skips white space and returns the byte after it, or 0 at the end.
 func (p *parser) peek() byte {
-	p.at = len(p.text) - len(strings.TrimLeft(p.text[p.at:], " \t\r\n"))
-	if p.at == len(p.text) {
+	p.pos = len(p.text) - len(strings.TrimLeft(p.text[p.pos:], " \t\r\n"))
+	if p.pos == len(p.text) {
 		return 0
 	}
-	return p.text[p.at]
+	return p.text[p.pos]
 }
 
 // next skips white space and reads what the pattern matches; expected describes it for the error.
 func (p *parser) next(pattern, expected string) (string, error) {
 	p.peek()
-	found := regexp.MustCompile(`^(` + pattern + `)`).FindString(p.text[p.at:])
+	found := regexp.MustCompile(`^(` + pattern + `)`).FindString(p.text[p.pos:])
 	if found == "" {
 		return "", p.fail("found %q, expected %s", p.rest(), expected)
 	}
-	p.at += len(found)
+	p.pos += len(found)
 	return found, nil
 }
 
-// descr reads the type of the elements. A list would be that of a structured array.
+// descr reads the type of the elements. A list is the type of a structured array.
 func (p *parser) descr() (string, error) {
 	if c := p.peek(); c == '[' || c == '(' {
-		return "", fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").At(p.base + int64(p.at)).
+		return "", fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").At(p.base + int64(p.pos)).
 			WithHint("save each field as an array of its own: numpy.save(path, a[\"field\"])")
 	}
 	text, err := p.next(quoted, "a string")
@@ -288,7 +288,7 @@ func (p *parser) shape() (shape []int64, err error) {
 	for _, number := range regexp.MustCompile(`\d+`).FindAllString(text, -1) {
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n > math.MaxUint32 {
-			p.at -= len(text)
+			p.pos -= len(text)
 			return nil, p.fail("found the dimension %s, expected at most %d", number, uint32(math.MaxUint32))
 		}
 		shape = append(shape, n)

@@ -100,7 +100,7 @@ func begin(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	return t, nil
 }
 
-// checkSize requires a file of that size to end after the elements.
+// checkSize requires a file of the given size to end after the elements.
 func (t *Table) checkSize(size int64) error {
 	payload, found := t.header.payload(), size-t.header.size
 	switch {
@@ -112,7 +112,7 @@ func (t *Table) checkSize(size int64) error {
 	return nil
 }
 
-// truncated returns the error for found bytes of elements, which are too few.
+// truncated returns the error for an input that has only found bytes of elements.
 func (t *Table) truncated(found int64) error {
 	h := t.header
 	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%s)",
@@ -173,11 +173,11 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// readFull fills p with the next bytes, which follow at bytes of elements.
-func (t *Table) readFull(p []byte, at int64) error {
+// readFull fills p with the next bytes of the input, which are at offset within the elements.
+func (t *Table) readFull(p []byte, offset int64) error {
 	n, err := io.ReadFull(t.r, p)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = t.truncated(at + int64(n))
+		err = t.truncated(offset + int64(n))
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (t *Table) readFull(p []byte, at int64) error {
 // finish requires the input to end here.
 func (t *Table) finish() error {
 	if t.header.fortran {
-		if err := t.leave(); err != nil {
+		if err := t.closeWindow(); err != nil {
 			return fault.In(t.path, err)
 		}
 	}
