@@ -365,7 +365,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 			splits = append(splits, splitsInside(t, split)...)
 			continue
 		}
-		if folder && name.Split == "" && name.Prefix != "" && name.Role != dataset.Data {
+		if t.Format.OneColumn && len(tables) > 1 && name.Split == "" && name.Prefix != "" && name.Role != dataset.Data {
 			split.Stem = name.Prefix
 		}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
@@ -378,6 +378,9 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		}
 		switch {
 		case same >= 0 && t.Format.OneColumn:
+			if splits[same].Files[0].Role == dataset.Data && file.Role != dataset.Data {
+				splits[same].Stem = split.Stem
+			}
 			splits[same].Files = append(splits[same].Files, file)
 		case same >= 0 && len(o.args) > 1:
 			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).WithHint("give one at a time")

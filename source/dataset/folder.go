@@ -70,8 +70,29 @@ func (f finder) folder(dir string) ([]Split, error) {
 		}
 		splits = append(splits, s)
 	}
-	splits[0].Notes = append(notes, splits[0].Notes...)
+	splits[0].Notes = slices.Concat(notes, noteUnpaired(splits), splits[0].Notes)
 	return splits, f.identifySets(splits)
+}
+
+// noteUnpaired returns a note if the splits are files whose names do not say what they are, but
+// which may be images with labels, as they have the same number of records.
+func noteUnpaired(splits []Split) []string {
+	var images, labels string
+	for _, s := range splits {
+		f := s.Files[0]
+		if len(s.Files) > 1 || f.Role != Data || len(f.Header.Dims) == 0 || f.Header.Dims[0] != splits[0].Files[0].Header.Dims[0] {
+			return nil
+		}
+		if len(f.Header.Dims) > 1 {
+			images = f.Path
+		} else {
+			labels = f.Path
+		}
+	}
+	if images == "" || labels == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s and %s are separate tables, as their names do not pair them; for one table, give image=%s label=%s", images, labels, shell.Path(images), shell.Path(labels))}
 }
 
 // findColumns makes a file an additional column of a table of images or labels, if its name begins

@@ -246,8 +246,9 @@ func (t *Table) Skip(n int64) error {
 	case t.random != nil:
 		_, err = t.random.Seek(size, io.SeekCurrent)
 	default:
-		if _, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
-			err = t.truncated(t.next * t.header.recordSize())
+		var skipped int64
+		if skipped, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
+			err = t.truncated(t.next*t.header.recordSize() + skipped)
 		}
 	}
 	if err != nil {

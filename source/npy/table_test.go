@@ -192,6 +192,11 @@ func TestDamage(t *testing.T) {
 		if !errors.Is(err, fault.Truncated) {
 			t.Errorf("%d bytes from a pipe: found %v, expected truncated data", n, err)
 		}
+		if table, err := newTable(bytes.NewReader(whole[:n]), "-", source.ReadOptions{}); err == nil {
+			if err := source.Skip(table, table.Rows()); !strings.Contains(fmt.Sprint(err), fmt.Sprintf("at byte %d:", n)) {
+				t.Errorf("found the error %v, expected one at byte %d", err, n)
+			}
+		}
 	}
 	if err := os.WriteFile(path, append(whole, 0), 0o600); err != nil {
 		t.Fatal(err)

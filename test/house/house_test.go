@@ -55,7 +55,7 @@ var rooms = map[string]room{
 	"sink/layout":               {1250, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
 	"sink/arrow":                {560, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
 	"sink/parquet":              {1380, []string{"schema", "sink", "sink/compressed", "sink/layout", "source", "source/idx"}},
-	"sink/csv":                  {770, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}}, // goal 750
+	"sink/csv":                  {785, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}}, // goal 750
 	"sink/idx":                  {170, []string{"schema", "sink", "sink/compressed", "source", "source/idx"}},
 	"sink/images":               {340, []string{"schema", "sink", "source", "source/idx", "png"}},
 	"sink/npy":                  {110, []string{"schema", "sink/idx", "source", "source/idx"}},

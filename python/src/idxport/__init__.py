@@ -11,6 +11,7 @@ The program idxport does the work. `scan` needs pyarrow, and `load` NumPy.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import the types of reports when they are needed, as that takes longer than the rest together."""
+    """Import the types of reports and the data source when they are needed, as that takes longer than the rest together."""
+    if name == "spark":
+        return importlib.import_module(".spark", __name__)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import _report
