@@ -31,7 +31,7 @@ func isTemporaryAnswer(code string, status int) bool {
 }
 
 // connectionError returns the error of a request without an answer. It is temporary unless the host
-// name or the certificate is wrong; hint is for a wrong name.
+// name or the certificate is wrong. hint is the hint for a wrong host name.
 func connectionError(err error, hint string) error {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError

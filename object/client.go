@@ -18,24 +18,24 @@ type identity struct {
 	modTime time.Time
 }
 
-// A client makes requests without repeating any, and cancels those that stall. Its errors are
-// *fault.Error or *canceledError. The client of a file on a web server has head and read only.
-// It is not an interface, because then the linker keeps 1.5 MB of unused methods of minio-go.
+// A client sends each request once, and cancels requests that stall. Its errors are *fault.Error or
+// *canceledError. The client of a file on a web server has head and read only. It is not an
+// interface, because then the linker would keep 1.5 MB of unused methods of minio-go.
 type client struct {
 	head func(ctx context.Context, key string) (identity, error)
-	// read fills p with the bytes from offset on of a version of the object. It returns the number
-	// of bytes, after an error, too. If there is another version, it fails with fault.Changed, or
-	// with fault.Exists if the server refused the condition If-Match.
+	// read fills p with the bytes of the given version of the object, from offset on. It returns
+	// the number of bytes read, even with an error. If the object has another version, read fails
+	// with fault.Changed, or with fault.Exists if the server refused the condition If-Match.
 	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
 	// list returns the objects directly below a prefix, which is empty or ends with a slash, and
-	// the prefixes of deeper objects. If firstOnly is set, the first entry suffices.
+	// the prefixes of deeper objects. With firstOnly it returns at most one entry.
 	list      func(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error)
 	hasBucket func(ctx context.Context) error
 	put       func(ctx context.Context, key string, data []byte, crc string, replace bool) error
 	remove    func(ctx context.Context, key string) error
 
-	// These are for uploads in parts, which are numbered from 1. Without the upload they fail with
-	// ErrNoUpload.
+	// The following are for uploads in parts, which are numbered from 1. Those with an id fail with
+	// ErrNoUpload if there is no such upload.
 	begin   func(ctx context.Context, key string) (id string, err error)
 	send    func(ctx context.Context, key, id string, number int, data []byte) (Part, error)
 	finish  func(ctx context.Context, key string, u PendingUpload, replace bool) error
@@ -44,18 +44,18 @@ type client struct {
 	uploads func(ctx context.Context, prefix string, after uploadRef) (uploads []uploadRef, next uploadRef, err error)
 }
 
-// A bucket is a client whose requests are repeated.
+// A bucket is a client, and how its requests are repeated: by retry and the functions that use it.
 type bucket struct {
 	client
 	Options
 }
 
-// find is head, repeated.
+// find is head, repeated after temporary errors.
 func (b *bucket) find(ctx context.Context, key string) (identity, error) {
 	return retried(ctx, b.Options, func() (identity, error) { return b.head(ctx, key) })
 }
 
-// below is list, repeated. Web servers have none.
+// below is list, repeated after temporary errors. Web servers do not support it.
 func (b *bucket) below(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error) {
 	if b.list == nil {
 		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
@@ -90,8 +90,8 @@ func (i info) Mode() fs.FileMode {
 }
 
 // A PendingUpload is a complete upload that is not visible yet. Another process can publish it. It
-// is part of the JSON of plans, so its fields do not change. It contains no secret: using it takes
-// the permission to write to the bucket.
+// is part of the JSON of plans, so its fields do not change. It contains no secret: using it
+// requires permission to write to the bucket.
 type PendingUpload struct {
 	Upload string `json:"upload,omitempty"` // its ID; empty if the object has no bytes, and nothing was sent
 	Bytes  int64  `json:"bytes"`
@@ -108,12 +108,12 @@ type Part struct {
 	number int // from 1, of a part that the storage listed
 }
 
-// An uploadRef identifies an upload. As a marker, it stands for the page of a list of uploads that
-// begins after that upload; the zero value stands for the first page.
+// An uploadRef identifies an upload. It also selects a page of a list of uploads: the page that
+// begins after this upload, or the first page if it is zero.
 type uploadRef struct{ key, id string }
 
-// valid returns a fault.Malformed if the upload, which was read from a file, is inconsistent.
-func (u PendingUpload) valid() error {
+// validate returns a fault.Malformed if the upload, which was read from a file, is inconsistent.
+func (u PendingUpload) validate() error {
 	wrong := func(format string, args ...any) error {
 		return fault.New(fault.Malformed, "not a pending upload: "+format, args...)
 	}
@@ -136,7 +136,7 @@ func (u PendingUpload) valid() error {
 	return nil
 }
 
-// noProgress returns the error for a list whose next page is the same page.
+// noProgress returns the error for a server that lists the same page again as the next one.
 func noProgress() error {
 	return failed(fault.IO, "the server lists the same page of objects again and again").WithHint("check ?endpoint= and what the server supports")
 }

@@ -2,7 +2,7 @@ package object
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // S3 makes its ETags of it
+	"crypto/md5" //nolint:gosec // S3 computes ETags with it
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,12 +11,12 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A completion makes an object of an upload, or of bytes in memory, and recognises that object.
+// A completion turns an upload, or bytes in memory, into a visible object, and recognises it.
 type completion struct {
-	PendingUpload // without an upload, data is sent in one request
+	PendingUpload // if it has no upload ID, data is sent in one request
 	bucket        *bucket
 	key           string
-	replace       bool
+	replace       bool // replace an existing object
 	data          []byte
 }
 
@@ -25,12 +25,12 @@ type conflict int
 
 const (
 	absent conflict = iota // no object
-	same                   // the object itself
+	same                   // the object that was to be put there
 	other                  // another object
 )
 
-// complete makes the object visible. If shared is set, another process may do so at the same time:
-// then only the object itself proves success.
+// complete makes the object visible. If shared is set, another process may do so at the same time,
+// so complete succeeds only if it finds the object.
 func (c *completion) complete(ctx context.Context, shared bool) error {
 	return c.bucket.retryUntil(ctx, func() (err error) {
 		if c.Upload == "" {
@@ -52,22 +52,22 @@ func (c *completion) complete(ctx context.Context, shared bool) error {
 }
 
 // confirm fails unless the object exists. It is needed after a success, too: servers report success
-// for an upload that was completed before, even if the object was replaced or removed since. upload
-// says what was found of the upload.
-func (c *completion) confirm(ctx context.Context, upload string) error {
+// for an upload that was completed before, even if the object was replaced or removed since.
+// problem begins the message if no object exists.
+func (c *completion) confirm(ctx context.Context, problem string) error {
 	switch found, err := c.compare(ctx); {
 	case err != nil:
 		return err
 	case found == other:
 		return failed(fault.Exists, "")
 	case found == absent:
-		return noUpload("%s (expected %d bytes in %d parts)", upload, c.Bytes, len(c.Parts))
+		return noUpload("%s (expected %d bytes in %d parts)", problem, c.Bytes, len(c.Parts))
 	}
 	return nil
 }
 
-// compare compares the object at the key with this one by its size, and by its checksum or else its
-// ETag.
+// compare compares the object at the key with the one that c makes: by size, and by checksum or, if
+// the storage has none, by ETag.
 func (c *completion) compare(ctx context.Context) (conflict, error) {
 	found, err := c.bucket.find(ctx, c.key)
 	var e *fault.Error
@@ -88,8 +88,8 @@ func (c *completion) compare(ctx context.Context) (conflict, error) {
 	return same, nil
 }
 
-// etag returns the ETag of the object, unless it is encrypted with SSE-C or SSE-KMS: the MD5 of its
-// content, or that of the MD5s of its parts, followed by their number.
+// etag returns the ETag of the object, unless it is encrypted with SSE-C or SSE-KMS: the MD5 of the
+// content or, for an upload, the MD5 of the MD5s of the parts, a hyphen and the number of parts.
 func (c *completion) etag() string {
 	if c.Upload == "" {
 		sum := md5.Sum(c.data) //nolint:gosec // as above

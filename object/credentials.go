@@ -57,12 +57,12 @@ func (k *keyProvider) RetrieveWithCredContext(cc *credentials.CredContext) (cred
 	case k.found.Expiration.After(time.Now()): // still valid
 		return k.found, nil
 	}
-	return value, notFound(err)
+	return value, searchError(err)
 }
 
-// notFound returns the error of a failed search for keys. Of a server's answer it shows only the
-// code.
-func notFound(err error) error {
+// searchError returns the error of a failed search for keys; err is nil if there are none. Of a
+// server's answer, the message contains only the code.
+func searchError(err error) error {
 	var known *fault.Error
 	var refused credentials.ErrorResponse
 	var unanswered *url.Error
@@ -95,22 +95,22 @@ func (k *keyProvider) retrieve(cc *credentials.CredContext) (credentials.Value, 
 	return k.fromProfile(cc, k.profile, nil)
 }
 
-// fromProfile returns the keys of a profile. It may be a role for which another profile has the
-// keys; above are the profiles that led to this one.
-func (k *keyProvider) fromProfile(cc *credentials.CredContext, name string, above []string) (credentials.Value, error) {
+// fromProfile returns the keys of a profile. The profile may name a role, and another profile whose
+// keys may assume it. visited are the profiles that led to this one.
+func (k *keyProvider) fromProfile(cc *credentials.CredContext, name string, visited []string) (credentials.Value, error) {
 	p := k.profiles[name]
 	static := credentials.Value{AccessKeyID: p["aws_access_key_id"], SecretAccessKey: p["aws_secret_access_key"], SessionToken: p["aws_session_token"],
 		SignerType: credentials.SignatureV4}
 	hasStatic := static.AccessKeyID != "" && static.SecretAccessKey != ""
 	source := p["source_profile"]
-	circle := slices.Contains(above, name) // a profile with keys may be its own source_profile
+	circle := slices.Contains(visited, name) // a profile with keys may be its own source_profile
 	switch {
 	case circle && !hasStatic:
 		return static, noCredentials(": profile " + scrub(name) + " is its own source_profile")
 	case circle:
 		return static, nil
 	case p["role_arn"] != "" && source != "":
-		keys, err := k.fromProfile(cc, source, append(above, name))
+		keys, err := k.fromProfile(cc, source, append(visited, name))
 		return k.assume(cc, p, keys, err)
 	case p["role_arn"] != "" && p["credential_source"] != "":
 		keys, err := k.fromSource(cc, p["credential_source"])
@@ -130,7 +130,7 @@ func (k *keyProvider) fromProfile(cc *credentials.CredContext, name string, abov
 		return keys, err
 	case p["credential_process"] != "":
 		return fromProcess(cc, p["credential_process"])
-	case len(above) > 0:
+	case len(visited) > 0:
 		return static, noCredentials(": profile " + scrub(name) + " has no keys")
 	}
 	return k.fromSource(cc, "")
@@ -157,8 +157,8 @@ func (k *keyProvider) assume(cc *credentials.CredContext, p map[string]string, k
 }
 
 // fromSource returns the keys of a credential_source: Environment, EcsContainer or
-// Ec2InstanceMetadata. Without a name these are the keys of the container if there is one, else of
-// the machine. The servers that provide them are local, so requests to them use no proxy.
+// Ec2InstanceMetadata. If name is empty, these are the keys of the container if there is one, else
+// of the machine. The servers that provide them are local, so requests to them use no proxy.
 func (k *keyProvider) fromSource(cc *credentials.CredContext, name string) (credentials.Value, error) {
 	if name == "Environment" {
 		return new(credentials.EnvAWS).RetrieveWithCredContext(cc)

@@ -31,14 +31,14 @@ type environment struct {
 	err      error // about the first invalid setting
 }
 
-// check records the error of a setting unless ok is set.
+// check records an error about a setting, unless ok is true or there is an earlier error.
 func (e *environment) check(ok bool, format string, args ...any) {
 	if !ok && e.err == nil {
 		e.err = failed(fault.Usage, format, args...)
 	}
 }
 
-// readEnvironment reads the shared files. The profile must exist if it is named.
+// readEnvironment reads the shared files. A profile that is chosen by name must exist.
 func readEnvironment(query url.Values) *environment {
 	e := &environment{query: query, profiles: map[string]map[string]string{}}
 	e.profile = cmp.Or(query.Get("profile"), os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"))
@@ -121,9 +121,9 @@ func (e *environment) endpoint() *url.URL {
 
 // isTrue returns the value of a parameter that is true or false.
 func (e *environment) isTrue(name string) bool {
-	is, err := strconv.ParseBool(e.query.Get(name))
+	value, err := strconv.ParseBool(e.query.Get(name))
 	e.check(err == nil || !e.query.Has(name), "the parameter %s is neither true nor false", name)
-	return is
+	return value
 }
 
 // whenSupported reports whether a setting turns checksums on.
@@ -156,7 +156,7 @@ func (e *environment) transport() *http.Transport {
 	return t
 }
 
-// sts returns the URL of the service that assumes roles.
+// sts returns the URL of AWS's Security Token Service, which issues the keys of roles.
 func (e *environment) sts() string {
 	host := "https://sts." + e.region() + ".amazonaws.com"
 	if strings.HasPrefix(e.region(), "cn-") {

@@ -10,14 +10,14 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// ErrNoUpload is the cause of a fault.IO for an upload that was aborted, by hand or by a rule of
-// the bucket, before its object was published, or that has other parts.
+// ErrNoUpload is the cause of a fault.IO for an upload that cannot be published any more, because
+// somebody or a rule of the bucket has aborted it, or because its parts are not those recorded.
 var ErrNoUpload = errors.New("no such upload")
 
 // errTemporary is the cause of errors after which the next attempt may succeed.
 var errTemporary = errors.New("may succeed if repeated")
 
-// messages are the beginnings of messages and the hints of errors, by kind.
+// messages has, for each kind of error, the beginning of its messages and the hint.
 var messages = map[fault.Kind]struct{ words, hint string }{
 	fault.Usage:    {"bad URL", ""},
 	fault.NotFound: {"not found", ""},
@@ -62,7 +62,7 @@ func writeError(err error) error {
 	return err
 }
 
-// Limits of foreign text in messages, in bytes.
+// Limits in messages for text from servers and libraries, in bytes.
 const (
 	maxWord = 60
 	maxText = 300
@@ -77,8 +77,8 @@ func isSuspicious(word string) bool {
 	return slices.ContainsFunc(suspicious, func(s string) bool { return strings.Contains(lower, s) })
 }
 
-// scrub makes the text of a foreign error safe to show. It ends before the first suspicious word,
-// as the following words may belong to the same secret.
+// scrub makes text from servers and libraries safe to show. It cuts the text off before the first
+// suspicious word, as the following words may belong to the same secret.
 func scrub(text string) string {
 	var safe []string
 	for _, w := range strings.Fields(text) {

@@ -16,7 +16,7 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Limits of what a web server answers.
+// Limits for the answers of web servers.
 const (
 	maxRedirects = 10
 	maxETag      = 256 // bytes
@@ -36,11 +36,11 @@ type webFile struct {
 // A webVersion is a version of a file on a web server.
 type webVersion struct {
 	identity
-	weak string   // what else distinguishes versions if there is no strong ETag
+	weak string   // the weak ETag and the time, if there is no strong ETag
 	copy *os.File // the whole file, if the server does not send parts; the garbage collector closes it
 }
 
-// connectWeb returns the client of the file on a web server at a URL.
+// connectWeb returns a client for the file on a web server with the URL name.
 func connectWeb(name, query string, o Options, scratch func() (*os.File, error)) (client, error) {
 	if query != "" {
 		name += "?" + query
@@ -62,7 +62,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// head finds out which version the file has, once.
+// head returns the version of the file. Once it has succeeded, it sends no more requests.
 func (w *webFile) head(ctx context.Context, _ string) (identity, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,10 +82,10 @@ func (w *webFile) head(ctx context.Context, _ string) (identity, error) {
 }
 
 // version requests a range of the file, or all of it, to find out which version it has. If the
-// server sends all of it, version keeps that. If the server refuses the range or does not send the
-// length of the file, version fails with fault.Changed.
-func (w *webFile) version(ctx context.Context, ranges string) (v *webVersion, err error) {
-	err = w.get(ctx, ranges, func(answer *http.Response, watch *watch) error {
+// server sends all of it, the webVersion has a copy. If the server refuses the range or does not
+// send the length of the file, version fails with fault.Changed.
+func (w *webFile) version(ctx context.Context, byteRange string) (v *webVersion, err error) {
+	err = w.get(ctx, byteRange, func(answer *http.Response, watch *watch) error {
 		v = new(webVersion)
 		v.etag, v.weak = validators(answer.Header)
 		v.modTime, _ = http.ParseTime(answer.Header.Get("Last-Modified"))
@@ -93,7 +93,7 @@ func (w *webFile) version(ctx context.Context, ranges string) (v *webVersion, er
 			return w.download(v, answer.Body, watch)
 		}
 		var ok bool
-		if v.size, ok = partOf(answer, 0, 0); !ok {
+		if v.size, ok = checkRange(answer, 0, 0); !ok {
 			return failed(fault.Changed, "")
 		}
 		_, err := watch.fill(answer.Body, make([]byte, 1)) // else the connection would be closed
@@ -147,7 +147,7 @@ func (w *webFile) read(ctx context.Context, _ string, _ identity, offset int64, 
 	}
 	err = w.get(ctx, fmt.Sprintf("bytes=%d-%d", offset, last), func(answer *http.Response, watch *watch) error {
 		etag, weak := validators(answer.Header)
-		size, ok := partOf(answer, offset, last)
+		size, ok := checkRange(answer, offset, last)
 		switch {
 		case etag != v.etag || weak != v.weak || size >= 0 && size != v.size: // not every server supports conditions
 			return failed(fault.Changed, "")
@@ -160,8 +160,8 @@ func (w *webFile) read(ctx context.Context, _ string, _ identity, offset int64, 
 	return got, err
 }
 
-// get requests a range of the file, or all of it if ranges is empty, and calls use with the answer.
-func (w *webFile) get(parent context.Context, ranges string, use func(*http.Response, *watch) error) error {
+// get requests a range of the file, or all if byteRange is empty, and passes the answer to use.
+func (w *webFile) get(parent context.Context, byteRange string, use func(*http.Response, *watch) error) error {
 	ctx, watch := watched(parent, w.options.Stall)
 	defer watch.stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
@@ -170,8 +170,8 @@ func (w *webFile) get(parent context.Context, ranges string, use func(*http.Resp
 	}
 	r.Header.Set("User-Agent", "idxport")
 	r.Header.Set("Accept-Encoding", "identity") // else servers may compress the file, without ranges
-	if ranges != "" {
-		r.Header.Set("Range", ranges)
+	if byteRange != "" {
+		r.Header.Set("Range", byteRange)
 	}
 	if w.found != nil && w.found.etag != "" {
 		r.Header.Set("If-Match", w.found.etag)
@@ -194,8 +194,8 @@ func (w *webFile) get(parent context.Context, ranges string, use func(*http.Resp
 	return watch.explain(parent, ctx, err)
 }
 
-// validators returns what distinguishes the version that was sent from others: its strong ETag, or
-// else what is weaker (RFC 9110, section 8.8).
+// validators returns the headers that identify the version that was sent (RFC 9110, section 8.8):
+// its strong ETag, or else its weak ETag and time as one string.
 func validators(h http.Header) (etag, weak string) {
 	etag = h.Get("ETag")
 	if strings.HasPrefix(etag, `"`) && len(etag) <= maxETag {
@@ -204,9 +204,9 @@ func validators(h http.Header) (etag, weak string) {
 	return "", etag + " " + h.Get("Last-Modified")
 }
 
-// partOf returns the length of the whole file, −1 if it is unknown, and whether the answer has
-// exactly the bytes from first to last.
-func partOf(answer *http.Response, first, last int64) (size int64, ok bool) {
+// checkRange returns the length of the whole file, −1 if it is unknown, and reports whether the
+// answer has exactly the bytes from first to last.
+func checkRange(answer *http.Response, first, last int64) (size int64, ok bool) {
 	if answer.StatusCode != http.StatusPartialContent {
 		return answer.ContentLength, false
 	}
@@ -218,7 +218,7 @@ func partOf(answer *http.Response, first, last int64) (size int64, ok bool) {
 	return size, part == fmt.Sprintf("bytes %d-%d", first, last) && last < size
 }
 
-// statusError returns the error that a status stands for, or nil.
+// statusError returns the error for the status of an answer, nil for a success.
 func statusError(status int) error {
 	switch status {
 	case http.StatusOK, http.StatusPartialContent:

@@ -10,29 +10,28 @@ import (
 )
 
 // maxLooks is how often Publish looks for the object of a missing upload. While another process
-// publishes it, a server may have neither for a moment.
+// publishes the upload, a server may for a moment have neither the upload nor the object.
 const maxLooks = 3
 
 // maxAborts is the number of concurrent aborts.
 const maxAborts = 8
 
-// pending returns the completion of a pending upload of the object at the URL name.
-func (s *Store) pending(ctx context.Context, name string, u PendingUpload) (*completion, address, error) {
+// completion returns the completion of u, an upload to the URL name, after checking it.
+func (s *Store) completion(ctx context.Context, name string, u PendingUpload) (*completion, address, error) {
 	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
 		return nil, a, err
 	}
-	return &completion{bucket: b, key: a.key, PendingUpload: u}, a, errorAt(a, u.valid())
+	return &completion{bucket: b, key: a.key, PendingUpload: u}, a, errorAt(a, u.validate())
 }
 
 // Publish makes the object of a pending upload visible. If another object exists, it fails with
-// fault.Exists and changes nothing. If the object itself exists, it succeeds: so Publish may be
-// repeated, and called by many processes at once. (If somebody else made an equal object, the
+// fault.Exists and changes nothing. If the object was published before, it succeeds: so Publish may
+// be repeated, and called by many processes at once. (If somebody else made an equal object, the
 // upload remains for Abort.) If neither the upload nor the object exists, it fails with
-// ErrNoUpload. The context ends it at any time; then the next call finds out whether the object was
-// made.
+// ErrNoUpload. If it is canceled, the next call finds out whether the object was published.
 func (s *Store) Publish(ctx context.Context, name string, u PendingUpload) error {
-	c, a, err := s.pending(ctx, name, u)
+	c, a, err := s.completion(ctx, name, u)
 	if err == nil {
 		err = c.publish(ctx)
 	}
@@ -59,7 +58,7 @@ func (c *completion) publish(ctx context.Context) error {
 // parts, if its object exists already, or if the object has no bytes. Without the upload it fails
 // with fault.Exists if another object exists, and otherwise with ErrNoUpload.
 func (s *Store) Check(ctx context.Context, name string, u PendingUpload) error {
-	c, a, err := s.pending(ctx, name, u)
+	c, a, err := s.completion(ctx, name, u)
 	if err == nil && u.Upload != "" {
 		err = c.check(ctx)
 	}
@@ -82,7 +81,7 @@ func (c *completion) check(ctx context.Context) error {
 // notRecorded begins messages about uploads with other parts.
 const notRecorded = "the upload is not the one that was recorded: "
 
-// difference says how the parts in the storage differ from those that are expected, or "".
+// difference describes how the parts in the storage differ from those expected; "" if they do not.
 func difference(found, expected []Part) string {
 	if len(found) != len(expected) {
 		return notRecorded + fmt.Sprintf("found %d parts", len(found))
@@ -103,7 +102,7 @@ func difference(found, expected []Part) string {
 // Abort ends an upload and removes its parts. A missing upload is no error. An object that was
 // published stays.
 func (s *Store) Abort(ctx context.Context, name string, u PendingUpload) error {
-	c, a, err := s.pending(ctx, name, u)
+	c, a, err := s.completion(ctx, name, u)
 	if err == nil && u.Upload != "" {
 		err = c.bucket.end(ctx, a.key, u.Upload)
 	}
@@ -128,13 +127,13 @@ func (b *bucket) end(ctx context.Context, key, id string) error {
 	return err
 }
 
-// Sweep ends the uploads, of any process, of objects whose URL has the prefix; if ours is not nil,
-// only those for whose URL it returns true. End the prefix of a folder with a slash:
+// Sweep ends all uploads, of any process, to URLs with the given prefix; if ours is not nil, only
+// the uploads to URLs for which ours returns true. End the prefix of a folder with a slash, because
 // s3://b/out/train is also a prefix of s3://b/out/training/x. Some servers list only the uploads of
 // a single key: there Sweep finds nothing, and Abort is necessary.
 //
-// After Sweep has ended uploads of a page, it lists the same page again. The next page begins after
-// an upload that may no longer exist, and not every server can continue from there.
+// After Sweep has ended uploads of a page, it lists the same page again. The next page would begin
+// after an upload that no longer exists, and not every server can continue from there.
 func (s *Store) Sweep(ctx context.Context, prefix string, ours func(name string) bool) error {
 	b, a, err := s.bucketToWrite(ctx, prefix)
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 )
 
 // quick are options for tests without stalls, with small parts.
-var quick = Options{Attempts: 4, Pause: time.Millisecond, Stall: time.Minute, part: testPart}
+var quick = Options{Attempts: 4, Pause: time.Millisecond, Stall: time.Minute, partSize: testPart}
 
 // testPart is the size of parts in tests, in bytes.
 const testPart = 64 << 10
 
 // stalling are options for tests with stalls: short ones, and many attempts, because a busy machine
 // stalls, too.
-var stalling = Options{Attempts: 50, Pause: time.Millisecond, Stall: 500 * time.Millisecond, part: testPart}
+var stalling = Options{Attempts: 50, Pause: time.Millisecond, Stall: 500 * time.Millisecond, partSize: testPart}
 
 // patience returns the options for tests with a fault.
 func patience(fault proxy.Fault) Options {

@@ -14,7 +14,7 @@ import (
 // Sizes in bytes.
 const (
 	headSize  = 64 << 10 // of the block at the start, from which formats are detected
-	firstRun  = 1 << 20  // of the first piece of a sequential run; the size doubles with each piece
+	firstSize = 1 << 20  // of the first piece of a sequential run; the size doubles with each piece
 	pieceSize = 8 << 20  // of the largest pieces
 	blockSize = 1 << 20  // of cached blocks
 )
@@ -36,7 +36,7 @@ type Reader struct {
 	next  int64 // offset of the next Read
 	limit int64 // nothing beyond this offset is fetched in advance
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // protects the fields below
 	requests sync.WaitGroup
 	blocks   []*piece // the cache, in the order of their last use
 
@@ -47,12 +47,12 @@ type Reader struct {
 	runCtx  context.Context // of the run; stopRun cancels it
 	ahead   int64           // offset of the next piece to fetch
 	end     int64           // offset at which the run ends
-	size    int             // of the next piece
+	size    int             // bytes of the next piece
 	depth   int             // number of pieces to keep in memory
 	spare   []byte          // the buffer of the previous piece
 }
 
-// A piece is a range of the object that is being fetched.
+// A piece is a range of the object that is being fetched, or that was fetched.
 type piece struct {
 	first int64 // offset
 	data  []byte
@@ -68,7 +68,7 @@ func newReader(ctx context.Context, b *bucket, a address, version identity) *Rea
 // Size returns the number of bytes of the object.
 func (r *Reader) Size() int64 { return r.version.size }
 
-// ETag returns the storage's name of this version of the object, or "" if it has none.
+// ETag returns the ETag of the version that is read, or "" if it has none.
 func (r *Reader) ETag() string { return r.version.etag }
 
 // Stat returns the name, size and time of the object when it was opened.
@@ -89,9 +89,9 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	case r.next >= r.version.size:
 		return 0, io.EOF
 	}
-	from, err := r.sequential(len(p))
+	next, err := r.sequential(len(p))
 	if err == nil {
-		n, err = from.read(r.ctx, p, r.next)
+		n, err = next.read(r.ctx, p, r.next)
 	}
 	r.next += int64(n)
 	return n, errorAt(r.address, err)
@@ -122,15 +122,15 @@ func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 		if r.ctx.Err() != nil {
 			return n, r.closed()
 		}
-		at := offset + int64(n)
-		if at >= headSize && want-n >= blockSize {
-			if err = r.fetch(r.ctx, p[n:want], at); err == nil {
+		next := offset + int64(n)
+		if next >= headSize && want-n >= blockSize {
+			if err = r.fetch(r.ctx, p[n:want], next); err == nil {
 				n = want
 			}
 			continue
 		}
 		var more int
-		more, err = r.block(at).read(r.ctx, p[n:want], at)
+		more, err = r.block(next).read(r.ctx, p[n:want], next)
 		n += more
 	}
 	if err == nil && n < len(p) {
@@ -169,10 +169,12 @@ func (r *Reader) start(ctx context.Context, first int64, data []byte) *piece {
 }
 
 // has reports whether the byte at an offset is in the piece.
-func (p *piece) has(at int64) bool { return at >= p.first && at < p.first+int64(len(p.data)) }
+func (p *piece) has(offset int64) bool {
+	return offset >= p.first && offset < p.first+int64(len(p.data))
+}
 
-// read waits for the piece and copies its bytes from an offset on.
-func (p *piece) read(ctx context.Context, dst []byte, at int64) (int, error) {
+// read waits for the piece and copies its bytes to dst, starting with the byte at an offset.
+func (p *piece) read(ctx context.Context, dst []byte, offset int64) (int, error) {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
@@ -181,10 +183,10 @@ func (p *piece) read(ctx context.Context, dst []byte, at int64) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	return copy(dst, p.data[at-p.first:]), nil
+	return copy(dst, p.data[offset-p.first:]), nil
 }
 
-// failed reports whether fetching the piece failed. Then the next read fetches it again.
+// failed reports whether fetching the piece has failed. If so, the next read fetches it again.
 func (p *piece) failed() bool {
 	select {
 	case <-p.done:
@@ -194,20 +196,20 @@ func (p *piece) failed() bool {
 	}
 }
 
-// block returns the block that holds offset at: a cached one, or a new one in place of the least
-// recently used one.
-func (r *Reader) block(at int64) *piece {
+// block returns the block that contains the byte at an offset. If that is not in the cache, a new
+// block replaces the least recently used one.
+func (r *Reader) block(offset int64) *piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, b := range r.blocks {
-		if b.has(at) && !b.failed() {
+		if b.has(offset) && !b.failed() {
 			copy(r.blocks[i:], r.blocks[i+1:])
 			r.blocks[len(r.blocks)-1] = b
 			return b
 		}
 	}
-	first, size := at/blockSize*blockSize, int64(blockSize)
-	if at < headSize {
+	first, size := offset/blockSize*blockSize, int64(blockSize)
+	if offset < headSize {
 		first, size = 0, headSize
 	}
 	b := r.start(r.ctx, first, make([]byte, min(size, r.version.size-first)))
@@ -218,9 +220,9 @@ func (r *Reader) block(at int64) *piece {
 	return b
 }
 
-// sequential returns the piece that holds the next byte: the cached block at the start of the
-// object, a piece of the current run or, if Seek has left that, of a new one. n is the number of
-// bytes to read, which may be beyond the limit.
+// sequential returns the piece that contains the next byte: the cached block at the start of the
+// object, or a piece of the current run, or of a new run if Seek has left the current one. n is the
+// number of bytes that the caller reads; beyond the limit, not more than these are fetched.
 func (r *Reader) sequential(n int) (*piece, error) {
 	if r.next < headSize {
 		return r.block(r.next), nil
@@ -240,7 +242,7 @@ func (r *Reader) sequential(n int) (*piece, error) {
 			<-p.done // else more than maxPieces would be in memory
 		}
 		r.runCtx, r.stopRun = context.WithCancel(r.ctx)
-		r.run, r.ahead, r.end, r.size, r.depth = nil, r.next, max(r.limit, r.next), firstRun, 1
+		r.run, r.ahead, r.end, r.size, r.depth = nil, r.next, max(r.limit, r.next), firstSize, 1
 	}
 	if r.next >= r.end {
 		r.end = min(r.next+int64(n), r.version.size)

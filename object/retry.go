@@ -11,13 +11,13 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Options say when requests are repeated. The zero value suits cloud networks.
+// Options control how requests are repeated. The zero value suits cloud networks.
 type Options struct {
-	Attempts int           // of each request; 0 means 8
+	Attempts int           // maximum for each request; 0 means 8
 	Pause    time.Duration // before the second attempt, doubled for each later one up to 10 s; 0 means 100 ms
-	Stall    time.Duration // without a byte, after which a request fails; 0 means 30 s
+	Stall    time.Duration // a request fails after this time without a byte; 0 means 30 s
 
-	part int // bytes of the first parts; 0 means partSize
+	partSize int // bytes of the first parts; 0 means the constant partSize
 }
 
 // maxPause bounds the pauses between attempts.
@@ -25,7 +25,7 @@ const maxPause = 10 * time.Second
 
 // withDefaults replaces zeros by the defaults.
 func (o Options) withDefaults() Options {
-	return Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Pause, 100*time.Millisecond), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.part, partSize)}
+	return Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Pause, 100*time.Millisecond), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize)}
 }
 
 // retry calls f until it succeeds, its error is not temporary, or o.Attempts are used up.
@@ -42,16 +42,16 @@ func retried[T any](ctx context.Context, o Options, f func() (T, error)) (found 
 	return found, err
 }
 
-// retryUntil is retry for a request that may take effect although it fails: after each failure done
-// reports whether it did.
-func (o Options) retryUntil(ctx context.Context, f func() error, done func(error) (bool, error)) error {
+// retryUntil is retry for a request that may take effect although it fails: tookEffect, called with
+// each error of f, reports whether it did. An error of tookEffect ends the attempts.
+func (o Options) retryUntil(ctx context.Context, f func() error, tookEffect func(error) (bool, error)) error {
 	for n := 1; ; n++ {
 		err := f()
 		if err == nil {
 			return nil
 		}
-		if is, lookErr := done(err); is || lookErr != nil {
-			return lookErr
+		if ok, checkErr := tookEffect(err); ok || checkErr != nil {
+			return checkErr
 		}
 		if !isTemporary(err) || n >= o.Attempts {
 			return afterAttempts(err, n)
@@ -76,8 +76,8 @@ func afterAttempts(err error, n int) error {
 	return err
 }
 
-// pause waits before attempt n+1. The time doubles with n, and up to half of it is left out at
-// random, so that many processes do not return at once.
+// pause waits before attempt n+1. The time doubles with n; it is shortened at random by up to half,
+// so that many processes do not return at once.
 func (o Options) pause(ctx context.Context, n int) error {
 	d := min(o.Pause<<min(n-1, 20), maxPause)
 	timer := time.NewTimer(d/2 + rand.N(d/2+1))
@@ -90,7 +90,7 @@ func (o Options) pause(ctx context.Context, n int) error {
 	}
 }
 
-// A canceledError has the cause for which the context of the caller ended. errorAt returns that
+// A canceledError is the error of a request whose caller's context has ended. errorAt returns the
 // cause itself.
 type canceledError struct{ cause error }
 
@@ -111,7 +111,8 @@ type watch struct {
 	cancel context.CancelCauseFunc
 }
 
-// watched returns a context that ends when its watch is stopped or has seen no progress for stall.
+// watched returns a context and its watch. The context ends when the watch is stopped, or when
+// progress was not called for the time stall.
 func watched(parent context.Context, stall time.Duration) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(parent)
 	return ctx, &watch{stall, time.AfterFunc(stall, func() { cancel(errStalled) }), cancel}
@@ -125,7 +126,7 @@ func (w *watch) stop() {
 	w.cancel(nil)
 }
 
-// explain returns err, or why the request was canceled: by the watch or by the caller.
+// explain returns err or, if the caller or the watch canceled the request, an error that says so.
 func (w *watch) explain(parent, ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -138,8 +139,8 @@ func (w *watch) explain(parent, ctx context.Context, err error) error {
 	return err
 }
 
-// The parts of uploads. S3 accepts 10,000 parts of 5 MiB to 5 GiB; with these sizes an object may
-// have 285 GB.
+// Limits of uploads. S3 accepts 10,000 parts of 5 MiB to 5 GiB; with these sizes an object may have
+// 285 GB.
 const (
 	partSize   = 8 << 20  // bytes of the first parts; only the last part may be smaller
 	laterSize  = 32 << 20 // bytes of the parts after the first smallParts

@@ -32,14 +32,14 @@ const stallFactor = 10
 
 // An s3Client is a bucket of S3, or of a server like it.
 type s3Client struct {
-	current      atomic.Pointer[regional]
+	current      atomic.Pointer[regionClient]
 	name         string // of the bucket
 	options      Options
 	endpoint     *url.URL
-	followRegion bool // use the region that the server names
+	followRegion bool // switch to the region that the server names
 	lookup       minio.BucketLookupType
 	checksums    bool // send checksums, which the storage compares
-	validate     bool // and ask for those of objects
+	validate     bool // request the checksums of objects
 	keys         *credentials.Credentials
 	transport    http.RoundTripper
 }
@@ -79,20 +79,20 @@ func newS3Client(ctx context.Context, name string, query url.Values, o Options) 
 	return s, s.useRegion(e.region())
 }
 
-// notHost reports whether a bucket whose name has the character cannot be a subdomain: the name is
-// not a host name, or a wildcard certificate does not cover it.
+// notHost reports whether a bucket with this character in its name cannot be a subdomain of the
+// endpoint: it is not allowed in a host name, or a wildcard certificate does not cover it.
 func notHost(r rune) bool { return r == '.' || r == '_' || r >= 'A' && r <= 'Z' }
 
 // secure reports whether requests are encrypted.
 func (s *s3Client) secure() bool { return s.endpoint.Scheme == "https" }
 
-// A regional is a client for one region.
-type regional struct {
+// A regionClient is a client of minio-go for one region.
+type regionClient struct {
 	*minio.Core
 	region string
 }
 
-// An exchange records a request of minio-go and its answer, from which classify makes the error.
+// An exchange records a request of minio-go and its answer. classify makes an error from it.
 type exchange struct {
 	*watch
 	region string      // to which it was sent
@@ -104,9 +104,10 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// do makes the request of f, which must use its context. It classifies the error of f.
-func (s *s3Client) do(parent context.Context, stalls int, f func(context.Context, *minio.Core, *exchange) error) error {
-	ctx, w := watched(parent, time.Duration(stalls)*s.options.Stall)
+// do calls f, which sends one request with the context and the client that it gets, and classifies
+// the error of f. The request fails when it stalls for factor times Options.Stall.
+func (s *s3Client) do(parent context.Context, factor int, f func(context.Context, *minio.Core, *exchange) error) error {
+	ctx, w := watched(parent, time.Duration(factor)*s.options.Stall)
 	defer w.stop()
 	c := s.current.Load()
 	x := &exchange{watch: w, region: c.region}
@@ -194,9 +195,9 @@ func (s *s3Client) hasBucket(ctx context.Context) error {
 	})
 }
 
-// putOptions returns the options of a request that makes an object visible.
+// putOptions returns the options of a request that begins an upload or makes an object visible.
 func (s *s3Client) putOptions(replace bool, headers map[string]string) minio.PutObjectOptions {
-	// Otherwise minio-go would send small signed pieces.
+	// Without DisableContentSha256, minio-go would send small signed pieces.
 	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true}
 	if !replace {
 		o.SetMatchETagExcept("*")
@@ -321,7 +322,7 @@ func (s *s3Client) uploads(ctx context.Context, prefix string, after uploadRef) 
 		}
 		if page.IsTruncated {
 			next = uploadRef{page.NextKeyMarker, page.NextUploadIDMarker}
-			if next == (uploadRef{}) && len(uploads) > 0 { // some servers give no marker but the last upload
+			if next == (uploadRef{}) && len(uploads) > 0 { // some servers give no marker: it is the last upload
 				next = uploads[len(uploads)-1]
 			}
 		}
@@ -330,7 +331,7 @@ func (s *s3Client) uploads(ctx context.Context, prefix string, after uploadRef) 
 	return uploads, next, err
 }
 
-// useRegion sends the next requests to a region.
+// useRegion makes the client send its next requests to a region.
 func (s *s3Client) useRegion(region string) error {
 	core, err := minio.NewCore(s.endpoint.Host, &minio.Options{Creds: s.keys, Secure: s.secure(), Transport: s.transport, Region: region,
 		BucketLookup: s.lookup, MaxRetries: 1})
@@ -338,12 +339,12 @@ func (s *s3Client) useRegion(region string) error {
 		return failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
 	}
 	core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
-	s.current.Store(&regional{core, region})
+	s.current.Store(&regionClient{core, region})
 	return nil
 }
 
-// A recorder records requests in their exchanges. It cancels the context of a request that failed,
-// because minio-go would pause before it gives up.
+// A recorder records each request in its exchange. It cancels the context of a request that failed,
+// because minio-go would otherwise pause before it returns the error.
 type recorder struct{ base http.RoundTripper }
 
 // RoundTrip sends one request.
@@ -428,7 +429,7 @@ func (s *s3Client) classify(x *exchange, err error) error {
 }
 
 // redirected reports whether the server refused a request because the bucket is in another region.
-// It sends the next requests there.
+// If so, it makes the client use that region.
 func (s *s3Client) redirected(x *exchange) bool {
 	region := x.header.Get("X-Amz-Bucket-Region")
 	if region == "" {

@@ -23,21 +23,21 @@ import (
 // used by many goroutines.
 type Store struct {
 	Options Options
-	// Scratch makes a file that the system deletes once it is closed or unused, for a copy of a
-	// file whose web server does not send parts of files. If Scratch is nil, such files are
-	// refused.
+	// Scratch creates a temporary file, which the system deletes once it is closed or no longer
+	// used. It will hold the copy of a file from a web server that does not send parts of files. If
+	// Scratch is nil, such files cannot be read.
 	Scratch func() (*os.File, error)
 
 	mu         sync.Mutex
-	parameters map[string]url.Values // by the root of the bucket
+	parameters map[string]url.Values // of buckets, by address.root
 	queries    map[string]string     // of files on web servers, by URL; may be secret
-	buckets    map[string]*bucket    // the open ones, by root
+	buckets    map[string]*bucket    // those that were opened, by address.root
 }
 
 // ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
 // returns the argument without the parameters of the URL, which the store keeps for the bucket, or
-// for the file on a web server. Other arguments are returned as they are. Two URLs of one bucket
-// with different parameters are a fault.Usage; either may have none.
+// for the file on a web server. Other arguments are returned as they are. ParseArg fails with
+// fault.Usage if an earlier URL of the bucket had other parameters. URLs without any are allowed.
 func (s *Store) ParseArg(arg string) (string, error) {
 	begin := urlIndex(arg)
 	if begin < 0 {
@@ -64,7 +64,7 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	return arg[:begin] + name, nil
 }
 
-// setQuery keeps the query of a URL of a web server for its requests.
+// setQuery keeps the query of the URL a, of a file on a web server, for the requests of the file.
 func (s *Store) setQuery(a address, query string) error {
 	query, _, _ = strings.Cut(query, "#")
 	s.mu.Lock()
@@ -80,15 +80,15 @@ func (s *Store) setQuery(a address, query string) error {
 	return nil
 }
 
-// HasQuery reports whether the URL name, of a file on a web server, was given with a query, which
-// Parameters leaves out.
+// HasQuery reports whether name is the URL of a file on a web server that was given with a query.
+// Parameters does not return such queries.
 func (s *Store) HasQuery(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.queries[name] != ""
 }
 
-// setParameters sets the parameters of a bucket that has none. If it is open, it is opened again.
+// setParameters sets the parameters of a bucket that has none. It drops the client without them.
 func (s *Store) setParameters(a address, values url.Values) {
 	if s.parameters == nil {
 		s.parameters = map[string]url.Values{}
@@ -99,7 +99,7 @@ func (s *Store) setParameters(a address, values url.Values) {
 	}
 }
 
-// Parameters returns the parameters of URLs, as queries by the URL of their bucket, for
+// Parameters returns the parameters of each bucket as a query string, by the URL of the bucket, for
 // SetParameters in another process. None of them is a secret. The parameter stall is left out, as
 // it is for a single run.
 func (s *Store) Parameters() map[string]string {
@@ -160,7 +160,7 @@ func (s *Store) bucket(ctx context.Context, name string) (*bucket, address, erro
 	return b, a, nil
 }
 
-// connect returns a new client for an address. The caller holds the mutex.
+// connect opens the bucket of an address. The caller holds the mutex.
 func (s *Store) connect(ctx context.Context, a address) (b *bucket, err error) {
 	b = &bucket{Options: s.Options.withDefaults()}
 	if a.isWeb() {
@@ -190,7 +190,7 @@ func (s *Store) bucketToWrite(ctx context.Context, name string) (*bucket, addres
 func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
 	b, a, err := s.bucketToWrite(ctx, name)
 	if err == nil {
-		err = a.needsKey()
+		err = a.requireKey()
 	}
 	return b, a, err
 }
@@ -215,7 +215,7 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	prefix, missing := a.key, error(failed(fault.NotFound, "no key has this prefix"))
-	if a.needsKey() == nil {
+	if a.requireKey() == nil {
 		found, err := b.find(ctx, a.key)
 		if err == nil {
 			return info{name: path.Base(a.key), size: found.size, modTime: found.modTime}, nil
@@ -227,7 +227,7 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	}
 	below, err := b.below(ctx, prefix, true)
 	switch {
-	case err != nil && (prefix == a.key || errors.Is(err, fault.NotFound)): // the latter says that there is no bucket
+	case err != nil && (prefix == a.key || errors.Is(err, fault.NotFound)): // NotFound: there is no bucket
 		return nil, errorAt(a, err)
 	case len(below) == 0:
 		return nil, errorAt(a, missing)
@@ -272,12 +272,12 @@ func (s *Store) Put(ctx context.Context, name string, data []byte, overwrite boo
 	return errorAt(a, writeError(c.complete(ctx, false)))
 }
 
-// Get returns the content of a small object. If that has more than limit bytes, Get fails with
-// fault.Malformed without fetching them. If the object is replaced meanwhile, Get starts again.
+// Get returns the content of a small object. If the object has more than limit bytes, Get fails
+// with fault.Malformed. If the object is replaced while Get reads it, Get starts again.
 func (s *Store) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
 	b, a, err := s.bucket(ctx, name)
 	if err == nil {
-		err = a.needsKey()
+		err = a.requireKey()
 	}
 	if err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ type address struct{ scheme, bucket, key string }
 // String is the URL without parameters.
 func (a address) String() string { return a.scheme + "://" + a.bucket + "/" + a.key }
 
-// root returns the URL of what has one client: a bucket, with a slash at the end, or a file on a
-// web server.
+// root returns the URL under which a Store keeps the client of an address: that of the bucket, with
+// a slash at the end, or that of the file on a web server.
 func (a address) root() string {
 	if a.isWeb() {
 		return a.String()
@@ -32,15 +32,15 @@ func (a address) root() string {
 // isWeb reports whether the address is on a web server.
 func (a address) isWeb() bool { return a.scheme == "https" || a.scheme == "http" }
 
-// needsKey returns an error if the address is a prefix.
-func (a address) needsKey() error {
+// requireKey returns an error if the address is a prefix.
+func (a address) requireKey() error {
 	if a.key == "" || strings.HasSuffix(a.key, "/") {
 		return failed(fault.Usage, "expected a key, which does not end with a slash").In(a.String())
 	}
 	return nil
 }
 
-// IsURL reports whether name starts like a URL, which this package supports or refuses.
+// IsURL reports whether name begins with the scheme of a URL, such as s3://, supported or not.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
 	return ok && len(scheme) > 1 && !strings.ContainsFunc(scheme, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
@@ -51,7 +51,7 @@ var bucketName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
 })
 
-// parse parses a URL without parameters. Keys have no escapes.
+// parse parses a URL without parameters. It does not decode escapes such as %20.
 func parse(name string) (address, error) {
 	scheme, rest, _ := strings.Cut(name, "://")
 	bucket, key, _ := strings.Cut(rest, "/")
@@ -103,8 +103,8 @@ func (a address) checkWeb() error {
 	return nil
 }
 
-// CheckOutput returns an error if the argument is a URL, perhaps after a format and an equals sign,
-// to which nothing can be written.
+// CheckOutput returns an error if arg is a URL that cannot be written, also if the URL follows a
+// format and an equals sign.
 func CheckOutput(arg string) error {
 	if i := urlIndex(arg); i >= 0 && strings.HasPrefix(arg[i:], "http") {
 		return readOnly().In("a URL that begins with http") // it may contain a password
@@ -164,12 +164,12 @@ func parseQuery(a address, query string) (url.Values, error) {
 // errorAt adds the URL of the object to an error of this package.
 func errorAt(a address, err error) error {
 	var known *fault.Error
-	var over *canceledError
+	var stopped *canceledError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &over):
-		return over.cause
+	case errors.As(err, &stopped):
+		return stopped.cause
 	case errors.As(err, &known):
 		return fault.In(a.String(), known)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -14,7 +14,7 @@ import (
 )
 
 // A Writer writes an object from start to end, by one goroutine at a time. It sends parts, which
-// Commit combines. The caller of Create calls Discard in the end, which has no effect after Commit.
+// Commit combines. The caller of Create must call Discard in the end; after Commit it does nothing.
 type Writer struct {
 	bucket  *bucket
 	address address
@@ -23,20 +23,20 @@ type Writer struct {
 	ctx     context.Context // also canceled by the first failure of a part, and by Discard
 	cancel  context.CancelCauseFunc
 
-	buffer []byte         // the part that is filled now
+	buffer []byte         // the part that is being filled
 	free   sync.Pool      // of buffers
 	group  errgroup.Group // of the requests that send parts
 	parts  []*Part        // in order, filled in by the answers
 	sum    hash.Hash32    // CRC-32 of all bytes written
 	count  int64
 	id     string // of the upload; empty before the first whole part
-	err    error  // the first failure, which later calls repeat
+	err    error  // the first failure, which later calls return again
 	ended  bool
 }
 
 // Create starts an object with the URL name. Unless overwrite is set, it fails with fault.Exists if
-// the object exists, before any work. A missing bucket is a fault.Refused. The context cancels the
-// upload, but not the last request of Commit.
+// the object exists. If the bucket does not exist, it fails with fault.Refused. The context cancels
+// the upload, but not the last request of Commit.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
 	b, a, err := s.bucketForKey(ctx, name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // takeBuffer returns an unused buffer with the size of the next part.
 func (w *Writer) takeBuffer() []byte {
-	size := w.bucket.part
+	size := w.bucket.partSize
 	if len(w.parts) >= smallParts {
 		size = laterSize
 	}
@@ -101,8 +101,8 @@ func (w *Writer) takeBuffer() []byte {
 	return make([]byte, 0, size)
 }
 
-// send sends the part that was filled, and before the first one starts the upload. If the answer to
-// that is lost, an upload without parts remains until a lifecycle rule removes it.
+// send sends the buffer as a part. Before the first part it starts the upload. If the answer to
+// this is lost, an upload without parts remains until a lifecycle rule removes it.
 func (w *Writer) send() error {
 	b, key := w.bucket, w.address.key
 	if w.id == "" {
@@ -134,7 +134,7 @@ func (w *Writer) send() error {
 	return nil
 }
 
-// Count returns how many bytes were written.
+// Count returns the number of bytes written.
 func (w *Writer) Count() int64 { return w.count }
 
 // Complete waits until all parts are sent, so that Commit only has to make the object visible. It
@@ -156,9 +156,9 @@ func (w *Writer) Complete() error {
 	return w.fail(err)
 }
 
-// Commit makes the object visible in one step. If another object exists, it replaces it if Create
-// was called with overwrite, and fails with fault.Exists otherwise. The context of Create does not
-// cancel its last request, so that the outcome is known.
+// Commit makes the object visible in one step. If another object exists, Commit replaces it if
+// Create was called with overwrite, and otherwise fails with fault.Exists. The context of Create
+// does not cancel the last request, so that the outcome is known.
 func (w *Writer) Commit() error {
 	if w.ended {
 		return errors.Join(w.err, fs.ErrClosed)
