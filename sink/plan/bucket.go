@@ -12,13 +12,13 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A bucket is the place of a target in object storage. Parts are complete uploads under their final
+// A bucket is the storage of a target that is a URL. Parts are complete uploads under their final
 // keys; commit publishes them, one after another, and _SUCCESS last.
 type bucket struct {
 	store  *object.Store
 	plan   *Plan
 	target *Target
-	run    string // of the last lease
+	run    string // lease.Run of the last lease that acquire took
 }
 
 const (
@@ -30,34 +30,34 @@ const (
 func (b *bucket) results() string { return source.Under(b.plan.staging(b.target), resultsFolder) }
 
 func (b *bucket) put(ctx context.Context, _, _, result string, text []byte) error {
-	return b.store.Put(ctx, b.where(result), text, false)
+	return b.store.Put(ctx, b.resultPath(result), text, false)
 }
 
 func (b *bucket) read(ctx context.Context, result string) ([]byte, error) {
-	return b.store.Get(ctx, b.where(result), maxResult)
+	return b.store.Get(ctx, b.resultPath(result), maxResult)
 }
 
-func (b *bucket) where(result string) string { return source.Under(b.results(), result) }
+func (b *bucket) resultPath(result string) string { return source.Under(b.results(), result) }
 
-func (b *bucket) list(ctx context.Context, what listKind) (names []string, err error) {
-	if what == visible {
+func (b *bucket) list(ctx context.Context, kind listKind) (names []string, err error) {
+	if kind == visible {
 		names, err = b.names(ctx, b.target.Path)
 		if err != nil || !slices.Contains(names, success) {
 			return names, err
 		}
-		now, err := b.lease(ctx)
-		if now.held(b.plan, aborting) {
+		current, err := b.lease(ctx)
+		if current.held(b.plan, aborting) {
 			names = slices.DeleteFunc(names, func(name string) bool { return name == success })
 		}
 		return names, err
 	}
 	names, err = b.names(ctx, b.results())
-	if err != nil || what == delivered || len(names) > 0 {
+	if err != nil || kind == delivered || len(names) > 0 {
 		return names, err
 	}
-	now, err := b.lease(ctx)
-	if now != nil && now.Plan == b.plan.ID {
-		names = append(names, b.leaseName())
+	current, err := b.lease(ctx)
+	if current != nil && current.Plan == b.plan.ID {
+		names = append(names, b.leaseURL())
 	}
 	return names, err
 }
@@ -65,7 +65,7 @@ func (b *bucket) list(ctx context.Context, what listKind) (names []string, err e
 // names returns the names right below a prefix.
 func (b *bucket) names(ctx context.Context, prefix string) (names []string, err error) {
 	entries, err := b.store.ReadDir(ctx, prefix+"/")
-	if errors.Is(err, fault.NotFound) { // prefixes always exist
+	if errors.Is(err, fault.NotFound) { // for a prefix, this means that there is no bucket
 		return nil, fault.New(fault.Refused, "the bucket does not exist").In(b.target.Path).WithHint("make the bucket, or check its name")
 	}
 	for _, e := range entries {
@@ -75,11 +75,11 @@ func (b *bucket) names(ctx context.Context, prefix string) (names []string, err 
 }
 
 func (b *bucket) check(ctx context.Context, results []Result) error {
-	err := each(ctx, maxRequests, len(results), func(ctx context.Context, i int) error {
+	err := forEach(ctx, maxRequests, len(results), func(ctx context.Context, i int) error {
 		r := &results[i]
 		if r.Upload == nil || r.Upload.Bytes != r.Bytes {
 			part := &Part{Index: r.Part}
-			return b.plan.foreign(part, b.where(b.plan.resultName(b.target, part)))
+			return b.plan.foreign(part, b.resultPath(b.plan.resultName(b.target, part)))
 		}
 		return b.explain(r, b.store.Check(ctx, source.Under(b.target.Path, r.Name), *r.Upload))
 	})
@@ -89,18 +89,18 @@ func (b *bucket) check(ctx context.Context, results []Result) error {
 	return b.checkAlone(ctx)
 }
 
-// explain returns what an error of checking or publishing the upload of a part means.
+// explain returns the error to be reported if checking or publishing the upload of r has failed.
 func (b *bucket) explain(r *Result, err error) error {
 	switch {
 	case errors.Is(err, fault.Exists):
 		return occupied(b.target.Path + "/" + r.Name)
 	case errors.Is(err, object.ErrNoUpload), errors.Is(err, fault.Malformed):
-		return b.plan.lost(r, b.where(b.plan.resultName(b.target, &Part{Index: r.Part})), "upload")
+		return b.plan.lost(r, b.resultPath(b.plan.resultName(b.target, &Part{Index: r.Part})), "upload")
 	}
 	return err
 }
 
-// checkAlone returns an error if the target has anything but the plan's files.
+// checkAlone returns an error if there is anything but the plan's files at the path of the target.
 func (b *bucket) checkAlone(ctx context.Context) error {
 	info, err := b.store.Stat(ctx, b.target.Path)
 	if errors.Is(err, fault.NotFound) {
@@ -132,7 +132,7 @@ func (b *bucket) publish(ctx context.Context, results []Result) error {
 		}
 		return err
 	}
-	err = each(ctx, maxRequests, len(results), func(ctx context.Context, i int) error {
+	err = forEach(ctx, maxRequests, len(results), func(ctx context.Context, i int) error {
 		r := &results[i]
 		return b.explain(r, b.store.Publish(ctx, source.Under(b.target.Path, r.Name), *r.Upload))
 	})
@@ -150,17 +150,17 @@ func (b *bucket) mark(ctx context.Context) error {
 	if err := b.store.Put(ctx, mark, nil, true); err != nil {
 		return err
 	}
-	now, err := b.lease(ctx)
+	current, err := b.lease(ctx)
 	switch {
 	case err != nil:
 		return err
-	case now == nil: // another commit of the plan, or an abort, has ended and released it
-		if done, err := b.plan.committedAt(ctx, b, b.target); err != nil || done {
+	case current == nil: // another commit of the plan, or an abort, has ended and released it
+		if done, err := b.plan.committedIn(ctx, b, b.target); err != nil || done {
 			return errors.Join(err, b.checkAlone(ctx))
 		}
-	case now.Plan != b.plan.ID: // somebody has removed that of this plan
-		return b.leased(now)
-	case now.Work == committing:
+	case current.Plan != b.plan.ID: // somebody has removed the lease of this plan
+		return b.leased(current)
+	case current.Work == committing:
 		return nil
 	}
 	return errors.Join(b.plan.aborted(b.target), b.store.Remove(ctx, mark))
@@ -175,8 +175,8 @@ func (b *bucket) remove(ctx context.Context, committed bool) error {
 		return errors.Join(err, b.release(ctx, committing))
 	}
 	if _, err := b.acquire(ctx, aborting); err != nil {
-		now, lookErr := b.lease(ctx)
-		if lookErr != nil || now == nil || now.Plan == b.plan.ID {
+		current, lookErr := b.lease(ctx)
+		if lookErr != nil || current == nil || current.Plan == b.plan.ID {
 			return err
 		}
 		ours, lookErr := b.unfinished(ctx)
@@ -214,11 +214,11 @@ func (b *bucket) abort(ctx context.Context, leased bool) error {
 		func() error { return b.removeAll(ctx, b.results(), names) },
 	} {
 		if leased {
-			now, err := b.lease(ctx)
+			current, err := b.lease(ctx)
 			if err != nil {
 				return err
 			}
-			if now == nil || now.Plan != b.plan.ID || now.Run != b.run {
+			if current == nil || current.Plan != b.plan.ID || current.Run != b.run {
 				return fail(fault.Exists, "run it again: "+b.plan.Command("abort"), "%s: another abort of this plan took over", b.target.Path)
 			}
 		}
@@ -233,8 +233,8 @@ func (b *bucket) abort(ctx context.Context, leased bool) error {
 // attempts without results.
 func (b *bucket) endUploads(ctx context.Context, results bool) error {
 	if results {
-		err := each(ctx, maxRequests, len(b.target.Parts), func(ctx context.Context, i int) error {
-			r, err := b.plan.resultAt(ctx, b, b.target, &b.target.Parts[i])
+		err := forEach(ctx, maxRequests, len(b.target.Parts), func(ctx context.Context, i int) error {
+			r, err := b.plan.resultIn(ctx, b, b.target, &b.target.Parts[i])
 			switch {
 			case errors.Is(err, errUnreadable): // sweep, or a lifecycle rule of the bucket, ends its upload
 				return nil
@@ -257,8 +257,7 @@ func (b *bucket) sweep(ctx context.Context) error {
 	return b.store.Sweep(ctx, below+partPrefix, func(name string) bool { return ours[name[len(below):]] })
 }
 
-// unfinished returns the parts that an incomplete commit has made visible, none after a complete
-// one.
+// unfinished returns the names that a commit has made visible, none if the commit is complete.
 func (b *bucket) unfinished(ctx context.Context) (ours []string, err error) {
 	found, err := b.names(ctx, b.target.Path)
 	if slices.Contains(found, success) {
@@ -270,33 +269,32 @@ func (b *bucket) unfinished(ctx context.Context) (ours []string, err error) {
 
 // removeAll removes the objects with these names below a prefix.
 func (b *bucket) removeAll(ctx context.Context, prefix string, names []string) error {
-	return each(ctx, maxRequests, len(names), func(ctx context.Context, i int) error {
+	return forEach(ctx, maxRequests, len(names), func(ctx context.Context, i int) error {
 		return b.store.Remove(ctx, source.Under(prefix, names[i]))
 	})
 }
 
-// A lease is an object that says which plan is working on a target.
+// A lease is an object that records which plan is working on a target.
 type lease struct {
 	Plan string `json:"plan_id"`
-	Work string `json:"work"`
-	Run  string `json:"run"` // distinguishes several aborts of one plan
+	Work string `json:"work"` // committing or aborting
+	Run  string `json:"run"`  // distinguishes several aborts of one plan
 }
 
-// Values of lease.Work.
 const (
 	committing = "commit"
 	aborting   = "abort"
 )
 
-// held reports whether a plan has the lease for that work.
+// held reports whether the plan has the lease for this work. l may be nil.
 func (l *lease) held(p *Plan, work string) bool { return l != nil && l.Plan == p.ID && l.Work == work }
 
-// leaseName returns the URL of the lease.
-func (b *bucket) leaseName() string { return beside(b.target, ".idxport-plan") }
+// leaseURL returns the URL of the lease.
+func (b *bucket) leaseURL() string { return beside(b.target, ".idxport-plan") }
 
 // lease returns the current lease, nil if there is none. An unreadable one belongs to no plan.
 func (b *bucket) lease(ctx context.Context) (*lease, error) {
-	text, err := b.store.Get(ctx, b.leaseName(), maxResult)
+	text, err := b.store.Get(ctx, b.leaseURL(), maxResult)
 	if errors.Is(err, fault.NotFound) {
 		return nil, nil
 	}
@@ -311,50 +309,50 @@ func (b *bucket) lease(ctx context.Context) (*lease, error) {
 // maxLeaseTries limits how often acquire tries again when the lease was released meanwhile.
 const maxLeaseTries = 5
 
-// acquire takes the lease; fresh reports whether nobody had it. A commit continues what another one
-// of the plan has begun; an abort takes the lease from other processes of the plan.
+// acquire takes the lease, and reports whether nobody had it. A commit shares the lease with other
+// commits of the plan. An abort takes the lease from any other command of the plan.
 func (b *bucket) acquire(ctx context.Context, work string) (fresh bool, err error) {
-	b.run = random()
+	b.run = randomName()
 	text, err := json.Marshal(lease{b.plan.ID, work, b.run})
 	if err != nil {
 		return false, err
 	}
-	var now *lease
-	for n := 0; now == nil; n++ {
-		err := b.store.Put(ctx, b.leaseName(), text, false)
+	var current *lease
+	for n := 0; current == nil; n++ {
+		err := b.store.Put(ctx, b.leaseURL(), text, false)
 		if !errors.Is(err, fault.Exists) || n == maxLeaseTries {
 			return err == nil, err
 		}
-		if now, err = b.lease(ctx); err != nil {
+		if current, err = b.lease(ctx); err != nil {
 			return false, err
 		}
 	}
 	switch {
-	case now.Plan != b.plan.ID:
-		return false, b.leased(now)
+	case current.Plan != b.plan.ID:
+		return false, b.leased(current)
 	case work == aborting:
-		return false, b.store.Put(ctx, b.leaseName(), text, true)
-	case now.Work == aborting:
+		return false, b.store.Put(ctx, b.leaseURL(), text, true)
+	case current.Work == aborting:
 		return false, fail(fault.Refused, b.plan.adviseAbort(), "%s is being aborted, or an abort of it was interrupted", b.target.Path).Because(errAborted)
 	}
 	return false, nil
 }
 
-// release removes the lease if the plan has it for that work.
+// release removes the lease if the plan has it for this work.
 func (b *bucket) release(ctx context.Context, work string) error {
-	now, err := b.lease(ctx)
-	if err == nil && now.held(b.plan, work) {
-		err = b.store.Remove(ctx, b.leaseName())
+	current, err := b.lease(ctx)
+	if err == nil && current.held(b.plan, work) {
+		err = b.store.Remove(ctx, b.leaseURL())
 	}
 	return err
 }
 
-// leased is the error for a target whose lease another plan has.
+// leased returns the error for a target whose lease another plan has.
 func (b *bucket) leased(l *lease) error {
 	work := "commit or abort" // of an unreadable lease
 	if l.Work == committing || l.Work == aborting {
 		work = l.Work
 	}
-	hint := fmt.Sprintf("wait until that command ends; if it was interrupted, run idxport abort with the plan that has this plan_id (it is recorded in %s)", b.leaseName())
+	hint := fmt.Sprintf("wait until that command ends; if it was interrupted, run idxport abort with the plan that has this plan_id (it is recorded in %s)", b.leaseURL())
 	return fail(fault.Exists, hint, "%s is in use by the %s of another plan (plan_id %q)", b.target.Path, work, l.Plan)
 }

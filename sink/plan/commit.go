@@ -17,8 +17,8 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// at returns the place of a target.
-func (p *Plan) at(t *Target) place {
+// storage returns the storage of a target.
+func (p *Plan) storage(t *Target) storage {
 	if object.IsURL(t.Path) {
 		return &bucket{store: p.Objects, plan: p, target: t}
 	}
@@ -37,7 +37,7 @@ func (p *Plan) Attempt(t *Target, part *Part) (string, error) {
 	return p.folderOf(t).attempt(file)
 }
 
-// Discard removes an attempt that is not to be delivered; upload is nil for a file.
+// Discard removes an attempt that will not be delivered. upload is nil if the attempt is a file.
 func (p *Plan) Discard(ctx context.Context, attempt string, upload *object.PendingUpload) error {
 	if upload != nil {
 		return p.Objects.Abort(ctx, attempt, *upload)
@@ -50,11 +50,11 @@ func (p *Plan) Discard(ctx context.Context, attempt string, upload *object.Pendi
 
 // Result returns the result of a part, nil if it was not made.
 func (p *Plan) Result(ctx context.Context, t *Target, part *Part) (*Result, error) {
-	return p.resultAt(ctx, p.at(t), t, part)
+	return p.resultIn(ctx, p.storage(t), t, part)
 }
 
-// Deliver moves the complete part at attempt to its place and records its result, of which Bytes,
-// SHA256 and Upload are given. If the part exists, it must have the same bytes.
+// Deliver moves the part that was made at attempt to its final name and records its result. Of r,
+// the caller sets Bytes, SHA256 and Upload. If the part exists, it must have the same bytes.
 func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt string, r Result) error {
 	r.PlanID, r.Tool, r.Part = p.ID, p.Tool, part.Index
 	r.Name, r.Rows = p.FileName(t, part), part.Last-part.First
@@ -62,11 +62,11 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 	if err != nil {
 		return err
 	}
-	err = p.at(t).put(ctx, attempt, r.Name, p.resultName(t, part), append(text, '\n'))
+	err = p.storage(t).put(ctx, attempt, r.Name, p.resultName(t, part), append(text, '\n'))
 	if !errors.Is(err, fault.Exists) {
 		return err
 	}
-	_ = p.Discard(ctx, attempt, r.Upload) // commit removes what this cannot
+	_ = p.Discard(ctx, attempt, r.Upload) // if this fails, commit removes it
 	old, err := p.Result(ctx, t, part)
 	if err == nil && old != nil && (old.Bytes != r.Bytes || old.SHA256 != r.SHA256 || old.Tool != r.Tool) {
 		return fail(fault.Refused, p.adviseAbort()+" with one version of idxport", "part %d already exists, with different bytes", part.Index)
@@ -79,7 +79,7 @@ func (p *Plan) Deliver(ctx context.Context, t *Target, part *Part, attempt strin
 func (p *Plan) Missing(ctx context.Context) (missing []int, err error) {
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		names, err := p.at(t).list(ctx, delivered)
+		names, err := p.storage(t).list(ctx, delivered)
 		exists := make(map[string]bool, len(names))
 		for _, name := range names {
 			exists[name] = true
@@ -106,7 +106,7 @@ func (p *Plan) Missing(ctx context.Context) (missing []int, err error) {
 
 // Committed reports whether the target is complete and visible.
 func (p *Plan) Committed(ctx context.Context, t *Target) (bool, error) {
-	return p.committedAt(ctx, p.at(t), t)
+	return p.committedIn(ctx, p.storage(t), t)
 }
 
 // TargetExists reports whether anything exists at the path of the target.
@@ -118,7 +118,7 @@ func (p *Plan) TargetExists(ctx context.Context, t *Target) (bool, error) {
 		}
 		return err == nil, nil // the parts will report other errors
 	}
-	found, err := p.at(t).list(ctx, visible)
+	found, err := p.storage(t).list(ctx, visible)
 	return len(found) > 0, err
 }
 
@@ -147,7 +147,7 @@ func (p *Plan) Commit(ctx context.Context) (made [][]Result, err error) {
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		if made[i] != nil {
-			err := p.at(t).publish(ctx, made[i])
+			err := p.storage(t).publish(ctx, made[i])
 			done, doneErr := p.Committed(ctx, t)
 			switch {
 			case doneErr != nil:
@@ -175,7 +175,7 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 		return nil, err
 	}
 	all := make([]Result, len(t.Parts))
-	err = each(ctx, maxReads, len(t.Parts), func(ctx context.Context, i int) error {
+	err = forEach(ctx, maxReads, len(t.Parts), func(ctx context.Context, i int) error {
 		r, err := p.Result(ctx, t, &t.Parts[i])
 		if err == nil && r == nil {
 			err = fail(fault.Refused, p.runCommand(t.Parts[i].Index)+", then commit again", "part %d was removed while this command ran", t.Parts[i].Index)
@@ -186,7 +186,7 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 		return err
 	})
 	if err == nil {
-		err = p.at(t).check(ctx, all)
+		err = p.storage(t).check(ctx, all)
 	}
 	if err == nil {
 		return all, nil
@@ -199,12 +199,12 @@ func (p *Plan) checkParts(ctx context.Context, t *Target) ([]Result, error) {
 
 // Tidy removes the results and attempts that are left beside a committed target. It ignores errors,
 // as such leftovers are hidden and harmless.
-func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.at(t).remove(ctx, true) }
+func (p *Plan) Tidy(ctx context.Context, t *Target) { _ = p.storage(t).remove(ctx, true) }
 
 // Abort removes the parts of the plan that are not committed.
 func (p *Plan) Abort(ctx context.Context) error {
 	for i := range p.Targets {
-		if err := p.at(&p.Targets[i]).remove(ctx, false); err != nil {
+		if err := p.storage(&p.Targets[i]).remove(ctx, false); err != nil {
 			return err
 		}
 	}
@@ -214,7 +214,7 @@ func (p *Plan) Abort(ctx context.Context) error {
 // maxRanges limits the list of missing parts in messages.
 const maxRanges = 10
 
-// shortSpec returns the beginning of Spec.
+// shortSpec returns the first maxRanges ranges of Spec.
 func shortSpec(indices []int) string {
 	ranges := strings.SplitN(Spec(indices), ",", maxRanges+1)
 	if len(ranges) > maxRanges {

@@ -20,10 +20,10 @@ import (
 const maxPlan = 1 << 30
 
 // Write writes the plan to a file or an object, which must not exist unless it holds the same plan.
-// With overwrite it may also hold another plan, if no part of that was made: the parts could not be
-// removed without it.
+// With overwrite it may also hold another plan, if no part of that plan was made: without the plan,
+// its parts could not be removed.
 func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
-	if err := p.checkText(); err != nil {
+	if err := p.checkNames(); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(p, "", " ")
@@ -35,7 +35,7 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && old.ID == p.ID:
 		return nil // it differs only in its time, and its parts may be running
-	case !overwrite: // creating it fails
+	case !overwrite: // creating it below fails
 	case err != nil:
 		return fail(fault.Refused, "name another file, or remove it", "%s is not a plan, and is not replaced: %v", path, err)
 	default:
@@ -49,8 +49,8 @@ func (p *Plan) Write(ctx context.Context, path string, overwrite bool) error {
 	return writeFile(path, text, overwrite)
 }
 
-// checkText returns an error for names that JSON cannot hold: the parts would look for other files.
-func (p *Plan) checkText() error {
+// checkNames returns an error for names that JSON cannot hold: parts would look for other files.
+func (p *Plan) checkNames() error {
 	const found = "found a name that is not UTF-8, which a plan cannot hold"
 	for _, t := range p.Targets {
 		if !utf8.ValidString(t.Path) {
@@ -68,12 +68,12 @@ func (p *Plan) checkText() error {
 // checkUnmade returns an error if a part of the plan, which is at path, was made.
 func (p *Plan) checkUnmade(ctx context.Context, path string) error {
 	p.path = path
-	p.Objects = new(object.Store) // that of the new plan may have other parameters
+	p.Objects = new(object.Store) // the store of the new plan may have other parameters
 	if err := p.Objects.SetParameters(p.Parameters); err != nil {
 		return err
 	}
 	for i := range p.Targets {
-		left, err := p.at(&p.Targets[i]).list(ctx, leftovers)
+		left, err := p.storage(&p.Targets[i]).list(ctx, leftovers)
 		if err != nil {
 			return err
 		}

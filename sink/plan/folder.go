@@ -25,16 +25,16 @@ const (
 	resultsFolder  = "tasks"
 )
 
-// A folder is the place of a target on a file system.
+// A folder is the storage of a target on a file system.
 type folder struct {
 	plan    *Plan
 	target  *Target
 	staging string
 }
 
-// path returns the path of a name in the staging folder.
-func (f *folder) path(name ...string) string {
-	return filepath.Join(append([]string{f.staging}, name...)...)
+// path returns the path with the given elements in the staging folder.
+func (f *folder) path(elements ...string) string {
+	return filepath.Join(append([]string{f.staging}, elements...)...)
 }
 
 // attempt returns a new path for a part that is about to be made.
@@ -45,13 +45,13 @@ func (f *folder) attempt(file string) (string, error) {
 		}
 	}
 	f.sweep(file)
-	return f.path(attemptsFolder, random()+"-"+file), nil
+	return f.path(attemptsFolder, randomName()+"-"+file), nil
 }
 
-// sweepAge is how old a lock must be to be swept: for a moment, a new one is not held yet.
+// sweepAge is the minimum age of locks that sweep removes: a new lock is not held for a moment.
 const sweepAge = time.Minute
 
-// sweep removes what killed attempts of a part have left. Attempts that are running hold their
+// sweep removes the files of killed attempts to make a part. Attempts that are running hold their
 // locks, and are left alone.
 func (f *folder) sweep(file string) {
 	entries, _ := os.ReadDir(f.path(attemptsFolder)) // what is not swept is removed with the folder
@@ -104,13 +104,13 @@ func checkSame(a, b string) error {
 }
 
 func (f *folder) read(_ context.Context, result string) ([]byte, error) {
-	return os.ReadFile(f.where(result))
+	return os.ReadFile(f.resultPath(result))
 }
 
-func (f *folder) where(result string) string { return f.path(resultsFolder, result) }
+func (f *folder) resultPath(result string) string { return f.path(resultsFolder, result) }
 
-func (f *folder) list(_ context.Context, what listKind) ([]string, error) {
-	switch what {
+func (f *folder) list(_ context.Context, kind listKind) ([]string, error) {
+	switch kind {
 	case leftovers:
 		return names(f.staging)
 	case delivered:
@@ -136,7 +136,7 @@ func names(dir string) (all []string, err error) {
 }
 
 func (f *folder) check(ctx context.Context, results []Result) error {
-	err := each(ctx, runtime.GOMAXPROCS(0), len(results), func(ctx context.Context, i int) error {
+	err := forEach(ctx, runtime.GOMAXPROCS(0), len(results), func(ctx context.Context, i int) error {
 		return f.checkPart(ctx, &results[i])
 	})
 	if err != nil {
@@ -159,14 +159,14 @@ func (f *folder) check(ctx context.Context, results []Result) error {
 func (f *folder) checkPart(ctx context.Context, r *Result) error {
 	file, err := os.Open(f.path(partsFolder, r.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return f.plan.lost(r, f.where(f.plan.resultName(f.target, &Part{Index: r.Part})), "file")
+		return f.plan.lost(r, f.resultPath(f.plan.resultName(f.target, &Part{Index: r.Part})), "file")
 	}
 	if err != nil {
 		return err
 	}
 	defer file.Close() // only read from
 	h := sha256.New()
-	n, err := io.CopyBuffer(h, reader{ctx, file}, make([]byte, readBuffer))
+	n, err := io.CopyBuffer(h, contextReader{ctx, file}, make([]byte, readBuffer))
 	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != r.Bytes || sum != r.SHA256) {
 		return fail(fault.Refused, f.plan.adviseAbort(), "part %d: found %d bytes with the SHA-256 %s, expected %d with %s", r.Part, n, sum, r.Bytes, r.SHA256)
 	}
@@ -179,7 +179,7 @@ func (f *folder) publish(context.Context, []Result) error {
 	if err != nil {
 		return err
 	}
-	// Not the error of aborted: another commit may have been faster.
+	// Its cause is not errAborted, because another commit may have been faster: see Commit.
 	gone := fail(fault.Refused, f.plan.adviseAbort(), "%s was aborted while this command ran", f.target.Path)
 	expected := f.plan.files(f.target)
 	delete(expected, success)
@@ -203,10 +203,10 @@ func (f *folder) publish(context.Context, []Result) error {
 }
 
 // remove renames the staging folder, so that no commit finds it any more, and deletes it, along
-// with those that an interrupted remove left. The target needs no work: before commit nothing is
-// there.
+// with those that an interrupted remove has left. It does not touch the target, which does not
+// exist before commit.
 func (f *folder) remove(context.Context, bool) error {
-	if err := os.Rename(f.staging, f.staging+"-"+random()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(f.staging, f.staging+"-"+randomName()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	parent, base := filepath.Split(f.staging)
@@ -219,7 +219,7 @@ func (f *folder) remove(context.Context, bool) error {
 	return err
 }
 
-// writeFile makes a file that appears complete or not at all.
+// writeFile creates a file, which appears complete or not at all.
 func writeFile(path string, text []byte, overwrite bool) error {
 	set, err := publish.Prepare([]publish.Target{{Path: path}}, publish.Options{Overwrite: overwrite})
 	if err != nil {

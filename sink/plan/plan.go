@@ -63,22 +63,22 @@ type Input struct {
 	Whole  bool   `json:"whole,omitempty"`  // a part may read any row, so the whole file is compared before each part is made
 }
 
-// A Part is a range of rows, and the bytes of each input of its target that it is made of.
+// A Part is a range of rows, and the bytes of the inputs from which it is made.
 type Part struct {
 	Index  int     `json:"index"` // over all targets
 	First  int64   `json:"first"`
-	Last   int64   `json:"last"` // exclusive
-	Pieces []Piece `json:"pieces"`
+	Last   int64   `json:"last"`   // exclusive
+	Pieces []Piece `json:"pieces"` // one for each of Target.Inputs
 }
 
 // A Piece is a range of the bytes of an input.
 type Piece struct {
 	From int64  `json:"from"`
 	To   int64  `json:"to"`             // exclusive
-	XXH3 string `json:"xxh3,omitempty"` // 128 bits; empty for an object, which is identified by its ETag
+	XXH3 string `json:"xxh3,omitempty"` // hash of the bytes, 128 bits; empty for an object, which is identified by its ETag
 }
 
-// Complete sets the fields that follow from the others, and the time.
+// Complete sets Format, Version, ID and Created, when all other fields are set.
 func (p *Plan) Complete(created time.Time) {
 	p.Format, p.Version = format, version
 	p.ID = p.id()
@@ -103,7 +103,7 @@ func (p *Plan) Parts() int {
 	return n
 }
 
-// Part returns the part with the given index, after its target.
+// Part returns the part with the given index, and its target.
 func (p *Plan) Part(index int) (*Target, *Part, error) {
 	rest := index
 	for i := range p.Targets {
@@ -123,7 +123,7 @@ func (p *Plan) Part(index int) (*Target, *Part, error) {
 // partPrefix is the beginning of the names of parts.
 const partPrefix = "part-"
 
-// FileName returns the name of the file of a part: its number and the plan that it belongs to.
+// FileName returns the name of the file of a part, which has the part's index and the plan's ID.
 func (p *Plan) FileName(t *Target, part *Part) string {
 	return fmt.Sprintf("%s%05d-%s%s", partPrefix, part.Index, p.short(), t.Extension)
 }
@@ -131,7 +131,7 @@ func (p *Plan) FileName(t *Target, part *Part) string {
 // short returns the beginning of the ID, which distinguishes the plans of one target.
 func (p *Plan) short() string { return p.ID[:8] }
 
-// invalid is the error for a file that is not a plan of this program.
+// invalid returns the error for a file that is not a valid plan.
 func invalid(path, message string, values ...any) *fault.Error {
 	return fail(fault.Malformed, "make it again with idxport plan", message, values...).In(path)
 }
@@ -148,8 +148,8 @@ var (
 	extension = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.[A-Za-z0-9_]+)+$`) })
 )
 
-// check returns an error if the parts do not make up their tables: the ID shows only that the plan
-// was not changed, not who made it.
+// check returns an error unless the parts of each target make up its table. The ID does not prove
+// that: it shows that the plan was not changed, but not who made it.
 func (p *Plan) check(path string) error {
 	if len(p.Targets) == 0 {
 		return invalid(path, "it has no targets")
@@ -157,8 +157,8 @@ func (p *Plan) check(path string) error {
 	index, paths := 0, map[string]bool{}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		named := extension().MatchString(t.Extension) && plainName().MatchString(t.Format) && plainName().MatchString(t.Dataset)
-		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !named {
+		validNames := extension().MatchString(t.Extension) && plainName().MatchString(t.Format) && plainName().MatchString(t.Dataset)
+		if t.Path == "" || paths[t.Path] || len(t.Parts) == 0 || !validNames {
 			return invalid(path, "target %d is %q with %d parts in format %q of the data set %q with the extension %q, "+
 				"expected a path that no other target has, at least one part, names of letters, digits, _ and -, and an extension such as .parquet",
 				i, t.Path, len(t.Parts), t.Format, t.Dataset, t.Extension)
@@ -172,7 +172,7 @@ func (p *Plan) check(path string) error {
 	return nil
 }
 
-// check returns an error for inputs and parts that no plan has; index is that of the first part.
+// check returns an error for inputs and parts that are not valid. The first part must have index.
 func (t *Target) check(path string, index int) error {
 	for _, in := range t.Inputs {
 		if (in.ETag != "") != object.IsURL(in.Path) {
@@ -200,16 +200,16 @@ func (t *Target) check(path string, index int) error {
 	return nil
 }
 
-// within reports whether a piece is in the input.
+// within reports whether the input has the bytes of a piece.
 func (p *Piece) within(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }
 
-// A reader reads until its context is done.
-type reader struct {
+// A contextReader reads until its context is done.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (r reader) Read(p []byte) (int, error) {
+func (r contextReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}
@@ -219,7 +219,7 @@ func (r reader) Read(p []byte) (int, error) {
 // readBuffer is how many bytes of a file are read at a time.
 const readBuffer = 1 << 20
 
-// hash sets the XXH3 of pieces of the input, a file.
+// hash sets the XXH3 of pieces of the input, which must be a file.
 func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 	f, err := os.Open(in.Path)
 	if err != nil {
@@ -229,7 +229,7 @@ func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 	buf := make([]byte, min(readBuffer, in.Bytes+1))
 	for _, piece := range pieces {
 		h := xxh3.New()
-		if _, err := io.CopyBuffer(h, reader{ctx, io.NewSectionReader(f, piece.From, piece.To-piece.From)}, buf); err != nil {
+		if _, err := io.CopyBuffer(h, contextReader{ctx, io.NewSectionReader(f, piece.From, piece.To-piece.From)}, buf); err != nil {
 			return err
 		}
 		sum := h.Sum128().Bytes()
@@ -238,19 +238,19 @@ func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 	return nil
 }
 
-// Hashed reports whether the bytes of the input are hashed as they are read: those of columns in
-// files that are read in pieces.
+// Hashed reports whether a part hashes the bytes of the input while it reads them. This is so for
+// columns in files of which each part reads only a piece.
 func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" && !in.Whole }
 
-// Changed is the error for the input with index i if the bytes of a part differ from the plan.
+// Changed returns the error for input i if the bytes that the part reads differ from the plan.
 func (t *Target) Changed(i int, part *Part) error {
 	return fail(fault.Malformed, "make a new plan", "its header or its rows %d to %d have changed since the plan was made",
 		part.First, part.Last).In(t.Inputs[i].Path)
 }
 
-// CheckInputs compares the files that a part is made of with the plan: the sizes of all, and the
-// bytes of those that are not hashed as they are read. Objects are not checked: they are opened
-// only in their planned version.
+// CheckInputs compares the files that a part reads with the plan: the sizes of all, and the bytes
+// of those that are not hashed while they are read. Objects are not checked: they are opened only
+// in their planned version.
 func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
@@ -278,10 +278,10 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 	return nil
 }
 
-// Cut divides the rows of t into parts of at most perPart rows, at least one part, with indices
-// from index on; if perPart is less than 1, into one part. For each, span returns the range of the
-// bytes of input i that the rows are read from. Cut hashes these ranges, and the headers, of the
-// inputs that are files.
+// Cut divides the rows of t into parts of at most perPart rows or, if perPart is less than 1, makes
+// them one part. A table without rows has one part, too. The parts have indices from index on. span
+// returns the range of bytes of input i that has the rows of a part. Cut hashes these ranges and
+// the headers of the inputs that are files.
 func (t *Target) Cut(ctx context.Context, perPart int64, index int, span func(i int, first, last int64) (from, to int64)) error {
 	if perPart < 1 || perPart > t.Rows {
 		perPart = max(1, t.Rows)

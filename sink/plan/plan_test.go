@@ -365,7 +365,7 @@ func TestCommitRefuses(t *testing.T) {
 func TestEach(t *testing.T) {
 	t.Parallel()
 	var running, called atomic.Int32
-	err := each(t.Context(), 2, 20, func(context.Context, int) error {
+	err := forEach(t.Context(), 2, 20, func(context.Context, int) error {
 		if running.Add(1) > 2 {
 			t.Error("more than 2 calls run at once")
 		}
@@ -390,7 +390,7 @@ func TestCommitOverTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(target.Path, "mine"), "keep")
-	if err := p.at(target).publish(t.Context(), nil); !errors.Is(err, fault.Exists) || !strings.Contains(err.Error(), "is not what this plan makes") {
+	if err := p.storage(target).publish(t.Context(), nil); !errors.Is(err, fault.Exists) || !strings.Contains(err.Error(), "is not what this plan makes") {
 		t.Errorf("found %v", err)
 	}
 }

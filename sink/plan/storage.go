@@ -36,48 +36,50 @@ type Result struct {
 	Upload *object.PendingUpload `json:"upload,omitempty"`
 }
 
-// A place is a target, and what is kept beside it until it is committed. Parts and results are
-// named without folders.
-type place interface {
-	// put keeps the part that was made at attempt, and then the text of its result. If the part
-	// exists, it must have the same bytes. fault.Exists means that the result exists.
+// storage is where a target is, with the parts and results beside it until it is committed. Parts
+// and results are named without folders.
+type storage interface {
+	// put moves the part that was made at attempt to its name, and then writes text as its result.
+	// If the part exists, it must have the same bytes. If the result exists, put fails with
+	// fault.Exists.
 	put(ctx context.Context, attempt, part, result string, text []byte) error
 	// read returns the text of a result, or fs.ErrNotExist.
 	read(ctx context.Context, result string) ([]byte, error)
-	// where returns the path of a result.
-	where(result string) string
+	// resultPath returns the path of a result.
+	resultPath(result string) string
 	// list returns the existing names of one kind.
-	list(ctx context.Context, what listKind) ([]string, error)
-	// check returns an error unless the parts are what their results say, and nothing else is where
+	list(ctx context.Context, kind listKind) ([]string, error)
+	// check returns an error unless the parts match their results, and nothing else exists where
 	// they will be visible.
 	check(ctx context.Context, results []Result) error
 	// publish makes the target visible, with all of its parts, which have been checked.
 	publish(ctx context.Context, results []Result) error
-	// remove removes attempts, parts and results, and what is visible of a target that is not
-	// committed.
+	// remove removes attempts, parts and results. Unless committed is set, it also removes parts
+	// that are visible.
 	remove(ctx context.Context, committed bool) error
 }
 
-// A listKind selects the names that place.list returns.
+// A listKind selects the names that storage.list returns.
 type listKind int
 
 const (
 	visible   listKind = iota // contents of the target, without a _SUCCESS that an abort is about to remove
 	delivered                 // results
-	leftovers                 // what stays until remove is called
+	leftovers                 // anything that stays until remove is called
 )
 
-// staging returns the folder beside t for what is not committed.
+// staging returns the folder beside t for files that are not committed.
 func (p *Plan) staging(t *Target) string { return beside(t, ".idxport-plan-"+p.short()) }
 
-// asideBytes is the length of what is appended to the name of a staging folder that is about to be
-// removed: a hyphen and a random name.
-const asideBytes = 1 + 16
+// removeSuffix is the length of the suffix that folder.remove appends to the name of a staging
+// folder: a hyphen and a random name.
+const removeSuffix = 1 + 16
 
-// beside returns the hidden name beside a target with an ending. It can be extended by asideBytes.
+// beside returns the path of a hidden file or folder beside a target, whose name has the given
+// ending and is short enough for removeSuffix more bytes.
 func beside(t *Target, ending string) string {
-	name := publish.Hidden(source.Base(t.Path), ending+strings.Repeat("-", asideBytes))
-	return source.Under(source.Above(t.Path), name[:len(name)-asideBytes])
+	name := publish.Hidden(source.Base(t.Path), ending+strings.Repeat("-", removeSuffix))
+	return source.Under(source.Above(t.Path), name[:len(name)-removeSuffix])
 }
 
 // files returns the names of the files of the complete target.
@@ -106,15 +108,15 @@ func (p *Plan) resultName(t *Target, part *Part) string {
 	return strings.TrimSuffix(p.FileName(t, part), t.Extension) + ".json"
 }
 
-// random returns a unique name.
-func random() string {
+// randomName returns a name that nobody else uses.
+func randomName() string {
 	var bytes [8]byte
 	_, _ = rand.Read(bytes[:]) // documented to never fail
 	return hex.EncodeToString(bytes[:])
 }
 
-// each calls f with 0 to n−1, limit of them at once, until one fails.
-func each(ctx context.Context, limit, n int, f func(ctx context.Context, i int) error) error {
+// forEach calls f with 0 to n−1, in up to limit goroutines, until a call fails.
+func forEach(ctx context.Context, limit, n int, f func(ctx context.Context, i int) error) error {
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(limit)
 	for i := range n {
@@ -126,10 +128,10 @@ func each(ctx context.Context, limit, n int, f func(ctx context.Context, i int) 
 // errUnreadable is the cause of the error for a result that is damaged.
 var errUnreadable = errors.New("unreadable")
 
-// resultAt returns the result of a part, nil if it was not made.
-func (p *Plan) resultAt(ctx context.Context, at place, t *Target, part *Part) (*Result, error) {
+// resultIn returns the result of a part, nil if it was not made.
+func (p *Plan) resultIn(ctx context.Context, s storage, t *Target, part *Part) (*Result, error) {
 	name := p.resultName(t, part)
-	text, err := at.read(ctx, name)
+	text, err := s.read(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -138,14 +140,14 @@ func (p *Plan) resultAt(ctx context.Context, at place, t *Target, part *Part) (*
 	}
 	r := &Result{}
 	if json.Unmarshal(text, r) != nil || r.PlanID != p.ID || r.Part != part.Index || r.Name != p.FileName(t, part) || r.Rows != part.Last-part.First {
-		return nil, p.foreign(part, at.where(name)).Because(errUnreadable)
+		return nil, p.foreign(part, s.resultPath(name)).Because(errUnreadable)
 	}
 	return r, nil
 }
 
-// committedAt reports whether the target is complete and visible.
-func (p *Plan) committedAt(ctx context.Context, at place, t *Target) (bool, error) {
-	found, err := at.list(ctx, visible)
+// committedIn reports whether the target is complete and visible.
+func (p *Plan) committedIn(ctx context.Context, s storage, t *Target) (bool, error) {
+	found, err := s.list(ctx, visible)
 	return err == nil && hasAll(found, p.files(t)), err
 }
 
@@ -154,20 +156,20 @@ func (p *Plan) Command(name string) string {
 	return "idxport " + name + " --plan " + shell.Path(cmp.Or(p.path, "PLAN"))
 }
 
-// runCommand returns the command line that makes a part.
+// runCommand returns the command line that makes a part, given by its index or a placeholder.
 func (p *Plan) runCommand(part any) string {
 	return fmt.Sprintf("%s --part %v", p.Command("convert"), part)
 }
 
-// adviseAbort returns the hint for parts that are not what they should be.
+// adviseAbort returns the hint for parts that are damaged or were made from something else.
 func (p *Plan) adviseAbort() string { return p.Command("abort") + ", then run all parts again" }
 
-// foreign returns the error for the result at path if it is damaged or not that of the part.
+// foreign returns the error for a result at path that is damaged or belongs to another part.
 func (p *Plan) foreign(part *Part, path string) *fault.Error {
 	return fail(fault.Refused, p.adviseAbort(), "the record of part %d, %s, is damaged or belongs to another part", part.Index, path)
 }
 
-// errAborted is the cause of the error for a commit that met an abort.
+// errAborted is the cause of the error of a commit that an abort has stopped.
 var errAborted = errors.New("aborted")
 
 // aborted returns the error for a target that was aborted while a commit ran.
@@ -175,14 +177,14 @@ func (p *Plan) aborted(t *Target) *fault.Error {
 	return fail(fault.Refused, p.adviseAbort(), "%s was aborted while this command ran", t.Path).Because(errAborted)
 }
 
-// occupied is the error for a target whose name is used by something else.
+// occupied returns the error for a target at whose path something else exists.
 func occupied(target string) error {
 	return fail(fault.Exists, "move it away, then commit again", "%s already exists, and is not what this plan makes", target)
 }
 
-// lost returns the error for a part whose result exists, at path, but not the file or upload that
-// it describes; what names that.
-func (p *Plan) lost(r *Result, path, what string) error {
+// lost returns the error for a part whose result exists, at path, but whose "file" or "upload",
+// given as kind, does not.
+func (p *Plan) lost(r *Result, path, kind string) error {
 	hint := fmt.Sprintf("remove %s, then: %s", shell.Path(path), p.runCommand(r.Part))
-	return fail(fault.Refused, hint, "part %d was made, but its %s is gone", r.Part, what)
+	return fail(fault.Refused, hint, "part %d was made, but its %s is gone", r.Part, kind)
 }
