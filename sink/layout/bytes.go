@@ -91,7 +91,7 @@ func offsets(rows, size int) []byte {
 // maxNames is the maximum number of class names, whose indices have NameIndexSize bytes.
 const maxNames = 1 << (8 * NameIndexSize)
 
-// checkClasses refuses a column of class names that the layout does not support.
+// checkClasses returns an error if the layout does not support the column of class names.
 func (l Layout) checkClasses(k *schema.Classes) error {
 	if l.hub {
 		return l.refuse("leave out --class-column, or use another layout",

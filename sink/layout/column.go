@@ -22,13 +22,13 @@ type Column struct {
 	// Prepare converts the source column's data for Data and Values, see Prepared. It is the same
 	// for all columns of a source, and nil if they take the data as it is.
 	Prepare func(data []byte, rows int) []byte
-	// Names is the dictionary that Data makes indices of, where Field's type is dictionary<string>;
-	// it is the same for the whole output.
+	// Names is the dictionary, if Field's type is dictionary<string>: Data returns indices into it.
+	// It is the same for the whole output.
 	Names []string
 	// Data wraps data, rows records of the source column, as an array of Field's type.
 	Data func(data []byte, rows int) arrow.ArrayData
-	// Allocates is about the maximum number of bytes per row that Data allocates. Memory of a few
-	// bytes per batch is not counted.
+	// Allocates is the approximate maximum number of bytes per row that Data allocates, without a
+	// few bytes per batch.
 	Allocates int
 	// Check returns a fault for the first value of data that the layout cannot hold; the records in
 	// data begin at row first of the table. It is called before Data and Values, and is nil if the
@@ -49,9 +49,9 @@ type Leaf struct {
 	Path []string    // names of the nodes that lead to it, without the root
 	Type format.Type // physical type of the values
 
-	// Element is the data type of what Values returns. If it is narrower than Type, the page writer
-	// widens the values or uses them as indices into a dictionary. It is 0 if Values returns the
-	// contents of PLAIN pages of Type.
+	// Element is the data type of the values that Values returns. If it is narrower than Type, the
+	// page writer widens the values or uses them as indices into a dictionary. It is 0 if Values
+	// returns the contents of PLAIN pages of Type.
 	Element idx.DType
 	// Names is the dictionary of the leaf's chunks, for text: Values returns indices into it of
 	// NameIndexSize bytes. Element is 0 then, and Scalar is set.
@@ -64,7 +64,7 @@ type Leaf struct {
 	Size int
 	// Allocates reports whether Values allocates memory.
 	Allocates bool
-	// Compressed reports whether values are already compressed, so that no codec gains on them.
+	// Compressed reports whether values are already compressed, so that a codec would gain nothing.
 	Compressed bool
 
 	Entries       int  // level entries per row, at least 1
@@ -95,7 +95,7 @@ func required(name string, kind arrow.DataType, metadata arrow.Metadata, t forma
 	}
 }
 
-// primitive returns a required column of single elements of d, which values returns.
+// primitive returns a required column of single elements of d. The function values returns them.
 func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]byte, int) []byte) Column {
 	kind := elementType(d)
 	c := required(name, kind, metadata, physical(d))
@@ -106,8 +106,8 @@ func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]
 	return c
 }
 
-// arrayOf returns an array of rows values of type kind without nulls. buffers are those after the
-// validity bitmap.
+// arrayOf returns an array of rows values of type kind without nulls. buffers are the buffers after
+// the validity bitmap.
 func arrayOf(kind arrow.DataType, rows int, buffers ...[]byte) *array.Data {
 	all := make([]*memory.Buffer, 1, 1+len(buffers))
 	for _, b := range buffers {

@@ -10,9 +10,9 @@
 //	double         0E    float64  DOUBLE
 //
 // Scalars (columns of single elements) are primitive columns in every layout, except for the labels
-// of huggingface. A [Layout] is one row of a table and represents the tensors. [Represent] turns
-// each column of a schema into one or more output columns. An output [Column] contains everything
-// that the two writers need:
+// of huggingface. A [Layout] is one way to represent tensors; they are rows of a table. [Represent]
+// turns each column of a schema into one or more output columns. An output [Column] contains
+// everything that the two writers need:
 //
 //	Arrow     a field, and a function that wraps a batch's bytes as array data of the field's type
 //	Parquet   the schema elements, depth first, and the leaves: the columns that hold values
@@ -33,8 +33,8 @@
 //
 // Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it
 // in every call, from the records alone, so they are safe for concurrent use and give the same
-// bytes on every goroutine. Allocates says how much memory they take. They cannot fail: Check finds
-// the values that a layout cannot hold.
+// bytes on every goroutine. Allocates is about the memory that they take. They cannot fail: Check
+// is called before, and finds the values that a layout cannot hold.
 //
 // Layouts of images accept the records that package images accepts: H×W, H×W×C, or C×H×W if
 // channels are "first". A column of class names ([schema.Classes]) is text with a dictionary, the

@@ -60,8 +60,8 @@ func featureOf(c source.Column) Feature {
 }
 
 // uniqueNames returns classes with a different name for every label, as datasets require. The first
-// label without a name is N/A. Further ones, and labels whose name occurred before, get their label
-// appended.
+// label without a name is named N/A. To the names of further labels without one, and to names that
+// occurred before, the label is appended.
 func uniqueNames(classes []string) []string {
 	given := map[string]bool{}
 	for _, name := range classes {
@@ -81,7 +81,7 @@ func uniqueNames(classes []string) []string {
 }
 
 // isLabel reports whether a column holds labels: scalar integers that are named "label", were
-// chosen, or have class names.
+// chosen as the labels, or have class names.
 func isLabel(c source.Column) bool {
 	return c.Scalar() && c.Integer() && (c.Name == "label" || c.Label || len(c.Classes) > 0)
 }

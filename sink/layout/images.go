@@ -58,8 +58,8 @@ func group(c source.Column, members ...Column) Column {
 	return made
 }
 
-// openCVModes are OpenCV's types for pixels of 1, 3 and 4 unsigned bytes: CV_8UC1, CV_8UC3,
-// CV_8UC4.
+// openCVModes are OpenCV's types for pixels of 1, 3 and 4 unsigned bytes, by number of channels:
+// CV_8UC1, CV_8UC3, CV_8UC4.
 var openCVModes = [...]int{1: 0, 3: 16, 4: 24}
 
 // sparkImage is the layout spark-image: the struct of Spark's ImageSchema
@@ -100,8 +100,8 @@ func (l Layout) sparkImage(c source.Column) ([]Column, error) {
 		constant("nChannels", p.Channels), constant("mode", openCVModes[p.Channels]), pixels)}, nil
 }
 
-// constant returns a column with the same INT32 in every row. Pages of scalars make it tiny, with
-// the value as minimum and maximum.
+// constant returns a column with the same INT32 in every row. As a scalar, it has a dictionary of
+// one value, so its pages are tiny.
 func constant(name string, value int) Column {
 	c := primitive(name, idx.Int32, arrow.Metadata{}, func(_ []byte, rows int) []byte {
 		return bytes.Repeat(binary.LittleEndian.AppendUint32(nil, uint32(value)), rows)
@@ -153,9 +153,9 @@ func newEncoders(p images.Image) encoders {
 	return encoders{size: p.Size(), maxSize: p.NewEncoder().MaxSize(), pool: pool}
 }
 
-// appendFiles returns the files of rows records, each after prefix bytes. After each it calls end
-// with the slice so far, which end may change, and the start of the file's prefix.
-func (e encoders) appendFiles(data []byte, rows, prefix int, end func(dst []byte, start int)) []byte {
+// appendFiles returns the files of rows records, each after prefix bytes. After each file it calls
+// finish with all bytes so far, which finish may change, and the offset of the file's prefix.
+func (e encoders) appendFiles(data []byte, rows, prefix int, finish func(dst []byte, start int)) []byte {
 	encoder := e.pool.Get().(*images.Encoder)
 	defer e.pool.Put(encoder)
 	// Usually enough, as images compress to half their size.
@@ -163,7 +163,7 @@ func (e encoders) appendFiles(data []byte, rows, prefix int, end func(dst []byte
 	for i := range rows {
 		start := len(dst)
 		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // cannot fail after Check
-		end(dst, start)
+		finish(dst, start)
 	}
 	return dst
 }

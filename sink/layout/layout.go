@@ -152,8 +152,8 @@ func (l Layout) column(c source.Column) ([]Column, error) {
 	return []Column{primitive(c.Name, c.DType, fieldMetadata(c), identity)}, nil
 }
 
-// checkNames refuses outputs without columns and with two columns of the same name. Only the layout
-// columns can make such outputs from valid schemas.
+// checkNames returns an error if an output would have no column, or two columns with the same name.
+// From a valid schema, only the layout columns can make such an output.
 func (l Layout) checkNames(all []Column) error {
 	if l.Name != "columns" {
 		return nil
@@ -182,7 +182,7 @@ func (l Layout) tooLarge(c source.Column, n int, unit string) error {
 	return l.refuse("", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
 }
 
-// image returns what images the records of c are, for a layout of images.
+// image describes the records of c as images. It is for layouts of images.
 func (l Layout) image(c source.Column) (images.Image, error) {
 	return images.New(images.Rules{
 		Format:   "layout " + l.Name,
@@ -205,8 +205,8 @@ func Check(columns []Column, b schema.Batch) error {
 	return nil
 }
 
-// Prepared returns the data of b's columns for the functions Data and Values of columns: b's own,
-// or the result of Prepare, which is called once per column of b.
+// Prepared returns the data of b's columns for the functions Data and Values of columns: b's own
+// data or, if there is a function Prepare, its result. Prepare is called once per column of b.
 func Prepared(columns []Column, b schema.Batch) [][]byte {
 	data := b.Columns
 	for i, c := range columns {

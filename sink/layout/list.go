@@ -21,7 +21,7 @@ import (
 const elementName = "element"
 
 // maxNested is the maximum number of dimensions of a record in the layout nested, as readers
-// recurse. DuckDB 2.0 reads 16 immediately, and does not return from 32.
+// recurse. DuckDB 2.0 reads 16 dimensions immediately, and hangs with 32.
 const maxNested = 16
 
 // Keys of field metadata for extension types, and the name of a type: see "Extension Types" and
@@ -63,8 +63,8 @@ func (l Layout) extension(c source.Column) ([]Column, error) {
 	return columns, nil
 }
 
-// lists represents c by a list for each of sizes, whose product is the number of elements of a
-// record: a FixedSizeList of nullable elements in Arrow, a LIST in Parquet. The elements are never
+// lists represents c by nested lists of the given sizes, whose product is the number of elements of
+// a record: FixedSizeLists of nullable elements in Arrow, LISTs in Parquet. The elements are never
 // null; they are nullable because Arrow C++ otherwise does not restore a FixedSizeList from
 // Parquet. Records without elements, for which sizes is one 0, become a plain List, as pyarrow and
 // polars cannot read fixed-size lists of 0 elements.
@@ -188,8 +188,8 @@ func levelAt(shape []int, i int) byte {
 	return byte(level)
 }
 
-// levelRuns returns the levels from element from on as run-length runs.
-func levelRuns(shape []int, from int) []byte {
+// levelRuns returns the levels of all elements from index first on as run-length runs.
+func levelRuns(shape []int, first int) []byte {
 	n, last := elements(shape), shape[len(shape)-1]
 	var dst []byte
 	level, length := byte(0), 0
@@ -200,7 +200,7 @@ func levelRuns(shape []int, from int) []byte {
 		}
 		level, length = l, length+n
 	}
-	for i := from; i < n; {
+	for i := first; i < n; {
 		next := min(i/last*last+last, n) // where the innermost list ends
 		add(levelAt(shape, i), 1)
 		if i++; i < next {

@@ -10,21 +10,21 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// bounds is the range of the values of a page or a chunk. Every element of every data type is
-// exactly a float64, in the order of its type.
+// bounds is the range of the values of a page or a chunk. A float64 represents every element of
+// every data type exactly, so comparisons of float64 give the order of each type.
 type bounds struct {
 	min, max float64
 	nan      bool // there is a NaN, so the values have no bounds
 }
 
-// boundsOf returns the range of at least one element, packed values of d.
+// boundsOf returns the range of elements, packed values of d, of which there is at least one.
 func boundsOf(elements []byte, d idx.DType) bounds {
 	switch d {
 	case idx.Uint8:
 		least, greatest := byteBounds(elements, 0)
 		return bounds{min: float64(least), max: float64(greatest)}
 	case idx.Int8:
-		const sign = 0x80 // with the sign bit flipped, the order is that of unsigned bytes
+		const sign = 0x80 // with this bit flipped, signed bytes have the order of unsigned bytes
 		least, greatest := byteBounds(elements, sign)
 		return bounds{min: float64(int8(least ^ sign)), max: float64(int8(greatest ^ sign))}
 	}
@@ -43,7 +43,7 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 	return b
 }
 
-// byteBounds returns the range of elements with the bits of flip flipped.
+// byteBounds returns the range of e^flip over all elements e.
 func byteBounds(elements []byte, flip byte) (least, greatest byte) {
 	least = 0xff
 	for _, e := range elements {
@@ -85,8 +85,8 @@ func plain(v float64, t format.Type) []byte {
 	}
 }
 
-// statistics returns the statistics of a chunk: the bounds of a scalar without NaNs, as PLAIN
-// values made by encode, and the number of nulls.
+// statistics returns the statistics of a chunk: the number of nulls and, for a scalar without NaNs,
+// the bounds of all pages as encode encodes them.
 func statistics(pages []bounds, encode func(bounds) (least, greatest []byte), nulls int64) format.Statistics {
 	s := format.Statistics{NullCount: nulls}
 	if len(pages) == 0 {
@@ -122,7 +122,7 @@ func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *
 	return index
 }
 
-// boundaryOrder returns whether readers may do a binary search over the pages' bounds.
+// boundaryOrder returns the order of the pages' bounds. If they have one, readers may search them.
 func boundaryOrder(pages []bounds) format.BoundaryOrder {
 	ascending, descending := true, true
 	for i := 1; i < len(pages); i++ {

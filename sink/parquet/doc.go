@@ -20,7 +20,7 @@
 //
 // # The identity dictionary
 //
-// Elements of 8 and 16 bits are INT32 values in Parquet. Each chunk of them starts with a
+// Elements of 8 and 16 bits are INT32 values in Parquet. Their chunks start with a
 // dictionary of all possible values, where dictionary[i] is the element with the bits i. Indices
 // into it have 8 or 16 bits, and a bit-packed run of that width is the elements themselves,
 // unchanged: the byte 8 or 16, varint(groups·2 + 1) with groups of 8 values, the elements, zeros to
@@ -45,11 +45,11 @@
 //
 // # Row groups
 //
-// A row group is whole batches: as many as reach 122,880 rows, or 128 MiB, or a quarter of the
-// table (at least 20,000 rows), whichever comes first. Chunks follow one another in the file, so
-// only the pages of the first leaf can be written immediately. The pages of the others wait in
-// memory until the row group ends, which it also does when 32 MiB are waiting. If the first column
-// is a scalar, all tensors wait: their row groups are about 32 MiB, compressed. Writing the chunks
-// in another order than the schema's would avoid that, but readers that split files between tasks
-// take the first column's offset for the row group's, and could skip rows. Put tensors first.
+// A row group is whole batches: it ends with the batch that reaches 122,880 rows, 128 MiB, or a
+// quarter of the table (at least 20,000 rows), whichever comes first. Chunks follow one another in
+// the file, so only the pages of the first leaf can be written immediately. The pages of the others
+// wait in memory until the row group ends, which it also does when 32 MiB are waiting. If the first
+// column is a scalar, all tensors wait: their row groups are about 32 MiB, compressed. Writing the
+// chunks in another order than the schema's would avoid that, but readers that split files between
+// tasks take the first column's offset for the row group's, and could skip rows. Put tensors first.
 package parquet

@@ -12,7 +12,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A leaf is a leaf of the layout and how its chunks are written.
+// A leaf is a leaf of the layout, with the decisions on how its chunks are written.
 type leaf struct {
 	layout.Leaf
 	source    int // index of the schema's column that it represents
@@ -22,14 +22,14 @@ type leaf struct {
 	// if its pages are PLAIN, or the names of a leaf with names.
 	dictionary *page
 	sorted     []string // Names in byte order; nil if there are none or if they are too long for bounds
-	ranks      []uint16 // index in sorted of each of Names
+	ranks      []uint16 // for each of Names, its index in sorted
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
-func newLeaf(l layout.Leaf, source, groupRows int, x *pageCompressor) (leaf, error) {
-	made := leaf{Leaf: l, source: source, pages: x, valueSize: plainSize(l)}
+func newLeaf(l layout.Leaf, source, groupRows int, pages *pageCompressor) (leaf, error) {
+	made := leaf{Leaf: l, source: source, pages: pages, valueSize: plainSize(l)}
 	if l.Names != nil {
-		return made, made.name()
+		return made, made.setNames()
 	}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
@@ -58,7 +58,7 @@ func plainSize(l layout.Leaf) int {
 	}
 }
 
-// check refuses records that are too large for a page, as sizes in page headers are 32-bit
+// check returns an error if records are too large for a page: sizes in page headers are 32-bit
 // integers.
 func (l *leaf) check(s *schema.Schema) error {
 	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
@@ -80,14 +80,14 @@ func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.
 // only if they are compressed or must be widened.
 func (l *leaf) page(data []byte, rows int) (page, error) {
 	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
-	head, values := l.levels(rows), l.Values(data, rows)
+	levels, values := l.levels(rows), l.Values(data, rows)
 	if l.dictionary == nil {
-		return l.pages.page(p, withLevels(head, widen(values, l.Element, l.Type))...)
+		return l.pages.page(p, withLevels(levels, widen(values, l.Element, l.Type))...)
 	}
 	p.encoding = format.RLEDictionary
 	width := 8 * l.Element.Size() // bits of an index
 	groups := (rows*l.Count + 7) / 8
-	body := [][]byte{appendPackedHeader(head, width, groups), values}
+	body := [][]byte{appendPackedHeader(levels, width, groups), values}
 	if fill := groups*width - len(values); fill > 0 { // a group of 8 indices has width bytes
 		body = append(body, make([]byte, fill))
 	}
@@ -103,8 +103,8 @@ func withLevels(levels, values []byte) [][]byte {
 	return [][]byte{levels, values}
 }
 
-// levels returns the levels of a page of rows rows, both kinds after their lengths: the repetition
-// levels of every row, and one run of definition levels.
+// levels returns the levels of a page of rows rows: the repetition levels of every row, and one run
+// of definition levels, each kind after its length.
 func (l *leaf) levels(rows int) []byte {
 	var levels []byte
 	if l.MaxRepetition > 0 {
@@ -120,8 +120,8 @@ func (l *leaf) levels(rows int) []byte {
 }
 
 // identityPays reports whether a chunk of rows rows is smaller with the identity dictionary than in
-// PLAIN pages. Only elements that must be widened can gain: 1 byte instead of 4 from 342 elements
-// on, 2 bytes instead of 4 from 131,073 on.
+// PLAIN pages. It can be smaller only for elements that PLAIN pages widen: to 4 bytes from 1, if
+// there are at least 342 elements, or from 2, if there are at least 131,073.
 func identityPays(l layout.Leaf, rows int) bool {
 	size := l.Element.Size()
 	if size != 1 && size != 2 {

@@ -19,8 +19,8 @@ import (
 // errPageSize occurs only for batches larger than the schema's, as New refuses larger records.
 var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
 
-// A page is ready to be written: a header and a body in one or more parts, which may be the batch's
-// own memory.
+// A page is a header and a body, ready to be written, in two or more parts. The parts of the body
+// may be the batch's own memory.
 type page struct {
 	parts        [][]byte
 	size         int64           // bytes of all parts
@@ -43,7 +43,7 @@ type pageCompressor struct {
 	compressed sync.Pool // of *buffer: bodies after compression, until they are written
 }
 
-// page completes p, whose kind, encoding and numbers the caller has set: it compresses body, unless
+// page completes p, whose kind, encoding and counts the caller has set: it compresses body, unless
 // the codec is none, and puts a header before it.
 func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	uncompressed := length(body)
@@ -155,9 +155,9 @@ func (o *output) write(parts ...[]byte) error {
 	return nil
 }
 
-// widen returns the PLAIN values of packed elements of d, sign-extended if d is signed: INT64 if t
-// is that, else INT32 for elements of 8 and 16 bits. All others are PLAIN values already and
-// returned unchanged.
+// widen returns elements, packed values of d, as PLAIN values of t, sign-extended if d is signed. t
+// is INT64, or else the type of d in Parquet, which is wider than d if d has 8 or 16 bits. Elements
+// that are PLAIN values of t already are returned unchanged.
 func widen(elements []byte, d idx.DType, t format.Type) []byte {
 	if t == format.Int64 {
 		return widenTo64(elements, d)
@@ -196,7 +196,7 @@ func widenTo64(elements []byte, d idx.DType) []byte {
 }
 
 // appendPackedHeader appends the header of dictionary indices: their width in bits, and the header
-// of one bit-packed run of groups groups of 8 indices, whose lowest bit is 1.
+// of one bit-packed run, which is twice the number of groups of 8 indices, plus 1.
 func appendPackedHeader(dst []byte, width, groups int) []byte {
 	dst = append(dst, byte(width))
 	return binary.AppendUvarint(dst, uint64(groups)<<1|1)

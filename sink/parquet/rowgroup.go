@@ -14,15 +14,15 @@ import (
 
 // Limits of a row group, see groupRows.
 const (
-	maxGroupRows = 122_880   // rows, as DuckDB has them
+	maxGroupRows = 122_880   // rows, as in DuckDB's files
 	maxGroupSize = 128 << 20 // bytes before compression
 	minGroupRows = 20_000    // rows; smaller groups would not help parallel readers
 	groupsWanted = 4         // row groups of a table that is large enough, for parallel readers
 	maxBuffered  = 32 << 20  // bytes of pages that wait in memory
 )
 
-// groupRows returns the number of rows of a row group that does not end earlier because too many
-// bytes are waiting: whole batches, of which the last one exceeds the limits.
+// groupRows returns the number of rows in a row group, unless it ends earlier because maxBuffered
+// bytes are waiting. They are whole batches, the last of which reaches a limit.
 func groupRows(s *schema.Schema) int {
 	rows := int64(maxGroupRows)
 	if size := s.RowSize(); size > 0 {
@@ -36,8 +36,8 @@ func groupRows(s *schema.Schema) int {
 	return (int(rows) + batch - 1) / batch * batch
 }
 
-// append appends a batch of rows rows, with a piece for each leaf, and ends the row group when it
-// is full.
+// append appends a batch, which has a number of rows and a piece for each leaf. It ends the row
+// group if that is full.
 func (s *Sink) append(rows int, pieces []piece) error {
 	if s.groupRows == 0 {
 		s.groupOffset = s.out.offset
@@ -104,7 +104,7 @@ func (s *Sink) endGroup() error {
 	return nil
 }
 
-// endChunk writes the chunk c of l, except for pages that were written immediately.
+// endChunk writes the pages of c, the chunk of l, that were not written immediately.
 func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	if !l.Scalar {
 		err := s.out.write(c.waiting...)
@@ -126,7 +126,7 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 // ends.
 type chunk struct {
 	size         int64 // bytes of the pages so far, with their headers
-	uncompressed int64 // the same without compression
+	uncompressed int64 // bytes of the pages so far before compression, with their headers
 	entries      int64
 	nulls        int64
 	rows         int64
@@ -140,12 +140,12 @@ type chunk struct {
 	values []byte // a scalar's elements, which become pages at the end of the row group
 }
 
-// reset prepares c for the next row group. It keeps memory that nothing refers to.
+// reset prepares c for the next row group. It keeps the memory of slices that nothing else uses.
 func (c *chunk) reset() {
 	*c = chunk{waiting: c.waiting[:0], values: c.values[:0]}
 }
 
-// add adds p to the numbers as the next page.
+// add counts p as the next page of c.
 func (c *chunk) add(p page) {
 	if p.kind == format.DictionaryPage {
 		c.dictionary = p.size

@@ -15,7 +15,7 @@ import (
 // readers to skip pages by their bounds, many enough for headers not to matter.
 const scalarPageRows = 20_000
 
-// scalarPages passes the pages of the chunk c of l to put, one after another, and returns the
+// scalarPages passes the pages of c, the chunk of l, to put, one after another, and returns the
 // bounds of the data pages. The dictionary covers the whole chunk, without a fallback to PLAIN in
 // the middle.
 func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
@@ -56,8 +56,9 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 	return all, nil
 }
 
-// scalarDictionary passes the dictionary page of a chunk of rows values to put, if a dictionary
-// pays, and returns its number of entries. Then s.distinct has the indices into it.
+// scalarDictionary passes the dictionary page of a chunk of rows values to put, and returns the
+// number of its entries. s.distinct then has the indices into it. If a dictionary would not make
+// the chunk smaller, scalarDictionary returns 0.
 func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page) error) (entries int, err error) {
 	if l.Names != nil { // the values are the indices
 		s.distinct.reset(1)
@@ -92,7 +93,7 @@ func packedIndices(indices []uint16, width int) []byte {
 }
 
 // dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n entries
-// than in PLAIN pages. If it does not pay with n, it does not with more.
+// than in PLAIN pages. If a dictionary does not pay with n entries, none with more does.
 func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
 }
@@ -117,7 +118,7 @@ const maxDistinct = 1 << 16
 // It is an open hash table, about five times as fast as a map.
 type distinct struct {
 	limit   int      // maximum number of different values
-	shift   int      // from a hash to a slot
+	shift   int      // a hash shifted right by this is the index of a slot
 	slots   []uint32 // 1 + index of a value, 0 if free; at least twice the limit
 	keys    []uint64 // bits of the different values, in the order of their indices
 	indices []uint16 // of all values
@@ -146,8 +147,8 @@ func (d *distinct) add(values []byte, size int) {
 }
 
 // addBytes is add for values of one byte: a table replaces hashing for all but the first occurrence
-// of each. Together with byteBounds, it reduced the time to write the layout columns of pixels,
-// uncompressed, to 0.42.
+// of each. Together with byteBounds, it reduced the time to write pixels in the layout columns,
+// uncompressed, to 42 %.
 func (d *distinct) addBytes(values []byte) {
 	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it has not occurred
 	from := len(d.indices)
@@ -185,7 +186,7 @@ func (d *distinct) index(key uint64) uint32 {
 	}
 }
 
-// hash is Fibonacci hashing, whose upper bits are the good ones.
+// hash is Fibonacci hashing, of which only the upper bits are well distributed.
 func hash(key uint64) uint64 {
 	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	return key * golden
@@ -202,7 +203,7 @@ func (d *distinct) elements(size int) []byte {
 	return packed
 }
 
-// bitsOf returns the first of values, which have 2, 4 or 8 bytes.
+// bitsOf returns the bits of the first of values, which have a size of 2, 4 or 8 bytes.
 func bitsOf(values []byte, size int) uint64 {
 	switch size {
 	case 2:
@@ -213,12 +214,12 @@ func bitsOf(values []byte, size int) uint64 {
 	return binary.LittleEndian.Uint64(values)
 }
 
-// maxBound is the maximum length of names in bytes for a leaf to have bounds, as the column index
-// contains those of every page.
+// maxBound is the maximum number of bytes of names that are used as bounds. With a longer name, a
+// leaf has no bounds, as the column index would have those of every page.
 const maxBound = 1024
 
-// name makes the dictionary page of the leaf's names, and their order.
-func (l *leaf) name() error {
+// setNames sets the dictionary page, sorted and ranks from the leaf's names.
+func (l *leaf) setNames() error {
 	var values []byte
 	l.sorted = slices.Sorted(slices.Values(l.Names)) // by unsigned bytes
 	for _, name := range l.Names {
@@ -233,11 +234,11 @@ func (l *leaf) name() error {
 	return l.setDictionary(values, len(l.Names))
 }
 
-// boundsOfNames returns the range of the names of indices, of which there is at least one, as
-// indices in sorted.
+// boundsOfNames returns the range of the names with the given indices, of which there is at least
+// one. The bounds are indices in sorted.
 func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	if l.sorted == nil {
-		return bounds{nan: true} // none
+		return bounds{nan: true} // no bounds
 	}
 	least, greatest := l.ranks[indices[0]], l.ranks[indices[0]]
 	for _, i := range indices {
@@ -246,7 +247,7 @@ func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	return bounds{min: float64(least), max: float64(greatest)}
 }
 
-// encodeBounds returns b as PLAIN values of the leaf. Text in statistics has no length before it.
+// encodeBounds returns b as PLAIN values of the leaf, but text without the length before it.
 func (l *leaf) encodeBounds(b bounds) (least, greatest []byte) {
 	if l.sorted != nil {
 		return []byte(l.sorted[int(b.min)]), []byte(l.sorted[int(b.max)])

@@ -72,8 +72,8 @@ func newZstd(level int) codec {
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 
-// newLZ4 compresses blocks itself. lz4's compressor without levels is several times as fast as the
-// others; parquet-go's codec cannot use it and also keep its 256 KiB of tables between pages.
+// newLZ4 does not use parquet-go's codec, but package lz4. Its compressor without levels is several
+// times as fast as the others, but the codec cannot keep its 256 KiB of tables between pages.
 func newLZ4(level int) codec {
 	var pool sync.Pool
 	return codec{id: format.Lz4Raw, encode: func(dst, src []byte) ([]byte, error) {
@@ -109,7 +109,7 @@ type Sink struct {
 	columns      []layout.Column
 	leaves       []leaf
 	pages        pageCompressor // with the codec of the options
-	plain        pageCompressor // for values that are already compressed
+	uncompressed pageCompressor // for values that are already compressed, without a codec
 	encoderSize  int64          // bytes per goroutine that compresses
 	maxGroupRows int
 	footer       format.FileMetaData // without rows and row groups
@@ -154,11 +154,11 @@ func (s *Sink) plan() error {
 	}
 	for _, column := range s.columns {
 		for _, l := range column.Leaves {
-			x := &s.pages
+			pages := &s.pages
 			if l.Compressed {
-				x = &s.plain
+				pages = &s.uncompressed
 			}
-			planned, err := newLeaf(l, column.Source, rows, x)
+			planned, err := newLeaf(l, column.Source, rows, pages)
 			if err != nil {
 				return err
 			}
@@ -172,14 +172,14 @@ func (s *Sink) plan() error {
 	return nil
 }
 
-// A piece is what Encode makes of a batch for one leaf: a page, or the elements of a scalar.
+// A piece is the part of an encoded batch for one leaf: a page, or the elements of a scalar.
 type piece struct {
 	page   page
 	values []byte
 }
 
-// Encode implements sink.Sink. It makes the pages of the tensors of b, which without compression
-// are b's own memory.
+// Encode implements sink.Sink. It makes the pages of the tensors of b. Without compression, they
+// use b's own memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := layout.Check(s.columns, b); err != nil {
 		return nil, err
@@ -247,6 +247,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.out.write([]byte(magic))
 }
 
-// Buffered implements sink.Splitter: it is the size of the pages that wait for the end of their row
-// group.
+// Buffered implements sink.Splitter. It returns the size of the pages that wait for the end of the
+// row group.
 func (s *Sink) Buffered() int64 { return s.buffered }
