@@ -57,12 +57,12 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Count formats a number of things: Count(2, "row") is "2 rows".
-func Count[T int | int64](n T, what string) string {
+// Count formats a number with a noun: Count(2, "row") is "2 rows".
+func Count[T int | int64](n T, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return Thousands(int64(n)) + " " + what + "s"
+	return Thousands(int64(n)) + " " + noun + "s"
 }
 
 // Bytes formats a number of bytes in decimal units, with three digits: 9.91 MB.
@@ -89,7 +89,7 @@ func Shape[T int | int64](shape []T) string {
 	return strings.Join(texts, "×")
 }
 
-// JSON returns v as JSON without escapes for HTML. It cannot fail, as v consists of strings,
+// JSON returns v as JSON without escapes for HTML. It cannot fail, as v must consist of strings,
 // numbers and booleans.
 func JSON(v any) string {
 	var b strings.Builder

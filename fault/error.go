@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// An Error says what is wrong, where, and what the user can do about it. [New] returns one.
+// An Error describes what is wrong, where, and what the user can do about it. [New] returns one.
 type Error struct {
 	Kind   Kind   // 0 if Err determines it
 	Path   string // of the file, folder or object; "" if unknown, "-" for standard input
 	Column string // or ""
 	Row    int64  // from 0; −1 if unknown
-	Offset int64  // in bytes, of the file or of what it holds decompressed; −1 if unknown
+	Offset int64  // in bytes, in the file or in its decompressed contents; −1 if unknown
 	Msg    string // what was found and what was expected, in lower case; "" means Err's message
 	Hint   string // what the user can do, or ""
 	Err    error  // the cause, for errors.Is and errors.As, or nil; Error shows it only if Msg is ""
@@ -94,8 +94,8 @@ func (e *Error) Is(target error) bool {
 	return ok && kind != 0 && kind == e.Kind
 }
 
-// In adds the path of a file to err. It returns an error that already has a path, and nil,
-// unchanged. If err is an *fs.PathError for the same path, the message has that path once.
+// In adds the path of a file to err. If err is nil or already has a path, In returns it unchanged.
+// If err is an *fs.PathError for the same path, the message has that path once.
 func In(path string, err error) error {
 	if err == nil {
 		return nil

@@ -24,7 +24,7 @@ const (
 	Refused          // the output cannot be made at this place, or would destroy something else
 	Changed          // an input changed while it was read
 	IO               // reading or writing failed
-	Locked           // another process has the output
+	Locked           // another process is writing the output
 	Permission       // the user may not do this
 	Internal         // a defect of idxport
 	Canceled         // the caller ended the work

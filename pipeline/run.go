@@ -12,10 +12,10 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// budget limits the memory of a run's slots, including what the sinks make of their batches, in
-// bytes. It matters on machines with many cores. With zstd, a slot takes about three times its
-// share of the budget, because of the encoder: on 32 cores, the process took 160 MB with a budget
-// of 48 MiB, and 140 MB with 40 MiB.
+// budget limits the memory of a run's slots, including the encoded batches of all sinks, in bytes.
+// It matters on machines with many cores. With zstd, a slot takes about three times its share of
+// the budget, because of the encoder: on 32 cores, the process took 160 MB with a budget of 48 MiB,
+// and 140 MB with 40 MiB.
 const budget = 40 << 20
 
 // A slot holds one batch in flight.

@@ -74,7 +74,7 @@ func allowed(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// isDevice reports whether Windows takes a name without a dot for a device. See
+// isDevice reports whether name, which has no dot, is a device on Windows. See
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func isDevice(name string) bool {
 	switch name = strings.ToLower(name); name {

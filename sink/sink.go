@@ -21,16 +21,16 @@ type Sink interface {
 	Close() error
 }
 
-// A Sizer reports how much memory the pipeline must set aside for what Encode makes. A sink that is
-// not a Sizer makes next to nothing: its steps write the batch's own buffers.
+// A Sizer reports how much memory the pipeline must set aside for the results of Encode. A sink
+// that is not a Sizer allocates next to nothing: its steps write the batch's own buffers.
 type Sizer interface {
-	// BatchSize returns the approximate maximum size in bytes of what Encode allocates for a batch
+	// BatchSize returns the approximate maximum number of bytes that Encode allocates for a batch
 	// of the given number of rows and keeps until the step has returned.
 	BatchSize(rows int) int64
 }
 
 // A Splitter can end its output after any step and continue with the following rows in another one.
-// This does not concern Encode: a batch goes to the output that is current when its step runs.
+// Encode does not depend on it: a batch goes to the output that is current when its step runs.
 type Splitter interface {
 	Sink
 	// Next ends the output, as Close does, and begins another in w. It is called between steps,
@@ -40,7 +40,7 @@ type Splitter interface {
 	Buffered() int64
 }
 
-// A Noter reports what the user should know about an output, such as columns that it leaves out.
+// A Noter has notes for the user about its output, such as which columns it leaves out.
 type Noter interface {
 	Notes() []string
 }

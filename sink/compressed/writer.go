@@ -29,7 +29,7 @@ type Writer struct {
 	// Used by Append and Close only.
 	begun bool
 	size  uint64     // bytes so far, before compression
-	crc   uint32     // of them
+	crc   uint32     // of these bytes
 	seek  *seekTable // or nil
 	err   error      // of the first write that failed
 }
@@ -155,8 +155,8 @@ type Codec struct {
 	Name string
 
 	// Level is 1 (fast) to 9 for gzip and 1 to 22 for zstd, whose encoder has four speeds (levels
-	// 1, 3, 7 and 11); it uses the nearest. 0 is the default: 3 for gzip; for zstd 1, or for pages
-	// with runs an encoder of its own (see [Zstd]).
+	// 1, 3, 7 and 11) and uses the nearest. 0 is the default: 3 for gzip and 1 for zstd, which then
+	// uses another encoder for blocks with runs (see [Zstd]).
 	Level int
 }
 
@@ -168,10 +168,10 @@ func (c Codec) Plain() bool { return c.Name == "" || c.Name == "none" }
 // MiB or more. Of these, 34 MiB are hash tables, the rest is history.
 const bestZstdSize = 51 << 20
 
-// EncoderSize returns about the maximum number of bytes that an encoder of c keeps between blocks,
-// on each goroutine that compresses, if they are significant compared with a batch: 51 MiB for
-// zstd's levels from 10 on, else 0. With blocks of 1 MiB the other speeds of zstd keep 1.9, 3.4 and
-// 5.9 MiB; gzip and LZ4 keep less than 1.4 MiB.
+// EncoderSize returns the approximate maximum number of bytes that an encoder of c keeps between
+// blocks, on each goroutine that compresses: 51 MiB for zstd from level 10 on. For all others, it
+// returns 0, as they keep little compared with a batch: with blocks of 1 MiB, the other speeds of
+// zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 keep less than 1.4 MiB.
 func (c Codec) EncoderSize() int64 {
 	if c.Name == "zstd" && zstdSpeed(c.Level) == slowestZstd {
 		return bestZstdSize

@@ -22,8 +22,8 @@ import (
 // the first way (IDX) and 197 MiB the second (Parquet), against 88 and 93 MiB.
 type Zstd struct {
 	Level    int  // 1 to 22; 0 is the default
-	Stream   bool // frames have checksums, and a frame of nothing is not empty
-	Literals bool // compress also what repeats no sequences, such as labels and floats, at the fast levels
+	Stream   bool // frames have checksums, and no data becomes a frame, too
+	Literals bool // at the fast levels, also compress data without repeated sequences, such as labels and floats
 
 	mu   sync.Mutex
 	free []*zstdEncoders
@@ -36,10 +36,10 @@ type zstdEncoders struct {
 	sample  []byte
 }
 
-// slowestZstd is the speed whose encoders are large.
+// slowestZstd is the speed with the largest encoders: see Codec.EncoderSize.
 const slowestZstd = zstd.SpeedBestCompression
 
-// zstdSpeed returns the speed of the library that is nearest to level; 0 stands for the fastest.
+// zstdSpeed returns the speed of the library that is nearest to level; 0 means the fastest.
 func zstdSpeed(level int) zstd.EncoderLevel { return zstd.EncoderLevelFromZstd(level) }
 
 // Append appends a frame of block to dst. The frame depends on the block alone.
@@ -55,9 +55,9 @@ func (z *Zstd) Append(dst, block []byte) ([]byte, error) {
 	return e.library.EncodeAll(block, dst), nil
 }
 
-// hasRuns reports whether pagezstd is better than the library for a sample of block, its middle:
-// runs are at least an eighth of it, and the frame is not larger than the library's. Of blocks with
-// few runs, the library may find matches that a sample does not show.
+// hasRuns reports whether pagezstd is better than the library for the middle of block, a sample:
+// runs are at least an eighth of it, and its frame is not larger than the library's. In a block
+// with few runs, the library may find matches that a sample does not show.
 func (e *zstdEncoders) hasRuns(block []byte) bool {
 	const sample = 8 << 10
 	if skipped := len(block) - sample; skipped > 0 {
@@ -105,7 +105,7 @@ func (z zstdEncoder) encode(dst, block []byte) (Block, error) {
 
 func (zstdEncoder) header() []byte { return nil }
 
-// trailer is empty unless the stream is.
+// trailer returns nothing, or the frame of a stream without data.
 func (z zstdEncoder) trailer(_ uint32, size uint64) ([]byte, error) {
 	if size > 0 {
 		return nil, nil

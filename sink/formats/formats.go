@@ -26,7 +26,7 @@ type Format struct {
 	Name         string   // as in --to
 	Title        string   // one line for `idxport formats`
 	Extension    string   // of its files, with the dot; empty for folders
-	Aliases      []string // other extensions
+	Aliases      []string // other extensions of its files
 	Folder       bool     // an output is a folder of files
 	OneColumn    bool     // an output holds one column
 	IsIDX        bool     // an output is an IDX file: transforms of a data set's definition are not applied
@@ -148,8 +148,8 @@ func unwrap(name string) (rest, codec string) {
 	return name, "none"
 }
 
-// SplitName splits path before the extension of its base name, which may have two parts: "data" and
-// ".csv.gz".
+// SplitName splits path before the extension, which may have two parts: data.csv.gz becomes "data"
+// and ".csv.gz".
 func SplitName(path string) (stem, ending string) {
 	stem = path
 	for range 2 {

@@ -13,8 +13,7 @@ import (
 // s with the options o; "" if there is none.
 func (f Format) LoadLine(path string, s *schema.Schema, o Options) string { return f.load(path, s, o) }
 
-// LoadPartsLine returns the same for an output that was split into many files in the folder at
-// path.
+// LoadPartsLine is LoadLine for an output that was split into many files, in the folder at path.
 func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
 	switch f.Name {
 	case "parquet":
@@ -25,17 +24,17 @@ func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
 	case "arrow":
 		return fmt.Sprintf("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()", path)
 	case "csv", "tsv":
-		each := strings.TrimPrefix(f.load("PART", s, o), "import pandas as pd; frame = ")
+		frame := strings.TrimPrefix(f.load("PART", s, o), "import pandas as pd; frame = ")
 		return fmt.Sprintf("import glob, pandas as pd; frame = pd.concat(%s for part in sorted(glob.glob(%q)))",
-			strings.Replace(each, `"PART"`, "part", 1), path+"/part-*")
+			strings.Replace(frame, `"PART"`, "part", 1), path+"/part-*")
 	case "tar":
 		return "import glob; " + strings.Replace(f.load("PART", s, o), `"PART"`, fmt.Sprintf("sorted(glob.glob(%q))", path+"/part-*"), 1)
 	}
 	return ""
 }
 
-// loadParquet uses datasets where only they decode the layout's images. They call a table without a
-// split "train".
+// loadParquet uses the library datasets if only it decodes the layout's images. It names a table
+// without a split "train".
 func loadParquet(path string, _ *schema.Schema, o Options) string {
 	if o.Layout == "huggingface" {
 		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"parquet\", data_files=%q, split=\"train\")", path)
@@ -43,12 +42,13 @@ func loadParquet(path string, _ *schema.Schema, o Options) string {
 	return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
 }
 
-// line returns a LoadLine that depends on the path alone.
+// line returns a function load that inserts the path into format.
 func line(format string) func(string, *schema.Schema, Options) string {
 	return func(path string, _ *schema.Schema, _ Options) string { return fmt.Sprintf(format, path) }
 }
 
-// pandas reads a CSV file. It takes the first line for a header unless header=None is given.
+// pandas returns the function load of a CSV format. pandas takes the first line for a header unless
+// header=None is given.
 func pandas(arguments string) func(string, *schema.Schema, Options) string {
 	return func(path string, _ *schema.Schema, o Options) string {
 		header := ", header=None"
@@ -59,8 +59,8 @@ func pandas(arguments string) func(string, *schema.Schema, Options) string {
 	}
 }
 
-// loadPNG uses datasets, which read metadata.csv, if there is one, and otherwise ImageFolder, which
-// reads class folders only.
+// loadPNG uses the library datasets if there is a metadata.csv, which it reads, and otherwise
+// torchvision's ImageFolder, which reads class folders only.
 func loadPNG(path string, s *schema.Schema, o Options) string {
 	if o.MetadataCSV {
 		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"imagefolder\", data_dir=%q, split=\"train\")", path)
@@ -71,7 +71,7 @@ func loadPNG(path string, s *schema.Schema, o Options) string {
 	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
 }
 
-// loadTar keeps the order of the rows. A sample is an image and, if there are labels, its label.
+// loadTar loads the rows in order. A sample is an image and, if there are labels, its label.
 func loadTar(path string, s *schema.Schema, _ Options) string {
 	keys := `"png"`
 	if images.Labelled(s) {

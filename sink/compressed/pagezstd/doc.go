@@ -5,8 +5,9 @@
 // this package are those of the RFC.
 //
 // A frame consists of blocks of up to 128 KiB. A block has literals, which are bytes that are coded
-// by their frequency (Huffman), and sequences, each of which says: copy so many literals, and then
-// so many bytes of the output from so far back. Here, a run becomes one literal, its first byte,
+// by their frequency (Huffman), and sequences. A sequence has two lengths and an offset: the
+// decoder copies as many literals as the first length, and then a match, as many bytes as the
+// second length from so far back in the output. Here, a run becomes one literal, its first byte,
 // and a match from one byte back. All matches have this offset, and each follows a literal, so that
 // the offset is always the first repeat offset, which is 1 at the beginning of a frame and takes no
 // bits. The lengths of literals and matches are coded by finite state entropy, with tables that are
@@ -31,5 +32,5 @@
 //	f7 24 57      bits, read from the end: 1 (start), 010111 and 001001 (the states of a literals
 //	              length of 1 and a match length of 19), and 0011110111 (to the states of 3 and 29)
 //
-// Whether a page has runs is for the caller to find out: see [Encoder.Matched].
+// The caller decides whether a page has enough runs for this package: see [Encoder.Matched].
 package pagezstd

@@ -13,7 +13,7 @@ import (
 const (
 	maxBlock    = 128 << 10 // of the contents of a block
 	blockHeader = 3
-	minHuffman  = 64 // of literals that are compressed
+	minHuffman  = 64 // of the literals of a block that are compressed
 )
 
 // maxPredefined is the number of sequences up to which the predefined tables may be shorter than
@@ -48,7 +48,7 @@ type Encoder struct {
 // Append appends a frame of page to dst. The frame depends on page and Checksum alone.
 func (e *Encoder) Append(dst, page []byte) []byte {
 	e.huffman.Reuse, e.huffman.WantLogLess = huff0.ReusePolicyNone, 4
-	const contentSize, checksum = 3 << 6, 1 << 2 // there are 8 bytes of size; a checksum at the end
+	const contentSize, checksum = 3 << 6, 1 << 2 // flags: a size of 8 bytes follows; a checksum at the end
 	const window = 7 << 3                        // 1<<(10+7) bytes, the least for blocks of maxBlock
 	descriptor := byte(contentSize)
 	if e.Checksum {
@@ -213,7 +213,7 @@ func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *tab
 	dst = dst[:cap(dst)]
 	last := sequences[len(sequences)-1]
 	literalsState, matchState := literals.first(last.literalsCode()), matches.first(last.matchCode())
-	pending, n := last.extra(), last.count()
+	pending, n := last.extra(), last.extraCount()
 	offsetBits := uint8(bits.Len(uint(offset)) - 1)
 	pending |= (uint64(offset) - 1<<offsetBits) << n
 	n += offsetBits
@@ -237,7 +237,7 @@ func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *tab
 		n += k
 		literalsState = uint32(literals.states[int32(literalsState>>k)+t.offset])
 		pending |= s.extra() << n
-		n += s.count()
+		n += s.extraCount()
 	}
 	flush()
 	for _, state := range []struct {

@@ -26,8 +26,8 @@ type table struct {
 	symbols [64]symbol
 }
 
-// A symbol says how the state changes when its code is encoded: from state s, the lowest
-// (s+bits)>>16 bits are written, and the rest plus offset is the index of the next state.
+// A symbol describes how the state changes when its code is encoded: of the state s, the lowest
+// (s+bits)>>16 bits are written, and the other bits plus offset are the index of the next state.
 type symbol struct {
 	bits   uint32
 	offset int32
@@ -63,8 +63,8 @@ func (t *table) build() {
 		case share == 1 || share < 0:
 			t.symbols[code] = symbol{uint32(t.log)<<16 - uint32(size), int32(next[code] - 1)}
 		default:
-			most := uint32(t.log) - uint32(bits.Len16(uint16(share-1))-1)
-			t.symbols[code] = symbol{most<<16 - uint32(share)<<most, int32(next[code]) - int32(share)}
+			maxBits := uint32(t.log) - uint32(bits.Len16(uint16(share-1))-1)
+			t.symbols[code] = symbol{maxBits<<16 - uint32(share)<<maxBits, int32(next[code]) - int32(share)}
 		}
 	}
 	for state := range size {
@@ -74,12 +74,12 @@ func (t *table) build() {
 	}
 }
 
-// first returns a state that stands for code.
+// first returns the initial state if code is the first that is encoded.
 func (t *table) first(code uint8) uint32 {
 	return uint32(t.states[t.symbols[code].offset+int32(max(t.shares[code], 1))])
 }
 
-// fit makes t the table of n codes with these counts, and appends its description to dst.
+// fit sets t to the table for n codes with these counts. It appends the table's description to dst.
 func (t *table) fit(dst []byte, counts *[64]uint32, n int) (_ []byte, mode byte) {
 	t.log = uint8(min(max(bits.Len(uint(n))-2, minLog), maxLog))
 	left := 1 << t.log
@@ -97,14 +97,14 @@ func (t *table) fit(dst []byte, counts *[64]uint32, n int) (_ []byte, mode byte)
 		left -= int(t.shares[code])
 	}
 	for left != 0 { // rounding has left states, or has taken too many: the most frequent code gets or gives one
-		most := 0
+		frequent := 0
 		for code, share := range t.shares {
-			if share > t.shares[most] {
-				most = code
+			if share > t.shares[frequent] {
+				frequent = code
 			}
 		}
 		step := min(max(left, -1), 1)
-		t.shares[most] += int16(step)
+		t.shares[frequent] += int16(step)
 		left -= step
 	}
 	t.build()
@@ -153,7 +153,7 @@ func (t *table) appendDescription(dst []byte) []byte {
 	return dst
 }
 
-// A pair has the tables of both lengths.
+// A pair has the tables for both lengths of sequences.
 type pair struct{ literals, matches table }
 
 // predefined returns the tables that need no description (section 3.1.1.3.2.2).

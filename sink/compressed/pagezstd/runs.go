@@ -10,7 +10,7 @@ import (
 // Lengths in bytes.
 const (
 	minRun   = 6 // of a run that becomes a sequence; shorter ones take less space as literals
-	minMatch = 3 // of the format
+	minMatch = 3 // of a match in the format
 )
 
 // A splitter divides a block into literals and sequences.
@@ -84,7 +84,7 @@ func (s *splitter) window(i int) uint64 {
 	return s.equal[k]>>shift | s.equal[k+1]<<1<<(63-shift)
 }
 
-// end returns the last byte of the run that contains byte i.
+// end returns the index of the last byte of the run that contains byte i.
 func (s *splitter) end(i int) int {
 	for {
 		n := bits.TrailingZeros64(^s.window(i))
@@ -121,8 +121,8 @@ func pairs(p []byte) uint64 {
 }
 
 // A sequence is a number of literals and the match that follows them. From its lowest bit, it has
-// the additional bits of both lengths, in 32 bits; their number, in 8 bits; and the codes of the
-// literals length and of the match length, in 8 bits each.
+// the additional bits of both lengths, in 32 bits; the number of these bits, in 8 bits; and the
+// codes of the literals length and of the match length, in 8 bits each.
 type sequence uint64
 
 const (
@@ -132,12 +132,12 @@ const (
 )
 
 func (s sequence) extra() uint64       { return uint64(s & extraMask) }
-func (s sequence) count() uint8        { return uint8(s >> countShift) }
+func (s sequence) extraCount() uint8   { return uint8(s >> countShift) }
 func (s sequence) literalsCode() uint8 { return uint8(s>>literalsShift) & codeMask }
 func (s sequence) matchCode() uint8    { return uint8(s>>matchShift) & codeMask }
 
-// codes has the codes and additional bits of literals lengths below 128, and of match lengths less
-// minMatch below 128.
+// codes has the codes and additional bits for literals lengths, and for match lengths minus
+// minMatch, below 128.
 type codes struct{ literals, matches [128]sequence }
 
 // lengthCodes returns the codes of section 3.1.1.3.2.1.1: each code stands for 1<<n lengths, where
@@ -168,11 +168,11 @@ func (c *codes) sequence(literals, match int) sequence {
 
 // join returns the sequence of two codes.
 func join(literals, match sequence) sequence {
-	return literals + match&^extraMask + match&extraMask<<(literals.count()&31)
+	return literals + match&^extraMask + match&extraMask<<(literals.extraCount()&31)
 }
 
-// code returns the code of a length, less minMatch for a match, below 1<<17. Lengths that are not
-// in the table have as many additional bits as follow their first bit.
+// code returns the code of a length below 1<<17; that of a match is given minus minMatch. If it is
+// not in the table, all its bits after the first one are additional bits.
 func code(table []sequence, length int, base uint64, shift int) sequence {
 	if length < len(table) {
 		return table[length]
