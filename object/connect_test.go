@@ -150,7 +150,8 @@ func TestRegionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestKeysAreFetchedAnew before they expire, and stay in use while no new ones can be fetched.
+// TestKeysAreFetchedAnew fetches keys before the old ones expire. The old ones stay in use while no
+// new ones can be fetched.
 func TestKeysAreFetchedAnew(t *testing.T) {
 	home(t, "[default]\ncredential_process = cat \"$KEYS\"\n", "")
 	path := filepath.Join(t.TempDir(), "the keys")

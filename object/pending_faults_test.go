@@ -20,11 +20,11 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// stagedRequests are the requests that stage an object, publish it, look for it, and abort or sweep
-// it.
+// stagedRequests match the requests that stage an object, publish it, look for it, and abort or
+// sweep it.
 var stagedRequests = map[string]func(*http.Request) bool{
-	"begin":    faultsOf["begin"],
-	"part":     faultsOf["part"],
+	"begin":    uploadRequests["begin"],
+	"part":     uploadRequests["part"],
 	"complete": func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Has("uploadId") },
 	"look":     func(r *http.Request) bool { return r.Method == http.MethodHead && r.URL.Path == "/bkt/x" },
 	"parts":    func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Has("uploadId") },
@@ -32,8 +32,8 @@ var stagedRequests = map[string]func(*http.Request) bool{
 	"abort":    func(r *http.Request) bool { return r.Method == http.MethodDelete },
 }
 
-// TestStagedThroughFaults has temporary faults, also such that hide a success, in every request of
-// a staged object.
+// TestStagedThroughFaults has temporary faults, some of which hide a success, in every request of a
+// staged object.
 func TestStagedThroughFaults(t *testing.T) {
 	t.Parallel()
 	for request, match := range stagedRequests {
@@ -48,7 +48,7 @@ func TestStagedThroughFaults(t *testing.T) {
 				if request == "complete" && o.Stall < time.Minute {
 					o.Stall /= stallFactor
 				}
-				live(t, f, query, o)
+				stageAll(t, f, query, o)
 				if n := p.Done()[fault]; n != 2 {
 					t.Errorf("%d faults, expected 2: the test is broken", n)
 				}
@@ -57,9 +57,9 @@ func TestStagedThroughFaults(t *testing.T) {
 	}
 }
 
-// live makes three objects with one key, which takes all requests: one is published twice, one is
-// aborted, and one is swept.
-func live(t *testing.T, f *fake.Server, query string, o Options) {
+// stageAll stages three objects with one key, which needs requests of every kind: one object is
+// published twice, one is aborted, and one is swept.
+func stageAll(t *testing.T, f *fake.Server, query string, o Options) {
 	t.Helper()
 	s, object := otherStore(t, query, o)
 	send := func(data []byte) (r PendingUpload) {

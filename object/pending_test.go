@@ -20,8 +20,7 @@ import (
 var stagedSizes = map[string]int{"empty": 0, "a byte": 1, "almost a part": testPart - 1, "a part": testPart, "more than a part": testPart + 1,
 	"3 parts": 3 * testPart}
 
-// otherStore returns the store of another process, and the object of stage by its name in this
-// store.
+// otherStore returns the store of another process, and the URL there of the object of stage.
 func otherStore(t *testing.T, query string, o Options) (*Store, string) {
 	t.Helper()
 	s := &Store{Options: o}
@@ -32,8 +31,8 @@ func otherStore(t *testing.T, query string, o Options) (*Store, string) {
 	return s, name
 }
 
-// stage sends data as s3://bkt/x and leaves it unseen. The upload has been in a file, as for
-// another process.
+// stage uploads data as s3://bkt/x without publishing it. It returns the upload as another process
+// reads it from JSON.
 func stage(t *testing.T, query string, data []byte) PendingUpload {
 	t.Helper()
 	w := create(t, &Store{Options: quick}, query, true)

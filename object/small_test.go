@@ -68,7 +68,7 @@ func TestPutIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestSmallThroughFaults has temporary faults, also such that hide a success.
+// TestSmallThroughFaults has temporary faults, some of which hide a success.
 func TestSmallThroughFaults(t *testing.T) {
 	t.Parallel()
 	for request, match := range map[string]func(*http.Request) bool{

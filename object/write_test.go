@@ -148,8 +148,8 @@ func TestExisting(t *testing.T) {
 	}
 }
 
-// faultsOf are the requests of an upload.
-var faultsOf = map[string]func(*http.Request) bool{
+// uploadRequests match the requests of an upload.
+var uploadRequests = map[string]func(*http.Request) bool{
 	"begin": func(r *http.Request) bool { return r.URL.Query().Has("uploads") },
 	"part":  func(r *http.Request) bool { return r.URL.Query().Has("partNumber") },
 	"last": func(r *http.Request) bool {
@@ -158,10 +158,10 @@ var faultsOf = map[string]func(*http.Request) bool{
 	},
 }
 
-// TestWriteThroughFaults has temporary faults, also such that hide a success.
+// TestWriteThroughFaults has temporary faults, some of which hide a success.
 func TestWriteThroughFaults(t *testing.T) {
 	t.Parallel()
-	for request, match := range faultsOf {
+	for request, match := range uploadRequests {
 		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
 			for name, size := range sizes {
 				for _, overwrite := range []bool{false, true} {
@@ -196,10 +196,10 @@ func TestWriteThroughFaults(t *testing.T) {
 	}
 }
 
-// TestWriteGivesUp has permanent faults: the old object stays, and no parts.
+// TestWriteGivesUp has permanent faults: the old object stays, and no parts are left.
 func TestWriteGivesUp(t *testing.T) {
 	t.Parallel()
-	for request, match := range faultsOf {
+	for request, match := range uploadRequests {
 		for _, broken := range []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403} {
 			f, p, query := serve(t, once(broken, 1<<40, match))
 			f.Put("x", []byte("old"))
@@ -239,7 +239,7 @@ func TestLostAndTaken(t *testing.T) {
 	t.Parallel()
 	var f *fake.Server
 	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
-		if faultsOf["last"](r) {
+		if uploadRequests["last"](r) {
 			f.Put("x", []byte("of another run"))
 			return proxy.LostError
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// byElement returns the columns of the layout columns.
-func byElement(of ...source.Column) ([]Column, error) {
-	columns, _, err := Represent(&schema.Schema{Columns: of}, "columns", "")
+// byElement represents tensors in the layout columns.
+func byElement(tensors ...source.Column) ([]Column, error) {
+	columns, _, err := Represent(&schema.Schema{Columns: tensors}, "columns", "")
 	return columns, err
 }
 

@@ -28,13 +28,13 @@ type gate struct {
 	server  *fake.Server
 	stops   func(r *http.Request) bool
 	stopped atomic.Bool
-	came    chan struct{} // closed when that request arrives
+	arrived chan struct{} // closed when that request arrives
 	opened  chan struct{}
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.stops != nil && g.stops(r) && g.stopped.CompareAndSwap(false, true) {
-		close(g.came)
+		close(g.arrived)
 		<-g.opened
 	}
 	g.server.ServeHTTP(w, r)
@@ -43,7 +43,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // reach returns a store that uses the server through a gate of its own.
 func reach(t *testing.T, server *fake.Server, stops func(r *http.Request) bool) (*object.Store, *gate) {
 	t.Helper()
-	g := &gate{server: server, stops: stops, came: make(chan struct{}), opened: make(chan struct{})}
+	g := &gate{server: server, stops: stops, arrived: make(chan struct{}), opened: make(chan struct{})}
 	front := httptest.NewServer(g)
 	t.Cleanup(front.Close)
 	s := &object.Store{}
@@ -143,7 +143,7 @@ func TestTwoPlansOfOneTarget(t *testing.T) {
 			b.Objects = slow
 			ended := make(chan error)
 			go func() { _, err := b.Commit(t.Context()); ended <- err }()
-			<-g.came
+			<-g.arrived
 			_, errA := a.Commit(t.Context())
 			close(g.opened)
 			errB := <-ended
@@ -182,7 +182,7 @@ func TestAbortBesideCommit(t *testing.T) {
 			committing.Objects = slow
 			ended := make(chan error)
 			go func() { _, err := committing.Commit(t.Context()); ended <- err }()
-			<-g.came
+			<-g.arrived
 			if err := p.Abort(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -218,9 +218,9 @@ func TestAbortAndCommitInTurns(t *testing.T) {
 		})
 		committed, ended := make(chan error, 1), make(chan error, 1)
 		go func() { _, err := committing.Commit(t.Context()); committed <- err }()
-		<-commitGate.came
+		<-commitGate.arrived
 		go func() { ended <- aborting.Abort(t.Context()) }()
-		<-abortGate.came
+		<-abortGate.arrived
 		var commitErr, abortErr error
 		if commitFirst {
 			close(commitGate.opened)

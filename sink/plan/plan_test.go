@@ -361,8 +361,8 @@ func TestCommitRefuses(t *testing.T) {
 	}
 }
 
-// TestEach demands that no more calls run at once than the limit.
-func TestEach(t *testing.T) {
+// TestForEach demands that no more calls run at once than the limit.
+func TestForEach(t *testing.T) {
 	t.Parallel()
 	var running, called atomic.Int32
 	err := forEach(t.Context(), 2, 20, func(context.Context, int) error {
@@ -379,8 +379,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestCommitOverTaken demands the same error if something is made there while the parts are
-// checked.
+// TestCommitOverTaken demands the same error if something is created at the path of the target
+// while the parts are checked.
 func TestCommitOverTaken(t *testing.T) {
 	t.Parallel()
 	p, _ := work(t)

@@ -36,8 +36,8 @@ type Result struct {
 	Upload *object.PendingUpload `json:"upload,omitempty"`
 }
 
-// storage is where a target is, with the parts and results beside it until it is committed. Parts
-// and results are named without folders.
+// A storage keeps the parts and results of one target until commit publishes them or abort removes
+// them. Parts and results are named without folders.
 type storage interface {
 	// put moves the part that was made at attempt to its name, and then writes text as its result.
 	// If the part exists, it must have the same bytes. If the result exists, put fails with
