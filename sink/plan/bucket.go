@@ -257,7 +257,7 @@ func (b *bucket) sweep(ctx context.Context) error {
 	return b.store.Sweep(ctx, below+partPrefix, func(name string) bool { return ours[name[len(below):]] })
 }
 
-// unfinished returns the names that a commit has made visible, none if the commit is complete.
+// unfinished returns the parts that a commit has made visible, none if the commit is complete.
 func (b *bucket) unfinished(ctx context.Context) (ours []string, err error) {
 	found, err := b.names(ctx, b.target.Path)
 	if slices.Contains(found, success) {

@@ -48,7 +48,7 @@ func (f *folder) attempt(file string) (string, error) {
 	return f.path(attemptsFolder, randomName()+"-"+file), nil
 }
 
-// sweepAge is the minimum age of locks that sweep removes: a new lock is not held for a moment.
+// sweepAge is the minimum age of locks that sweep removes: a new lock may not be held yet.
 const sweepAge = time.Minute
 
 // sweep removes the files of killed attempts to make a part. Attempts that are running hold their

@@ -172,7 +172,7 @@ func (p *Plan) check(path string) error {
 	return nil
 }
 
-// check returns an error for inputs and parts that are not valid. The first part must have index.
+// check returns an error for inputs and parts that are not valid. index is that of the first part.
 func (t *Target) check(path string, index int) error {
 	for _, in := range t.Inputs {
 		if (in.ETag != "") != object.IsURL(in.Path) {
@@ -200,7 +200,7 @@ func (t *Target) check(path string, index int) error {
 	return nil
 }
 
-// within reports whether the input has the bytes of a piece.
+// within reports whether the input has all bytes of the piece.
 func (p *Piece) within(in *Input) bool { return 0 <= p.From && p.From <= p.To && p.To <= in.Bytes }
 
 // A contextReader reads until its context is done.
