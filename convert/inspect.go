@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -74,6 +75,9 @@ func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, 
 
 func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 	splits, first, err := o.findAnyway(ctx)
+	if len(o.args) > 1 && fault.KindOf(err) == fault.Usage { // they are not one table
+		return o.inspectEach(ctx, found)
+	}
 	if err != nil {
 		return err
 	}
@@ -101,6 +105,19 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 			if err := found(file); err != nil {
 				return err
 			}
+		}
+	}
+	return first
+}
+
+// inspectEach inspects one input after the other.
+func (o *inputs) inspectEach(ctx context.Context, found func(*File) error) (first error) {
+	for i := range o.args {
+		one := *o
+		one.args, one.foreign = o.args[i:i+1], nil
+		first = cmp.Or(first, one.inspect(ctx, found))
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	return first
