@@ -9,14 +9,15 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// elements are columns with the numbers in their names.
+// elements holds columns, by their indices, and the numbers in the name of each.
 type elements struct {
 	rank    int
 	columns []int
 	numbers []int32 // rank numbers for each column
 }
 
-func (e *elements) at(i int) []int32 { return e.numbers[i*e.rank : (i+1)*e.rank] }
+// numbersOf returns the numbers in the name of the column e.columns[i].
+func (e *elements) numbersOf(i int) []int32 { return e.numbers[i*e.rank : (i+1)*e.rank] }
 
 // sort sorts the columns by their numbers, which is C order; columns with equal numbers keep their
 // order.
@@ -30,7 +31,7 @@ func (e *elements) sort() {
 func (e *elements) Len() int { return len(e.columns) }
 
 func (e *elements) Less(i, k int) bool {
-	c := slices.Compare(e.at(i), e.at(k))
+	c := slices.Compare(e.numbersOf(i), e.numbersOf(k))
 	return c < 0 || c == 0 && e.columns[i] < e.columns[k]
 }
 
@@ -51,14 +52,15 @@ func (e *elements) complete() bool {
 	return e.numbers[0] <= 1
 }
 
-// many is the count of numbers from which on, if most numbers up to the largest exist, the others
-// are considered missing.
+// many is the minimum count of numbers that are taken for a tensor with gaps, if they are more than
+// half of the numbers up to the largest.
 const many = 32
 
-// begins reports whether the numbers look like those of a tensor: they begin with 0 and 1 or with 1
-// and 2, or there are many and most of those up to the largest. Other numbers belong to names of
-// separate columns, such as q1 and q3.
-func (e *elements) begins() bool {
+// looksLikeTensor reports whether the numbers, which are sorted, look like those of a tensor: they
+// begin with 0 and 1 or with 1 and 2, or they begin with 0 or 1 and there are many and more than
+// half of those up to the largest. Other numbers belong to the names of separate columns, such as
+// q1 and q3.
+func (e *elements) looksLikeTensor() bool {
 	n := len(e.numbers)
 	if e.numbers[0] > 1 {
 		return false
@@ -67,8 +69,8 @@ func (e *elements) begins() bool {
 	return i < 0 || e.numbers[i] == e.numbers[0]+1 || n >= many && n > int(e.numbers[n-1])/2
 }
 
-// indices splits a name such as 3x4 or a_3x4. The numbers, at least two, are appended to to.
-func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) {
+// splitIndices splits a name such as 3x4 or a_3x4. It appends the numbers, at least two, to dst.
+func splitIndices(name string, dst []int32) (prefix string, numbers []int32, ok bool) {
 	prefix = strings.TrimRight(name, "0123456789x")
 	if prefix != "" && !strings.HasSuffix(prefix, "_") {
 		return "", nil, false
@@ -77,7 +79,7 @@ func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) 
 	if strings.IndexByte(rest, 'x') < 0 {
 		return "", nil, false
 	}
-	numbers = to
+	numbers = dst
 	for part := range strings.SplitSeq(rest, "x") {
 		n, err := strconv.ParseUint(part, 10, 31)
 		if err != nil || isPadded(part) {
@@ -88,37 +90,37 @@ func indices(name string, to []int32) (prefix string, numbers []int32, ok bool) 
 	return prefix, numbers, true
 }
 
-// wrong returns the first reason why e, sorted, does not have every element of a tensor of that
-// shape exactly once; nil if it has. The first element has the indices start; name returns the name
-// of the element with given indices.
-func (g *grouping) wrong(e *elements, start []int32, shape []int, name func(at []int32) string) *fault.Error {
+// checkComplete returns an error if e, which is sorted, does not have every element of a tensor of
+// the given shape exactly once. The first element has the indices start; name returns the name of
+// the element with the given indices.
+func (g *grouping) checkComplete(e *elements, start []int32, shape []int, name func(indices []int32) string) *fault.Error {
 	const hint = "number the columns of a record without gaps or repeats; if a column is not an element of the record, give it a name that does not end with a number"
 	for i := 1; i < len(e.columns); i++ {
-		if slices.Equal(e.at(i-1), e.at(i)) {
+		if slices.Equal(e.numbersOf(i-1), e.numbersOf(i)) {
 			return fault.New(fault.Malformed, "columns %d and %d both named %s, expected each element of a record once",
 				e.columns[i-1]+1, e.columns[i]+1, g.names[e.columns[i]]).WithHint(hint)
 		}
 	}
-	without := func(at []int32) *fault.Error {
+	missing := func(indices []int32) *fault.Error {
 		return fault.New(fault.Malformed, "%d columns %s…%s without %s, expected all elements of a record",
-			len(e.columns), g.names[e.columns[0]], g.names[e.columns[len(e.columns)-1]], name(at))
+			len(e.columns), g.names[e.columns[0]], g.names[e.columns[len(e.columns)-1]], name(indices))
 	}
-	at := slices.Clone(start)
+	indices := slices.Clone(start)
 	for i, c := range e.columns {
-		if !slices.Equal(e.at(i), at) {
-			return without(at).WithHint("the gap is before %s, in column %d: %s", g.names[c], c+1, hint)
+		if !slices.Equal(e.numbersOf(i), indices) {
+			return missing(indices).WithHint("the gap is before %s, in column %d: %s", g.names[c], c+1, hint)
 		}
-		for axis := len(at) - 1; axis >= 0; axis-- {
-			if at[axis]++; int(at[axis]-start[axis]) < shape[axis] {
+		for axis := len(indices) - 1; axis >= 0; axis-- {
+			if indices[axis]++; int(indices[axis]-start[axis]) < shape[axis] {
 				break
 			}
 			if axis > 0 {
-				at[axis] = start[axis]
+				indices[axis] = start[axis]
 			}
 		}
 	}
-	if int(at[0]-start[0]) < shape[0] { // the last row ends early
-		return without(at).WithHint(hint)
+	if int(indices[0]-start[0]) < shape[0] { // the last row ends early
+		return missing(indices).WithHint(hint)
 	}
 	return nil
 }

@@ -86,34 +86,34 @@ func (h Header) Reshape(dims []int) (Header, error) {
 	}
 	elements, _ := Product(1, h.Dims) // does not overflow: the size in bytes does not either
 	open, rest := -1, make([]int64, 0, len(dims))
-	as := Header{DType: h.DType, Dims: make([]int64, len(dims))}
+	reshaped := Header{DType: h.DType, Dims: make([]int64, len(dims))}
 	for i, d := range dims {
-		as.Dims[i] = int64(d)
+		reshaped.Dims[i] = int64(d)
 		switch {
 		case d == -1 && open < 0:
 			open = i
-		case d < 0 || as.Dims[i] > math.MaxUint32:
+		case d < 0 || reshaped.Dims[i] > math.MaxUint32:
 			return h, ShapeError("dimension %d is %d, expected 0 to %d, or -1 once", i+1, d, uint32(math.MaxUint32))
 		default:
-			rest = append(rest, as.Dims[i])
+			rest = append(rest, reshaped.Dims[i])
 		}
 	}
 	n, ok := Product(1, rest)
 	if open >= 0 && ok && n > 0 && elements%n == 0 {
-		as.Dims[open] = elements / n
+		reshaped.Dims[open] = elements / n
 		n = elements
 	}
-	if !ok || n != elements || open >= 0 && as.Dims[open] > math.MaxUint32 || open >= 0 && as.Dims[open] < 0 {
+	if !ok || n != elements || open >= 0 && reshaped.Dims[open] > math.MaxUint32 || open >= 0 && reshaped.Dims[open] < 0 {
 		err := ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
 		if ok && open < 0 && n > 0 && elements%n == 0 { // the shape of a record
 			return h, err.WithHint("leave the number of records open: --reshape -1x%s", strings.ReplaceAll(dimsText(dims), "×", "x"))
 		}
 		return h, err
 	}
-	if as.checkSize() != nil {
-		return h, ShapeError("records of %s are too large", dimsText(as.Dims))
+	if reshaped.checkSize() != nil {
+		return h, ShapeError("records of %s are too large", dimsText(reshaped.Dims))
 	}
-	return as, nil
+	return reshaped, nil
 }
 
 // reshapeRecords returns a header for the same elements in records of another shape, for a file
@@ -130,15 +130,15 @@ func (h Header) reshapeRecords(shape []int) (Header, error) {
 		count = min(elements/n, UnfilledCount)
 	}
 	// Zero records can have any valid shape.
-	as, err := Header{DType: h.DType, Dims: []int64{0}}.Reshape(slices.Concat([]int{0}, shape))
+	reshaped, err := Header{DType: h.DType, Dims: []int64{0}}.Reshape(slices.Concat([]int{0}, shape))
 	if err != nil {
 		return h, err
 	}
-	as.Dims[0] = count
-	if as.checkSize() != nil {
+	reshaped.Dims[0] = count
+	if reshaped.checkSize() != nil {
 		return h, ShapeError("records of %s are too large", dimsText(shape))
 	}
-	return as, nil
+	return reshaped, nil
 }
 
 // AppendBinary appends the header's bytes to dst. It fails if h is not a valid header: no
@@ -206,15 +206,15 @@ func (h Header) checkSize() error {
 // that is, if they fit size bytes of IDX data once their bytes are swapped. A plain file holds just
 // this data, uncompressed.
 func (h Header) checkOrder(size int64, plain bool) error {
-	as := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
-	for i, d := range as.Dims {
-		as.Dims[i] = int64(bits.ReverseBytes32(uint32(d)))
+	swapped := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
+	for i, d := range swapped.Dims {
+		swapped.Dims[i] = int64(bits.ReverseBytes32(uint32(d)))
 	}
-	if size == 0 || as.checkSize() != nil || as.Size()+as.PayloadSize() != size {
+	if size == 0 || swapped.checkSize() != nil || swapped.Size()+swapped.PayloadSize() != size {
 		return nil
 	}
 	text := ""
-	raw, _ := as.AppendBinary(nil) // cannot fail, because h was read from a file
+	raw, _ := swapped.AppendBinary(nil) // cannot fail, because h was read from a file
 	for _, b := range raw {
 		text += fmt.Sprintf(`\%03o`, b)
 	}
@@ -223,7 +223,7 @@ func (h Header) checkOrder(size int64, plain bool) error {
 		advice = "save the decompressed data as FILE first, then correct its header"
 	}
 	return fault.New(fault.Malformed, "the dimensions and the magic number have different byte orders: found %s, expected %s, which fits %d bytes of IDX data",
-		dimsText(h.Dims), dimsText(as.Dims), size).At(4).
+		dimsText(h.Dims), dimsText(swapped.Dims), size).At(4).
 		WithHint("%s: printf '%s' | dd of=FILE bs=1 conv=notrunc", advice, text)
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxExpansion is how many times larger than its compressed form deflate data can be: a match of
-// 258 bytes takes at least two bits.
+// maxExpansion is the largest factor by which deflate can shrink data: a match of 258 bytes takes
+// at least two bits.
 const maxExpansion = 1032
 
 // Append appends the samples of the PNG file to dst as a record: in C order, little-endian. It
-// fails if file is damaged, has another format than f, or has a sample of 16 bits above 32767. It
-// allocates at most one picture of f, and only if file is long enough to fill it.
+// fails if file is damaged, if its format is not f, or if a sample of 16 bits exceeds 32767. It
+// allocates at most one picture of f, and only if file is long enough to contain one.
 func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	h, err := parse(file)
 	if err != nil {
@@ -26,7 +26,7 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	if !h.fits(f) {
 		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("all pictures of a column must have the same format")
 	}
-	if h.lines/maxExpansion > int64(len(file)) {
+	if h.minLinesSize/maxExpansion > int64(len(file)) {
 		return dst, fault.New(fault.Truncated, "the header says %v, but the file has only %d bytes", f, len(file)).
 			WithHint("the file is incomplete: download or write it again")
 	}
@@ -41,14 +41,14 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 	return f.appendAny(dst, file)
 }
 
-// appendAny decodes any PNG file with image/png, after its header was compared.
+// appendAny decodes any PNG file with image/png. The caller has compared the header with f.
 func (f Format) appendAny(dst, file []byte) ([]byte, error) {
 	m, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
 		return dst, fault.New(fault.Malformed, "the image is damaged: %v", err).WithHint("the file is incomplete: download or write it again")
 	}
 	start := len(dst)
-	if dst, err = f.samples(slices.Grow(dst, int(f.Size())), m); err != nil {
+	if dst, err = f.appendSamples(slices.Grow(dst, int(f.Size())), m); err != nil {
 		return dst[:start], err
 	}
 	if found := int64(len(dst) - start); found != f.Size() {
@@ -57,8 +57,8 @@ func (f Format) appendAny(dst, file []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// samples appends the samples of m, which has one of the types that image/png makes.
-func (f Format) samples(dst []byte, m image.Image) ([]byte, error) {
+// appendSamples appends the samples of m, which has one of the types that image/png returns.
+func (f Format) appendSamples(dst []byte, m image.Image) ([]byte, error) {
 	switch m := m.(type) {
 	case *image.Gray:
 		return appendRows(dst, m.Pix, m.Stride, f.Width, f.Height, 1, 1), nil
@@ -67,18 +67,18 @@ func (f Format) samples(dst []byte, m image.Image) ([]byte, error) {
 	case *image.NRGBA:
 		return appendRows(dst, m.Pix, m.Stride, f.Width, f.Height, 4, f.Channels), nil
 	case *image.Paletted:
-		return f.colors(dst, m)
+		return f.appendColors(dst, m)
 	case *image.Gray16:
-		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 2, 2))
+		return f.appendSwapped(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 2, 2))
 	case *image.RGBA64: // opaque
-		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
+		return f.appendSwapped(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
 	case *image.NRGBA64:
-		return f.swap(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
+		return f.appendSwapped(dst, appendRows(nil, m.Pix, m.Stride, f.Width, f.Height, 8, 2*f.Channels))
 	}
 	return dst, fault.New(fault.Malformed, "the image is a %T, which is not expected of PNG", m)
 }
 
-// appendRows appends the first keep bytes of each pixel of size bytes.
+// appendRows appends the first keep bytes of each pixel of pix, which takes size bytes.
 func appendRows(dst, pix []byte, stride, width, height, size, keep int) []byte {
 	for y := range height {
 		row := pix[y*stride : y*stride+width*size]
@@ -93,8 +93,8 @@ func appendRows(dst, pix []byte, stride, width, height, size, keep int) []byte {
 	return dst
 }
 
-// swap appends samples of 16 bits, which are big-endian in PNG.
-func (f Format) swap(dst, samples []byte) ([]byte, error) {
+// appendSwapped appends samples of 16 bits, big-endian as in PNG, as little-endian ones.
+func (f Format) appendSwapped(dst, samples []byte) ([]byte, error) {
 	for i := 0; i < len(samples); i += 2 {
 		v := binary.BigEndian.Uint16(samples[i:])
 		if v > 32767 {
@@ -107,8 +107,8 @@ func (f Format) swap(dst, samples []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// colors appends the palette's colours of the pixels of m.
-func (f Format) colors(dst []byte, m *image.Paletted) ([]byte, error) {
+// appendColors appends the colour of each pixel of m, which is an index in its palette.
+func (f Format) appendColors(dst []byte, m *image.Paletted) ([]byte, error) {
 	var table [256][4]byte
 	for i, c := range m.Palette {
 		switch c := c.(type) {

@@ -10,24 +10,25 @@ import (
 	"sync"
 )
 
-// A plainDecoder decodes the files that most small images are: 8 bits, no palette, not interlaced,
+// A plainDecoder decodes the most common kind of small image: 8 bits, no palette, not interlaced,
 // with a single IDAT chunk between the header and the end. It is reused, because image/png leaves
 // 47 KB of garbage for each file, a third of its time on MNIST.
 type plainDecoder struct {
 	data  bytes.Reader
 	in    io.ReadCloser // a zlib reader, which is reset for each file
-	lines []byte        // filtered, each after a byte for its filter
-	zeros []byte        // the line above the first one, or longer
+	lines []byte        // filtered, each after the byte that names its filter
+	zeros []byte        // above the first line; may be longer than a line
 }
 
-// plainDecoders are those that are not in use.
+// plainDecoders has the decoders that are not in use.
 var plainDecoders = sync.Pool{New: func() any { return new(plainDecoder) }}
 
-// appendPlain appends the samples of file, whose header says f. If file has another structure or is
-// damaged, ok is false and dst is unchanged: image/png then decides, and reports the error.
+// appendPlain appends the samples of file, whose header the caller has compared with f. If file has
+// another structure or is damaged, ok is false and dst is unchanged: image/png then decodes file or
+// reports the error.
 func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	header := file[len(signature)+8:]
-	if samples, _ := combination(header[9], 8); samples != f.Channels || header[9] == palette || header[8] != 8 || header[10]|header[11]|header[12] != 0 {
+	if samples, _ := samplesPerPixel(header[9], 8); samples != f.Channels || header[9] == palette || header[8] != 8 || header[10]|header[11]|header[12] != 0 {
 		return dst, false
 	}
 	pixels, rest, ok := chunk(file[headerEnd:], "IDAT")
@@ -61,8 +62,8 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	return dst, true
 }
 
-// chunk returns the data of the chunk that file begins with, and what follows it. ok is false if it
-// is another chunk or its checksum is wrong.
+// chunk returns the data of the first chunk of file, and the bytes after the chunk. ok is false if
+// the chunk is not of the given kind, is not complete, or has a wrong checksum.
 func chunk(file []byte, kind string) (data, rest []byte, ok bool) {
 	if len(file) < chunkFrame || string(file[4:8]) != kind {
 		return nil, nil, false
@@ -75,7 +76,8 @@ func chunk(file []byte, kind string) (data, rest []byte, ok bool) {
 	return file[8:end], file[end+4:], crc32.ChecksumIEEE(file[4:end]) == binary.BigEndian.Uint32(file[end:])
 }
 
-// inflate decompresses data to d.lines, and reports whether it is exactly that long.
+// inflate decompresses data to d.lines. It reports whether data has exactly the lines of a picture
+// of f.
 func (d *plainDecoder) inflate(data []byte, f Format) bool {
 	d.data.Reset(data)
 	var err error

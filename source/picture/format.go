@@ -52,7 +52,7 @@ const maxSide = 1 << 28
 const (
 	signature  = "\x89PNG\r\n\x1a\n"
 	chunkFrame = 12 // length, type and CRC around the data of a chunk
-	headerSize = 13 // of the data of IHDR
+	headerSize = 13 // length of the data of IHDR
 	headerEnd  = len(signature) + chunkFrame + headerSize
 )
 
@@ -65,40 +65,39 @@ const (
 	withAlpha = 6
 )
 
-// A header is the content of the first chunks of a file.
+// A header describes a picture, from the chunks before its pixels.
 type header struct {
-	format Format
-	greys  bool // the picture has a palette, all colours of which are grey and opaque
-	// lines is the least number of bytes of all filtered lines of the picture, to which the
-	// compressed data must decompress.
-	lines int64
+	format      Format
+	greyPalette bool // the picture has a palette of opaque greys only
+	// minLinesSize is a lower bound for the size of the filtered lines, to which the compressed
+	// pixels must decompress, in bytes.
+	minLinesSize int64
 }
 
-// Describe returns the format of the PNG file that begins with file. It needs only the chunks
-// before the pixels.
+// Describe returns the format of a PNG file. file may end where the pixels begin.
 func Describe(file []byte) (Format, error) {
 	h, err := parse(file)
 	return h.format, err
 }
 
-// Greys reports whether file, a PNG file, has a palette of opaque greys only, as optipng and
-// pngquant write grey pictures. Describe returns its colours, but it can also be appended to
-// records of 8-bit grey.
-func Greys(file []byte) bool {
+// HasGreyPalette reports whether file is a PNG file whose palette has opaque greys only, as optipng
+// and pngquant write grey pictures. Describe returns an RGB format for it, but Append also accepts
+// it for a format of 8-bit grey.
+func HasGreyPalette(file []byte) bool {
 	h, err := parse(file)
-	return err == nil && h.greys
+	return err == nil && h.greyPalette
 }
 
 // fits reports whether the picture can be a record of f.
 func (h header) fits(f Format) bool {
-	grey := h.format
-	grey.Channels = 1
-	return h.format == f || h.greys && grey == f
+	asGrey := h.format
+	asGrey.Channels = 1
+	return h.format == f || h.greyPalette && asGrey == f
 }
 
 func parse(file []byte) (header, error) {
 	if !bytes.HasPrefix(file, []byte(signature)) {
-		return header{}, foreign(file)
+		return header{}, notPNG(file)
 	}
 	if len(file) < headerEnd {
 		return header{}, fault.New(fault.Truncated, "the file ends inside its header, after %d bytes", len(file)).WithHint("download or write the file again")
@@ -116,7 +115,7 @@ func parse(file []byte) (header, error) {
 		return header{}, fault.New(fault.Malformed, "the header says %d×%d pixels, expected 1 to %d each way", w, h, maxSide)
 	}
 	depth, color := int(data[8]), data[9]
-	samples, ok := combination(color, depth)
+	samples, ok := samplesPerPixel(color, depth)
 	if !ok {
 		return header{}, fault.New(fault.Malformed, "the header says colour type %d with %d bits, which PNG does not have", color, depth)
 	}
@@ -124,38 +123,38 @@ func parse(file []byte) (header, error) {
 	if color == palette {
 		f.Channels = 3
 	}
-	colors, transparent := beforePixels(file[headerEnd:])
+	colors, transparent := readPalette(file[headerEnd:])
 	if color == greyAlpha || transparent {
 		f.Channels = 4
 	}
-	return header{format: f, greys: color == palette && !transparent && areGreys(colors), lines: f.pixels() / 8 * int64(depth*samples)}, nil
+	return header{format: f, greyPalette: color == palette && !transparent && allGrey(colors), minLinesSize: f.pixels() / 8 * int64(depth*samples)}, nil
 }
 
 func (f Format) pixels() int64 { return int64(f.Width) * int64(f.Height) }
 
-// combination returns the number of stored samples of a pixel, and whether PNG has this colour type
-// with this depth.
-func combination(color byte, depth int) (samples int, ok bool) {
-	whole := depth == 8 || depth == 16
-	small := depth == 1 || depth == 2 || depth == 4
+// samplesPerPixel returns the number of stored samples of a pixel. ok is false if PNG does not have
+// this colour type with this depth.
+func samplesPerPixel(color byte, depth int) (samples int, ok bool) {
+	wholeBytes := depth == 8 || depth == 16
+	partial := depth == 1 || depth == 2 || depth == 4
 	switch color {
 	case grey:
-		return 1, whole || small
+		return 1, wholeBytes || partial
 	case palette:
-		return 1, depth == 8 || small
+		return 1, depth == 8 || partial
 	case trueColor:
-		return 3, whole
+		return 3, wholeBytes
 	case greyAlpha:
-		return 2, whole
+		return 2, wholeBytes
 	case withAlpha:
-		return 4, whole
+		return 4, wholeBytes
 	}
 	return 0, false
 }
 
-// beforePixels returns the colours of the palette in the chunks before the pixels, and whether
-// these include tRNS, which makes colours transparent.
-func beforePixels(chunks []byte) (colors []byte, transparent bool) {
+// readPalette returns the colours of the palette, if there is one before the pixels. transparent
+// reports whether there is a chunk tRNS, which makes colours transparent.
+func readPalette(chunks []byte) (colors []byte, transparent bool) {
 	for len(chunks) >= 8 {
 		next := int64(binary.BigEndian.Uint32(chunks)) + chunkFrame
 		switch kind := string(chunks[4:8]); {
@@ -171,8 +170,8 @@ func beforePixels(chunks []byte) (colors []byte, transparent bool) {
 	return colors, false
 }
 
-// areGreys reports whether colors, three bytes each, are all grey.
-func areGreys(colors []byte) bool {
+// allGrey reports whether colors, of three bytes each, are all grey.
+func allGrey(colors []byte) bool {
 	for i := 0; i+3 <= len(colors); i += 3 {
 		if colors[i] != colors[i+1] || colors[i] != colors[i+2] {
 			return false
@@ -181,8 +180,8 @@ func areGreys(colors []byte) bool {
 	return len(colors) >= 3
 }
 
-// foreign returns the error for a file that is not a PNG file.
-func foreign(file []byte) error {
+// notPNG returns the error for a file that is not a PNG file.
+func notPNG(file []byte) error {
 	const convert = "convert the images to PNG first: mogrify -format png FILES"
 	for _, other := range []struct{ name, magic string }{
 		{"a JPEG", "\xff\xd8\xff"}, {"a GIF", "GIF8"}, {"a BMP", "BM"}, {"a TIFF", "II*\x00"}, {"a TIFF", "MM\x00*"},

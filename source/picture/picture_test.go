@@ -55,7 +55,7 @@ func TestGreysInPalettes(t *testing.T) {
 	grey := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}
 	for name, want := range map[string]bool{"greypalette8": true, "greypalette2": true, "palette": false, "greypalettealpha": false, "palettealpha": false, "rgb8": false, "grey2": false} {
 		file := fixture(t, name+".png")
-		if got := Greys(file); got != want {
+		if got := HasGreyPalette(file); got != want {
 			t.Errorf("%s: found %v, expected %v", name, got, want)
 		}
 		if !want {
@@ -80,11 +80,11 @@ func TestGreysInPalettes(t *testing.T) {
 		}
 	}
 	for name, colors := range map[string]string{"no color": "", "two bytes": "\x01\x01", "one color": "\x01\x01\x01\x01\x01\x02", "greys": "\x01\x01\x01\xff\xff\xff"} {
-		if got := areGreys([]byte(colors)); got != (name == "greys") {
+		if got := allGrey([]byte(colors)); got != (name == "greys") {
 			t.Errorf("%s: found %v", name, got)
 		}
 	}
-	if Greys(fixture(t, "greypalette8.png")[:100]) {
+	if HasGreyPalette(fixture(t, "greypalette8.png")[:100]) {
 		t.Error("found greys before the end of the palette")
 	}
 }

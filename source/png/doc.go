@@ -1,5 +1,5 @@
-// Package png reads a folder of PNG files as a table of images and labels: folders that sink/png
-// writes, and those of others, as torchvision's ImageFolder, Keras and Hugging Face load them.
+// Package png reads a folder of PNG files as a table of images and labels: a folder that sink/png
+// wrote, or another one that torchvision's ImageFolder, Keras or Hugging Face would load.
 //
 // # What is recognized
 //
@@ -14,23 +14,23 @@
 // The labels are found by the first of these rules that applies:
 //
 //  1. The names of the folders, if all of them are numbers.
-//  2. The column label of metadata.csv, for the files of each folder.
+//  2. The column label of metadata.csv, which must be the same for all files of a folder.
 //  3. The indices of the folder names among the classes that the caller knows.
 //  4. The indices of the folder names, sorted, as in ImageFolder; those of all splits of a data set
 //     are numbered together.
 //
 // Folder names that are not numbers are the class names, unless metadata.csv has a column class.
 //
-// [Table.Notes] mentions which rules were used. Package picture describes what becomes of the
-// samples. All files must have the format of the first one, in any encoding that holds the same
-// values: grey of 1 to 8 bits, and palettes of greys, as optipng and pngquant write them. If the
-// first files are such palettes, the next one of another kind decides whether the images are grey.
-// Images of other formats are an error, as rows would be missing. Names that begin with a dot, and
-// other files, are ignored.
+// [Table.Notes] mentions which rules were used. Package picture describes how samples are
+// converted. All files must have the format of the first one, but files of 8-bit grey may be
+// encoded in any way that holds the same values: as grey of 1 to 8 bits, or with a palette of
+// greys, as optipng and pngquant do. If the first files have palettes of greys, the first file
+// without one decides whether the images are grey or RGB. Images of other formats are an error,
+// because their rows would be missing. Names that begin with a dot, and other files, are ignored.
 //
 // # Safety
 //
-// Nothing outside the folder is opened: links that lead out of it are errors, and so is anything
-// but a regular file. The names of all files are held in memory, with 8 more bytes each. Decode
-// opens and decodes the files, on many goroutines.
+// Nothing outside the folder is opened: links that lead out of it are errors, and so are images
+// that are not regular files. The names of all files are held in memory, with 8 more bytes for
+// each. Decode opens and decodes the files, on many goroutines.
 package png

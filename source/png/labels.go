@@ -13,17 +13,18 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
+// labels has the labels of the images, by class folder or by row.
 type labels struct {
-	given    bool
-	name     string  // of the column
-	byFolder []int32 // nil if labels are by file
-	byFile   []int32 // by row
+	given    bool    // whether there are labels
+	name     string  // of the column of labels
+	byFolder []int32 // by index of the folder; nil if each file has its own label
+	byFile   []int32 // by row; nil if byFolder is used
 	dtype    idx.DType
-	classes  []string // as source.Column has them
+	classes  []string // by label, see source.Column
 }
 
-// maxClasses is the largest number of named classes. Names are held by label, and a folder named
-// 2000000000 must not allocate that many.
+// maxClasses is the largest number of named classes. Names are in a slice indexed by label, and a
+// folder named 2000000000 must not allocate that many.
 const maxClasses = 1 << 20
 
 // findLabels decides the labels: see the package comment.
@@ -41,7 +42,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	flat := len(l.folders) == 1 && l.folders[0] == ""
 	folders := t.allFolders(o.Folders)
 	switch {
-	case flat && meta.texts:
+	case flat && meta.notIntegers:
 		t.note("images without labels, because those of %s are not all integers", metadataName)
 		return nil
 	case flat && meta.lines == nil:
@@ -52,7 +53,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 			return err
 		}
 		t.note("labels are those of %s", metadataName)
-	case t.labelsAreNames(folders):
+	case t.labelByNumber(folders):
 		t.note("labels are the names of the class folders")
 	case meta.lines != nil:
 		if t.labels.byFolder, err = meta.byFolder(l); err != nil {
@@ -61,14 +62,14 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		t.nameClasses()
 		t.note("the label of each class folder is the one that %s gives its files", metadataName)
 	case o.Classes != nil:
-		if err := t.findClasses(o.Classes); err != nil {
+		if err := t.labelByClass(o.Classes); err != nil {
 			return err
 		}
 		t.note("each label is the position of its folder's name in the class names")
-	case t.findClasses(like.Classes) == nil:
+	case t.labelByClass(like.Classes) == nil:
 		t.note("each label is the position of its folder's name in the class names of the inputs")
 	default:
-		t.countFolders(folders)
+		t.labelByPosition(folders)
 		if i := slices.Index(l.used(), false); i >= 0 {
 			t.note("the class folder %s has no images, but is numbered too", l.folders[i])
 		}
@@ -84,8 +85,8 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	return nil
 }
 
-// allFolders returns the names of the class folders, including those of all splits, and whether
-// they have images.
+// allFolders returns the names of the class folders of all splits, this one included, each with
+// whether it has images.
 func (t *Table) allFolders(splits map[string]bool) map[string]bool {
 	all, used := map[string]bool{}, t.list.used()
 	maps.Copy(all, splits)
@@ -95,9 +96,9 @@ func (t *Table) allFolders(splits map[string]bool) map[string]bool {
 	return all
 }
 
-// labelsAreNames uses the names of the folders as labels, if all folders with images have numbers
-// as names.
-func (t *Table) labelsAreNames(folders map[string]bool) bool {
+// labelByNumber labels each folder with the number that is its name, if all folders with images
+// have such names. It reports whether they have.
+func (t *Table) labelByNumber(folders map[string]bool) bool {
 	for name, used := range folders {
 		if _, ok := labelOf(name); !ok && used {
 			return false
@@ -110,55 +111,55 @@ func (t *Table) labelsAreNames(folders map[string]bool) bool {
 	return true
 }
 
-// maxPlaces is the number of class folders up to which a note lists all labels.
-const maxPlaces = 10
+// maxListed is the largest number of class folders whose labels are all listed in a note.
+const maxListed = 10
 
-// countFolders numbers the folders, sorted by name. If some names are numbers, which the labels
-// then differ from, the note says why.
-func (t *Table) countFolders(folders map[string]bool) {
+// labelByPosition labels each folder with the position of its name among all names, sorted. If some
+// names are numbers, which may differ from the labels, the note gives the reason.
+func (t *Table) labelByPosition(folders map[string]bool) {
 	names := slices.Sorted(maps.Keys(folders))
 	t.labels.byFolder = make([]int32, len(t.list.folders))
 	for i, name := range t.list.folders {
-		place, _ := slices.BinarySearch(names, name)
-		t.labels.byFolder[i] = int32(place)
+		position, _ := slices.BinarySearch(names, name)
+		t.labels.byFolder[i] = int32(position)
 	}
 	if len(names) <= maxClasses {
 		t.labels.classes = names
 	}
-	var places []string
-	numbers, other := false, ""
+	var listed []string
+	numbers, reason := false, ""
 	for i, name := range names {
 		_, number := labelOf(name)
 		numbers = numbers || number
-		if !number && folders[name] && other == "" {
-			other = ", because the name " + name + " is not an integer from 0 to 2147483647"
+		if !number && folders[name] && reason == "" {
+			reason = ", because the name " + name + " is not an integer from 0 to 2147483647"
 		}
-		if len(names) <= maxPlaces || i == 0 || i == len(names)-1 {
-			places = append(places, fmt.Sprintf("%s has label %d", name, i))
+		if len(names) <= maxListed || i == 0 || i == len(names)-1 {
+			listed = append(listed, fmt.Sprintf("%s has label %d", name, i))
 		} else if i == 1 {
-			places = append(places, "…")
+			listed = append(listed, "…")
 		}
 	}
 	if !numbers {
-		other = ""
+		reason = ""
 	}
-	t.note("class folders are numbered in the order of their names%s: %s", other, strings.Join(places, ", "))
+	t.note("class folders are numbered in the order of their names%s: %s", reason, strings.Join(listed, ", "))
 }
 
-// findClasses uses as labels the indices of the folder names among classes, or among the folder
-// names that sink/png makes of them.
-func (t *Table) findClasses(classes []string) error {
-	places := map[string]int32{}
+// labelByClass labels each folder with the position of its name in classes, or in the folder names
+// that sink/png derives from classes.
+func (t *Table) labelByClass(classes []string) error {
+	byName := map[string]int32{}
 	for label, name := range schema.FolderNames(classes) {
-		places[name] = int32(label)
+		byName[name] = int32(label)
 	}
-	for label, name := range classes { // these win over the folder name of another class
-		places[name] = int32(label)
+	for label, name := range classes { // a class name precedes the folder name of another class
+		byName[name] = int32(label)
 	}
-	delete(places, "")
+	delete(byName, "")
 	all := make([]int32, len(t.list.folders))
 	for i, name := range t.list.folders {
-		label, ok := places[name]
+		label, ok := byName[name]
 		if !ok {
 			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
 				name, len(classes)).WithHint("name the class folders after the classes, or after their labels")

@@ -18,7 +18,7 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// A list has the files of the folder in little memory: there may be millions.
+// A list holds the files of the folder in little memory, as there may be millions.
 type list struct {
 	folders []string // sorted names of the class folders; one empty name if there are none
 	files   []file   // in the order of the rows
@@ -27,17 +27,17 @@ type list struct {
 
 // A file is one image.
 type file struct {
-	folder uint32 // index in folders
-	at     uint32 // offset of its name in names
+	folder uint32 // index in list.folders
+	offset uint32 // of its name in list.names
 }
 
 // name returns the name of f within its folder.
 func (l *list) name(f file) []byte {
-	name := l.names[f.at:]
+	name := l.names[f.offset:]
 	return name[:bytes.IndexByte(name, 0)]
 }
 
-// path returns the path of f within the root, with a slash.
+// path returns the path of f within the root, separated by slashes.
 func (l *list) path(f file) string {
 	return path.Join(l.folders[f.folder], string(l.name(f)))
 }
@@ -51,15 +51,15 @@ func (l *list) used() []bool {
 	return used
 }
 
-// otherFormats are the extensions of images that are not read here.
+// otherFormats are the extensions of images that this package does not read.
 var otherFormats = []string{".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"}
 
-// A visit is the content of one directory.
-type visit struct {
+// contents describes what visit found in one directory.
+type contents struct {
 	folders []string
 	images  int
 	other   int    // images of other formats
-	example string // one of those
+	example string // the name of one of those
 }
 
 func (t *Table) readFolder() error {
@@ -106,9 +106,9 @@ func (t *Table) readFolder() error {
 	return nil
 }
 
-// visitClass is visit for a class folder. It may hold other folders, but these must not hold
-// images, which ImageFolder would read too.
-func (t *Table) visitClass(name string, folder uint32) (visit, error) {
+// visitClass is visit for a class folder. Folders inside it must not hold images, because
+// ImageFolder would read those too.
+func (t *Table) visitClass(name string, folder uint32) (contents, error) {
 	inner, err := t.visit(name, folder)
 	if err != nil || len(inner.folders) == 0 {
 		return inner, err
@@ -131,9 +131,9 @@ func (t *Table) visitClass(name string, folder uint32) (visit, error) {
 	return inner, nil
 }
 
-// visit adds the images of a directory to the list, under that folder index, and returns what else
-// it has.
-func (t *Table) visit(name string, folder uint32) (v visit, err error) {
+// visit adds the images of the directory name to the list, as those of the class folder with the
+// index folder, and returns what the directory contains.
+func (t *Table) visit(name string, folder uint32) (v contents, err error) {
 	dir, err := t.root.Open(cmp.Or(name, "."))
 	if err != nil {
 		return v, t.inFile(name, err)
@@ -157,15 +157,15 @@ func (t *Table) visit(name string, folder uint32) (v visit, err error) {
 	}
 }
 
-// leadsToFolder reports whether a link leads to a folder, even one outside. Ignoring it would lose
-// its rows.
+// leadsToFolder reports whether the link name in dir leads to a folder, even one outside the root.
+// Ignoring such a link would lose the rows of its images.
 func (t *Table) leadsToFolder(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(t.path, dir, name))
 	return err == nil && info.IsDir()
 }
 
-// visitEntry adds one entry of the directory dir to v.
-func (t *Table) visitEntry(v *visit, dir string, folder uint32, e fs.DirEntry) error {
+// visitEntry adds one entry of the directory dir to v, and to the list if it is a PNG file.
+func (t *Table) visitEntry(v *contents, dir string, folder uint32, e fs.DirEntry) error {
 	name := e.Name()
 	if strings.HasPrefix(name, ".") || name == "__MACOSX" {
 		return nil
@@ -195,13 +195,13 @@ func (t *Table) visitEntry(v *visit, dir string, folder uint32, e fs.DirEntry) e
 	case int64(len(t.list.names))+int64(len(name)) >= math.MaxUint32:
 		return fault.New(fault.Unsupported, "the names of all files together take more than 4 GiB").WithHint("split the folder")
 	default:
-		t.list.files = append(t.list.files, file{folder: folder, at: uint32(len(t.list.names))})
+		t.list.files = append(t.list.files, file{folder: folder, offset: uint32(len(t.list.names))})
 		t.list.names = append(append(t.list.names, name...), 0)
 	}
 	return nil
 }
 
-// maxDigits is how many digits an int64 can always hold.
+// maxDigits is the number of digits that always fit an int64.
 const maxDigits = 18
 
 // numberOf parses the name of a file without its extension as a number.
@@ -214,7 +214,8 @@ func numberOf(name []byte) (n int64, ok bool) {
 	return int64(v), err == nil
 }
 
-// sort orders the files like the rows: by number if all numbers differ, else by folder and name.
+// sort sorts the files into the order of the rows: by number if every file has a different one,
+// else by folder and name.
 func (t *Table) sort() {
 	l := &t.list
 	if t.sortByNumber() {
@@ -242,7 +243,7 @@ func (t *Table) sort() {
 	}
 }
 
-// sortByNumber sorts the files by number, and reports whether all have different numbers.
+// sortByNumber sorts the files by number. It reports whether every file has a different number.
 func (t *Table) sortByNumber() bool {
 	l := &t.list
 	for _, f := range l.files {

@@ -18,19 +18,19 @@ import (
 // metadataName is the file that Hugging Face's imagefolder reads.
 const metadataName = "metadata.csv"
 
-// byteOrderMark is what Excel and Windows write before UTF-8.
+// byteOrderMark is what Excel and other Windows programs write before UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // metadata has the labels of metadata.csv.
 type metadata struct {
-	lines   []line           // nil without a file or a column of labels
-	texts   bool             // some labels are not integers, so there are none
-	classes map[int32]string // class names by label; nil without such a column, or if a label has two names
+	lines       []line           // nil if there is no metadata.csv or it has no labels
+	notIntegers bool             // some labels are not integers, so none is used
+	classes     map[int32]string // class names by label; nil if there is no such column or a label has two names
 }
 
 // A line is the label of one file.
 type line struct {
-	file  string // with slashes
+	file  string // path within the root, separated by slashes
 	label int32
 }
 
@@ -47,7 +47,7 @@ func (t *Table) readMetadata() (m metadata, err error) {
 		return m, err
 	}
 	text := bufio.NewReader(f)
-	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // before a quote too
+	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // encoding/csv would take it for part of the first name
 		_, _ = text.Discard(len(byteOrderMark)) // cannot fail after Peek
 	}
 	r := csv.NewReader(text)
@@ -72,8 +72,8 @@ func (t *Table) readMetadata() (m metadata, err error) {
 	return m, nil
 }
 
-// read reads the lines after the header. The arguments are the indices of columns; class is −1 if
-// there is none.
+// read reads the lines after the header. name, label and class are indices of columns; class is −1
+// if there is no such column.
 func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 	for {
 		fields, err := r.Read()
@@ -84,8 +84,8 @@ func (m *metadata) read(r *csv.Reader, name, label, class int) error {
 			return fault.New(fault.Malformed, "%v", err)
 		}
 		v, err := strconv.ParseInt(strings.TrimSpace(fields[label]), 10, 32)
-		if err != nil { // a name, which Hugging Face allows: names say no more than class folders
-			*m = metadata{texts: true}
+		if err != nil { // perhaps a class name, which Hugging Face allows: it gives no number
+			*m = metadata{notIntegers: true}
 			return nil
 		}
 		m.lines = append(m.lines, line{strings.Clone(fields[name]), int32(v)})
@@ -144,7 +144,7 @@ func (m *metadata) byFolder(l *list) ([]int32, error) {
 	for _, line := range m.lines {
 		k, ok := slices.BinarySearch(l.folders, path.Dir(line.file))
 		if !ok {
-			continue // a file that does not exist
+			continue // not in a class folder
 		}
 		if seen[k] && all[k] != line.label {
 			return nil, fault.New(fault.Malformed, "%s gives the files of class folder %s the labels %d and %d",

@@ -24,26 +24,26 @@ type Table struct {
 	list    list
 	labels  labels
 	format  picture.Format
-	limit   int64 // in bytes, of a file
+	limit   int64 // maximum size of a file in bytes
 	columns []source.Column
 	notes   []string
-	next    int64
+	next    int64 // row
 }
 
 const (
 	// maxOpen is the largest number of class folders that are held open. A process may have 1024
 	// descriptors, and several tables may be open.
 	maxOpen = 256
-	// maxExtra is how many bytes a file may have beyond twice its samples, for texts, colour
-	// profiles and previews.
+	// maxExtra is the number of bytes that a file may have beyond twice its samples, for texts,
+	// colour profiles and previews.
 	maxExtra = 4 << 20
-	// maxLooks is how many files are examined, at most, to find out whether palettes of greys
-	// belong to grey images.
-	maxLooks = 1000
+	// maxExamined is the maximum number of files that are examined to find out whether images with
+	// palettes of greys are grey or RGB.
+	maxExamined = 1000
 )
 
-// Open opens the folder at path. It lists all files and reads the first. The package comment
-// describes what is assumed about it. Errors name the folder or the file in it.
+// Open opens the folder at path: it lists all files and reads the first one. The package comment
+// describes what it assumes about the folder. Errors name the folder or the file in it.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -99,16 +99,16 @@ func (t *Table) begin(o source.ReadOptions) error {
 }
 
 // findFormat finds the format of the images; data is the first file. If that has a palette of
-// greys, the folder may be one of grey images or of colours: the next file of another kind decides.
+// greys, the images may be grey or RGB: the next file without such a palette decides.
 func (t *Table) findFormat(data []byte) (err error) {
-	if t.format, err = picture.Describe(data); err != nil || !picture.Greys(data) {
+	if t.format, err = picture.Describe(data); err != nil || !picture.HasGreyPalette(data) {
 		return err
 	}
-	for _, f := range t.list.files[1:min(maxLooks, len(t.list.files))] {
+	for _, f := range t.list.files[1:min(maxExamined, len(t.list.files))] {
 		if data, err = t.readFile(data, f); err != nil {
-			return nil // Decode reports it
+			return nil // Decode reports the error
 		}
-		if picture.Greys(data) {
+		if picture.HasGreyPalette(data) {
 			continue
 		}
 		if next, err := picture.Describe(data); err != nil || next.Channels != 1 {
