@@ -76,20 +76,20 @@ func endOfStream() []byte { return binary.LittleEndian.AppendUint64(nil, continu
 // message returns the metadata of r.
 func (r *recordBatch) message() []byte {
 	b := flatbuffers.NewBuilder(512)
-	return r.finish(b, headerRecordBatch, r.table(b))
+	return r.finish(b, headerRecordBatch, r.addTable(b))
 }
 
 // dictionaryMessage returns the metadata of r as the dictionary with the given id.
 func (r *recordBatch) dictionaryMessage(id int64) []byte {
 	b := flatbuffers.NewBuilder(256)
-	data := r.table(b)
+	data := r.addTable(b)
 	b.StartObject(dictionaryFields)
 	b.PrependInt64Slot(dictionaryID, id, 0)
 	b.PrependUOffsetTSlot(dictionaryData, data, 0)
 	return r.finish(b, headerDictionaryBatch, b.EndObject())
 }
 
-// finish returns the message with the given header, a table of the given kind.
+// finish returns a message whose header is the given table, of the given kind.
 func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT) []byte {
 	b.StartObject(messageFields)
 	b.PrependInt16Slot(messageVersion, metadataVersion, 0)
@@ -100,8 +100,8 @@ func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffe
 	return b.FinishedBytes()
 }
 
-// table adds r's RecordBatch to b. FlatBuffers are built back to front.
-func (r *recordBatch) table(b *flatbuffers.Builder) flatbuffers.UOffsetT {
+// addTable adds r to b as a table RecordBatch. FlatBuffers are built back to front.
+func (r *recordBatch) addTable(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	var compression flatbuffers.UOffsetT
 	if r.codec != nil {
 		b.StartObject(compressionFields)
@@ -255,8 +255,8 @@ func codecs() []compressed.Choice[*codec] {
 // Codecs lists the values of Options.Compression, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
-// A frame is memory for a compressed buffer: its length before compression and a frame of the
-// codec.
+// A frame is reusable memory for a compressed buffer: the length before compression and a frame of
+// the codec.
 type frame struct{ bytes []byte }
 
 // A codec compresses buffers. It is safe for concurrent use.
@@ -266,7 +266,7 @@ type codec struct {
 	frames sync.Pool                              // of *frame
 }
 
-// compress compresses data, which is not empty. The caller returns the result to frames.
+// compress compresses data, which must not be empty. The caller returns the result to c.frames.
 func (c *codec) compress(data []byte) (*frame, error) {
 	f, ok := c.frames.Get().(*frame)
 	if !ok {

@@ -16,7 +16,7 @@ type Options struct {
 	Stream bool // write a stream, without footer and readable from a pipe
 	// Compression of the buffers: one of Codecs, none if empty.
 	Compression string
-	// Level is the codec's: 1 to 22 for zstd, 1 to 9 for lz4. 0 is the fastest.
+	// Level is the level of the codec: 1 to 22 for zstd, 1 to 9 for lz4. 0 is the fastest.
 	Level int
 	// Layout is the name of the representation of tensors, see layout.Get.
 	Layout string
@@ -36,7 +36,7 @@ type Sink struct {
 	encoderSize int64  // bytes per goroutine that compresses
 	stream      bool
 	rowSize     int64  // bytes of a row before compression
-	allocates   int64  // bytes of a row that are not the batch's own
+	allocates   int64  // bytes of a row that the layout allocates in addition to the batch
 	schema      []byte // encapsulated message
 
 	// Used by the steps only.
@@ -46,9 +46,9 @@ type Sink struct {
 	blocks       []block // the record batches, for a file's footer
 }
 
-// New starts a file or a stream of s in w. It writes the schema and the dictionaries. The error is
-// fault.Usage if the layout cannot hold one of the columns, if a record is too large for a record
-// batch, or for an unknown codec or level.
+// New starts a file or a stream for tables of the schema s: it writes the schema and the
+// dictionaries to w. The error is fault.Usage if the layout cannot hold one of the columns, if a
+// record is too large for a record batch, or for an unknown codec or level.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	wanted := compressed.Codec{Name: o.Compression, Level: o.Level}
 	codec, err := compressed.Find(codecs(), wanted)
@@ -91,8 +91,8 @@ func (s *Sink) start() error {
 	return s.writeDictionaries()
 }
 
-// Encode implements sink.Sink: it makes the record batch of b, whose buffers are b's own memory or
-// what it was compressed to.
+// Encode implements sink.Sink. It makes the record batch of b, whose buffers are b's own memory or,
+// with compression, new memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -175,11 +175,11 @@ func (s *Sink) writeDictionaries() error {
 		if c.Names == nil {
 			continue
 		}
-		at, err := s.writeDictionary(int64(len(s.dictionaries)), c.Names)
+		written, err := s.writeDictionary(int64(len(s.dictionaries)), c.Names)
 		if err != nil {
 			return err
 		}
-		s.dictionaries = append(s.dictionaries, at)
+		s.dictionaries = append(s.dictionaries, written)
 	}
 	return nil
 }
@@ -198,11 +198,11 @@ func (s *Sink) writeDictionary(id int64, names []string) (block, error) {
 		}
 	}
 	head := encapsulate(r.dictionaryMessage(id))
-	at := block{offset: s.offset, metadata: len(head), body: r.size}
+	position := block{offset: s.offset, metadata: len(head), body: r.size}
 	err := s.write(head)
 	if err == nil {
 		err = s.write(r.body...)
 	}
 	r.release()
-	return at, err
+	return position, err
 }

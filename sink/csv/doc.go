@@ -15,26 +15,27 @@
 //	kaggle1   label,pixel1,pixel2,…,pixel784        label,a1,a2,a3,a4,b1,…
 //	rowxcol   label,1x1,1x2,…,28x28                 label,a_1x1,a_1x2,a_2x1,a_2x2,b_1x1,…
 //	pjreddie  no header                             no header
-//	matrix    no header, no label                   refused: one column only
+//	matrix    no header, no label                   an error: one column only
 //
 // In rowxcol, records of one dimension are rows: 1x1,1x2,….
 //
-// Class names, if the schema has them, are a field "class" after the label; styles without a header
-// refuse them.
+// If the schema has class names, they are a field "class" after the label; with a style without a
+// header, they are an error.
 //
 // Header names and class names are quoted where RFC 4180 requires it, and if they are empty or
 // begin with a space. Otherwise they are unchanged, even where a spreadsheet would take them for a
 // formula (=, +, -, @). Numbers never need quotes.
 //
-// Integers are decimal. Floats are those of [schema.AppendFloat], so that readers that guess types
-// (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. Floats that are not finite are NaN, inf
-// and -inf; those readers take Go's own +Inf for text. DuckDB guesses that a column contains dates
-// if its first value is an infinity, however it is spelled: there the types must be given.
+// Integers are decimal. Floats are formatted by [schema.AppendFloat], so that readers that guess
+// types (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. Floats that are not finite are NaN,
+// inf and -inf, because those readers take Go's own +Inf for text. DuckDB guesses that a column
+// contains dates if its first value is an infinity, however it is spelled; its user must then give
+// the types.
 //
 // # Memory
 //
-// Text is made in pieces of fixed size. Encode makes all the text of a batch of the usual 1 MiB. If
-// a batch is one huge record, Encode makes only the first pieces, and the step makes and writes the
-// rest, piece by piece. Where pieces end depends on the data alone, so compressed output does not
-// depend on the number of workers.
+// Text is rendered in pieces of fixed size. Encode renders all the text of a batch of 1 MiB, the
+// usual size. If a batch is one huge record, Encode renders only the first pieces; the step renders
+// and writes the others, one by one. Where pieces end depends on the data alone, so compressed
+// output does not depend on the number of workers.
 package csv

@@ -16,11 +16,11 @@ import (
 type layout struct {
 	fields []field
 	comma  byte
-	header elementName // nil if there is no header line
-	// flat reports whether all rows are one line, which Close ends. Then there is one field of one
-	// element.
-	flat    bool
-	classes *schema.Classes // the column of class names, or nil
+	header elementNamer // nil if there is no header line
+	// singleLine reports whether all rows form one line, which Close ends. Then there is one field
+	// of one element.
+	singleLine bool
+	classes    *schema.Classes // the column of class names, or nil
 }
 
 // A field is a column that has elements.
@@ -33,12 +33,12 @@ type field struct {
 	render   renderer
 }
 
-// A renderer appends the text of the elements in src, each followed by the separator. dst has
-// capacity for the width of each element and slack bytes more.
+// A renderer appends the text of the elements in src, each followed by the separator. The free
+// capacity of dst must be at least the width of all elements plus slack.
 type renderer func(dst, src []byte) []byte
 
-// slack is how many bytes after the text the renderers may overwrite, as they store 8 bytes at a
-// time.
+// slack is the number of bytes after the text that renderers may overwrite, because they store 8
+// bytes at a time.
 const slack = 8
 
 // newLayout returns the layout of lines for the schema s. It also makes the lookup tables that the
@@ -77,7 +77,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if len(l.fields) == 0 {
 		return nil, unsupported("use Parquet or Arrow, which keep empty records", "no column has elements, expected at least one")
 	}
-	l.flat = style.matrix && l.fields[0].column.Scalar()
+	l.singleLine = style.matrix && l.fields[0].column.Scalar()
 	return l, nil
 }
 
@@ -108,8 +108,8 @@ func (l *layout) rowSize() int64 {
 	return n
 }
 
-// renderers returns a function that makes the renderer for elements of a type, and the maximum
-// number of bytes of an element with its separator. The renderers share their tables.
+// renderers returns a function that returns the renderer for a data type, and the maximum number of
+// bytes of an element with its separator. The renderers share their tables.
 func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 	pairs := sync.OnceValue(func() *pairTable { return newPairTable(comma) })
 	shorts := sync.OnceValue(func() *shortTable { return newShortTable(comma) })
@@ -140,8 +140,8 @@ type Style struct {
 	Name        string
 	Description string // one line
 
-	header elementName // nil if there is no header line
-	matrix bool        // one column only; scalars become one row of all values
+	header elementNamer // nil if there is no header line
+	matrix bool         // one column only; scalars become one row of all values
 }
 
 // Styles returns the styles, the default first.
@@ -185,9 +185,9 @@ func unsupported(advice, format string, args ...any) error {
 	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
 }
 
-// An elementName appends the name of element i, in C order, of a record of the tensor column c.
-// alone reports that there are no other tensor columns.
-type elementName func(dst []byte, c source.Column, i int, alone bool) []byte
+// An elementNamer appends the name of element i, in C order, of a record of the tensor column c.
+// alone reports whether c is the only tensor column.
+type elementNamer func(dst []byte, c source.Column, i int, alone bool) []byte
 
 func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
 	return schema.AppendElementName(dst, c, i+1, alone)
@@ -214,8 +214,8 @@ func rowByColumn(dst []byte, c source.Column, i int, alone bool) []byte {
 	return dst
 }
 
-// headerPiece is about the maximum number of bytes of the header in memory, as huge records have
-// headers of many megabytes.
+// headerPiece is about the maximum number of bytes of the header that are in memory at a time: huge
+// records have headers of many megabytes.
 const headerPiece = 64 << 10
 
 // writeHeader writes the header line in pieces.

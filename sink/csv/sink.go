@@ -20,20 +20,20 @@ const (
 	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
 	// one piece.
 	pieceSize = 4 << 20
-	// maxReady is the maximum number of pieces that Encode makes of a batch. If a batch has more,
-	// as one record of several MiB can, the step makes the others, one by one.
+	// maxReady is the maximum number of pieces that Encode renders. If a batch has more, as one
+	// record of several MiB can, the step renders the others, one by one.
 	maxReady = 4
-	// codeShare is the minimum ratio of text to compressed text: a digit or separator takes eight
-	// bits, but carries less than four bits of information.
-	codeShare = 2
+	// minCompressionRatio is the minimum ratio of text to compressed text: a digit or separator
+	// takes eight bits, but carries less than four bits of information.
+	minCompressionRatio = 2
 )
 
 // A Sink writes a table as CSV. It implements sink.Sizer, sink.Splitter and sink.Noter.
 type Sink struct {
-	out    *compressed.Writer
-	layout *layout
-	packed bool // out compresses
-	room   int  // capacity of a piece of text, with slack
+	out        *compressed.Writer
+	layout     *layout
+	compresses bool // out compresses
+	pieceCap   int  // capacity of a piece of text, with slack
 
 	// Used by the steps and Close only.
 	begun bool // whether the header or a batch is written
@@ -63,16 +63,16 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if s.Rows >= 0 {
 		rows = min(rows, max(s.Rows, 1))
 	}
-	room := int(min(pieceSize, rows*l.rowSize())) + slack
-	return &Sink{out: out, layout: l, packed: !o.Compression.Plain(), room: room}, nil
+	pieceCap := int(min(pieceSize, rows*l.rowSize())) + slack
+	return &Sink{out: out, layout: l, compresses: !o.Compression.Plain(), pieceCap: pieceCap}, nil
 }
 
-// BatchSize implements sink.Sizer: the maximum size of the text; with compression, that of the
-// compressed text, the piece that is being compressed, and the encoder.
+// BatchSize implements sink.Sizer. It returns the maximum size of the text, or with compression
+// that of the compressed text, of the piece that is being compressed, and of the encoder together.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
-	if s.packed {
-		return size/codeShare + min(size, pieceSize) + s.out.EncoderSize()
+	if s.compresses {
+		return size/minCompressionRatio + min(size, pieceSize) + s.out.EncoderSize()
 	}
 	return size
 }
@@ -122,8 +122,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 
 // render returns the next piece of c.
 func (s *Sink) render(c *cursor) (compressed.Block, error) {
-	text := s.out.Buffer(s.room)
-	*text = c.render((*text)[:0:s.room]) // not its capacity, on which the ends of pieces would depend
+	text := s.out.Buffer(s.pieceCap)
+	*text = c.render((*text)[:0:s.pieceCap]) // not cap(*text), on which the ends of pieces would depend
 	return s.out.EncodeBuffer(text)
 }
 
@@ -135,7 +135,7 @@ func (s *Sink) begin() error {
 	switch {
 	case first && s.layout.header != nil:
 		return s.layout.writeHeader(s.write)
-	case !first && s.layout.flat:
+	case !first && s.layout.singleLine:
 		return s.write([]byte{s.layout.comma})
 	}
 	return nil
@@ -160,7 +160,7 @@ func (s *Sink) Close() error {
 	switch {
 	case !s.begun:
 		err = s.begin()
-	case s.layout.flat:
+	case s.layout.singleLine:
 		err = s.write([]byte{'\n'})
 	}
 	if err != nil {
@@ -193,10 +193,10 @@ func (s *Sink) Buffered() int64 { return 0 }
 
 // A cursor renders a batch piece by piece.
 type cursor struct {
-	fields  []field
-	flat    bool
-	columns [][]byte
-	rows    int
+	fields     []field
+	singleLine bool
+	columns    [][]byte
+	rows       int
 
 	// Position of the next element.
 	row, field, element int
@@ -204,8 +204,8 @@ type cursor struct {
 
 // start returns a cursor at the first element of b.
 func (l *layout) start(b schema.Batch) *cursor {
-	c := &cursor{fields: l.fields, flat: l.flat, columns: b.Columns, rows: b.Rows}
-	if l.flat { // one row with as many elements as b has rows
+	c := &cursor{fields: l.fields, singleLine: l.singleLine, columns: b.Columns, rows: b.Rows}
+	if l.singleLine { // one row with as many elements as b has rows
 		f := l.fields[0]
 		f.elements = b.Rows
 		c.fields, c.rows = []field{f}, 1
@@ -232,7 +232,7 @@ func (c *cursor) render(dst []byte) []byte {
 			c.element = 0
 		}
 		c.field = 0
-		if c.flat {
+		if c.singleLine {
 			dst = dst[:len(dst)-1]
 		} else {
 			dst[len(dst)-1] = '\n' // replaces the last separator

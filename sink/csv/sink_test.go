@@ -75,7 +75,7 @@ func checkTable(t *testing.T, style string, columns []source.Column) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.room = 70 + slack // cuts records anywhere and leaves pieces to the steps
+		k.pieceCap = 70 + slack // cuts records anywhere and leaves pieces to the steps
 		runSink(t, k, s, data, 6, 2)
 		if got := out.String(); got != want {
 			t.Errorf("in small pieces: %s", difference(got, want))
@@ -363,7 +363,7 @@ func TestEveryWriteFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.room = 70 + slack
+		k.pieceCap = 70 + slack
 		step, err := k.Encode(t.Context(), cut(s, data, 20)[0])
 		if err != nil {
 			t.Fatal(err)

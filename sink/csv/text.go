@@ -68,7 +68,7 @@ func (t *pairTable) appendUint8(dst, src []byte) []byte {
 		binary.LittleEndian.PutUint64(out[n&31:], t.text[d])
 		at += n + int(t.size[d])
 	}
-	for _, v := range src { // as the pair of v and a 0 that is overwritten
+	for _, v := range src { // as a pair of v and 0, of which the 0 is overwritten
 		binary.LittleEndian.PutUint64(dst[at:], t.text[v])
 		at += int(t.size[v]) - len("0,")
 	}
@@ -201,7 +201,7 @@ type floatText byte
 // append is the renderer for floats of the given number of bits. An element that equals the one
 // before, as in a background, copies its text, which takes 5 ns; others take about 60 ns.
 func (t floatText) append(dst, src []byte, bits int) []byte {
-	first, from, last := len(dst), len(dst), uint64(0) // from and last are the text and bits of the element before
+	first, previousStart, previous := len(dst), len(dst), uint64(0) // start of the text and bits of the previous element
 	for size := bits / 8; len(src) >= size; src = src[size:] {
 		start, value := len(dst), uint64(0)
 		if bits == 32 {
@@ -210,14 +210,14 @@ func (t floatText) append(dst, src []byte, bits int) []byte {
 			value = binary.LittleEndian.Uint64(src)
 		}
 		switch {
-		case start > first && value == last:
-			dst = append(dst, dst[from:]...)
+		case start > first && value == previous:
+			dst = append(dst, dst[previousStart:]...)
 		case bits == 32:
 			dst = t.appendFloat(dst, float64(math.Float32frombits(uint32(value))), bits)
 		default:
 			dst = t.appendFloat(dst, math.Float64frombits(value), bits)
 		}
-		from, last = start, value
+		previousStart, previous = start, value
 	}
 	return dst
 }

@@ -22,13 +22,13 @@ type Options struct {
 // A Sink writes a header, which contains the number of rows, and then one column. It implements
 // sink.Sink and sink.Sizer.
 type Sink struct {
-	format string // name of the format, for errors
-	out    *compressed.Writer
-	column source.Column
-	index  int   // of the column, in a batch
-	want   int64 // number of rows in the header
-	swaps  bool  // elements are big-endian
-	packed bool  // out compresses
+	format     string // name of the format, for errors
+	out        *compressed.Writer
+	column     source.Column
+	index      int   // of the column, in a batch
+	want       int64 // number of rows in the header
+	swaps      bool  // elements are big-endian
+	compresses bool  // out compresses
 
 	// Used by the steps and Close only.
 	header []byte // nil once it is written
@@ -47,8 +47,8 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, nil
 }
 
-// NewColumn returns a sink for another format that consists of a header and the elements of a
-// column, little-endian. header returns the header of a file of rows records of c.
+// NewColumn returns a sink for another format, whose files are a header and the elements of a
+// column, little-endian. header returns the header of a file with the given number of records of c.
 func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
@@ -60,7 +60,7 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	}
 	made := &Sink{
 		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows,
-		packed: !o.Compression.Plain(),
+		compresses: !o.Compression.Plain(),
 	}
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
@@ -70,7 +70,7 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	return made, err
 }
 
-// newHeader returns the header of a file of rows records of c.
+// newHeader returns the header of a file with the given number of records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if rows > math.MaxUint32 {
 		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
@@ -87,9 +87,9 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	return header, nil
 }
 
-// BatchSize implements sink.Sizer. It is 0 if the batch's own bytes are written as they are.
+// BatchSize implements sink.Sizer. It returns 0 if the batch's own bytes are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
-	if !s.swaps && !s.packed {
+	if !s.swaps && !s.compresses {
 		return 0
 	}
 	return int64(rows)*int64(s.column.RecordSize()) + s.out.EncoderSize()

@@ -61,7 +61,7 @@ func descr(d idx.DType) string {
 	}
 }
 
-// newHeader returns the header of a file of rows records of c.
+// newHeader returns the header of a file with the given number of records of c.
 func newHeader(c source.Column, rows int64) ([]byte, error) {
 	if dims := 1 + len(c.Shape); dims > maxDims {
 		return nil, fault.New(fault.Usage, "%s: column %q: found %d dimensions, expected at most the %d that NumPy supports", format, c.Name, dims, maxDims).
