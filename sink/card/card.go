@@ -13,7 +13,7 @@ import (
 
 // A Card describes a data set.
 type Card struct {
-	Name     string           // of the data set, for people
+	Name     string           // of the data set, as people read it
 	Homepage string           // URL, or empty
 	License  string           // the publisher's words, or empty
 	Sources  []string         // names of files
@@ -65,7 +65,7 @@ func (c Card) Text() []byte {
 }
 
 // Merge adds the features of s, the schema of another split, to all. A column may be missing in
-// some splits; readers fill it with nulls there, as the card declares it for all of them. Merge
+// some splits: the card declares it for all of them, so readers fill it with nulls there. Merge
 // fails if a column has another type in s.
 func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 	for _, f := range layout.Features(s) {
@@ -92,7 +92,7 @@ func kind(f layout.Feature) string {
 	return "an image"
 }
 
-// total returns the sum of a number over all splits.
+// total returns the sum of number(s) over all splits s.
 func (c Card) total(number func(Split) int64) int64 {
 	n := int64(0)
 	for _, s := range c.Splits {
@@ -101,7 +101,7 @@ func (c Card) total(number func(Split) int64) int64 {
 	return n
 }
 
-// classified reports whether there are images and class labels.
+// classified reports whether there are both images and class labels.
 func classified(features []layout.Feature) bool {
 	kinds := map[string]bool{}
 	for _, f := range features {
@@ -155,7 +155,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// oneLine replaces what would end the line, a table cell or the visible text.
+// oneLine replaces what would end a line or a table cell, or begin a comment.
 func oneLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", "|", " ", "<!--", " ").Replace(s)
 }

@@ -13,27 +13,27 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// pair is two tables side by side.
+// A pair is two tables side by side.
 type pair struct {
-	expected, found source.Table
-	columns         []source.Column
-	from, to        []int // the compared columns of expected and found
-	next            int64 // next row
-	ended           bool  // whether at least one table has ended
+	expected, found               source.Table
+	columns                       []source.Column
+	expectedColumns, foundColumns []int // the compared columns of expected and found
+	next                          int64 // next row
+	ended                         bool  // whether at least one table has ended
 }
 
-// Pair returns a table with the columns from of expected and the columns to of found, side by side.
-// It compares the numbers of rows if both are known; the error is fault.Differs. Otherwise the Sink
-// compares them at the end. Closing the table closes both.
-func Pair(expected, found source.Table, from, to []int) (source.Table, error) {
+// Pair returns a table with the columns expectedColumns of expected and then the columns
+// foundColumns of found. If both numbers of rows are known and differ, the error is fault.Differs.
+// If one is unknown, the Sink compares them at the end. Closing the table closes both.
+func Pair(expected, found source.Table, expectedColumns, foundColumns []int) (source.Table, error) {
 	if a, b := expected.Rows(), found.Rows(); a >= 0 && b >= 0 && a != b {
 		return nil, countError(b, a)
 	}
-	p := &pair{expected: expected, found: found, from: from, to: to}
-	for _, i := range from {
+	p := &pair{expected: expected, found: found, expectedColumns: expectedColumns, foundColumns: foundColumns}
+	for _, i := range expectedColumns {
 		p.columns = append(p.columns, expected.Columns()[i])
 	}
-	for _, i := range to {
+	for _, i := range foundColumns {
 		p.columns = append(p.columns, found.Columns()[i])
 	}
 	return p, nil
@@ -48,9 +48,9 @@ func (p *pair) Notes() []string {
 	return append(source.Notes(p.expected), source.Notes(p.found)...)
 }
 
-// Read reads the same number of rows of both tables. If one table ends before the other, the last
-// batch has the rows of each: the Sink compares those that both have, and reports the rest in row
-// order like any difference.
+// Read reads the same number of rows from both tables. If one table ends before the other, the last
+// batch has what each of them has: the Sink compares the rows that both have, and reports the rest
+// in row order like any difference.
 func (p *pair) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if p.ended {
@@ -82,9 +82,9 @@ func (p *pair) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// lengthError returns the error for tables of which one has n rows and the other more; foundEnds
-// reports whether the found table is the shorter one. known is the number of rows of the longer
-// one, or at most n if it is unknown.
+// lengthError returns the error for two tables of which one has n rows and the other has more.
+// foundEnds reports whether the found table is the shorter one. known is the number of rows of the
+// longer one, or at most n if it is unknown.
 func lengthError(n int64, foundEnds bool, known int64) error {
 	if known <= n {
 		known = -1
@@ -95,7 +95,8 @@ func lengthError(n int64, foundEnds bool, known int64) error {
 	return countError(known, n)
 }
 
-// countError returns the error for different numbers of rows; −1 means more than the other.
+// countError returns the error for different numbers of rows; −1 is an unknown number that is
+// greater than the other.
 func countError(found, expected int64) error {
 	switch {
 	case found < 0:
@@ -111,7 +112,7 @@ func (p *pair) Decode(b *source.Raw) error {
 	for i, side := range []struct {
 		table   source.Table
 		columns []int
-	}{{p.expected, p.from}, {p.found, p.to}} {
+	}{{p.expected, p.expectedColumns}, {p.found, p.foundColumns}} {
 		raw := b.Part(i)
 		if raw.Rows == 0 { // the table has ended
 			b.Columns = append(b.Columns, make([][]byte, len(side.columns))...)
@@ -128,12 +129,13 @@ func (p *pair) Decode(b *source.Raw) error {
 }
 
 // Match returns the counterpart in found of each column of expected: the column of the same name,
-// or else the only tensor or the only scalar of both tables, whatever its name. from and to are
-// indices in expected and found, as [Pair] takes them. If partial, found may lack some columns, but
-// not all; missing are their names. The error is fault.Differs and describes the columns that
+// or else the only tensor or the only scalar of both tables, whatever its name. expectedColumns and
+// foundColumns are the indices of the counterparts, as [Pair] takes them. If partial, each table
+// may have columns that the other lacks, as long as some columns have counterparts; missing has the
+// names of those that found lacks. The error is fault.Differs and describes the columns that
 // differ.
-func Match(expected, found []source.Column, partial bool) (from, to []int, missing []string, err error) {
-	taken := map[int]bool{}
+func Match(expected, found []source.Column, partial bool) (expectedColumns, foundColumns []int, missing []string, err error) {
+	matched := map[int]bool{}
 	for i, e := range expected {
 		k := slices.IndexFunc(found, func(f source.Column) bool { return f.Name == e.Name })
 		if k < 0 {
@@ -149,18 +151,18 @@ func Match(expected, found []source.Column, partial bool) (from, to []int, missi
 		case found[k].Elements() != e.Elements(), len(found[k].Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(found[k].Shape, e.Shape):
 			return nil, nil, nil, fault.New(fault.Differs, "column %s has records of the shape %s, expected %s", e.Name, display.Shape(found[k].Shape), display.Shape(e.Shape))
 		}
-		from, to, taken[k] = append(from, i), append(to, k), true
+		expectedColumns, foundColumns, matched[k] = append(expectedColumns, i), append(foundColumns, k), true
 	}
 	for k, f := range found {
-		if !taken[k] && (!partial || len(from) == 0) {
+		if !matched[k] && (!partial || len(expectedColumns) == 0) {
 			return nil, nil, nil, fault.New(fault.Differs, "found column %s, which is not in the inputs: they have only %s", f.Name, names(expected))
 		}
 	}
-	return from, to, missing, nil
+	return expectedColumns, foundColumns, missing, nil
 }
 
 // onlyOne returns the index of the only scalar of found if e is the only scalar of expected, and
-// likewise for tensors; −1 if there is none.
+// likewise for tensors; −1 if either table has another number of them.
 func onlyOne(expected, found []source.Column, e source.Column) int {
 	kind := func(c source.Column) bool { return c.Scalar() == e.Scalar() }
 	k := slices.IndexFunc(found, kind)

@@ -30,27 +30,28 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("row %d, column %s%s: found %s, expected %s", d.Row, d.Column, at, d.Found, d.Expected)
 }
 
-// A Sink compares the columns of a table of Pair. It implements sink.Sink.
+// A Sink compares the two tables of Pair. It implements sink.Sink.
 type Sink struct {
-	columns []column
-	total   int64 // rows of the longer table, if known
-	nan     bool  // whether all NaNs are equal
-	tally         // over all batches
+	columns   []column
+	total     int64 // rows of the longer table, if known
+	nansEqual bool  // whether all NaNs are equal
+	tally           // over all batches
 }
 
 // A column is a column of the first table with its counterpart.
 type column struct {
 	expected, found source.Column
-	same            bool // whether both have the same type
+	sameType        bool // whether both have the same data type
 }
 
-// New returns a sink for tables of Pair with the schema s. If nan, all NaNs are equal, as in text.
-func New(s *schema.Schema, nan bool) *Sink {
+// New returns a sink for tables of Pair with the schema s. nansEqual makes all NaNs equal, as they
+// are in text.
+func New(s *schema.Schema, nansEqual bool) *Sink {
 	half := len(s.Columns) / 2
-	made := &Sink{nan: nan, total: s.Rows}
+	made := &Sink{nansEqual: nansEqual, total: s.Rows}
 	for i, c := range s.Columns[:half] {
 		found := s.Columns[half+i]
-		made.columns = append(made.columns, column{expected: c, found: found, same: c.DType == found.DType})
+		made.columns = append(made.columns, column{expected: c, found: found, sameType: c.DType == found.DType})
 	}
 	return made
 }
@@ -72,7 +73,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			t.addRow(s.columns, b, row, s.nan)
+			t.addRow(s.columns, b, row, s.nansEqual)
 		}
 	}
 	return func() error {
@@ -87,8 +88,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// rowsOf returns how many rows of each table are in b, from the sizes of its columns. Both have all
-// rows if records have no bytes.
+// rowsOf returns how many rows of each table are in b, from the sizes of its columns. If records
+// have no bytes, that is b.Rows for both.
 func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
 	expected, found = b.Rows, b.Rows
 	for i, c := range s.columns {
@@ -102,27 +103,27 @@ func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
 // equal reports whether the bytes of all columns are the same.
 func (s *Sink) equal(b schema.Batch) bool {
 	for i, c := range s.columns {
-		if !c.same || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
+		if !c.sameType || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// addRow counts the differences in a row.
-func (t *tally) addRow(columns []column, b schema.Batch, row int, nan bool) {
+// addRow counts the differences in a row of b.
+func (t *tally) addRow(columns []column, b schema.Batch, row int, nansEqual bool) {
 	before := t.count
 	for n, c := range columns {
 		expected, found := b.Columns[n], b.Columns[len(columns)+n]
 		size := c.expected.RecordSize()
-		if c.same && bytes.Equal(expected[row*size:(row+1)*size], found[row*size:(row+1)*size]) {
+		if c.sameType && bytes.Equal(expected[row*size:(row+1)*size], found[row*size:(row+1)*size]) {
 			continue
 		}
 		elements := c.expected.Elements()
 		for k := range elements {
 			i := row*elements + k
 			want, got := element(c.expected.DType, expected, i), element(c.found.DType, found, i)
-			if want.equals(got, nan) {
+			if want.equals(got, nansEqual) {
 				continue
 			}
 			t.count++
@@ -150,7 +151,7 @@ func position(k int, shape []int) []int {
 func (s *Sink) Close() error { return nil }
 
 // Differences returns the number of values that differ, the number of rows with such values, and
-// the first of them, nil if there is none.
+// the first difference, or nil if there is none.
 func (s *Sink) Differences() (values, rows int64, first *Difference) { return s.count, s.rows, s.first }
 
 // A value is one element of a column.
@@ -170,9 +171,9 @@ func (v value) float() float64 { return schema.Float(v.dtype, v.data, 0) }
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
 
 // equals reports whether found equals v. Numbers of different types are compared after rounding to
-// v's type; if nan, all NaNs are equal.
-func (v value) equals(found value, nan bool) bool {
-	if v.isNaN() && found.isNaN() && (nan || v.dtype != found.dtype) {
+// v's type. All NaNs are equal if nansEqual is true or the types differ.
+func (v value) equals(found value, nansEqual bool) bool {
+	if v.isNaN() && found.isNaN() && (nansEqual || v.dtype != found.dtype) {
 		return true
 	}
 	if v.dtype == found.dtype {

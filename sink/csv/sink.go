@@ -20,8 +20,8 @@ const (
 	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
 	// one piece.
 	pieceSize = 4 << 20
-	// maxReady is the maximum number of pieces that Encode renders. If a batch has more, as one
-	// record of several MiB can, the step renders the others, one by one.
+	// maxReady is the maximum number of pieces that Encode renders. If a batch has more, as a batch
+	// of one huge record can, the step renders the others, one by one.
 	maxReady = 4
 	// minCompressionRatio is the minimum ratio of text to compressed text: a digit or separator
 	// takes eight bits, but carries less than four bits of information.

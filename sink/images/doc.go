@@ -1,16 +1,16 @@
 // Package images turns records into PNG files, for the sinks and layouts that hold images: [Find]
-// chooses the image and label columns of a table, [New] decides what pixels the records of a column
-// are, and an [Encoder] makes the file of each record.
+// chooses the image and label columns of a table, [New] determines which pixels a record of a
+// column has, and an [Encoder] makes the file of each record.
 //
 //	uint8  H×W, H×W×1     gray, 8 bits
-//	int16  H×W, H×W×1     gray, 16 bits; negative values are refused
+//	int16  H×W, H×W×1     gray, 16 bits; negative values are errors
 //	uint8  H×W×3, H×W×4   RGB, RGBA
 //	uint8  3×H×W, 4×H×W   RGB, RGBA, if channels is "first"; 1×H×W is gray
 //
 // The image column is the only column whose records have two dimensions or more.
 // [schema.Schema.Label] chooses the label column, if there is one.
 //
-// Records that PNG cannot hold are refused with a hint: the error is fault.Usage for a column and
+// Records that PNG cannot hold are errors with a hint: fault.Usage for a column and
 // fault.Unsupported for a value. The invariant: the file of a row depends only on that row, the
 // column and the order of the channels.
 package images

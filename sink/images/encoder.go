@@ -16,7 +16,7 @@ import (
 type Encoder struct {
 	image  Image
 	png    *codec.Encoder
-	pixels []byte // interleaved channels, if the table has planes
+	pixels []byte // the record with interleaved channels, if the table has planes
 }
 
 // NewEncoder returns an encoder for m. It takes about m.Memory() bytes from the first image on.
@@ -25,8 +25,8 @@ func (m Image) NewEncoder() *Encoder {
 	return &Encoder{image: m, png: png}
 }
 
-// Memory returns about the number of bytes that an encoder and one file take: scanlines, zlib
-// stream, file, and pixels if they must be interleaved.
+// Memory returns about the number of bytes that an encoder and one file take: the scanlines, the
+// zlib stream, the file, and the pixels if they must be interleaved.
 func (m Image) Memory() int64 {
 	copies := int64(3)
 	if m.planes {
@@ -38,17 +38,17 @@ func (m Image) Memory() int64 {
 // MaxSize returns an upper bound for the size of a file, in bytes.
 func (e *Encoder) MaxSize() int { return e.png.MaxSize() }
 
-// BadValue returns the error of the sink for format about a value that it cannot hold, in the given
-// column and row: fault.Unsupported.
+// BadValue returns the error for a value in the given column and row that the format does not
+// support: fault.Unsupported.
 func BadValue(format, advice, column string, row int64, message string, args ...any) error {
 	return fault.New(fault.Unsupported, "%s: %s", format, fmt.Sprintf(message, args...)).InColumn(column).InRow(row).WithHint("%s", advice)
 }
 
-// Check returns an error for the first negative sample of data: fault.Unsupported. The records in
-// data begin at row first of the table.
+// Check returns an error for the first negative sample of data: fault.Unsupported. The first record
+// in data is row first of the table.
 func (m Image) Check(data []byte, first int64) error {
 	for at := 1; m.Depth == 16 && at < len(data); at += 2 {
-		if data[at]&0x80 != 0 { // the sign: PNG would show the sample as a bright one
+		if data[at]&0x80 != 0 { // the sign: in PNG, whose samples are unsigned, this one would be bright
 			return BadValue(m.rules.Format, m.rules.Advice, m.column, first+int64(at/m.Size()), "found the value %d, expected 0 to %d",
 				int16(binary.LittleEndian.Uint16(data[at-1:])), math.MaxInt16)
 		}
@@ -56,8 +56,8 @@ func (m Image) Check(data []byte, first int64) error {
 	return nil
 }
 
-// Append appends the file of record i of data, which is row row of the table. Its errors are those
-// of Check.
+// Append appends the file of record i of data, which is the given row of the table. Its errors are
+// those of Check.
 func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	size := e.image.Size()
 	record := data[i*size : (i+1)*size]
@@ -72,8 +72,8 @@ func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	return e.png.Append(dst, record), nil
 }
 
-// Pixels writes record to dst, of the same length, with the samples of each pixel together, also if
-// the record has one plane per channel.
+// Pixels copies record to dst, which has the same length. If the record has one plane per channel,
+// dst gets the samples of each pixel together.
 func (m Image) Pixels(dst, record []byte) {
 	if !m.planes {
 		copy(dst, record)
@@ -89,9 +89,9 @@ func (m Image) Pixels(dst, record []byte) {
 	}
 }
 
-// RowDigits returns the number of digits in file names that are row numbers: those of the source's
-// last row, so that names do not depend on the range of rows that is converted. The error is
-// fault.Usage if the number of rows is not known.
+// RowDigits returns the number of digits of the row numbers in file names. They are those of the
+// source's last row, so that names do not depend on the range of rows that is converted. The error
+// is fault.Usage if the number of rows is not known.
 func RowDigits(format string, s *schema.Schema) (int, error) {
 	if s.SourceRows < 0 {
 		return 0, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the file names, but it is known only at the end of this input", format).

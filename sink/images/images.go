@@ -17,12 +17,12 @@ import (
 // Rules say which records are images.
 type Rules struct {
 	Format   string      // the format or layout, for errors
-	Channels string      // dimension of the channels, of three: "last", also if empty, or "first"
+	Channels string      // position of the channels among three dimensions: "last", also if empty, or "first"
 	DTypes   []idx.DType // of the samples: uint8, and perhaps int16, for gray images without negative values
 	Advice   string      // hint for records that are no images
 }
 
-// PNG returns the rules of the sink for format, which writes PNG files.
+// PNG returns the rules of a format that consists of PNG files.
 func PNG(format, channels string) Rules {
 	return Rules{Format: format, Channels: channels, DTypes: []idx.DType{idx.Uint8, idx.Int16}, Advice: HintOther}
 }
@@ -31,7 +31,7 @@ func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
 	return Image{}, Unsupported(r.Format, advice, message, args...)
 }
 
-// An Image says how the records of a column become pixels, row by row from the top.
+// An Image describes how the records of a column become pixels, row by row from the top.
 type Image struct {
 	Height, Width int
 	Channels      int  // 1, 3 (red, green, blue) or 4 (and alpha)
@@ -41,13 +41,14 @@ type Image struct {
 	rules         Rules
 }
 
-// New returns what images the records of c are.
+// New returns how the records of c become pixels. The error is fault.Usage if they are not images
+// by the rules r.
 func New(r Rules, c source.Column) (Image, error) {
 	if r.Channels != "" && r.Channels != "last" && r.Channels != "first" {
 		return r.refuse("", "found channels %q, expected first or last", r.Channels)
 	}
 	if len(c.Shape) == 1 {
-		return Image{}, flat(r, c)
+		return Image{}, flatError(r, c)
 	}
 	if len(c.Shape) > 3 {
 		return r.refuse(r.Advice, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
@@ -86,8 +87,8 @@ func New(r Rules, c source.Column) (Image, error) {
 	return m, nil
 }
 
-// flat returns the error for records of one dimension.
-func flat(r Rules, c source.Column) error {
+// flatError returns the error for records of one dimension.
+func flatError(r Rules, c source.Column) error {
 	advice := r.Advice
 	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
 		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
@@ -95,8 +96,8 @@ func flat(r Rules, c source.Column) error {
 	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
-// checkChannels refuses numbers of channels that pixels cannot have. The hint mentions the other
-// order of dimensions if it fits.
+// checkChannels returns an error for numbers of channels that pixels cannot have. If the other
+// position of the channels is possible, the hint mentions it.
 func (m Image) checkChannels(c source.Column) error {
 	if codec.HasChannels(m.Channels) {
 		return nil
@@ -124,7 +125,7 @@ func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8
 // HintOther is the hint for tables that PNG cannot hold.
 const HintOther = "convert to Parquet, Arrow or CSV instead, or to npy"
 
-// Unsupported returns the error of the sink for format about a table that it cannot hold:
+// Unsupported returns the error for a table or an option that the format does not support:
 // fault.Usage.
 func Unsupported(format, advice, message string, args ...any) error {
 	return fault.New(fault.Usage, "%s: %s", format, fmt.Sprintf(message, args...)).WithHint("%s", advice)
@@ -137,8 +138,8 @@ type Columns struct {
 	Rest  []int // all other columns, in order
 }
 
-// Find chooses the image and label columns of s, see the package comment. format is the sink's
-// name, for errors.
+// Find chooses the image and label columns of s: see the package comment. format is the name of the
+// sink, for errors.
 func Find(format string, s *schema.Schema) (Columns, error) {
 	var images []int
 	for i, c := range s.Columns {
@@ -148,7 +149,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 	}
 	if len(images) == 0 {
 		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
-			return Columns{}, flat(PNG(format, ""), s.Columns[i])
+			return Columns{}, flatError(PNG(format, ""), s.Columns[i])
 		}
 		return Columns{}, Unsupported(format, "add a file of images to the command; with --columns, name its column too", "no column has images, expected records of two or three dimensions")
 	}
@@ -180,9 +181,9 @@ func Names(s *schema.Schema, indices []int) string {
 	return strings.Join(quoted, ", ")
 }
 
-// A View says how to show a table as images: which columns are the images and the labels, and how a
-// record is an image. The rules are those for PNG files, but with any data type, as a viewer can
-// scale the values.
+// A View describes how to show a table as images: which columns are the images and the labels, and
+// how a record becomes an image. The rules are those for PNG files, but with any data type, because
+// a viewer can scale the values.
 type View struct {
 	Columns
 	Height, Width int
@@ -190,8 +191,8 @@ type View struct {
 	Planes        bool // a record has one plane per channel
 }
 
-// NewView returns the view of a table of the schema s; channels is as in [Rules]. format is the
-// viewer's name, for errors.
+// NewView returns the view of a table of the schema s. channels is that of [Rules], format the name
+// of the viewer, for errors.
 func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	found, err := Find(format, s)
 	if err != nil {

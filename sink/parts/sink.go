@@ -19,8 +19,8 @@ const MaxParts = 100_000
 
 // Options says how to split a table and how to name its files.
 type Options struct {
-	Stem      string // the beginning of names: "part"
-	Extension string // the end of names: ".parquet"
+	Stem      string // the beginning of names, such as "part"
+	Extension string // the end of names, such as ".parquet"
 	Rows      int64  // maximum rows of a file; 0 for no limit
 	Size      int64  // a file of at least this many bytes gets no further batch; 0 for no limit
 	First     int64  // index of the table's first row
@@ -46,16 +46,16 @@ type Sink struct {
 	parts   []*Part // the last one is being written
 }
 
-// New returns a sink that writes files to folder, for tables of the schema s. open returns the sink
-// of the first file, which then continues in the other files. New fails with fault.Usage if that
-// sink is not a sink.Splitter, or if there would be more than MaxParts files.
+// New returns a sink that writes files to folder, for tables of the schema s. open returns the
+// format's sink for the first file; its method Next then begins each other file. New fails with
+// fault.Usage if that sink is not a sink.Splitter, or if there would be more than MaxParts files.
 func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
 		return nil, fault.New(fault.Usage, "parts: %d rows with at most %d in each file make %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
 			WithHint("use --rows-per-file %d or more", (s.Rows-1)/MaxParts+1)
 	}
 	made := &Sink{folder: folder, options: o}
-	w, err := made.begin()
+	w, err := made.beginFile()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// cut splits b where files end because of their number of rows.
+// cut splits b at the rows where files end because they have Options.Rows rows.
 func (s *Sink) cut(b schema.Batch) []schema.Batch {
 	var pieces []schema.Batch
 	for s.options.Rows > 0 {
@@ -115,7 +115,8 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 	return head, tail
 }
 
-// append runs a step of the given number of rows, in a new file if the current one is full.
+// append runs a step that appends the given number of rows, in a new file if the current one is
+// full.
 func (s *Sink) append(step func() error, rows int64) error {
 	last := s.parts[len(s.parts)-1]
 	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Buffered() >= s.options.Size
@@ -123,14 +124,14 @@ func (s *Sink) append(step func() error, rows int64) error {
 		if len(s.parts) == MaxParts {
 			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("allow more rows or bytes per file with --rows-per-file or --file-size")
 		}
-		w, err := s.begin()
+		w, err := s.beginFile()
 		if err != nil {
 			return err
 		}
 		if err := s.inner.Next(w); err != nil {
 			return err
 		}
-		if err := s.end(last); err != nil {
+		if err := s.endFile(last); err != nil {
 			return err
 		}
 		last = s.parts[len(s.parts)-1]
@@ -139,8 +140,8 @@ func (s *Sink) append(step func() error, rows int64) error {
 	return step()
 }
 
-// begin creates the next file.
-func (s *Sink) begin() (io.Writer, error) {
+// beginFile creates the next file.
+func (s *Sink) beginFile() (io.Writer, error) {
 	file, err := s.folder.Create(fmt.Sprintf("%s-%05d%s", s.options.Stem, len(s.parts), s.options.Extension))
 	if err != nil {
 		return nil, err
@@ -154,8 +155,8 @@ func (s *Sink) begin() (io.Writer, error) {
 	return io.MultiWriter(file, part.hash), nil
 }
 
-// end closes a file after its last byte.
-func (s *Sink) end(p *Part) error {
+// endFile closes the file of p after its last byte.
+func (s *Sink) endFile(p *Part) error {
 	p.Bytes = p.file.Count()
 	if p.hash != nil {
 		p.SHA256 = hex.EncodeToString(p.hash.Sum(nil))
@@ -164,7 +165,7 @@ func (s *Sink) end(p *Part) error {
 	return p.file.Close()
 }
 
-// BatchSize returns that of the format's sink.
+// BatchSize returns the BatchSize of the format's sink.
 func (s *Sink) BatchSize(rows int) int64 {
 	if sizer, ok := s.inner.(sink.Sizer); ok {
 		return sizer.BatchSize(rows)
@@ -172,7 +173,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return 0
 }
 
-// Notes returns those of the format's sink.
+// Notes returns the notes of the format's sink.
 func (s *Sink) Notes() []string {
 	if n, ok := s.inner.(sink.Noter); ok {
 		return n.Notes()
@@ -185,7 +186,7 @@ func (s *Sink) Close() error {
 	if err := s.inner.Close(); err != nil {
 		return err
 	}
-	return s.end(s.parts[len(s.parts)-1])
+	return s.endFile(s.parts[len(s.parts)-1])
 }
 
 // Parts returns the files once the sink is closed.

@@ -1,5 +1,5 @@
-// Package png writes a table of images as a folder of PNG files, with one class folder per label:
-// the form that ImageFolder of torchvision, Keras and Hugging Face load.
+// Package png writes a table of images as a folder of PNG files, with one class folder per label.
+// ImageFolder of torchvision, Keras and Hugging Face load such folders.
 //
 // [New] returns a [Sink], which implements sink.Sink. It fills a [publish.Folder], which its owner
 // publishes or discards:
@@ -8,21 +8,21 @@
 //	0/00021.png
 //	5/00000.png
 //
-// A file is named after its row in the source, even if only a range of rows is converted, padded
-// with zeros to the digits of the source's last row. So files sorted by name are in row order.
-// Without a label column, the files are in the folder itself.
+// A file is named after its row in the source, even if only a range of rows is converted. The
+// number is padded with zeros to the digits of the source's last row, so files sorted by name are
+// in row order. Without a label column, the files are in the folder itself.
 //
 // Package images chooses the image and label columns and makes the PNG files. Other columns are
-// left out, and [Sink.Notes] reports them; metadata.csv includes scalars.
+// left out, and [Sink.Notes] reports them; metadata.csv can include those that are scalars.
 //
 // # Class folders
 //
 // Folders are named after the labels, padded with zeros to equal width. Sorted by name they are in
 // the order of the labels, and readers that number sorted folders restore the labels if all labels
-// from 0 on occur. A folder is created when its label first occurs, as torchvision refuses empty
-// ones. The width is that of the largest possible label: the last class if the classes are known,
-// else Options.MaxLabel, else the largest value of the column's data type. It never depends on the
-// range of rows that is converted.
+// from 0 on occur. A folder is created when its label first occurs, because torchvision refuses
+// empty folders. The width is that of the largest possible label: the last class if the classes are
+// known, else Options.MaxLabel, else the largest value of the column's data type. It never depends
+// on the range of rows that is converted.
 //
 // With Options.ClassFolders "names", folders are named after the classes, changed so that every
 // system and reader accepts them:
@@ -32,8 +32,8 @@
 //   - Leading and trailing "_" and "-" are removed: Spark ignores folders that begin with "_", and
 //     commands take a leading "-" for a flag.
 //   - Names are cut after 80 bytes.
-//   - "-" and the label are appended if another class has the same name, ignoring case (both get
-//     theirs: "A-10" and "a-36"), or if the name is a device on Windows, such as "aux". If nothing
+//   - "-" and the label are appended if two classes have the same name, ignoring case (to both
+//     names: "A-10" and "a-36"), or if the name is a device on Windows, such as "aux". If nothing
 //     is left of a name, it becomes "class-" and the label.
 //
 // So "T-shirt/top" becomes "T-shirt_top". Sorted by such names, folders are usually not in the
@@ -50,10 +50,10 @@
 //
 // There is a line for each image, in row order, ending with LF; file_name is relative. The columns
 // are the label, class with the class names if they are known, and the other scalars in their
-// order. So the label is that of the data set even where readers number the folders. Floats are
-// those of [schema.AppendFloat] with inf; fields are quoted as in package csv, and class names are
-// never changed. A column with the name of another one, file_name, class, or image (under which
-// readers show the images), is an error.
+// order. So readers find the label of the data set even if they number the folders. Floats are
+// formatted by [schema.AppendFloat], infinities as inf; fields are quoted as in package csv, and
+// class names are never changed. A column with the name of another one, file_name, class, or image
+// (under which readers show the images), is an error.
 //
 // The invariant: what is written for a row depends on that row, the schema and the options alone.
 // Files are independent of each other, so Encode writes them, on many goroutines; the steps only

@@ -19,7 +19,8 @@ type labels struct {
 	names  []string // folder names by label, "" for a class without a name; nil if folders are named after labels
 }
 
-// newLabels decides the folder names for the label column of s; column is −1 if there is none.
+// newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
+// is none.
 func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	byName := o.ClassFolders == "names"
 	if !byName && o.ClassFolders != "" && o.ClassFolders != "labels" {
@@ -41,7 +42,8 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	return labels{given: true, column: c, names: schema.FolderNames(c.Classes)}, nil
 }
 
-// labelWidth returns the number of digits of the largest label that can occur.
+// labelWidth returns the number of digits of the largest label that can occur in c. largest is
+// Options.MaxLabel.
 func labelWidth(c source.Column, largest int64) int {
 	switch {
 	case len(c.Classes) > 0:
@@ -59,7 +61,8 @@ func labelWidth(c source.Column, largest int64) int {
 	}
 }
 
-// folder returns the name of the class folder for the label of a row: "" for the folder itself.
+// folder returns the name of the class folder of a row with the given label: "" for the folder
+// itself.
 func (l labels) folder(label, row int64) (string, error) {
 	switch {
 	case !l.given:
@@ -84,11 +87,11 @@ func (l labels) disordered() bool {
 	return !slices.IsSorted(present)
 }
 
-// maxGaps limits the number of missing labels that are listed.
+// maxGaps is the maximum number of missing labels that are listed.
 const maxGaps = 10
 
-// gaps lists the labels from 0 to the largest of present that are not in present; "" if there are
-// none.
+// gaps lists the labels that are missing in present, from 0 to the largest one in it; "" if none is
+// missing.
 func gaps(present []int64) string {
 	slices.Sort(present)
 	var missing []string

@@ -15,14 +15,14 @@ import (
 // metadataName is the file that Hugging Face's imagefolder reads.
 const metadataName = "metadata.csv"
 
-// maxPath is the maximum length of a file name with its class folder and of a line's end, in bytes:
-// see schema.FolderNames; a row number has up to 19 digits.
+// maxPath is the maximum number of bytes of a file name with its class folder, and of the end of
+// the line: see schema.FolderNames; a row number has up to 19 digits.
 const maxPath = 128
 
-// infinity is the spelling that readers of CSV take for a float.
+// infinity is the spelling that readers of CSV recognize as a float.
 const infinity = "inf"
 
-// A metadata makes the lines of metadata.csv, on many goroutines; the steps write them.
+// A metadata makes the lines of metadata.csv, on many goroutines. The steps write them.
 type metadata struct {
 	stream  *publish.Stream
 	columns []metadataColumn
@@ -37,7 +37,7 @@ type metadataColumn struct {
 	texts []string // class names by label, quoted; nil for a column of numbers
 }
 
-// newMetadata decides the columns of metadata.csv: the label, its class names if they are known,
+// newMetadata chooses the columns of metadata.csv: the label, its class names if they are known,
 // and the other scalars, which it removes from found.Rest.
 func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 	m := &metadata{header: []byte("file_name"), maxLine: maxPath}
@@ -96,7 +96,7 @@ func (m *metadata) open(folder *publish.Folder) error {
 	return err
 }
 
-// append appends the line of row i of b, whose file is name in the class folder folder. Neither
+// append appends the line of row i of b. The row's file is name in the given class folder; neither
 // needs quotes.
 func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch, i int) []byte {
 	if folder != "" {

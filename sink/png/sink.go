@@ -22,12 +22,13 @@ func unsupported(advice, message string, args ...any) error {
 
 // Options configures a sink. The zero value is for channels last and folders named after labels.
 type Options struct {
-	// Channels is the dimension of the channels, of three: "last", also if empty, or "first".
+	// Channels is the position of the channels among three dimensions: "last", also if empty, or
+	// "first".
 	Channels string
 	// ClassFolders is what class folders are named after: "labels", also if empty, or "names".
 	ClassFolders string
-	// MaxLabel is the largest label of the whole source; 0 or less if it is unknown. It is used
-	// only if the classes are unknown. A label with more digits is an error.
+	// MaxLabel is the largest label of the whole source, or 0 or less if that is unknown. It is
+	// used only if the classes are unknown; then a label with more digits is an error.
 	MaxLabel int64
 	// MetadataCSV adds the file metadata.csv.
 	MetadataCSV bool
@@ -87,7 +88,8 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	return p, nil
 }
 
-// omissions returns a note about the columns of s that are not in the folder, if there are any.
+// omissions returns a note about rest, the columns of s that are left out, or nil if there are
+// none.
 func omissions(s *schema.Schema, rest []int, o Options) []string {
 	if len(rest) == 0 {
 		return nil
@@ -117,8 +119,8 @@ func (s *Sink) Notes() []string {
 	return s.notes
 }
 
-// BatchSize implements sink.Sizer: it is the memory for one image at a time and for the lines of
-// metadata.csv.
+// BatchSize implements sink.Sizer. It returns the memory for one image at a time and for the lines
+// of metadata.csv.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := s.image.Memory()
 	if s.metadata != nil {
@@ -170,7 +172,7 @@ func (s *Sink) Close() error {
 type writer struct {
 	sink    *Sink
 	encoder *images.Encoder
-	classes map[int64]classFolder // the folders used so far, by label; label 0 if there are none
+	classes map[int64]classFolder // the folders used so far, by label; the key is 0 if there are no labels
 	file    []byte
 	name    []byte
 }
@@ -181,8 +183,8 @@ type classFolder struct {
 	name string
 }
 
-// write writes the file of row i of b. It appends the row's line of metadata.csv to lines, if there
-// is such a file.
+// write writes the file of row i of b. If there is a metadata.csv, it appends the row's line to
+// lines.
 func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	s := w.sink
 	row := b.First + int64(i)

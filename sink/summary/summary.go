@@ -21,7 +21,7 @@ type Column struct {
 	Zeros    int64 // including −0
 	NaNs     int64
 	Infs     int64   // of both signs
-	Min, Max float64 // of the finite elements; 0 if there are none. Every integer of the format is exact.
+	Min, Max float64 // of the finite elements; 0 if there are none. All integers of IDX are exact.
 	Sum      float64 // of the finite elements; exact for integers up to 2⁵³
 	// Counts is the number of occurrences of each value, for scalar columns of integers with at
 	// most MaxLabels distinct values; nil otherwise.
@@ -56,7 +56,7 @@ func New(s *schema.Schema) *Sink {
 // Columns returns the statistics once the sink is closed.
 func (k *Sink) Columns() []Column { return k.columns }
 
-// Encode sums up a batch; the step adds the sums.
+// Encode computes the statistics of b; the step adds them to those of the table.
 func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	sums := make([]Column, len(b.Columns))
 	for i, c := range k.schema.Columns {
@@ -64,7 +64,7 @@ func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 		if k.uncounted[i].Load() {
 			sums[i].Counts = nil
 		}
-		sums[i].elements(c.DType, b.Columns[i])
+		sums[i].addElements(c.DType, b.Columns[i])
 	}
 	return func() error {
 		for i := range sums {
@@ -78,7 +78,7 @@ func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 // Close does nothing.
 func (k *Sink) Close() error { return nil }
 
-// empty returns the statistics of no elements of c.
+// empty returns the statistics of the column c before the first element.
 func empty(c source.Column) Column {
 	var s Column
 	if c.Scalar() && c.Integer() {
@@ -87,7 +87,7 @@ func empty(c source.Column) Column {
 	return s
 }
 
-// add adds the statistics of later elements.
+// add adds b, the statistics of later elements.
 func (c *Column) add(b Column) {
 	if b.Finite() > 0 {
 		if c.Finite() == 0 {
@@ -109,35 +109,36 @@ func (c *Column) add(b Column) {
 	}
 }
 
-// elements adds data, little-endian elements of type d.
-func (c *Column) elements(d idx.DType, data []byte) {
+// addElements adds the elements of data, which are little-endian, of type d.
+func (c *Column) addElements(d idx.DType, data []byte) {
 	switch d {
 	case idx.Uint8:
-		c.bytes(data, func(b int) float64 { return float64(b) })
+		c.addBytes(data, func(b int) float64 { return float64(b) })
 	case idx.Int8:
-		c.bytes(data, func(b int) float64 { return float64(int8(b)) })
+		c.addBytes(data, func(b int) float64 { return float64(int8(b)) })
 	default:
 		for i := range len(data) / d.Size() {
-			c.one(schema.Float(d, data, i), 1)
+			c.addValue(schema.Float(d, data, i), 1)
 		}
 	}
 }
 
-// bytes adds elements of one byte by counting each of the 256 values first.
-func (c *Column) bytes(data []byte, value func(int) float64) {
+// addBytes adds elements of one byte. It counts each of the 256 values first; value returns the
+// value of a byte.
+func (c *Column) addBytes(data []byte, value func(int) float64) {
 	var counts [256]int64
 	for _, b := range data {
 		counts[b]++
 	}
 	for b, n := range counts {
 		if n > 0 {
-			c.one(value(b), n)
+			c.addValue(value(b), n)
 		}
 	}
 }
 
-// one adds n elements of value v.
-func (c *Column) one(v float64, n int64) {
+// addValue adds n elements of value v.
+func (c *Column) addValue(v float64, n int64) {
 	switch {
 	case math.IsNaN(v):
 		c.Elements, c.NaNs = c.Elements+n, c.NaNs+n

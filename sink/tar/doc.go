@@ -11,8 +11,8 @@
 // only a range of rows is converted, padded with zeros to the digits of the source's last row, and
 // to at least six. Package images chooses the image and label columns and makes the PNG files; a
 // table without labels has no .cls files. WebDataset decodes .cls to an integer and .json to a
-// dictionary. Floats in .json are those of [schema.AppendFloat] with Infinity, as Python's json
-// reads them. Columns of vectors are left out, and [Sink.Notes] reports them.
+// dictionary. Floats in .json are formatted by [schema.AppendFloat], infinities as Infinity, which
+// Python's json reads. Columns of vectors are left out, and [Sink.Notes] reports them.
 //
 // # Bytes
 //

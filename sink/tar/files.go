@@ -9,8 +9,8 @@ import (
 // block is the size of headers; files are padded to a multiple of it.
 const block = 512
 
-// Offsets of the header fields that differ between files, and their digits without the final zero
-// byte. See "ustar Interchange Format" in
+// Offsets of the header fields that differ between files, and their numbers of digits without the
+// final zero byte. See "ustar Interchange Format" in
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 const (
 	sizeAt, sizeDigits = 124, 11 // octal
@@ -46,8 +46,8 @@ func newHeader(digits int, extension string) *header {
 	return h
 }
 
-// fill writes the header of a file with the given key and size in bytes, at most 8 GiB − 1, to dst,
-// which has the length of a block.
+// fill writes a header to dst, which has the length of a block, for a file with the given key and
+// size in bytes, at most 8 GiB − 1.
 func (h *header) fill(dst, key []byte, size int) {
 	copy(dst, h.bytes[:])
 	copy(dst, key)
@@ -72,7 +72,7 @@ func octal(dst []byte, n int) (sum int) {
 // padded rounds n up to whole blocks.
 func padded(n int) int { return (n + block - 1) &^ (block - 1) }
 
-// infinity is the spelling of Python's json.
+// infinity is the spelling that Python's json reads.
 const infinity = "Infinity"
 
 // A scalar is a column that is written to .json files.
@@ -82,7 +82,7 @@ type scalar struct {
 	key    string // with quotes, colon and the separator before it
 }
 
-// newScalars returns the scalars among columns of s, and the other columns.
+// newScalars returns those of the given columns of s that are scalars, and the others.
 func newScalars(s *schema.Schema, columns []int) (scalars []scalar, rest []int) {
 	separator := "{"
 	for _, i := range columns {

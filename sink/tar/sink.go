@@ -22,7 +22,8 @@ const minDigits = 6
 
 // Options configures a sink. The zero value is for channels last.
 type Options struct {
-	// Channels is the dimension of the channels, of three: "last", also if empty, or "first".
+	// Channels is the position of the channels among three dimensions: "last", also if empty, or
+	// "first".
 	Channels string
 }
 
@@ -89,7 +90,7 @@ func (s *Sink) Notes() []string { return s.notes }
 // BatchSize implements sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.image.Memory() }
 
-// Encode implements sink.Sink: it makes the files of b and their headers, which the step writes.
+// Encode implements sink.Sink. It makes the files of b and their headers, which the step writes.
 // The error for a value that PNG cannot hold is fault.Unsupported.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
@@ -145,7 +146,7 @@ func (s *Sink) appendRow(dst []byte, e *images.Encoder, b schema.Batch, i int) (
 // beginFile appends space for a header.
 func beginFile(dst []byte) []byte { return append(dst, make([]byte, block)...) }
 
-// endFile fills in the header of the file that begins at begin, and pads the file.
+// endFile fills in the header of the file whose header begins at begin, and pads the file.
 func endFile(dst []byte, begin int, h *header, key []byte) []byte {
 	size := len(dst) - begin - block
 	h.fill(dst[begin:begin+block], key, size)
