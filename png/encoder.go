@@ -27,8 +27,8 @@ const (
 	maxFixed = 8 << 10 // larger images do not try the fixed codes
 )
 
-// fixedEnough returns the maximum size of a zlib stream with the fixed codes that is kept, for n
-// bytes of scanlines.
+// fixedEnough returns the maximum size of a zlib stream with the fixed codes for which the general
+// deflate is not tried. n is the size of the scanlines in bytes.
 func fixedEnough(n int) int {
 	if n <= tiny {
 		return storedSize(n) * 15 / 16
@@ -127,7 +127,7 @@ func fileSize(n int) int { return headSize + n + 4 + len(end) }
 // that does not premultiply them).
 func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
 
-// colorType returns the colour type in IHDR for pixels with that many samples.
+// colorType returns the colour type in IHDR for pixels with the given number of samples.
 func colorType(channels int) byte { return [...]byte{1: 0, 3: 2, 4: 6}[channels] }
 
 // A format describes the scanlines of an image.

@@ -16,7 +16,7 @@ type Group struct {
 	Tiles   []Tile
 }
 
-// Options configures the layout of a sheet. The zero value chooses.
+// Options configures the layout of a sheet. For the zero value, New chooses the layout.
 type Options struct {
 	Scale   int // every pixel becomes Scale×Scale; 0 makes small tiles about 64 pixels large
 	Columns int // maximum tiles in a line; 0 for as many as fit about 2,000 pixels, at least 10
@@ -27,7 +27,7 @@ type Sheet struct {
 	Width, Height int
 	channels      int
 	scale         int
-	columns       int // tiles in a line
+	columns       int // tiles in a full line
 	left          int // x of the first tile of a line, without its frame
 	stepX, stepY  int // distance from one tile to the next
 	tile          Tile
@@ -96,7 +96,7 @@ func cut(heading string) string {
 	return heading[:longHeading-3] + "..."
 }
 
-// Size returns the number of bytes needed to draw the sheet, math.MaxInt64 if a side is too long
+// Size returns the number of bytes needed to draw the sheet, or math.MaxInt64 if a side is too long
 // for viewers.
 func (s *Sheet) Size() int64 {
 	if s.Width > maxSide || s.Height > maxSide {
@@ -134,7 +134,7 @@ func (s *Sheet) draw() []byte {
 				copy(pix[((y+row)*s.Width+x)*s.channels:], big.Pix[row*line:(row+1)*line])
 			}
 		}
-		// Centred vertically on the first line, without the row for descenders.
+		// The heading is centred vertically on the first line of tiles, as if it had no descenders.
 		s.write(pix, margin, s.tops[g]+(s.scale*s.tile.Height-s.font*(glyphHeight-1))/2, group.Heading)
 	}
 	return pix
@@ -262,7 +262,8 @@ func (t Tile) reduced(n int) Tile {
 	return small
 }
 
-// mean returns the mean of channel c over the n×n pixels from (left, top), as far as they exist.
+// mean returns the mean of channel c over the n×n pixels from (left, top) on, without those beyond
+// the edges.
 func (t Tile) mean(left, top, n, c int) byte {
 	right, bottom := min(left+n, t.Width), min(top+n, t.Height)
 	sum := 0

@@ -27,9 +27,9 @@ type Picture struct {
 type Terminal struct {
 	Width  int // in characters
 	Colors Colors
-	Scale  int // maximum enlargement of a tile that still fits the width; 0 for none
-	// Least is how many small tiles a line has at least: they are reduced for that, unless Scale
-	// asks for larger ones.
+	Scale  int // maximum factor by which tiles are enlarged if they fit the width; 0 for none
+	// Least is the minimum number of small tiles in a line: they are reduced until so many fit,
+	// unless Scale asks for larger ones.
 	Least int
 }
 
@@ -37,11 +37,11 @@ const (
 	gap        = 2  // characters between pictures
 	maxCaption = 14 // characters of a caption that is wider than its picture
 	smallTile  = 64 // pixels: the greatest width of a small tile
-	legible    = 12 // characters: the least width of a small tile that was reduced for others
+	legible    = 12 // characters: the least width to which Least reduces small tiles
 )
 
-// Fit returns how many of pictures, which all have one size, fit a line: at least one, as larger
-// pictures are reduced. It does not use the pixels.
+// Fit returns how many of pictures, which all have one size, fit a line. It is at least one,
+// because larger pictures are reduced. It does not use the pixels.
 func (t Terminal) Fit(pictures []Picture) int {
 	if len(pictures) == 0 {
 		return 1
@@ -49,7 +49,7 @@ func (t Terminal) Fit(pictures []Picture) int {
 	return max(1, (t.Width+gap)/(t.cell(pictures)+gap))
 }
 
-// LineSize returns the number of bytes of a line of tiles with the size of tile.
+// LineSize returns the number of bytes of a line of tiles that have the size of tile.
 func (t Terminal) LineSize(tile Tile) int64 {
 	_, enlarge := t.factors(tile.Width)
 	pixels := int64(tile.Width) * int64(tile.Height) * int64(enlarge) * int64(enlarge)
@@ -67,8 +67,8 @@ func (t Terminal) cell(pictures []Picture) int {
 	return min(t.Width, max(width, min(text, maxCaption)))
 }
 
-// factors returns by how much tiles of the given width are reduced and enlarged; one of the factors
-// is 1.
+// factors returns the factors by which tiles of the given width are reduced and enlarged, one of
+// which is 1.
 func (t Terminal) factors(width int) (reduce, enlarge int) {
 	room := t.Width
 	if t.Least > 0 && t.Scale <= 1 && width <= smallTile {
@@ -77,7 +77,7 @@ func (t Terminal) factors(width int) (reduce, enlarge int) {
 	return max(1, (width+room-1)/room), max(1, min(t.Scale, t.Width/width))
 }
 
-// fitted returns tile enlarged by the scale or reduced to the width.
+// fitted returns tile enlarged by the scale, or reduced to the available width.
 func (t Terminal) fitted(tile Tile) Tile {
 	reduce, enlarge := t.factors(tile.Width)
 	return tile.reduced(reduce).enlarged(enlarge)
@@ -132,7 +132,7 @@ func (t Terminal) row(text *strings.Builder, tile Tile, y int) {
 			lower = tile.rgb(x, y+1)
 		}
 		if t.Colors == NoColors {
-			text.WriteByte(letter(upper, lower))
+			text.WriteByte(rampCharacter(upper, lower))
 			continue
 		}
 		code := "\x1b[" + t.code(38, upper) + ";49m"
@@ -150,12 +150,13 @@ func (t Terminal) row(text *strings.Builder, tile Tile, y int) {
 	}
 }
 
-// code returns the parameters that select a colour for the foreground (38) or the background (48).
-func (t Terminal) code(what int, c [3]byte) string {
+// code returns the parameters that select the colour c for a layer: the foreground (38) or the
+// background (48).
+func (t Terminal) code(layer int, c [3]byte) string {
 	if t.Colors == TrueColors {
-		return fmt.Sprintf("%d;2;%d;%d;%d", what, c[0], c[1], c[2])
+		return fmt.Sprintf("%d;2;%d;%d;%d", layer, c[0], c[1], c[2])
 	}
-	return fmt.Sprintf("%d;5;%d", what, paletteIndex(c))
+	return fmt.Sprintf("%d;5;%d", layer, paletteIndex(c))
 }
 
 // paletteIndex returns an entry of xterm's 256 colours that is near c. The cube from 16 on has the
@@ -183,8 +184,8 @@ func paletteIndex(c [3]byte) int {
 // ramp is characters of growing weight.
 const ramp = " .:-=+*#%@"
 
-// letter returns a character as heavy as two pixels are bright.
-func letter(upper, lower [3]byte) byte {
+// rampCharacter returns the character of ramp for the brightness of two pixels.
+func rampCharacter(upper, lower [3]byte) byte {
 	return ramp[(luma(upper)+luma(lower))*len(ramp)/(2*256)]
 }
 

@@ -3,7 +3,8 @@ package must
 
 import "testing"
 
-// Get is v, or the end of the test where there is an error: must.Get(os.ReadFile(path))(t).
+// Get returns a function that returns v, or ends the test if err is not nil:
+// must.Get(os.ReadFile(path))(t).
 func Get[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

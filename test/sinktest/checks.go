@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A check is one way to use a sink. It uses t to open sinks only; its caller reports the error.
+// A check is one way to use a sink. run uses t only to open sinks; its caller reports the error.
 type check struct {
 	name string
 	run  func(c *contract, t *testing.T) error
@@ -58,8 +58,8 @@ func (c *contract) backwards(t *testing.T) error {
 	return c.compareClosed(k, finish)
 }
 
-// atOnce encodes each batch on its own goroutine. Steps run as soon as the rows before are written,
-// while later batches are still being encoded.
+// atOnce encodes each batch on its own goroutine. A step runs as soon as all rows before it are
+// written, while later batches are still being encoded.
 func (c *contract) atOnce(t *testing.T) error {
 	k, finish, err := c.open(t, c.table.schema())
 	if err != nil {
@@ -112,10 +112,10 @@ func (c *contract) compareClosed(k sink.Sink, finish func() map[string][]byte) e
 	return compare(found, c.want)
 }
 
-// abandoned drops sinks as after an error elsewhere: at most the first step runs, and Close is not
-// called. Nothing may panic, and the sink must not write to the batches.
+// abandoned leaves sinks as they are left after an error elsewhere: at most the first step runs,
+// and Close is not called. Nothing may panic, and the sink must not write to the batches.
 func (c *contract) abandoned(t *testing.T) error {
-	for done := range 2 {
+	for stepsRun := range 2 {
 		k, _, err := c.open(t, c.table.schema())
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (c *contract) abandoned(t *testing.T) error {
 			if err != nil {
 				return err
 			}
-			if i >= done {
+			if i >= stepsRun {
 				step = func() error { return nil }
 			}
 			if err := c.finishBatch(step, b); err != nil {
@@ -180,8 +180,8 @@ func (c *contract) ranges(t *testing.T) error {
 	}, nil)
 }
 
-// unknown writes a table whose number of rows is unknown before its end. The sink's New may also
-// refuse it.
+// unknown writes a table whose number of rows is known only at its end. The sink's New may also
+// return an error for it.
 func (c *contract) unknown(t *testing.T) error {
 	if _, _, err := c.open(t, schema.Of(c.table.open(true))); errors.Is(err, fault.Usage) {
 		return nil
@@ -280,18 +280,18 @@ func (c *contract) next(t *testing.T) error {
 		if err != nil {
 			return err
 		}
-		if err := c.alone(t, batches[:cut], first["out"]); err != nil {
+		if err := c.checkAlone(t, batches[:cut], first["out"]); err != nil {
 			return fmt.Errorf("before batch %d: %w", cut, err)
 		}
-		if err := c.alone(t, batches[cut:], second.Bytes()); err != nil {
+		if err := c.checkAlone(t, batches[cut:], second.Bytes()); err != nil {
 			return fmt.Errorf("from batch %d on: %w", cut, err)
 		}
 	}
 	return nil
 }
 
-// nextAtOnce calls Next before every step while later batches are being encoded, under the eyes of
-// -race. Each output must equal that of a sink that gets only its batch.
+// nextAtOnce calls Next before every step while later batches are being encoded; -race finds what
+// they share. Each output must equal that of a sink that gets only its batch.
 func (c *contract) nextAtOnce(t *testing.T) error {
 	k, _, err := c.open(t, c.table.schema())
 	if err != nil {
@@ -319,15 +319,15 @@ func (c *contract) nextAtOnce(t *testing.T) error {
 		return fmt.Errorf("next: %w", err)
 	}
 	for i := range batches {
-		if err := c.alone(t, batches[i:i+1], outputs[i].Bytes()); err != nil {
+		if err := c.checkAlone(t, batches[i:i+1], outputs[i].Bytes()); err != nil {
 			return fmt.Errorf("batch %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// alone checks that found is the output of a sink that gets only batches.
-func (c *contract) alone(t *testing.T, batches []schema.Batch, found []byte) error {
+// checkAlone checks that found is the output of a sink that gets only batches.
+func (c *contract) checkAlone(t *testing.T, batches []schema.Batch, found []byte) error {
 	expected, err := c.serial(t, batches)
 	if err != nil {
 		return err

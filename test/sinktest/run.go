@@ -74,8 +74,8 @@ func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
 
 var errFull = errors.New("no space")
 
-// writeErrors makes each write of the table fail in turn, or some of them if there are more than a
-// hundred, or with -short. A step or Close must return the error.
+// writeErrors writes the table once for each write, which fails: a step or Close must return its
+// error. If there are many writes, or with -short, only some of them fail.
 func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), table filled) error {
 	step := 1
 	if testing.Short() {
@@ -145,11 +145,11 @@ func Counted(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink, 
 	}
 }
 
-// contract is one table for the sinks that open returns.
+// A contract checks the sinks that open returns with one table.
 type contract struct {
 	table filled
 	open  Open
-	want  output // from one batch after another
+	want  output // the output of serial
 }
 
 // An output is the contents of files by name.

@@ -66,7 +66,7 @@ func Empty() Table {
 	}}
 }
 
-// A filled table has its values, which are made once and copied for every batch.
+// A filled is a Table with its values, which are made once and copied for every batch.
 type filled struct {
 	Table
 	values [][]byte // of each column
@@ -115,9 +115,9 @@ func (t filled) column(k int, first int64, rows int) []byte {
 	return t.values[k][int(first)*size:][:rows*size]
 }
 
-// values returns the records of c, which is column k. Labels are class labels; everything else is
-// random bytes with runs of zeros, as in images. Such floats have all signs and exponents, and
-// include infinities and NaNs.
+// values returns the records of c, which is column k. Class labels are below the number of classes;
+// everything else is random bytes, with runs of zeros as in images. Floats of such bytes have all
+// signs and exponents, and include infinities and NaNs.
 func values(c source.Column, k, rows int) []byte {
 	size := c.RecordSize()
 	data := make([]byte, rows*size)
@@ -147,21 +147,21 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// open returns t as a table for the pipeline. If hidden, the number of rows is unknown before the
+// open returns t as a table for the pipeline. If hideRows, the number of rows is unknown before the
 // end.
-func (t filled) open(hidden bool) source.Table { return &reader{table: t, hidden: hidden} }
+func (t filled) open(hideRows bool) source.Table { return &reader{table: t, hideRows: hideRows} }
 
 // A reader reads a table.
 type reader struct {
-	table  filled
-	hidden bool
-	next   int
+	table    filled
+	hideRows bool
+	next     int
 }
 
 func (r *reader) Columns() []source.Column { return r.table.Columns }
 
 func (r *reader) Rows() int64 {
-	if r.hidden {
+	if r.hideRows {
 		return -1
 	}
 	return int64(r.table.Rows)
@@ -176,7 +176,7 @@ func (r *reader) Read(_ context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Decode copies the rows to the buffers of earlier rows.
+// Decode copies the rows to the buffers of b, which may have been used for earlier rows.
 func (r *reader) Decode(b *source.Raw) error {
 	if len(b.Columns) == 0 {
 		b.Columns = make([][]byte, len(r.table.Columns))

@@ -1,2 +1,2 @@
-// Package sourcetest has what tests of several readers need.
+// Package sourcetest contains helpers for the tests of several readers.
 package sourcetest

@@ -12,8 +12,8 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// ReadAll reads what is left of t in batches of up to limit rows, two of which are in progress at a
-// time and decoded in reverse order, and returns the data of all columns.
+// ReadAll reads the remaining rows of t in batches of up to limit rows, two of which are in
+// progress and decoded at the same time, and returns the data of all columns.
 func ReadAll(t source.Table, limit int) ([][]byte, error) {
 	data := make([][]byte, len(t.Columns()))
 	slots := [2]source.Raw{{Cap: limit}, {Cap: limit}}
@@ -48,12 +48,12 @@ func ReadAll(t source.Table, limit int) ([][]byte, error) {
 				return nil, errs[i]
 			}
 			for k, c := range t.Columns() {
-				made := slots[i].Columns[k]
-				if len(made) != slots[i].Rows*c.RecordSize() {
-					return nil, fmt.Errorf("found %d bytes for %d rows of column %s", len(made), slots[i].Rows, c.Name)
+				column := slots[i].Columns[k]
+				if len(column) != slots[i].Rows*c.RecordSize() {
+					return nil, fmt.Errorf("found %d bytes for %d rows of column %s", len(column), slots[i].Rows, c.Name)
 				}
-				data[k] = append(data[k], made...)
-				clear(made) // others may write there
+				data[k] = append(data[k], column...)
+				clear(column) // the caller of Decode may write to it
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func ReadAll(t source.Table, limit int) ([][]byte, error) {
 	return data, nil
 }
 
-// Expect reads what is left of t, and compares it with columns and their data.
+// Expect reads the remaining rows of t, and compares them with columns and their data.
 func Expect(tb testing.TB, t source.Table, limit int, columns []source.Column, data [][]byte) {
 	tb.Helper()
 	found, err := ReadAll(t, limit)
