@@ -197,7 +197,7 @@ func TestValues(t *testing.T) {
 	}
 	for _, test := range []struct {
 		expected, found value
-		exact, nan      bool // whether they are equal, and equal if all NaNs are
+		exact, nan      bool // whether they are equal by default, and with nansEqual
 	}{
 		{whole(idx.Uint8, 255), whole(idx.Int32, 255), true, true},
 		{whole(idx.Int8, -1), whole(idx.Int16, -1), true, true},

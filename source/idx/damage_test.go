@@ -42,11 +42,11 @@ func checkTruncated(t *testing.T, err error, cut int) {
 }
 
 // checkFault compares err with the expected kind, offset, part of the message and part of the hint.
-func checkFault(t *testing.T, err error, kind fault.Kind, offset int64, says, hint string) {
+func checkFault(t *testing.T, err error, kind fault.Kind, offset int64, message, hint string) {
 	t.Helper()
 	var e *fault.Error
-	if !errors.As(err, &e) || e.Kind != kind || e.Offset != offset || !strings.Contains(e.Msg, says) || !strings.Contains(e.Hint, hint) {
-		t.Errorf("found %#v, expected %v at byte %d, with %q and the hint %q", err, kind, offset, says, hint)
+	if !errors.As(err, &e) || e.Kind != kind || e.Offset != offset || !strings.Contains(e.Msg, message) || !strings.Contains(e.Hint, hint) {
+		t.Errorf("found %#v, expected %v at byte %d, with %q and the hint %q", err, kind, offset, message, hint)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestTrailingBytes(t *testing.T) {
 	tests := map[string]struct {
 		file       []byte
 		end        int64
-		known, any string // in the message where the size is known, and where not
+		known, any string // part of the message if the size is known, and if it is not
 		hint       string
 	}{
 		"one byte":         {append(images(t, 3, 3), 0), 34, "found 1 extra byte ", "found extra data", "--salvage"},
@@ -105,8 +105,8 @@ func TestTrailingBytes(t *testing.T) {
 			if int64(len(data)) != test.end-rd.Stored().Size() {
 				t.Errorf("found %d bytes of records before the error", len(data))
 			}
-			for says, err := range map[string]error{test.known: known, test.any: unknown} {
-				checkFault(t, err, fault.Malformed, test.end, says, test.hint)
+			for message, err := range map[string]error{test.known: known, test.any: unknown} {
+				checkFault(t, err, fault.Malformed, test.end, message, test.hint)
 			}
 		})
 	}
@@ -145,9 +145,9 @@ func TestMaxRecordSize(t *testing.T) {
 		tooLong = "has a dimension of more than 2147483647"
 	}
 	tests := map[string]struct {
-		dims  []int64
-		limit int64
-		says  string // "": accepted
+		dims    []int64
+		limit   int64
+		message string // "": accepted
 	}{
 		"at the default":       {[]int64{0, DefaultMaxRecordSize}, 0, ""},
 		"one over":             {[]int64{0, DefaultMaxRecordSize + 1}, 0, "has 16777217 bytes, expected at most 16777216"},
@@ -165,8 +165,8 @@ func TestMaxRecordSize(t *testing.T) {
 			for _, salvage := range []bool{false, true} {
 				file := encode(t, binary.BigEndian, Uint8, test.dims, []uint8{})
 				_, err := NewReader(bytes.NewReader(file), Options{MaxRecordSize: test.limit, Salvage: salvage})
-				if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
-					t.Errorf("found %v, expected %q", err, test.says)
+				if (err == nil) != (test.message == "") || err != nil && !strings.Contains(err.Error(), test.message) {
+					t.Errorf("found %v, expected %q", err, test.message)
 				}
 			}
 		})

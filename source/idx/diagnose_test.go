@@ -14,7 +14,7 @@ import (
 // specifications.
 func TestForeignFormats(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ head, says, hints string }{
+	tests := map[string]struct{ head, message, hints string }{
 		"gzip":            {"\x1f\x8b\x08\x08", "a gzip file", "decompress it once"},
 		"zip":             {"PK\x03\x04\x14\x00", "a zip archive", "unpack"},
 		"Parquet":         {"PAR1\x15\x04", "a Parquet file", ""},
@@ -45,7 +45,7 @@ func TestForeignFormats(t *testing.T) {
 			long := test.head + strings.Repeat("x", 10_000) // more bytes than are examined
 			for _, in := range []string{test.head, long} {
 				_, err := ReadHeader(iotest.OneByteReader(strings.NewReader(in)))
-				checkFault(t, err, fault.Unsupported, 0, test.says, test.hints)
+				checkFault(t, err, fault.Unsupported, 0, test.message, test.hints)
 				if !errors.Is(err, ErrMagic) {
 					t.Errorf("found %v, expected ErrMagic", err)
 				}

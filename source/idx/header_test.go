@@ -53,11 +53,11 @@ func TestReadHeaderErrors(t *testing.T) {
 		return append([]byte{0, 0, 8, rank}, bytes.Repeat(each, int(rank))...)
 	}
 	tests := map[string]struct {
-		in     []byte
-		kind   fault.Kind
-		offset int64
-		says   string // in the message
-		hints  string // in the hint
+		in      []byte
+		kind    fault.Kind
+		offset  int64
+		message string // part of the message
+		hints   string // in the hint
 	}{
 		"empty":                  {nil, fault.Truncated, 0, "empty", "download"},
 		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 byte, expected 4", "download"},
@@ -78,7 +78,7 @@ func TestReadHeaderErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := ReadHeader(bytes.NewReader(test.in))
-			checkFault(t, err, test.kind, test.offset, test.says, test.hints)
+			checkFault(t, err, test.kind, test.offset, test.message, test.hints)
 		})
 	}
 }

@@ -73,9 +73,9 @@ func checkSalvaged(t *testing.T, rd *Reader, limit, want int, note string) {
 		}
 		return
 	}
-	says := fmt.Sprintf("salvaged %d complete records of ", want)
-	if len(notes) != 1 || !strings.HasPrefix(notes[0], says) || !strings.Contains(notes[0], note) {
-		t.Errorf("found notes %q, expected one: %s… %s", notes, says, note)
+	message := fmt.Sprintf("salvaged %d complete records of ", want)
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], message) || !strings.Contains(notes[0], note) {
+		t.Errorf("found notes %q, expected one: %s… %s", notes, message, note)
 	}
 	if n, err := rd.ReadRecords(make([]byte, 6), 1); n != 0 || err != io.EOF || len(rd.Notes()) != 1 {
 		t.Errorf("after the end: found %d, %v, notes %q", n, err, rd.Notes())

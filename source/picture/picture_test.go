@@ -48,8 +48,8 @@ func TestPillowReadsTheSame(t *testing.T) {
 	}
 }
 
-// TestGreysInPalettes: palettes of opaque greys are colours and can be grey; others are only
-// colours.
+// TestGreysInPalettes checks that a picture with a palette of opaque greys fits both RGB and grey
+// records, and one with another palette only records with colours.
 func TestGreysInPalettes(t *testing.T) {
 	t.Parallel()
 	grey := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}
@@ -101,7 +101,8 @@ func TestShapeAndType(t *testing.T) {
 	}
 }
 
-// withHeader returns file with other bytes in IHDR, from offset at on, and the right checksum.
+// withHeader returns file with b in place of the bytes of IHDR from offset at on, and the right
+// checksum.
 func withHeader(file []byte, at int, b ...byte) []byte {
 	file = bytes.Clone(file)
 	copy(file[16+at:], b)
@@ -193,7 +194,7 @@ func TestEveryFilter(t *testing.T) {
 				}
 			}
 			if first == 5 {
-				lines[0] = 5 // which there is not
+				lines[0] = 5 // no such filter
 			}
 			file := withLines(color, width, height, lines)
 			f := must.Get(Describe(file))(t)
@@ -240,7 +241,7 @@ func withLines(color byte, width, height uint32, lines []byte) []byte {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	lines := make([]byte, 28*29) // as a digit has them: half background
+	lines := make([]byte, 28*29) // like those of a digit: half background
 	for i := range lines {
 		if i%29 > 8 && i%29 < 20 {
 			lines[i] = byte(i * 7919 >> 3)

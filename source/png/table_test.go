@@ -189,8 +189,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPalettesOfGreys: files of any encoding of greys are grey images together, and palettes of
-// greys are colours among colours.
+// TestPalettesOfGreys checks that files with palettes of greys are grey beside grey images, and RGB
+// beside images of colours.
 func TestPalettesOfGreys(t *testing.T) {
 	t.Parallel()
 	palette := func(colors ...color.Color) func(image.Rectangle) image.Image {
@@ -361,10 +361,10 @@ func TestOddFolders(t *testing.T) {
 		return func(dir string) error { return os.Mkdir(filepath.Join(dir, name), 0o777) }
 	}
 	for name, c := range map[string]struct {
-		files map[string][]byte
-		also  func(dir string) error
-		says  string // empty: it is taken
-		rows  int64
+		files   map[string][]byte
+		also    func(dir string) error
+		message string // part of the error; empty if the folder is valid
+		rows    int64
 	}{
 		"a folder called as an image": {map[string][]byte{"a.png": good}, folder("b.png"), "", 1},
 		"an empty class folder":       {map[string][]byte{"0/a.png": good}, folder("1"), "", 1},
@@ -390,9 +390,9 @@ func TestOddFolders(t *testing.T) {
 				}
 			}
 			table, err := Open(dir, source.ReadOptions{})
-			if c.says != "" {
-				if err == nil || !strings.Contains(err.Error(), c.says) {
-					t.Errorf("found %v, expected %q", err, c.says)
+			if c.message != "" {
+				if err == nil || !strings.Contains(err.Error(), c.message) {
+					t.Errorf("found %v, expected %q", err, c.message)
 				}
 				return
 			}
