@@ -70,7 +70,11 @@ func (t *Table) readFolder() error {
 	slices.Sort(top.folders)
 	if top.images > 0 && len(top.folders) > 0 {
 		for _, name := range top.folders {
-			if inner, err := t.visit(name, 0); err != nil || inner.images > 0 {
+			inner, err := t.visit(name, 0)
+			if err != nil {
+				return err
+			}
+			if inner.images > 0 {
 				return fault.New(fault.Malformed, "found %s beside the class folder %s, expected all or none in class folders",
 					display.Count(top.images, "image"), name).WithHint("move the images into class folders, or move the folders away")
 			}
@@ -174,7 +178,7 @@ func (t *Table) visitEntry(v *contents, dir string, folder uint32, e fs.DirEntry
 	kind := e.Type()
 	if kind&fs.ModeSymlink != 0 || kind&fs.ModeIrregular != 0 {
 		info, err := t.root.Stat(path.Join(dir, name))
-		if err != nil && ext != ".png" && !t.leadsToFolder(dir, name) {
+		if err != nil && ext != ".png" && !slices.Contains(otherFormats, ext) && !t.leadsToFolder(dir, name) {
 			return nil // neither an image, by its name, nor a class folder
 		}
 		if err != nil {

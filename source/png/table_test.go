@@ -306,6 +306,10 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	demandLinkRefused(t, dir, filepath.Join("0", "3.png"))
+	if err := os.Rename(filepath.Join(dir, "0", "3.png"), filepath.Join(dir, "0", "3.jpg")); err != nil { // an image, too
+		t.Fatal(err)
+	}
+	demandLinkRefused(t, dir, filepath.Join("0", "3.jpg"))
 }
 
 // demandLinkRefused requires that the folder is refused because of a link in it.
