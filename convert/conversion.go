@@ -21,18 +21,18 @@ type conversion struct {
 	rowOptions
 	rows        rowRange
 	wanted      []outputArg
-	compression map[string]compressed.Codec // by format; "" for those that compress their contents
-	layouts     map[string]string           // by format; "" for all that have layouts
-	classNames  []string                    // of the file Classes, once it is read
-	planning    bool                        // every output is to be a folder of parts
+	compression map[string]compressed.Codec // by format name; "" is the key for all that compress internally
+	layouts     map[string]string           // by format name; "" is the key for all that have layouts
+	classNames  []string                    // from the file Classes, once it is read
+	planning    bool                        // a plan is made: every output becomes a folder of parts
 	planID      string                      // of the plan that this is a part of, or empty
 	partSplit   string                      // the split that this part belongs to, if the plan has --holdout
 	scratch     string                      // folder of scratch files
-	pending     *object.PendingUpload       // if not nil, receives the upload of the object, which is not published
+	pending     *object.PendingUpload       // if not nil, the object is only staged, and its upload stored here
 }
 
-// newView validates the options of a conversion without outputs.
-func newView(in Source, view View, r *Report) (*conversion, error) {
+// newInputConversion validates the options of a conversion that has no outputs.
+func newInputConversion(in Source, view View, r *Report) (*conversion, error) {
 	checked, err := newInputs(in, r)
 	if err != nil {
 		return nil, err
@@ -46,12 +46,12 @@ func newView(in Source, view View, r *Report) (*conversion, error) {
 	if c.rowOptions, err = parseRowOptions(view); err != nil {
 		return nil, err
 	}
-	return c, checkChoice("channels", view.Channels)
+	return c, checkOption("channels", view.Channels)
 }
 
 // newConversion validates options.
 func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
-	c, err := newView(o.Source, o.View, r)
+	c, err := newInputConversion(o.Source, o.View, r)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
 	if styles := Choices("csv-style"); !slices.Contains(styles, c.CSVStyle) && c.CSVStyle != "" {
 		return nil, unknown("CSV style", c.CSVStyle, styles)
 	}
-	return c, checkChoice("class-folders", c.ClassFolders)
+	return c, checkOption("class-folders", c.ClassFolders)
 }
 
 // formatOptions returns the options for outputs of format f.
@@ -123,7 +123,8 @@ func (o *conversion) usesLabel(f formats.Format) bool {
 
 const hintDivide = "the formats that can are Parquet, Arrow, CSV, TSV and tar"
 
-// checkUsed returns an error if a flag is given that applies to no output.
+// checkUsed returns an error if a flag applies to no output, or if an output of a plan cannot be
+// divided.
 func (o *conversion) checkUsed() error {
 	splittable := func(f formats.Format) bool { return f.Splittable }
 	var name string
@@ -131,10 +132,10 @@ func (o *conversion) checkUsed() error {
 		return usagef("%s outputs cannot be divided into parts", name).WithHint("%s", hintDivide)
 	}
 	for _, flag := range []struct {
-		name  string
-		given bool
-		of    string // the outputs that use it
-		used  func(formats.Format) bool
+		name    string
+		given   bool
+		outputs string // those that use it
+		used    func(formats.Format) bool
 	}{
 		{"csv-style", o.CSVStyle != "", "CSV and TSV", formats.Format.Text},
 		{"class-folders", o.ClassFolders != "", "PNG folders", func(f formats.Format) bool { return f.Folder }},
@@ -148,7 +149,7 @@ func (o *conversion) checkUsed() error {
 		{"file-size", o.FileSize > 0, "Parquet, Arrow, CSV, TSV and tar", splittable},
 	} {
 		if flag.given && !o.makes(flag.used) {
-			return usagef("no output uses --%s: it is for %s", flag.name, flag.of)
+			return usagef("no output uses --%s: it is for %s", flag.name, flag.outputs)
 		}
 	}
 	if o.LabelColumn != "" && !o.makes(o.usesLabel) && !o.Stratify && !o.selectsClasses() {
@@ -167,8 +168,8 @@ func (o *conversion) checkUsed() error {
 	return nil
 }
 
-// unused returns an error if a value of a flag applies to no output, nil otherwise. Values are for
-// the given formats; "" means all formats for which general reports true.
+// unused returns an error if the flag has a value for a format that no output has. given lists the
+// formats that have values; "" means every format for which general reports true.
 func (o *conversion) unused(flag string, given []string, general func(formats.Format) bool) *fault.Error {
 	for _, name := range given {
 		if name == "" && !o.makes(general) {
@@ -182,10 +183,10 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 }
 
 // checkClasses returns an error if --classes is given but not used: no output contains class names,
-// no rows are selected by them, and no input is a folder of images, whose class folders are
-// numbered in the order of the names.
+// no rows are selected by them, and no input is a folder of images, whose labels are the positions
+// of its class folders in the file of names.
 func (o *conversion) checkClasses(splits []dataset.Split) error {
-	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.foreign[s.Files[0].Path].Format.Name == "png" })
+	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
 	if o.Classes == "" || read || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || hasClassColumn(f) && o.ClassColumn || o.isHub(f) }) {
 		return nil
 	}

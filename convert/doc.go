@@ -13,7 +13,7 @@
 //	files.go       local files, objects and files on web servers
 //	inputs.go      from arguments to the splits of data sets
 //	tables.go      from the files of a split to one table
-//	answers.go     hints about what other tools do
+//	alternatives.go hints about what other tools do
 //	outputs.go     -o and the flags about formats, parsed
 //	conversion.go  all options together, validated
 //	selection.go   the rows that --where, --holdout, --shuffle and --take choose

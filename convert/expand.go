@@ -31,8 +31,8 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 					return nil, err
 				}
 				for _, out := range outs {
-					out.to = newDestination(out.path, o)
-					if err := out.to.check(o, out); err != nil {
+					out.destination = newDestination(out.path, o)
+					if err := out.destination.check(o, out); err != nil {
 						return nil, err
 					}
 					key := out.key()
@@ -71,12 +71,12 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 		written[name] = true
 		for _, other := range outs[:i] {
 			if len(columns) > 1 && other.format.Name == out.format.Name && other.options.Column == out.options.Column && other.options.Compression == out.options.Compression {
-				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.label()).WithHint("%s", adviseColumns(out))
+				return usagef("%s and %s would both hold the column %s of %s", other.name(), out.name(), name, j.title()).WithHint("%s", adviseColumns(out))
 			}
 		}
 	}
 	for _, out := range outs {
-		missing := slices.DeleteFunc(names(out.pass.table.Columns()), func(name string) bool { return written[name] })
+		missing := slices.DeleteFunc(namesOf(out.pass.table.Columns()), func(name string) bool { return written[name] })
 		if len(missing) > 0 && all {
 			o.report.Note("%s holds one column; no output holds the %s", out.name(), columnList(missing))
 		}
@@ -84,8 +84,8 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 	return nil
 }
 
-// adviseColumns returns the hint for a table of several columns in the format of out, whose files
-// hold one.
+// adviseColumns returns the hint for writing a table of several columns to out, whose format holds
+// one column per file.
 func adviseColumns(out *output) string {
 	images, labels, split := "X_train.npy", "y_train.npy", ""
 	if out.format.IsIDX {
@@ -97,20 +97,20 @@ func adviseColumns(out *output) string {
 	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as %s-o %s -o %s", out.format.Name, split, images, labels)
 }
 
-// collision returns the error for an output of job b, out, that has the path of an output of job a.
+// collision returns the error for out, an output of job b at the path of an output of job a.
 func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 	if a == b {
 		return usagef("%s would be written twice", out.name())
 	}
-	return usagef("%s and %s would both be written to %s", a.label(), b.label(), out.name()).WithHint("%s", o.adviseCollision(arg, out, a, b))
+	return usagef("%s and %s would both be written to %s", a.title(), b.title(), out.name()).WithHint("%s", o.adviseCollision(arg, out, a, b))
 }
 
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
 	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
-	two := a.split.Folder != b.split.Folder // data sets
-	folders := two || a.split.Folder != "" && !strings.Contains(arg.path, "{dataset}")
+	twoDataSets := a.split.Folder != b.split.Folder
+	needsDatasetName := twoDataSets || a.split.Folder != "" && !strings.Contains(arg.path, "{dataset}")
 	switch {
-	case two:
+	case twoDataSets:
 		alone = "convert one data set at a time"
 	case a.split.divided:
 		alone = "leave out --holdout, and choose one split if there are several"
@@ -126,11 +126,11 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
 	switch {
-	case out.path == Stdio || two && strings.Contains(arg.path, "{dataset}"):
+	case out.path == Stdio || twoDataSets && strings.Contains(arg.path, "{dataset}"):
 		return alone
-	case folders && (arg.container || out.isFolder()):
+	case needsDatasetName && (arg.container || out.isFolder()):
 		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
-	case folders:
+	case needsDatasetName:
 		return fmt.Sprintf("write -o %s for one file per data set and split", shell.Path(format+stem+"-{dataset}-{split}"+ext))
 	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
@@ -155,7 +155,7 @@ func (o *conversion) asColumns(a, b *job) (image, label string) {
 	for _, j := range []*job{a, b} {
 		f := j.split.Files
 		switch {
-		case len(f) != 1 || !o.foreign[f[0].Path].Format.OneColumn:
+		case len(f) != 1 || !o.tables[f[0].Path].Format.OneColumn:
 			return "", ""
 		case j.passes[0].table.Columns()[0].Scalar():
 			label = f[0].Path
@@ -175,7 +175,7 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	if err != nil {
 		return nil, err
 	}
-	out := &output{job: j, pass: j.passes[0], format: f, path: path, options: o.formatOptions(f), parents: arg.container || path != arg.path}
+	out := &output{job: j, pass: j.passes[0], format: f, path: path, options: o.formatOptions(f), makeParents: arg.container || path != arg.path}
 	if f.IsIDX {
 		out.pass = j.passes[len(j.passes)-1]
 	}
@@ -188,7 +188,7 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	}
 	switch {
 	case f.OneColumn:
-		return out.columns(arg)
+		return out.perColumn(arg)
 	case arg.container:
 		out.path = source.Under(path, j.base()+out.extension())
 	}
@@ -197,9 +197,9 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 
 func (o *output) extension() string { return o.format.FileExtension(o.options.Compression.Name) }
 
-// columns returns the outputs in a format whose files hold one column: in a folder one for each
+// perColumn returns the outputs in a format whose files hold one column: in a folder one for each
 // column, else one for the column that the path names.
-func (o *output) columns(arg outputArg) (outs []*output, err error) {
+func (o *output) perColumn(arg outputArg) (outs []*output, err error) {
 	columns := o.pass.table.Columns()
 	if !arg.container {
 		o.options.Column, err = o.columnFor(columns)
@@ -214,8 +214,8 @@ func (o *output) columns(arg outputArg) (outs []*output, err error) {
 	return outs, nil
 }
 
-// fileName returns the name of the file of column c in a folder: train-image.npy; or
-// train-images-idx3-ubyte, as data sets are published.
+// fileName returns the name of the file of column c in a folder: train-image.npy or, for
+// IDX, train-images-idx3-ubyte, as data sets are published.
 func (o *output) fileName(c source.Column) string {
 	base, what := o.job.base(), "-"+strings.Map(func(r rune) rune { // the name may come from the contents of a file
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -245,7 +245,7 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 	name, what := o.path, "an IDX file"
 	if !o.format.IsIDX {
 		what = "a " + o.format.Extension + " file"
-		name, _ = formats.SplitName(name) // ParseName would take x.npy, like X_train, for images called npy
+		name, _ = formats.SplitName(name) // with it, ParseName would read x.npy like X_train.npy, as images
 	}
 	parsed := dataset.ParseName(name)
 	if len(columns) == 1 {
@@ -258,12 +258,12 @@ func (o *output) columnFor(columns []source.Column) (int, error) {
 	if i >= 0 && parsed.Role != dataset.Data && o.path != Stdio {
 		return i, nil
 	}
-	return 0, usagef("%s holds one column, but %s has %s", what, o.job.label(), strings.Join(names(columns), ", ")).
+	return 0, usagef("%s holds one column, but %s has %s", what, o.job.title(), strings.Join(namesOf(columns), ", ")).
 		WithHint("%s", adviseColumns(o))
 }
 
-// checkRole returns an error if a file whose name means labels would hold images, or the reverse;
-// c is the only column. IDX files are exempt: one that is repaired may have the wrong name.
+// checkRole returns an error if a file named for labels would hold images, or the reverse; c is the
+// only column. IDX files are exempt: one that is repaired may have the wrong name.
 func (o *output) checkRole(named string, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
 	if o.format.IsIDX || o.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
@@ -273,8 +273,8 @@ func (o *output) checkRole(named string, c source.Column) error {
 		WithHint("give the file of that column too, or rename the output")
 }
 
-// shard makes the output a folder of several files if the options ask for that. In the layout of
-// Hugging Face's Hub all splits share one folder; then it makes the output one split in it.
+// shard makes the output a folder of several files if the options ask for that. In the Hugging Face
+// layout, all splits share one folder, and out becomes one split of that folder.
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
 		if o.sharded() && out.format.Splittable {
@@ -295,8 +295,8 @@ func (o *conversion) shard(arg outputArg, out *output) error {
 	return nil
 }
 
-// addCards gives the outputs that share a folder its card. It is an error if their splits cannot be
-// described by one.
+// addCards gives outputs that share a folder a common card (its README.md). It fails if one card
+// cannot describe all their splits.
 func addCards(outputs []*output) (err error) {
 	cards := map[string]*card.Card{} // by folder
 	for _, out := range outputs {

@@ -16,23 +16,23 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// known is what a run learns about its inputs by opening them, by path. Its zero value is ready for
-// use by many goroutines.
-type known struct {
+// openedInputs records what a run has learned from opening its inputs, indexed by path. Its zero
+// value is ready for use by many goroutines.
+type openedInputs struct {
 	mu         sync.Mutex
 	etags      map[string]string // versions of objects
-	planned    bool              // etags holds the versions that a plan was made of
+	fromPlan   bool              // etags was filled from the plan
 	sequential map[string]bool   // IDX files that can only be read from their start
 }
 
-// object records the version of an object. A run reads a single version of it, however often it
-// opens the object. Storage without ETags reports an empty one for every version.
-func (k *known) object(url, etag string) error {
+// recordObject records the version of an object. A run reads a single version of an object,
+// however often it opens it. Storage without ETags reports an empty one for every version.
+func (k *openedInputs) recordObject(url, etag string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before, ok := k.etags[url]
 	switch {
-	case ok && before != etag && k.planned:
+	case ok && before != etag && k.fromPlan:
 		return pathError("open", url, fault.New(fault.Malformed, "it has changed since the plan was made").WithHint("make a new plan"))
 	case ok && before != etag:
 		return fault.In(url, fault.Changed)
@@ -43,26 +43,26 @@ func (k *known) object(url, etag string) error {
 	return nil
 }
 
-// idx records how the IDX file at path can be read; once reports that it cannot be opened again.
-func (k *known) idx(path string, t *source.IDX, once bool) {
+// recordIDX records how the IDX file at path can be read; onlyOnce is true if it cannot be
+// opened again.
+func (k *openedInputs) recordIDX(path string, t *source.IDX, onlyOnce bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.sequential == nil {
 		k.sequential = map[string]bool{}
 	}
 	_, _, seekable := t.Span(0, 0)
-	k.sequential[path] = once || !seekable
+	k.sequential[path] = onlyOnce || !seekable
 }
 
 // about returns the ETag of the input at path if it is an object, and whether it can only be read
 // from its start.
-func (k *known) about(path string) (etag string, sequential bool) {
+func (k *openedInputs) about(path string) (etag string, sequential bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.etags[path], k.sequential[path]
 }
 
-// newStore returns the store of a run.
 func newStore() *object.Store { return &object.Store{Scratch: publish.Scratch(os.TempDir)} }
 
 // parseURL separates the URL in an argument, if it has one, from its parameters, which go to the
@@ -77,14 +77,14 @@ func parseURL(store *object.Store, arg string) (string, error) {
 func LocalPath(arg string) string {
 	before, path, ok := strings.Cut(arg, "file://")
 	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
-		return before + localPath(path, runtime.GOOS)
+		return before + pathInURL(path, runtime.GOOS)
 	}
 	return arg
 }
 
-// localPath returns the path in a file's URL. On Windows the slash before a drive letter is not
+// pathInURL returns the path in a file's URL. On Windows the slash before a drive letter is not
 // part of the path: file:///C:/x is C:/x.
-func localPath(path, goos string) string {
+func pathInURL(path, goos string) string {
 	drive, slash := strings.CutPrefix(path, "/")
 	if goos == "windows" && slash && len(drive) > 2 && drive[1] == ':' && (drive[2] == '/' || drive[2] == '\\') {
 		return drive
@@ -94,9 +94,9 @@ func localPath(path, goos string) string {
 
 // storage implements source.Files for local files, objects and files on web servers.
 type storage struct {
-	ctx   context.Context
-	store *object.Store
-	known *known
+	ctx    context.Context
+	store  *object.Store
+	opened *openedInputs
 }
 
 func (s storage) Open(name string) (source.File, error) {
@@ -107,7 +107,7 @@ func (s storage) Open(name string) (source.File, error) {
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
-	if err := s.known.object(name, r.ETag()); err != nil {
+	if err := s.opened.recordObject(name, r.ETag()); err != nil {
 		_ = r.Close() // only read from
 		return nil, err
 	}

@@ -25,10 +25,10 @@ func TestLocalPath(t *testing.T) {
 		{"C:/x", "C:/x", "C:/x"},
 		{"/", "/", "/"},
 	} {
-		if got := localPath(c.path, "linux"); got != c.unix {
+		if got := pathInURL(c.path, "linux"); got != c.unix {
 			t.Errorf("%s on Linux: found %s, expected %s", c.path, got, c.unix)
 		}
-		if got := localPath(c.path, "windows"); got != c.windows {
+		if got := pathInURL(c.path, "windows"); got != c.windows {
 			t.Errorf("%s on Windows: found %s, expected %s", c.path, got, c.windows)
 		}
 	}

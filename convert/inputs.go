@@ -31,10 +31,10 @@ type inputs struct {
 	report       *Report
 	args         []dataset.Input
 	store        *object.Store
-	known        *known
-	foreign      map[string]formats.Table // inputs in other formats than IDX, by path; set by find
+	opened       *openedInputs
+	tables       map[string]formats.Table // inputs in formats other than IDX, by path; set by find
 	needsCount   bool                     // the number of rows is needed before they are read
-	partFiles    source.Files             // through which a part of a plan reads its inputs, see watch; nil for other runs
+	partFiles    source.Files             // what a part of a plan reads its inputs through, see watch; nil for other runs
 	stdin        *bufio.Reader
 	littleEndian bool
 	dtype        idx.DType // 0 if not given
@@ -44,7 +44,7 @@ type inputs struct {
 
 // newInputs validates a source.
 func newInputs(s Source, r *Report) (inputs, error) {
-	o := inputs{Source: s, report: r, store: newStore(), known: new(known), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
+	o := inputs{Source: s, report: r, store: newStore(), opened: new(openedInputs), stdin: bufio.NewReader(s.Stdin), littleEndian: s.ByteOrder == "little"}
 	if len(s.Inputs) == 0 {
 		return o, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
@@ -79,10 +79,10 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
 		o.dtype = idx.DTypes()[i]
 	}
-	return o, cmp.Or(checkChoice("byte-order", s.ByteOrder), checkChoice("dtype", s.DType))
+	return o, cmp.Or(checkOption("byte-order", s.ByteOrder), checkOption("dtype", s.DType))
 }
 
-// A prober implements dataset.Prober with the options that the files will be read with.
+// A prober implements dataset.Prober. It has the options of the later reading, except Reshape.
 type prober struct{ options source.Options }
 
 func (p prober) Header(path string) (idx.Header, error) {
@@ -126,8 +126,8 @@ func (o *inputs) sourceOptions(ctx context.Context) source.Options {
 	return source.Options{MaxRecordSize: o.MaxRecordBytes, LittleEndian: o.littleEndian, Salvage: o.Salvage, Reshape: o.Reshape, Files: o.files(ctx)}
 }
 
-// find returns the splits of the inputs. With damaged, they include files that cannot be read or do
-// not match. Several folders are several data sets.
+// find returns the splits of the inputs. If damaged is set, files that cannot be read or do not
+// match are included. Several folders are several data sets.
 func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, err error) {
 	several := len(o.args) > 1
 	for i := 0; i < len(o.args) && several; i++ {
@@ -139,28 +139,28 @@ func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, e
 	if !several {
 		return o.findOne(ctx, damaged)
 	}
-	foreign := map[string]formats.Table{}
+	tables := map[string]formats.Table{}
 	for i, in := range o.args {
 		if slices.ContainsFunc(o.args[:i], func(other dataset.Input) bool { return filepath.Clean(other.Path) == filepath.Clean(in.Path) }) {
 			return nil, usagef("%s is given twice", in.Path).WithHint("give it once")
 		}
 		one := *o
-		one.args, one.foreign = o.args[i:i+1], nil
+		one.args, one.tables = o.args[i:i+1], nil
 		splits, err := one.findOne(ctx, damaged)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 && (one.foreign == nil) != (len(foreign) == 0) {
-			return nil, mixed(o.args[0].Path, o.args[i].Path, len(foreign) > 0)
+		if i > 0 && (one.tables == nil) != (len(tables) == 0) {
+			return nil, mixed(o.args[0].Path, o.args[i].Path, len(tables) > 0)
 		}
-		maps.Copy(foreign, one.foreign)
+		maps.Copy(tables, one.tables)
 		for _, s := range splits {
 			s.Folder = dataset.FolderName(o.args[i].Path)
 			all = append(all, s)
 		}
 	}
-	if len(foreign) > 0 {
-		o.foreign = foreign
+	if len(tables) > 0 {
+		o.tables = tables
 	}
 	return all, nil
 }
@@ -192,15 +192,15 @@ func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, er
 	return splits, err
 }
 
-// files returns the file system of the inputs. The end of the context cancels requests.
+// files returns the file system of the inputs. Requests are canceled when ctx is done.
 func (o *inputs) files(ctx context.Context) source.Files {
 	if o.partFiles != nil {
 		return o.partFiles
 	}
-	return storage{ctx, o.store, o.known}
+	return storage{ctx, o.store, o.opened}
 }
 
-// findTables returns the tables in other formats among the inputs, nil if all are IDX files.
+// findTables returns the inputs in formats other than IDX, nil if all are IDX files.
 func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err error) {
 	for _, in := range o.args {
 		found, err := o.tablesAt(ctx, in.Path)
@@ -223,7 +223,7 @@ func (o *inputs) findTables(ctx context.Context) (tables []formats.Table, err er
 	return tables, nil
 }
 
-// mixed returns the error for inputs of which one holds tables in other formats, and one IDX data.
+// mixed returns the error for inputs a and b if one is a table in another format and one is IDX.
 func mixed(a, b string, tablesFirst bool) error {
 	if !tablesFirst {
 		a, b = b, a
@@ -258,8 +258,8 @@ func adviseName(in dataset.Input, err error) error {
 		WithHint("write column=%s, for example: the NAME of NAME=FILE starts with a letter or _, and consists of letters, digits, _ and -", shell.Quote(path))
 }
 
-// checkReading returns an error if the options have a flag that does not apply to the inputs:
-// tables, or IDX files if there are none.
+// checkReading returns an error if a flag does not apply to the inputs, which are tables or, if
+// tables is nil, IDX files.
 func (o *inputs) checkReading(tables []formats.Table) error {
 	if o.Header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
 		return usagef("no input uses --header: it is for text, such as CSV")
@@ -274,7 +274,7 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		}
 		return nil
 	}
-	// Of separate columns, --salvage keeps as many rows as the shortest one has.
+	// From separate columns, --salvage keeps as many rows as the shortest one has.
 	columns := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
 	switch name := tables[0].Format.Name; {
 	case o.littleEndian:
@@ -293,9 +293,9 @@ func shownPath(path string) string {
 	return path
 }
 
-// readOnce reports whether f cannot be opened again: it is standard input, or a pipe.
-func (o *inputs) readOnce(f dataset.File) bool {
-	table, ok := o.foreign[f.Path]
+// readableOnce reports whether f can be read only once: it is standard input, or a pipe.
+func (o *inputs) readableOnce(f dataset.File) bool {
+	table, ok := o.tables[f.Path]
 	if !ok {
 		return len(f.Header.Dims) == 0
 	}
@@ -305,27 +305,27 @@ func (o *inputs) readOnce(f dataset.File) bool {
 	})
 }
 
-// checkRereadable returns an error if an input of s can be read only once. A flag needs to read it
-// again; the message names the flag.
+// checkRereadable returns an error if an input of s can be read only once. flag, named in the
+// message, is the one that needs to read it twice.
 func (o *inputs) checkRereadable(flag string, s dataset.Split) error {
 	for _, f := range s.Files {
-		if o.readOnce(f) {
+		if o.readableOnce(f) {
 			return usagef("%s needs to read the input again, but %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
 		}
 	}
 	return nil
 }
 
-// splitLabel returns the name of a split for messages.
-func splitLabel(s dataset.Split) string {
-	label := s.Stem
+// splitTitle returns the name of a split for messages.
+func splitTitle(s dataset.Split) string {
+	title := s.Stem
 	if s.Name != "" {
-		label = "split " + s.Name
+		title = "split " + s.Name
 	}
 	if s.Folder != "" {
-		label += " of " + s.Folder
+		title += " of " + s.Folder
 	}
-	return label
+	return title
 }
 
 // splitNames returns the names of splits for messages.
@@ -337,15 +337,15 @@ func splitNames(splits []dataset.Split) string {
 	return strings.Join(names, ", ")
 }
 
-// splitsOf makes a split of each table, except that files that hold one array each, such as .npy,
-// become the columns of one split if they have the same split name. In a folder, that may be any
-// name before image or label, as in validation-image.npy, if two files would be the same column
-// otherwise. A .npz file may have several splits.
+// splitsOf makes each table a split. One-array files such as .npy with the same split name become
+// columns of one split. In a folder, any prefix before image or label (validation-image.npy) counts
+// as a split name if two files would otherwise be the same column. A .npz file may hold several
+// splits.
 func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
-	o.foreign = map[string]formats.Table{}
+	o.tables = map[string]formats.Table{}
 	var splits []dataset.Split
 	folder := len(o.args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
-	if folder { // the names of images and labels say which splits there are
+	if folder { // images and labels first: their names determine the splits that other arrays join
 		role := func(t formats.Table) int { return int(dataset.ParseName(t.Name).Role) }
 		slices.SortStableFunc(tables, func(a, b formats.Table) int { return role(a) - role(b) })
 	}
@@ -359,7 +359,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		if named {
 			file.Name = o.args[i].Name
 		}
-		o.foreign[t.Path()] = t
+		o.tables[t.Path()] = t
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
 		if t.Arrays() != nil {
 			splits = append(splits, splitsInside(t, split)...)
@@ -370,7 +370,7 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		}
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
 		if folder && name.Split == "" {
-			same = arrayOf(splits, name, split.Stem)
+			same = splitOfArray(splits, name, split.Stem)
 		}
 		if named && o.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
 			same = 0 // the user names them as columns of one table, although one name has no split
@@ -390,17 +390,17 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 	}
 	for i := range splits {
 		o.nameColumns(splits[i])
-		if len(o.args) == 1 { // else columns are in the order of the arguments
+		if len(o.args) == 1 { // otherwise columns are in the order of the arguments
 			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
 	return o.namedSplits(splits)
 }
 
-// arrayOf returns the index of the split that an array without train or test in its name belongs
-// to, or −1: the one whose name or stem begins that of the array, else the first without a name
-// that has no other array of its role.
-func arrayOf(splits []dataset.Split, name dataset.Name, stem string) int {
+// splitOfArray returns the index of the split for an array without train or test in its name: the
+// split whose name or stem is a prefix of the array's name or, failing that, the first unnamed
+// split without an array of that role. It returns −1 if there is none.
+func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
 		return s.Name == "" && s.Stem == stem || strings.HasPrefix(name.Prefix, cmp.Or(s.Name, s.Stem)+"-")
 	})
@@ -414,8 +414,7 @@ func arrayOf(splits []dataset.Split, name dataset.Name, stem string) int {
 }
 
 // splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
-// the split that the file as a whole would be: if there is only one split, and the arrays do not
-// name it, it has the name of alone.
+// the split that the whole file would be. It names the only split if the arrays do not.
 func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
 	for _, a := range t.Arrays() {
 		file := alone.Files[0]
@@ -441,13 +440,13 @@ func (o *inputs) nameColumns(s dataset.Split) {
 	}
 	for i, f := range s.Files {
 		stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")
-		if rest := strings.TrimPrefix(stem, cmp.Or(s.Name, s.Stem)+"-"); f.Name == dataset.Data.String() && rest != "" && o.foreign[f.Path].Arrays() == nil {
+		if rest := strings.TrimPrefix(stem, cmp.Or(s.Name, s.Stem)+"-"); f.Name == dataset.Data.String() && rest != "" && o.tables[f.Path].Arrays() == nil {
 			s.Files[i].Name = rest
 		}
 	}
 }
 
-// namedSplits returns the splits that --split names, or all without it.
+// namedSplits returns the splits that --split names, or all if it is not given.
 func (o *inputs) namedSplits(splits []dataset.Split) ([]dataset.Split, error) {
 	if len(o.Split) == 0 {
 		return splits, nil
@@ -468,7 +467,7 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	if o.Classes == "" {
 		return nil, nil
 	}
-	if o.LabelColumn == "" && o.foreign == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
+	if o.LabelColumn == "" && o.tables == nil && !slices.ContainsFunc(splits, func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }) {
 		return nil, usagef("--classes %s: no input holds labels", o.Classes).WithHint("name the file that does: label=FILE")
 	}
 	if info, err := o.files(ctx).Stat(o.Classes); o.Classes == source.Stdin || err == nil && info.IsDir() {

@@ -33,7 +33,7 @@ type File struct {
 	ETag         string   `json:"etag,omitempty"`       // version of an object that was read
 	PayloadBytes int64    `json:"payload_bytes"`
 	Whole        bool     `json:"whole"`
-	Problem      error    `json:"-"` // why it is not whole
+	Problem      error    `json:"-"` // what is wrong with the file, or nil
 	Columns      []Column `json:"columns,omitempty"`
 	PairsWith    []string `json:"pairs_with,omitempty"` // base names of the other files of its split
 }
@@ -41,7 +41,7 @@ type File struct {
 // A Column summarises the values of one column.
 type Column struct {
 	Name   string   `json:"name"`
-	DType  string   `json:"dtype,omitempty"` // of a table in another format than IDX
+	DType  string   `json:"dtype,omitempty"` // of a table in a format other than IDX
 	Shape  []int64  `json:"shape,omitempty"` // likewise, the number of rows first
 	Min    *float64 `json:"min"`             // of the finite elements; null if there are none
 	Max    *float64 `json:"max"`
@@ -114,7 +114,7 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 func (o *inputs) inspectEach(ctx context.Context, found func(*File) error) (first error) {
 	for i := range o.args {
 		one := *o
-		one.args, one.foreign = o.args[i:i+1], nil
+		one.args, one.tables = o.args[i:i+1], nil
 		first = cmp.Or(first, one.inspect(ctx, found))
 		if ctx.Err() != nil {
 			break
@@ -143,7 +143,7 @@ func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismat
 
 // describeFile returns what is known about a file before its columns are read.
 func (o *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
-	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: o.foreign[f.Path].Format.Name, Compression: "none", FileBytes: -1}
+	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: o.tables[f.Path].Format.Name, Compression: "none", FileBytes: -1}
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
@@ -154,7 +154,7 @@ func (o *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.Fi
 	return file
 }
 
-// setHeader sets what the header h says, if it could be read.
+// setHeader sets the fields that come from h, unless h is empty.
 func (f *File) setHeader(h idx.Header) {
 	if len(h.Dims) > 0 {
 		f.DType, f.Shape, f.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
@@ -168,7 +168,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 		return err
 	}
 	defer t.Close() // only read from
-	file.ETag, file.Sequential = o.known.about(f.Path)
+	file.ETag, file.Sequential = o.opened.about(f.Path)
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
 		file.setHeader(stored.Header())
@@ -212,7 +212,6 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	return nil
 }
 
-// describeColumn returns the summary of one column.
 func describeColumn(c source.Column, s summary.Column) Column {
 	r := Column{Name: c.Name, Zeros: s.Zeros, NaNs: s.NaNs, Infs: s.Infs, Total: s.Elements}
 	if s.Finite() > 0 {

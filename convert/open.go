@@ -18,15 +18,15 @@ type Table struct {
 	Name   string   // Split or, if that is empty, the base name of outputs: see dataset.Split.Stem
 	Inputs []string // paths of the files
 
-	job *job
-	of  *conversion
+	job        *job
+	conversion *conversion
 }
 
 // Open opens the splits of a source as view shows them, for programs that read the rows themselves.
 // The caller closes the tables.
 func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) {
 	r := NewReport(in.Events)
-	o, err := newView(in, view, r)
+	o, err := newInputConversion(in, view, r)
 	if err != nil {
 		return nil, r, err
 	}
@@ -37,28 +37,28 @@ func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) 
 	jobs, err := o.openJobs(ctx, splits)
 	var tables []*Table
 	for _, j := range jobs {
-		tables = append(tables, &Table{Table: j.passes[0].table, Schema: j.passes[0].schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, of: o})
+		tables = append(tables, &Table{Table: j.passes[0].table, Schema: j.passes[0].schema, Split: j.split.Name, Name: j.base(), Inputs: o.inputPaths([]*job{j}), job: j, conversion: o})
 	}
 	return tables, r, err
 }
 
-// Label returns the name of the table for messages.
-func (t *Table) Label() string { return t.job.label() }
+// Title returns the name of the table for messages.
+func (t *Table) Title() string { return t.job.title() }
 
-// Folder returns the name of the folder of its data set, or nothing if there is only one.
+// Folder returns the name of the folder of its data set, or "" if there is only one.
 func (t *Table) Folder() string { return t.job.split.Folder }
 
 // Describe adds to the report what was decided about the table.
-func (t *Table) Describe() { t.of.describe(t.job) }
+func (t *Table) Describe() { t.conversion.describe(t.job) }
 
 // ReportNotes adds to the report what was found while reading.
-func (t *Table) ReportNotes() { t.of.tableNotes(t.Table) }
+func (t *Table) ReportNotes() { t.conversion.tableNotes(t.Table) }
 
 // Note adds a note to the report.
-func (t *Table) Note(format string, args ...any) { t.of.report.Note(format, args...) }
+func (t *Table) Note(format string, args ...any) { t.conversion.report.Note(format, args...) }
 
-// Path fills in {split}, {dataset} and {format} in the path of an output. If that is a folder, it
-// returns the path of the table's file in it.
+// Path fills in {split}, {dataset} and {format} in the path of an output. If folder is set,
+// it appends the table's file name.
 func (t *Table) Path(path string, folder bool, extension string) (string, error) {
 	filled, err := fill(path, map[string]string{"split": t.Name, "dataset": cmp.Or(t.job.datasetName(), t.job.split.Folder), "format": strings.TrimPrefix(extension, ".")})
 	if err == nil && folder {

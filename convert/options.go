@@ -36,7 +36,7 @@ type Source struct {
 	Classes        string   `json:"classes,omitempty"`      // file of class names
 	Reshape        []int    `json:"reshape,omitempty"`      // other dimensions over the same data; one may be −1
 	ByteOrder      string   `json:"byte_order,omitempty"`   // big or little
-	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that record none, or one that IDX does not have
+	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that record none or whose type IDX lacks
 	Shape          []int    `json:"shape,omitempty"`        // shape of one record, for inputs that do not record one
 	Header         *bool    `json:"header,omitempty"`       // whether CSV begins with column names; nil means detect it
 	Salvage        bool     `json:"salvage,omitempty"`      // read the complete records of damaged IDX files
@@ -57,8 +57,8 @@ type View struct {
 	Stratify  bool     `json:"stratify,omitempty"` // hold out the same share of each label
 	Shuffle   bool     `json:"shuffle,omitempty"`
 	Seed      int64    `json:"seed,omitempty"`      // of Holdout and Shuffle
-	Take      int64    `json:"take,omitempty"`      // the number of rows to keep at most; 0 means all
-	Transpose *bool    `json:"transpose,omitempty"` // nil: if the data set is stored transposed
+	Take      int64    `json:"take,omitempty"`      // the maximum number of rows; 0 means all
+	Transpose *bool    `json:"transpose,omitempty"` // nil means yes if the data set is stored transposed
 	Invert    bool     `json:"invert,omitempty"`
 	Channels  string   `json:"channels,omitempty"` // last or first
 }
@@ -88,17 +88,17 @@ type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
 	// Progress is called before a table is read; rows is −1 if its number of rows is unknown. It
-	// returns a function that is called with the number of rows processed so far, and one that is
-	// called at the end.
-	Progress func(label string, rows int64) (done func(int64), end func())
+	// returns two functions: update is called with the number of rows processed so far, and end at
+	// the end.
+	Progress func(title string, rows int64) (update func(int64), end func())
 }
 
 // Limits of options.
 const (
 	DefaultMaxRecordBytes = 16 << 20
-	MaxWorkers            = 4096 // far more than any machine has processors
-	// MaxRecordBytes is the largest Source.MaxRecordBytes: a 32-bit program can address a few such
-	// buffers.
+	MaxWorkers            = 4096 // far more than the processors of any machine
+	// MaxRecordBytes is the largest Source.MaxRecordBytes, small enough that a 32-bit process can
+	// hold several records.
 	MaxRecordBytes = min(math.MaxInt32, math.MaxInt/8)
 )
 
@@ -129,8 +129,8 @@ func Choices(flag string) (values []string) {
 // usagef returns an error about options that are wrong or contradict each other or the inputs.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
 
-// checkChoice returns an error unless value is empty or one of the Choices of the flag.
-func checkChoice(flag, value string) error {
+// checkOption returns an error unless value is empty or one of the Choices of the flag.
+func checkOption(flag, value string) error {
 	if value == "" {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// A rowOptions has the parsed --where and --holdout of a View. The options that choose rows apply
+// A rowOptions holds the parsed --where and --holdout of a View. The options that choose rows apply
 // in this order: --rows, --where, --holdout, --shuffle, --take.
 type rowOptions struct {
 	conditions []condition
@@ -215,16 +215,16 @@ type rowOptions struct {
 }
 
 // A condition is a parsed --where argument: the value of the column must be one of values or, if
-// not is set, none of them. They are numbers and ranges, or names of classes, as bind decides.
+// negated is set, none of them. Values are numbers and ranges or, as rowTest decides, class names.
 type condition struct {
 	text, column, values string
-	not                  bool
+	negated              bool
 }
 
 // A holdout is a parsed --holdout argument: a number of rows, or a percentage of them.
 type holdout struct {
 	text, name string
-	rows       *big.Rat // or percent
+	rows       *big.Rat // number of rows, or of percent if percent is set
 	percent    bool
 }
 
@@ -238,7 +238,7 @@ func parseRowOptions(o View) (parsed rowOptions, err error) {
 	for _, text := range o.Where {
 		column, values, ok := strings.Cut(text, "=")
 		c := condition{text: text, values: values}
-		c.column, c.not = strings.CutSuffix(column, "!")
+		c.column, c.negated = strings.CutSuffix(column, "!")
 		if !ok || c.column == "" || values == "" {
 			return parsed, usagef("--where %q, expected COLUMN=VALUES or COLUMN!=VALUES", text).
 				WithHint("for example --where label=0,1 or --where label=3-7 or --where class=Sneaker")

@@ -48,7 +48,7 @@ func TestOptionsAreData(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(o, back) {
 		t.Errorf("%s came back as %+v, expected %+v (%v)", text, back, o, err)
 	}
-	if part := back.ofParts(); len(part.Inputs)+len(part.Outputs)+len(part.To)+len(part.Split) > 0 || part.Overwrite || part.Dataset != "" {
+	if part := back.forParts(); len(part.Inputs)+len(part.Outputs)+len(part.To)+len(part.Split) > 0 || part.Overwrite || part.Dataset != "" {
 		t.Errorf("found %+v among the options of parts", part)
 	}
 }

@@ -28,22 +28,22 @@ import (
 
 // An output is one file, folder, object or stream that a run writes.
 type output struct {
-	job     *job
-	pass    *pass
-	format  formats.Format
-	path    string
-	options formats.Options
-	parents bool // the folders above path are created
-	to      destination
+	job         *job
+	pass        *pass
+	format      formats.Format
+	path        string
+	options     formats.Options
+	makeParents bool // the folders above path are created
+	destination destination
 	// sharding is nil if the output is one file, or its format is a folder by itself.
-	sharding *sharding
-	madeKey  string // with IfChanged: a hash over everything that its bytes depend on
+	sharding    *sharding
+	upToDateKey string // with IfChanged: a hash over everything that its bytes depend on
 
 	// Set while it is written.
-	stream *tally          // of a file, an object or standard output
-	folder *publish.Folder // of a folder
-	parts  *parts.Sink     // of a sharded folder
-	rows   int64
+	counted *tally          // of a file, an object or standard output
+	folder  *publish.Folder // of a folder
+	parts   *parts.Sink     // of a sharded folder
+	rows    int64
 }
 
 // A sharding describes how an output is spread over the files of a folder, the output's path.
@@ -55,13 +55,12 @@ type sharding struct {
 	card      *card.Card // of a folder of several splits
 }
 
-// isFolder reports whether the output is a folder.
 func (o *output) isFolder() bool { return o.format.Folder || o.sharding != nil }
 
 // shared reports whether the output's folder holds several splits.
 func (o *output) shared() bool { return o.sharding != nil && o.sharding.mark == publish.CardMark }
 
-// key returns a string that two outputs have in common if they are at the same place.
+// key returns a string that is equal for two outputs if they are at the same place.
 func (o *output) key() string {
 	if o.shared() {
 		return filepath.Join(o.path, o.sharding.class, o.sharding.stem)
@@ -121,7 +120,7 @@ func newDestination(path string, o *conversion) destination {
 // A local destination is a file or a folder.
 type local struct {
 	path string
-	set  *destinations // once the run writes
+	set  *destinations // nil until join
 	i    int           // index of its target in the set
 }
 
@@ -142,7 +141,7 @@ func (d *local) space() (folder string, ok bool) {
 }
 
 func (d *local) join(out *output, s *destinations) {
-	t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.parents, Key: out.madeKey}
+	t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents, Key: out.upToDateKey}
 	if out.sharding != nil {
 		t.Mark = out.sharding.mark
 	}
@@ -176,7 +175,7 @@ func (d *remote) check(o *conversion, out *output) error {
 			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 	case o.IfChanged:
 		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("use --overwrite instead of --if-changed")
-	case o.Verify && out.format.Name != "tar": // which is refused everywhere
+	case o.Verify && out.format.Name != "tar": // checkVerify refuses tar for every destination
 		return usagef("--verify: an object cannot be read before it is published: %s", d.url).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(d.url))
 	}
 	return nil
@@ -244,7 +243,7 @@ type destinations struct {
 func begin(ctx context.Context, outputs []*output, inputs []string, o *conversion) (s *destinations, err error) {
 	s = &destinations{pending: o.pending}
 	for _, out := range outputs {
-		out.to.join(out, s)
+		out.destination.join(out, s)
 	}
 	if s.Set, err = publish.Prepare(s.targets, publish.Options{Overwrite: o.Overwrite, Inputs: inputs}); err != nil {
 		var e *fault.Error
@@ -287,7 +286,7 @@ func (s *destinations) Commit() error {
 	return s.Set.Commit()
 }
 
-// Discard removes what is not visible.
+// Discard removes what Commit has not made visible.
 func (s *destinations) Discard() {
 	for _, d := range s.remotes {
 		if d.Writer != nil {
@@ -307,13 +306,13 @@ func (o *conversion) writePass(ctx context.Context, j *job, p *pass, outputs []*
 		}
 		sinks = append(sinks, s)
 	}
-	rows, err := o.drain(ctx, p.table, p.schema, j.label(), sinks...)
+	rows, err := o.drain(ctx, p.table, p.schema, j.title(), sinks...)
 	if err != nil {
 		return err
 	}
 	for _, out := range outputs {
 		out.rows = rows
-		if to, ok := out.to.(*remote); ok { // its buffers are then free for the next pass
+		if to, ok := out.destination.(*remote); ok { // its buffers are then free for the next pass
 			if err := to.Complete(); err != nil {
 				return err
 			}
@@ -330,10 +329,9 @@ func (o *conversion) writePass(ctx context.Context, j *job, p *pass, outputs []*
 	return nil
 }
 
-// openSink returns the sink of one output.
 func (o *conversion) openSink(out *output) (_ sink.Sink, err error) {
 	var to io.Writer
-	if to, out.folder, err = out.to.open(out); err != nil {
+	if to, out.folder, err = out.destination.open(out); err != nil {
 		return nil, err
 	}
 	switch {
@@ -343,11 +341,11 @@ func (o *conversion) openSink(out *output) (_ sink.Sink, err error) {
 	case out.folder != nil:
 		return out.format.Open(formats.Output{Folder: out.folder}, out.pass.schema, out.options)
 	}
-	out.stream = &tally{Writer: to}
+	out.counted = &tally{Writer: to}
 	if o.Checksum {
-		out.stream.hash = sha256.New()
+		out.counted.hash = sha256.New()
 	}
-	return out.format.Open(formats.Output{Writer: out.stream}, out.pass.schema, out.options)
+	return out.format.Open(formats.Output{Writer: out.counted}, out.pass.schema, out.options)
 }
 
 // openParts returns the sink of a sharded output.
@@ -381,9 +379,9 @@ func (o *output) describe(checksum bool) Output {
 			d.SHA256 = hex.EncodeToString(sum[:])
 		}
 	default:
-		d.Bytes = o.stream.n
-		if o.stream.hash != nil {
-			d.SHA256 = hex.EncodeToString(o.stream.hash.Sum(nil))
+		d.Bytes = o.counted.n
+		if o.counted.hash != nil {
+			d.SHA256 = hex.EncodeToString(o.counted.hash.Sum(nil))
 		}
 	}
 	return d

@@ -25,7 +25,7 @@ type outputArg struct {
 	named     bool             // it was given as FORMAT=PATH
 	container bool             // path is a folder that gets one output for each split and format
 	formats   []formats.Format // one, unless it is a container
-	codec     string           // the compression of the whole file that its name asks for
+	codec     string           // compression of the whole file, from its name
 }
 
 // parseOutputs parses the -o arguments; to is the value of --to. Sharded outputs are folders,
@@ -122,7 +122,7 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 		unknown := unknownFormat("-o "+arg, word)
 		asPath := "a path is written -o " + shell.Path("./"+arg)
 		hint := strings.TrimSpace(unknown.Hint + " " + asPath)
-		if Answer("."+word) != "" {
+		if Alternative("."+word) != "" {
 			hint = asPath + "; " + unknown.Hint // which ends with a line of Python
 		}
 		err = unknown.WithHint("%s", hint)
@@ -132,12 +132,12 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	return f, path, true, err
 }
 
-// unknownFormat is the error for a format in the argument arg that does not exist. The hint also
-// recognises file extensions.
+// unknownFormat returns the error for the unknown format name in arg. The hint also recognises file
+// extensions.
 func unknownFormat(arg, name string) *fault.Error {
 	advice := dataset.DidYouMean(name, formats.Names())
-	if answer := Answer("." + name); answer != "" {
-		advice = answer
+	if hint := Alternative("." + name); hint != "" {
+		advice = hint
 	} else if f, _, ok := formats.ByName("x." + name); ok {
 		advice = fmt.Sprintf("did you mean %s?", f.Name)
 	}
@@ -195,8 +195,8 @@ func unknownExtension(arg, ext string) error {
 
 // adviseExtension returns the hint for an output with an unknown file extension.
 func adviseExtension(arg, ext string) string {
-	if answer := Answer(ext); answer != "" {
-		return answer
+	if hint := Alternative(ext); hint != "" {
+		return hint
 	}
 	if f, ok := formats.Named(ext[1:]); ok && f.Folder {
 		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, shell.Quote(strings.TrimSuffix(arg, ext)))
@@ -273,9 +273,9 @@ func checkValue(flag, format, value string, accepted func(formats.Format) []stri
 	return nil
 }
 
-// unknown is the error for a name that is not one of those known.
-func unknown(what, name string, known []string) error {
-	return usagef("unknown %s %q, expected one of %s", what, name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
+// unknown returns the error for a name that is not in known; kind is the noun for such names.
+func unknown(kind, name string, known []string) error {
+	return usagef("unknown %s %q, expected one of %s", kind, name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
 }
 
 // parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.

@@ -35,7 +35,7 @@ const defaultPartBytes = 256 << 20
 // WritePlan divides a conversion into parts of rowsPerPart rows, 0 for a default size, and writes
 // the plan to a file or an object. It returns the plan and its path without the parameters of a
 // URL. Each output becomes a folder of parts. Options.Overwrite applies to the plan.
-func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to string) (work *plan.Plan, path string, r *Report, err error) {
+func WritePlan(ctx context.Context, options Options, rowsPerPart int64, arg string) (p *plan.Plan, path string, r *Report, err error) {
 	r = NewReport(options.Events)
 	if len(options.Outputs) == 0 {
 		return nil, "", r, usagef("no output").WithHint("give a path such as -o mnist.parquet, or a folder such as -o out/")
@@ -55,16 +55,16 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 	if options.Rows != "" {
 		return nil, "", r, usagef("found --rows %s, which a plan cannot have", options.Rows)
 	}
-	if err := object.CheckOutput(to); err != nil {
+	if err := object.CheckOutput(arg); err != nil {
 		return nil, "", r, err
 	}
-	if path, err = parseURL(o.store, to); err != nil {
+	if path, err = parseURL(o.store, arg); err != nil {
 		return nil, path, r, err
 	}
-	if work, err = o.plan(ctx, options, rowsPerPart); err != nil {
+	if p, err = o.plan(ctx, options, rowsPerPart); err != nil {
 		return nil, path, r, err
 	}
-	for _, t := range work.Targets {
+	for _, t := range p.Targets {
 		what := "an output"
 		if slices.ContainsFunc(t.Inputs, func(in plan.Input) bool { return in.Path == path }) {
 			what = "an input"
@@ -73,8 +73,8 @@ func WritePlan(ctx context.Context, options Options, rowsPerPart int64, to strin
 			return nil, path, r, usagef("--plan %s: it is %s", path, what).WithHint("give the plan a name of its own")
 		}
 	}
-	work.Complete(time.Now())
-	return work, path, r, work.Write(ctx, path, o.Overwrite)
+	p.Complete(time.Now())
+	return p, path, r, p.Write(ctx, path, o.Overwrite)
 }
 
 // plan divides the conversion.
@@ -84,43 +84,43 @@ func (o *conversion) plan(ctx context.Context, options Options, rowsPerPart int6
 		return nil, err
 	}
 	defer closeAll(r.jobs)
-	of := options.ofParts()
-	of.Classes = o.Classes // without the parameters of a URL
-	text, err := json.Marshal(of)
+	stored := options.forParts()
+	stored.Classes = o.Classes // without the parameters of a URL
+	text, err := json.Marshal(stored)
 	if err != nil {
 		return nil, err
 	}
-	if back := (Options{}); json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(back, of) {
+	if back := (Options{}); json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(back, stored) {
 		return nil, usagef("found an option that is not UTF-8, which a plan cannot hold").WithHint("write it in UTF-8")
 	}
-	work := &plan.Plan{Tool: Tool, Options: text, Objects: o.store, Parameters: o.store.Parameters()}
+	p := &plan.Plan{Tool: Tool, Options: text, Objects: o.store, Parameters: o.store.Parameters()}
 	for _, j := range r.jobs {
 		o.describe(j)
-		if err := r.addTarget(ctx, work, j, rowsPerPart); err != nil {
+		if err := r.addTarget(ctx, p, j, rowsPerPart); err != nil {
 			return nil, err
 		}
 	}
-	return work, nil
+	return p, nil
 }
 
-// ReadPlan reads the plan in a file or an object, and returns its path without the parameters of a
-// URL, too.
+// ReadPlan reads the plan in a file or an object, and returns it with its path, without the
+// parameters of a URL.
 func ReadPlan(ctx context.Context, arg string) (*plan.Plan, string, error) {
 	store := newStore()
 	path, err := parseURL(store, arg)
 	if err != nil {
 		return nil, path, err
 	}
-	work, err := plan.Read(ctx, store, path)
+	p, err := plan.Read(ctx, store, path)
 	if errors.As(err, new(*fs.PathError)) {
 		err = fault.In(path, err)
 	}
-	return work, path, err
+	return p, path, err
 }
 
-// ofParts returns the options that the bytes of a part depend on. The targets of a plan hold its
+// forParts returns the options that the bytes of a part depend on. The targets of a plan hold its
 // inputs and outputs.
-func (o Options) ofParts() Options {
+func (o Options) forParts() Options {
 	o.Inputs, o.Split, o.Dataset, o.Outputs, o.To = nil, nil, "", nil, nil
 	o.Stdin, o.Stdout, o.Workers, o.Events = nil, nil, 0, Events{}
 	o.Overwrite, o.IfChanged, o.Verify, o.Checksum, o.RowsPerFile, o.FileSize = false, false, false, false, 0, 0
@@ -128,10 +128,10 @@ func (o Options) ofParts() Options {
 }
 
 // addTarget adds the output of j to a plan.
-func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPart int64) error {
+func (r *run) addTarget(ctx context.Context, p *plan.Plan, j *job, rowsPerPart int64) error {
 	outs := slices.DeleteFunc(slices.Clone(r.outputs), func(out *output) bool { return out.job != j })
 	if len(outs) != 1 {
-		return usagef("found %d outputs of %s, expected one", len(outs), j.label()).WithHint("make a plan for each format")
+		return usagef("found %d outputs of %s, expected one", len(outs), j.title()).WithHint("make a plan for each format")
 	}
 	out, s := outs[0], j.passes[0].schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
@@ -142,7 +142,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	if j.split.divided {
 		t.Split = j.split.Name
 	}
-	var columns []*source.IDX // of the first inputs
+	var columns []*source.IDX // opened; columns[i] is t.Inputs[i]
 	defer func() {
 		for _, c := range columns {
 			_ = c.Close() // only read from
@@ -170,7 +170,7 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	if rowsPerPart == 0 {
 		rowsPerPart = max(1, defaultPartBytes/max(1, s.RowSize()))
 	}
-	err := t.Cut(ctx, rowsPerPart, work.Parts(), func(i int, first, last int64) (from, to int64) {
+	err := t.Cut(ctx, rowsPerPart, p.Parts(), func(i int, first, last int64) (from, to int64) {
 		if i < len(columns) && !t.Inputs[i].Whole {
 			if from, to, ok := columns[i].Span(first, last); ok {
 				return from, to
@@ -181,8 +181,8 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 	if err != nil {
 		return err
 	}
-	work.Targets = append(work.Targets, t)
-	exists, err := work.TargetExists(ctx, &t)
+	p.Targets = append(p.Targets, t)
+	exists, err := p.TargetExists(ctx, &t)
 	if exists {
 		r.report.Note("%s already exists: commit will refuse to replace it, unless it was made with an identical plan", t.Path)
 	}
@@ -191,11 +191,11 @@ func (r *run) addTarget(ctx context.Context, work *plan.Plan, j *job, rowsPerPar
 
 // addColumn adds the file f of the split of j to the inputs of a target and opens it.
 func (r *run) addColumn(ctx context.Context, t *plan.Target, j *job, f dataset.File) (*source.IDX, error) {
-	if _, foreign := r.foreign[f.Path]; foreign {
+	if _, isTable := r.tables[f.Path]; isTable {
 		return nil, usagef("%s is not an IDX file, and a plan needs IDX files", shownPath(f.Path)).
 			WithHint("convert it to IDX first: idxport convert %s -o idx=DIR/", shell.Path(f.Path))
 	}
-	if r.readOnce(f) {
+	if r.readableOnce(f) {
 		return nil, usagef("%s can be read only once, and a plan needs files that can be opened again", shownPath(f.Path)).WithHint("save it to a file first")
 	}
 	input, err := r.planInput(ctx, f.Path)
@@ -231,7 +231,7 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	}
 	input := plan.Input{Path: path, Bytes: info.Size()}
 	if object.IsURL(path) {
-		if input.ETag, _ = o.known.about(path); input.ETag == "" {
+		if input.ETag, _ = o.opened.about(path); input.ETag == "" {
 			return input, usagef("%s: it has no strong ETag, so parts cannot check that they read the same version", path).WithHint("copy the file to this machine")
 		}
 		if o.store.HasQuery(path) {
@@ -241,7 +241,7 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	return input, nil
 }
 
-// PartOptions are the options of a run that makes a part. Its bytes do not depend on them.
+// PartOptions are the options of MakePart. The bytes of the part do not depend on them.
 type PartOptions struct {
 	Verify  bool
 	Workers int
@@ -250,55 +250,55 @@ type PartOptions struct {
 
 // MakePart makes one part of a plan. Making a part twice, even at the same time, is harmless. The
 // report has no output if the part, or its whole target, already existed.
-func MakePart(ctx context.Context, work *plan.Plan, index int, options PartOptions) (*Report, error) {
+func MakePart(ctx context.Context, p *plan.Plan, index int, options PartOptions) (*Report, error) {
 	r := NewReport(options.Events)
-	t, part, err := work.Part(index)
+	t, part, err := p.Part(index)
 	if err != nil {
 		return r, err
 	}
-	if work.Tool != Tool {
-		return r, usagef("the plan was made by %s, but this is %s, which may write different bytes", work.Tool, Tool).WithHint("run all parts with the version that made the plan")
+	if p.Tool != Tool {
+		return r, usagef("the plan was made by %s, but this is %s, which may write different bytes", p.Tool, Tool).WithHint("run all parts with the version that made the plan")
 	}
-	if done, err := work.Committed(ctx, t); err != nil {
+	if done, err := p.Committed(ctx, t); err != nil {
 		return r, err
 	} else if done {
 		r.Note("%s is already committed", t.Path)
 		return r, nil
 	}
-	if result, err := work.Result(ctx, t, part); err != nil {
+	if result, err := p.Result(ctx, t, part); err != nil {
 		return r, err
 	} else if result != nil {
 		r.Note("part %d already exists", part.Index)
 		return r, nil
 	}
-	err = makePart(ctx, work, t, part, options, r)
-	if done, doneErr := work.Committed(ctx, t); doneErr == nil && done { // another attempt was faster
-		work.Tidy(ctx, t)
+	err = makePart(ctx, p, t, part, options, r)
+	if done, doneErr := p.Committed(ctx, t); doneErr == nil && done { // another attempt was faster
+		p.Tidy(ctx, t)
 		r.Note("%s is already committed", t.Path)
 		return r, nil
 	}
 	if fault.KindOf(err) == fault.IO && errors.Is(err, fs.ErrNotExist) { // its folder was removed
 		err = fault.New(fault.Refused, "part %d was aborted while this command ran", index).In(t.Path).
-			WithHint("run it again: %s --part %d", work.Command("convert"), index)
+			WithHint("run it again: %s --part %d", p.Command("convert"), index)
 	}
 	if object.IsURL(t.Path) && errors.Is(err, fault.Exists) {
-		err = fault.New(fault.Exists, "already exists").In(source.Under(t.Path, work.FileName(t, part))).
-			WithHint("if a commit was interrupted, complete it: %s; otherwise move the object away", work.Command("commit"))
+		err = fault.New(fault.Exists, "already exists").In(source.Under(t.Path, p.FileName(t, part))).
+			WithHint("if a commit was interrupted, complete it: %s; otherwise move the object away", p.Command("commit"))
 	}
 	return r, err
 }
 
 // makePart makes a part under a temporary name and delivers it.
-func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.Part, options PartOptions, r *Report) error {
+func makePart(ctx context.Context, p *plan.Plan, t *plan.Target, part *plan.Part, options PartOptions, r *Report) error {
 	if err := t.CheckInputs(ctx, part); err != nil {
 		return err
 	}
-	attempt, err := work.Attempt(t, part)
+	attempt, err := p.Attempt(t, part)
 	if err != nil {
 		return err
 	}
-	inner := NewReport(Events{Progress: options.Events.Progress}) // it has the name of the attempt, which means nothing to the user
-	o, err := newPart(work, t, part, attempt, options, inner)
+	inner := NewReport(Events{Progress: options.Events.Progress}) // its path is that of the attempt, which means nothing to the user
+	o, err := newPart(p, t, part, attempt, options, inner)
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 		return err
 	}
 	if err := w.check(); err != nil {
-		return errors.Join(err, work.Discard(ctx, attempt, o.pending))
+		return errors.Join(err, p.Discard(ctx, attempt, o.pending))
 	}
 	r.Inputs, r.Applied, r.Verified = inner.Inputs, inner.Applied, inner.Verified
 	for _, n := range inner.Notes {
@@ -317,45 +317,46 @@ func makePart(ctx context.Context, work *plan.Plan, t *plan.Target, part *plan.P
 		r.warning("%s", w)
 	}
 	out := inner.Outputs[0]
-	if err := work.Deliver(ctx, t, part, attempt, plan.Result{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.pending}); err != nil {
+	if err := p.Deliver(ctx, t, part, attempt, plan.Result{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.pending}); err != nil {
 		return err
 	}
-	out.Path = source.Under(t.Path, work.FileName(t, part)) // once it is committed
+	out.Path = source.Under(t.Path, p.FileName(t, part)) // once it is committed
 	r.Outputs = append(r.Outputs, out)
 	return nil
 }
 
 // newPart returns the conversion that makes a part at the path attempt.
-func newPart(work *plan.Plan, t *plan.Target, part *plan.Part, attempt string, options PartOptions, r *Report) (*conversion, error) {
-	var of Options
-	d := json.NewDecoder(bytes.NewReader(work.Options))
+func newPart(p *plan.Plan, t *plan.Target, part *plan.Part, attempt string, options PartOptions, r *Report) (*conversion, error) {
+	var stored Options
+	d := json.NewDecoder(bytes.NewReader(p.Options))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&of); err != nil {
+	if err := d.Decode(&stored); err != nil {
 		return nil, fault.New(fault.Malformed, "the options of the plan cannot be read: %v", err).WithHint("make it again with idxport plan")
 	}
-	if !reflect.DeepEqual(of, of.ofParts()) {
+	if !reflect.DeepEqual(stored, stored.forParts()) {
 		return nil, fault.New(fault.Malformed, "the plan has options that idxport plan never writes: it was edited or damaged").WithHint("make it again with idxport plan")
 	}
 	if t.Split == "" { // no rows are held out of this target, only of others
-		of.Holdout, of.Stratify = nil, false
-		if !of.Shuffle {
-			of.Seed = 0
+		stored.Holdout, stored.Stratify = nil, false
+		if !stored.Shuffle {
+			stored.Seed = 0
 		}
 	}
-	of.Dataset, of.Outputs, of.Checksum, of.Verify = t.Dataset, []string{t.Format + "=" + attempt}, true, options.Verify
-	of.Workers, of.Stdin, of.Stdout = options.Workers, bytes.NewReader(nil), io.Discard
+	stored.Dataset, stored.Outputs = t.Dataset, []string{t.Format + "=" + attempt}
+	stored.Checksum, stored.Verify = true, options.Verify
+	stored.Workers, stored.Stdin, stored.Stdout = options.Workers, bytes.NewReader(nil), io.Discard
 	var args []dataset.Input
 	for _, in := range t.Inputs {
 		if in.Column != "" {
 			args = append(args, dataset.Input{Path: in.Path, Name: in.Column})
-			of.Inputs = append(of.Inputs, in.Path)
+			stored.Inputs = append(stored.Inputs, in.Path)
 		}
 	}
-	o, err := newConversion(of, false, r)
+	o, err := newConversion(stored, false, r)
 	if err != nil {
 		return nil, err
 	}
-	o.args, o.store, o.planID, o.partSplit = args, work.Objects, work.ID, t.Split
+	o.args, o.store, o.planID, o.partSplit = args, p.Objects, p.ID, t.Split
 	if object.IsURL(attempt) {
 		o.pending = new(object.PendingUpload)
 	}
@@ -372,18 +373,18 @@ type watch struct {
 	part   *plan.Part
 
 	mu   sync.Mutex
-	same map[int]bool // by index of an input that was read: its bytes were those of the plan
+	same map[int]bool // by index of an input that was read: whether its bytes were those of the plan
 }
 
 // watch makes a conversion read its inputs through a watch.
 func (o *conversion) watch(ctx context.Context, t *plan.Target, part *plan.Part) *watch {
-	o.known.planned, o.known.etags = true, map[string]string{}
+	o.opened.fromPlan, o.opened.etags = true, map[string]string{}
 	for _, in := range t.Inputs {
 		if in.ETag != "" {
-			o.known.etags[in.Path] = in.ETag
+			o.opened.etags[in.Path] = in.ETag
 		}
 	}
-	w := &watch{Files: storage{ctx, o.store, o.known}, target: t, part: part, same: map[int]bool{}}
+	w := &watch{Files: storage{ctx, o.store, o.opened}, target: t, part: part, same: map[int]bool{}}
 	o.partFiles = w
 	return w
 }
@@ -404,7 +405,7 @@ func (w *watch) Open(name string) (source.File, error) {
 				watched.left = append(watched.left, &watchedPiece{piece, piece.From, xxh3.New()})
 			}
 		}
-		watched.see(nil) // pieces may be empty
+		watched.hashBytes(nil) // pieces may be empty
 		f = watched
 	}
 	return f, nil
@@ -434,10 +435,10 @@ func (w *watch) check() error {
 // A watchedFile hashes the pieces of a file that a part is made of, in the order of their bytes.
 type watchedFile struct {
 	source.File
-	watch *watch
-	input int
-	left  []*watchedPiece // those not read to their end
-	at    int64           // offset of the next Read
+	watch  *watch
+	input  int
+	left   []*watchedPiece // those not read to their end
+	offset int64           // offset of the next Read
 }
 
 type watchedPiece struct {
@@ -448,28 +449,28 @@ type watchedPiece struct {
 
 func (f *watchedFile) Read(p []byte) (int, error) {
 	n, err := f.File.Read(p)
-	f.see(p[:n])
-	f.at += int64(n)
+	f.hashBytes(p[:n])
+	f.offset += int64(n)
 	return n, err
 }
 
 func (f *watchedFile) Seek(offset int64, whence int) (int64, error) {
 	at, err := f.File.Seek(offset, whence)
 	if err == nil {
-		f.at = at
+		f.offset = at
 	}
 	return at, err
 }
 
-// see hashes the bytes p, which were read at f.at, and compares the pieces that end there.
-func (f *watchedFile) see(p []byte) {
+// hashBytes hashes the bytes p, which were read at f.offset, and checks the pieces that end there.
+func (f *watchedFile) hashBytes(p []byte) {
 	if len(f.left) == 0 {
 		return
 	}
 	f.left = slices.DeleteFunc(f.left, func(w *watchedPiece) bool {
-		first, last := max(f.at, w.From), min(f.at+int64(len(p)), w.To)
+		first, last := max(f.offset, w.From), min(f.offset+int64(len(p)), w.To)
 		if first <= w.next && w.next < last {
-			_, _ = w.hash.Write(p[w.next-f.at : last-f.at]) // a hash never fails
+			_, _ = w.hash.Write(p[w.next-f.offset : last-f.offset]) // a hash never fails
 			w.next = last
 		}
 		if w.next < w.To {

@@ -120,9 +120,9 @@ func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 }
 
 // progress announces that a table is about to be read: see Events.Progress.
-func (r *Report) progress(label string, rows int64) (done func(int64), end func()) {
+func (r *Report) progress(title string, rows int64) (update func(int64), end func()) {
 	if r.events.Progress == nil {
 		return nil, func() {}
 	}
-	return r.events.Progress(display.Printable(label), rows)
+	return r.events.Progress(display.Printable(title), rows)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// A job is one split and everything that is made of it.
+// A job is one split and everything that is made from it.
 type job struct {
 	split chosenSplit
 	alone bool // it is the only job of the run
@@ -25,8 +25,8 @@ type job struct {
 
 // A pass is one reading of a table. A logical table is as the data set defines it. A raw one is as
 // its files store it, for IDX outputs: it is transposed only if the user asks for that, and labels
-// of several numbers stay one column. If they do not differ, all outputs are made of the logical
-// one.
+// of several numbers stay one column. If the two tables do not differ, all outputs are made from
+// the logical one.
 type pass struct {
 	table   source.Table
 	schema  *schema.Schema
@@ -35,8 +35,8 @@ type pass struct {
 	first   int64 // index of its first row in the input, or in the selection if there is one
 }
 
-// label returns the name of the job for messages.
-func (j *job) label() string { return splitLabel(j.split.Split) }
+// title returns the name of the job's split for messages.
+func (j *job) title() string { return splitTitle(j.split.Split) }
 
 // base returns the base name of the job's outputs in an output folder.
 func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
@@ -57,7 +57,6 @@ func (p *pass) close() {
 	}
 }
 
-// closeAll closes the tables of jobs.
 func closeAll(jobs []*job) {
 	for _, j := range jobs {
 		for _, p := range j.passes {
@@ -83,7 +82,7 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 		}
 		j.alone = len(chosen) == 1
 		jobs = append(jobs, j)
-		o.noteNumbers(j)
+		o.noteVectorLabels(j)
 	}
 	return jobs, nil
 }
@@ -94,7 +93,7 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 	difference := o.difference(s)
 	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
 	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
-	if i := slices.IndexFunc(s.Files, o.readOnce); needsBoth && i >= 0 {
+	if i := slices.IndexFunc(s.Files, o.readableOnce); needsBoth && i >= 0 {
 		advice := "run twice, once for IDX and once for the other formats"
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"
@@ -116,7 +115,7 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 	return j, nil
 }
 
-// difference describes how the logical and the raw table of s differ, "" if they do not.
+// difference describes how the logical and the raw table of s differ; it is "" if they do not.
 func (o *conversion) difference(s dataset.Split) string {
 	switch d := s.Dataset; {
 	case d != nil && d.Transposed && o.Transpose == nil:
@@ -163,7 +162,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 	}
 	implied := !raw && s.Dataset != nil && s.Dataset.Transposed
 	if o.Transpose != nil && *o.Transpose || o.Transpose == nil && implied {
-		if t, a.Transpose, err = each(t, isImage, source.Transpose); err != nil {
+		if t, a.Transpose, err = transformColumns(t, isImage, source.Transpose); err != nil {
 			return nil, err
 		}
 		if a.Transpose == nil && o.Transpose != nil {
@@ -173,7 +172,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 	if o.Invert {
 		// Images may be flattened, but labels of several numbers, such as QMNIST's, have no pixels.
 		pixels := func(c source.Column) bool { return !c.Scalar() && c.Name != dataset.Label.String() }
-		if t, a.Invert, err = each(t, pixels, source.Invert); err != nil {
+		if t, a.Invert, err = transformColumns(t, pixels, source.Invert); err != nil {
 			return nil, err
 		}
 		if a.Invert == nil {
@@ -194,7 +193,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 // takeRows returns the rows of t that the view and the plan ask for, and the index of the first
 // one. selected is the selection of the view, nil if it has only a range.
 func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *Applied) (_ source.Table, first int64, err error) {
-	part := o.planID != "" // o.rows is its range then, which is not recorded
+	part := o.planID != "" // then o.rows is the range of the part and not recorded in Applied
 	if !o.rows.given && selected == nil && o.Take == 0 {
 		return t, 0, nil
 	}
@@ -226,9 +225,8 @@ func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *App
 // isImage reports whether the records of c have rows and columns.
 func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
 
-// each applies a transformation to the columns for which wanted reports true, and returns their
-// names.
-func each(t source.Table, wanted func(source.Column) bool, f func(source.Table, int) (source.Table, error)) (_ source.Table, names []string, err error) {
+// transformColumns applies f to the columns for which wanted reports true, and returns their names.
+func transformColumns(t source.Table, wanted func(source.Column) bool, f func(source.Table, int) (source.Table, error)) (_ source.Table, names []string, err error) {
 	for i, c := range t.Columns() {
 		if !wanted(c) {
 			continue
@@ -312,11 +310,11 @@ func (o *inputs) describe(j *job) {
 	}
 }
 
-// describeInputs reports the files of s, which the table of p is made of.
+// describeInputs reports the files of s, from which the table of p was made.
 func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 	for _, f := range s.Files {
 		in := Input{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
-		in.ETag, in.Sequential = o.known.about(f.Path)
+		in.ETag, in.Sequential = o.opened.about(f.Path)
 		if p.applied.Rows != "" || p.schema.Rows != p.schema.SourceRows {
 			in.SourceRows = &p.schema.SourceRows
 		}
@@ -324,7 +322,7 @@ func (o *inputs) describeInputs(s dataset.Split, p *pass) {
 			in.Dataset = s.Dataset.Name
 		}
 		columns := p.table.Columns()
-		// The columns of a table, and of a label of several numbers, are not named like the file.
+		// Columns of a table in another format, or of an unstacked label, are not named f.Name.
 		own := slices.ContainsFunc(columns, func(c source.Column) bool { return c.Name == f.Name })
 		for _, c := range columns {
 			if own && c.Name != f.Name || !own && len(s.Files) > 1 && c.Origin != source.Base(f.Path) {
@@ -376,7 +374,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 // what files in other formats do not record or, with --salvage, which of their rows are left out.
 func (o *inputs) tableNotes(t source.Table) {
 	add := o.report.warning
-	if o.foreign != nil && !o.Salvage {
+	if o.tables != nil && !o.Salvage {
 		add = o.report.Note
 	}
 	for _, n := range source.Notes(t) {
@@ -384,9 +382,9 @@ func (o *inputs) tableNotes(t source.Table) {
 	}
 }
 
-// noteNumbers notes that the labels beside the images of j have several numbers each, if an output
-// has a place for only one of them.
-func (o *conversion) noteNumbers(j *job) {
+// noteVectorLabels notes that the labels beside the images of j have several numbers each, if an
+// output has a place for only one of them.
+func (o *conversion) noteVectorLabels(j *job) {
 	columns := j.passes[0].schema.Columns
 	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
 		return

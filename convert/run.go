@@ -56,7 +56,7 @@ func (o *conversion) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, out := range r.outputs { // the missing file may have existed when the output was made
+	for _, out := range r.outputs { // a file that is missing now may have been there when the output was made
 		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
 			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, out.job.split.Lacks)
 		}
@@ -64,22 +64,22 @@ func (o *conversion) run(ctx context.Context) error {
 	if err := r.checkSpace(); err != nil {
 		return err
 	}
-	to, err := begin(ctx, r.outputs, r.inputPaths(r.jobs), o)
+	dests, err := begin(ctx, r.outputs, r.inputPaths(r.jobs), o)
 	if err != nil {
 		return err
 	}
-	defer to.Discard() // no effect after Commit
+	defer dests.Discard() // no effect after Commit
 	for _, out := range r.outputs {
-		if to, ok := out.to.(*local); ok {
+		if to, ok := out.destination.(*local); ok {
 			if folder, ok := to.space(); ok {
 				o.scratch = folder
 			}
 		}
 	}
-	if err := r.write(ctx, to); err != nil {
+	if err := r.write(ctx, dests); err != nil {
 		return err
 	}
-	if err := to.Commit(); err != nil {
+	if err := dests.Commit(); err != nil {
 		return err
 	}
 	for _, out := range r.outputs {
@@ -117,7 +117,7 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 }
 
 // write writes all outputs, and verifies them if that was asked for. None of them is visible yet.
-func (r *run) write(ctx context.Context, to *destinations) error {
+func (r *run) write(ctx context.Context, dests *destinations) error {
 	for _, j := range r.jobs {
 		for _, p := range j.passes {
 			err := r.writePass(ctx, j, p, outputsOf(r.outputs, p))
@@ -137,7 +137,7 @@ func (r *run) write(ctx context.Context, to *destinations) error {
 	if !r.Verify {
 		return nil
 	}
-	if err := to.Complete(); err != nil {
+	if err := dests.Complete(); err != nil {
 		return err
 	}
 	for _, out := range r.outputs {
@@ -162,9 +162,9 @@ func (r *run) checkRows() error {
 	}
 	var counts []string
 	for _, j := range r.jobs {
-		counts = append(counts, fmt.Sprintf("%s has %s", j.label(), display.Count(j.passes[0].schema.SourceRows, "row")))
+		counts = append(counts, fmt.Sprintf("%s has %s", j.title(), display.Count(j.passes[0].schema.SourceRows, "row")))
 	}
-	return usagef("%s selects no row of any input: %s", r.selection(), strings.Join(counts, ", "))
+	return usagef("%s selects no row of any input: %s", r.selectionFlags(), strings.Join(counts, ", "))
 }
 
 // findLabels finds the largest label of each split if the names of folders depend on it.
@@ -182,7 +182,7 @@ func (r *run) findLabels(ctx context.Context) (err error) {
 func (r *run) checkSpace() error {
 	need := map[string]int64{}
 	for _, out := range r.outputs {
-		if to, ok := out.to.(*local); ok {
+		if to, ok := out.destination.(*local); ok {
 			if dir, ok := to.space(); ok {
 				need[dir] += out.format.MinSize(out.pass.schema, out.options)
 			}
@@ -238,16 +238,16 @@ func (r *run) checkVerify() error {
 // --if-changed then rewrites the outputs of earlier versions.
 const formatVersion = 3
 
-// findUnchanged sets the madeKey of each output, a hash over its inputs and everything else that
-// its bytes depend on, and reports whether all outputs exist and have these keys.
+// findUnchanged sets the upToDateKey of each output, a hash over its inputs and everything else
+// that its bytes depend on, and reports whether all outputs exist and have these keys.
 func (r *run) findUnchanged() (unchanged bool, err error) {
 	common := fmt.Sprintf("%d %s %d %d", formatVersion, Version, r.RowsPerFile, r.FileSize)
 	if r.Classes != "" {
-		print, err := publish.Fingerprint(r.Classes)
+		fingerprint, err := publish.Fingerprint(r.Classes)
 		if err != nil {
 			return false, fault.In(r.Classes, err)
 		}
-		common += print
+		common += fingerprint
 	}
 	inputs := map[*job]string{}
 	for _, j := range r.jobs {
@@ -264,8 +264,8 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 	}
 	unchanged = true
 	for _, out := range r.outputs {
-		out.madeKey = fmt.Sprintf("%016x", xxh3.HashString(keys[out.path]))
-		same, err := publish.UpToDate(out.path, out.madeKey)
+		out.upToDateKey = fmt.Sprintf("%016x", xxh3.HashString(keys[out.path]))
+		same, err := publish.UpToDate(out.path, out.upToDateKey)
 		if err != nil {
 			return false, err
 		}
@@ -291,15 +291,15 @@ func (r *run) inputsKey(j *job) (string, error) {
 	}
 	for _, f := range j.split.Files {
 		paths := []string{f.Path}
-		if table, ok := r.foreign[f.Path]; ok {
+		if table, ok := r.tables[f.Path]; ok {
 			paths = table.Paths
 		}
 		for _, path := range paths {
-			print, err := publish.Fingerprint(path)
+			fingerprint, err := publish.Fingerprint(path)
 			if err != nil {
 				return "", fault.In(path, err)
 			}
-			key += fmt.Sprintf(" %s=%s %s", f.Name, path, print)
+			key += fmt.Sprintf(" %s=%s %s", f.Name, path, fingerprint)
 		}
 	}
 	return key, nil

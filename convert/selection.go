@@ -19,11 +19,11 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A chosenSplit is a split of the inputs, or a part of one that was held out.
+// A chosenSplit is a split of the inputs, what --holdout left of one, or what it took from one.
 type chosenSplit struct {
 	dataset.Split
-	rows    *source.Selection // nil: all rows, or a range of them
-	divided bool              // rows were held out: this is one of the parts
+	rows    *source.Selection // nil means all rows, or the range of --rows
+	divided bool              // by --holdout: this is what is left, or what was held out
 }
 
 // valueRange matches a number, or two with a dash between them.
@@ -32,7 +32,7 @@ var valueRange = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + number + `(?:-` + number + `)?$`)
 })
 
-// selects reports whether rows are chosen by more than their position.
+// selects reports whether rows are selected by value or at random, or shuffled.
 func (o *conversion) selects() bool {
 	return o.conditions != nil || o.holdouts != nil || o.Shuffle
 }
@@ -41,7 +41,7 @@ func (o *conversion) selects() bool {
 func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (chosen []chosenSplit, err error) {
 	o.needsCount = o.needsCount || o.selects() || o.Take > 0 || o.rows.relative()
 	for _, s := range splits {
-		from, err := o.holdsOutFrom(s, splits)
+		holdsOut, err := o.holdsOutFrom(s, splits)
 		if err != nil {
 			return nil, err
 		}
@@ -53,13 +53,13 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 		if err := o.checkRereadable(o.selectingFlag(), s); err != nil {
 			return nil, err
 		}
-		scan, err := o.scan(ctx, s, from && o.Stratify)
+		scan, err := o.scan(ctx, s, holdsOut && o.Stratify)
 		if err != nil {
 			return nil, err
 		}
 		c.rows = scan.rows
 		parts := []chosenSplit{c}
-		if from {
+		if holdsOut {
 			if parts, err = o.holdOut(c, scan); err != nil {
 				return nil, err
 			}
@@ -92,7 +92,7 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 }
 
 // needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
-// those files. The parts of a plan have only its files, and may need others to select rows.
+// those files. Parts open only files of the plan, so a plan that selects rows lists all.
 func (o *conversion) needed(s dataset.Split) []dataset.File {
 	if o.Columns == nil || o.LabelColumn != "" || o.planning && o.selects() {
 		return s.Files
@@ -104,8 +104,8 @@ func (o *conversion) needed(s dataset.Split) []dataset.File {
 			return s.Files
 		}
 		f := s.Files[i]
-		table, foreign := o.foreign[f.Path]
-		if foreign && !table.Format.OneColumn || isLabels(f) && len(f.Header.Dims) != 1 { // perhaps several columns
+		table, isTable := o.tables[f.Path]
+		if isTable && !table.Format.OneColumn || isLabels(f) && len(f.Header.Dims) != 1 { // perhaps several columns
 			return s.Files
 		}
 		files = append(files, f)
@@ -124,8 +124,8 @@ func (o *conversion) selectingFlag() string {
 	return "--shuffle"
 }
 
-// selection returns the given flags --rows and --where, for messages.
-func (o *conversion) selection() string {
+// selectionFlags returns the given flags --rows and --where, for messages.
+func (o *conversion) selectionFlags() string {
 	var flags []string
 	if o.rows.given {
 		flags = append(flags, "--rows "+o.rows.String())
@@ -165,7 +165,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 	}
 	chosen := []chosenSplit{c}
 	for _, h := range o.holdouts {
-		n, left := h.of(total), c.rows.Len()
+		n, left := h.count(total), c.rows.Len()
 		if n > left {
 			return nil, usagef("--holdout %s takes %s, but split %s has only %s left", h.text, display.Count(n, "row"), c.Name, display.Thousands(left))
 		}
@@ -182,9 +182,9 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 	return chosen, nil
 }
 
-// of returns the number of rows to hold out of total. A percentage is rounded to a whole number of
-// rows, halves up.
-func (h holdout) of(total int64) int64 {
+// count returns the number of rows to hold out of total. A percentage is rounded to a whole number
+// of rows, halves up.
+func (h holdout) count(total int64) int64 {
 	n := new(big.Rat).Set(h.rows)
 	if h.percent {
 		n.Mul(n, big.NewRat(total, 100))
@@ -197,7 +197,7 @@ func (h holdout) of(total int64) int64 {
 	return whole.Int64()
 }
 
-// scanned is what one reading of the scalar columns of a split has found.
+// scanned is the result of scan.
 type scanned struct {
 	rows   *source.Selection
 	strata []uint16 // for each row of the table, the index of its label in the sorted labels
@@ -207,8 +207,8 @@ type scanned struct {
 // maxStrata is the greatest number of different labels that --stratify accepts.
 const maxStrata = 1 << 16
 
-// scan finds the rows of s that --rows and --where select and, with stratify, the stratum of each
-// row. For that it reads the scalar columns.
+// scan finds the rows of s that --rows and --where select and, if stratify is set, the stratum of
+// each row. It reads as little as openScalars allows.
 func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (found scanned, err error) {
 	whole, err := o.open(ctx, s, o.classNames, false)
 	if err != nil {
@@ -221,7 +221,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 			return found, err
 		}
 	}
-	label, tests, err := o.bind(whole, stratify)
+	label, tests, err := o.rowTests(whole, stratify)
 	if err != nil {
 		return found, err
 	}
@@ -250,7 +250,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	err = source.Each(ctx, t, func(b *source.Raw) error {
 		for i := range b.Rows {
 			row := b.First + int64(i)
-			if row == whole.Rows() { // a salvage has as many rows as the shortest column
+			if row == whole.Rows() { // t may have more than whole: a salvage ends with its shortest column
 				break
 			}
 			failed := slices.ContainsFunc(tests, func(test rowTest) bool { return !test.passes(b, i) })
@@ -270,9 +270,9 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	return found, err
 }
 
-// bind returns the name of the column to stratify by, "" if that is not asked for, and the tests of
-// the conditions on t.
-func (o *conversion) bind(t source.Table, stratify bool) (label string, tests []rowTest, err error) {
+// rowTests returns the name of the column to stratify by, or "" if stratify is not set, and the
+// tests of the conditions on t.
+func (o *conversion) rowTests(t source.Table, stratify bool) (label string, tests []rowTest, err error) {
 	if i := schema.Of(t).Label(); stratify && i >= 0 {
 		label = t.Columns()[i].Name
 	} else if stratify {
@@ -282,7 +282,7 @@ func (o *conversion) bind(t source.Table, stratify bool) (label string, tests []
 		return "", nil, usagef("--stratify: no column holds labels").WithHint("name it with --label-column")
 	}
 	for _, c := range o.conditions {
-		test, err := c.bind(t)
+		test, err := c.rowTest(t)
 		if err != nil {
 			return "", nil, err
 		}
@@ -291,7 +291,7 @@ func (o *conversion) bind(t source.Table, stratify bool) (label string, tests []
 	return label, tests, nil
 }
 
-// columnIndex returns the index of the column called name, −1 if there is none.
+// columnIndex returns the index of the column with that name, −1 if there is none.
 func columnIndex(columns []source.Column, name string) int {
 	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
 }
@@ -301,7 +301,7 @@ func columnIndex(columns []source.Column, name string) int {
 // If trusted is set, that file is not compressed, and the count in its header suffices. For a
 // table in another format, openScalars returns whole.
 func (o *conversion) openScalars(ctx context.Context, s dataset.Split, whole source.Table, values bool) (t source.Table, trusted bool, err error) {
-	if o.foreign != nil {
+	if o.tables != nil {
 		return whole, false, nil
 	}
 	if values {
@@ -361,32 +361,32 @@ func (s *strata) sorted() (rows []uint16, n int) {
 
 // A rowTest is a condition on a column of a table.
 type rowTest struct {
-	name   string
-	column int // its index in the table that is read
-	dtype  idx.DType
-	ranges [][2]float64 // all elements of IDX files are numbers that a float64 holds exactly
-	not    bool
+	name    string
+	column  int // its index in the table that is read
+	dtype   idx.DType
+	ranges  [][2]float64 // all elements of IDX files are numbers that a float64 holds exactly
+	negated bool
 }
 
 func (t rowTest) passes(b *source.Raw, row int) bool {
 	v := schema.Float(t.dtype, b.Columns[t.column], row)
-	return t.not != slices.ContainsFunc(t.ranges, func(r [2]float64) bool { return r[0] <= v && v <= r[1] })
+	return t.negated != slices.ContainsFunc(t.ranges, func(r [2]float64) bool { return r[0] <= v && v <= r[1] })
 }
 
-// bind returns the test of the condition on the rows of t.
-func (c condition) bind(t source.Table) (test rowTest, err error) {
+// rowTest returns the condition as a test of the rows of t.
+func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	columns := t.Columns()
 	i, byName := columnIndex(columns, c.column), false
 	if i < 0 && c.column == schema.ClassName {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(names(columns), ", "))
+		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(namesOf(columns), ", "))
 	}
 	column := columns[i]
-	test = rowTest{name: column.Name, dtype: column.DType, not: c.not}
+	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
 	if byName {
-		test.ranges, err = c.named(column)
+		test.ranges, err = c.classRanges(column)
 		return test, err
 	}
 	if !column.Scalar() {
@@ -404,9 +404,9 @@ func (c condition) bind(t source.Table) (test rowTest, err error) {
 			}
 			return test, e
 		}
-		low, high := number(m[1], column.DType), number(m[1], column.DType)
+		low, high := parseNumber(m[1], column.DType), parseNumber(m[1], column.DType)
 		if m[2] != "" {
-			high = number(m[2], column.DType)
+			high = parseNumber(m[2], column.DType)
 		}
 		if low > high {
 			return test, usagef("--where %s: the range %s ends before it begins", c.text, text)
@@ -416,8 +416,8 @@ func (c condition) bind(t source.Table) (test rowTest, err error) {
 	return test, nil
 }
 
-// number returns the value of a number that valueRange matches, as a column of type d holds it.
-func number(text string, d idx.DType) float64 {
+// parseNumber returns the number that text, matched by valueRange, has in a column of type d.
+func parseNumber(text string, d idx.DType) float64 {
 	bits := 64
 	if d == idx.Float32 {
 		bits = 32
@@ -426,8 +426,8 @@ func number(text string, d idx.DType) float64 {
 	return v
 }
 
-// named returns the labels of the classes that the condition names.
-func (c condition) named(label source.Column) (ranges [][2]float64, err error) {
+// classRanges returns the labels of the classes that the condition names, as ranges of one value.
+func (c condition) classRanges(label source.Column) (ranges [][2]float64, err error) {
 	known := slices.DeleteFunc(slices.Clone(label.Classes), func(name string) bool { return name == "" })
 	if len(known) == 0 {
 		return nil, usagef("--where %s: the classes of column %q have no names", c.text, label.Name).WithHint("give the names with --classes FILE or --dataset NAME")

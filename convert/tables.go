@@ -38,7 +38,7 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 			return nil, err
 		}
 		tables = append(tables, t)
-		if table, ok := o.foreign[f.Path]; !raw && (!ok || table.Format.OneColumn) {
+		if table, ok := o.tables[f.Path]; !raw && (!ok || table.Format.OneColumn) {
 			if t, err = o.labelColumns(t, s, f); err != nil {
 				return nil, err
 			}
@@ -57,8 +57,8 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 
 // openColumn opens the file f of the split s: a column, or a table in another format.
 func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
-	if _, ok := o.foreign[f.Path]; ok {
-		return o.openForeign(ctx, f, classes)
+	if _, ok := o.tables[f.Path]; ok {
+		return o.openTable(ctx, f, classes)
 	}
 	return o.openIDX(ctx, s, f, classes)
 }
@@ -71,7 +71,6 @@ func (o *inputs) reshapeOf(f dataset.File) []int {
 	return o.Reshape
 }
 
-// openIDX opens the IDX file f of the split s.
 func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions(ctx)
 	options.Name, options.Reshape = f.Name, o.reshapeOf(f)
@@ -90,14 +89,14 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 		return source.OpenIDX(f.Path, options)
 	})
 	if err == nil {
-		o.known.idx(f.Path, t, o.readOnce(f))
+		o.opened.recordIDX(f.Path, t, o.readableOnce(f))
 	}
 	return t, err
 }
 
-// openForeign opens the file f, which is in another format than IDX.
-func (o *inputs) openForeign(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
-	table := o.foreign[f.Path]
+// openTable opens the file f, which is in a format other than IDX.
+func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
+	table := o.tables[f.Path]
 	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
 	if classes == nil {
 		read.Classes = datasetClasses(o.Dataset)
@@ -129,15 +128,15 @@ func (o *inputs) openForeign(ctx context.Context, f dataset.File, classes []stri
 		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.Meta(t)[keyDataset]))
 	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
 		_ = t.Close() // only read from
-		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(names(columns), ", "))
+		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", "))
 	}
 	return source.WithColumns(t, columns), nil
 }
 
-// count reads t, which was opened by open from the file f, to find its number of rows, and returns
-// it opened again.
+// count reads t, which open opened from the file f, to find its number of rows, and returns the
+// table opened again.
 func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
-	if o.readOnce(f) {
+	if o.readableOnce(f) {
 		_ = t.Close() // only read from
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
 			WithHint("save it to a file first; Parquet and CSV outputs do not need the number, except for --take and for --rows that count from the end")
@@ -210,7 +209,7 @@ func datasetClasses(name string) []string {
 	return nil
 }
 
-func names(columns []source.Column) (names []string) {
+func namesOf(columns []source.Column) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.Name)
 	}
@@ -225,7 +224,7 @@ func columnList(names []string) string {
 	return "columns " + strings.Join(names, ", ")
 }
 
-// vectorLabels returns the error of a flag that needs labels if they have several numbers each.
+// vectorLabels returns an error if the labels have several numbers each, which flag cannot use.
 func vectorLabels(flag string, columns []source.Column) error {
 	for _, c := range columns {
 		if c.Name == dataset.Label.String() && !c.Scalar() {
@@ -235,7 +234,7 @@ func vectorLabels(flag string, columns []source.Column) error {
 	return nil
 }
 
-// maxLabelNumbers limits how many columns --label-column makes of labels of several numbers.
+// maxLabelNumbers limits the numbers of each label that --label-column turns into columns.
 const maxLabelNumbers = 4096
 
 // labelIndex returns the value of --label-column if it is an index into labels of several numbers.
@@ -295,7 +294,7 @@ func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, er
 	columns := t.Columns()
 	i := o.labelIn(columns)
 	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, found only %s", o.LabelColumn, strings.Join(names(columns), ", "))
+		return nil, usagef("--label-column %s: no such column, found only %s", o.LabelColumn, strings.Join(namesOf(columns), ", "))
 	}
 	switch c := columns[i]; {
 	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
@@ -361,11 +360,11 @@ func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File
 	}
 }
 
-// drain reads a table to its end, passes its rows to sinks, and returns their number. label is the
+// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
 // name of the table in progress messages.
-func (o *inputs) drain(ctx context.Context, t source.Table, s *schema.Schema, label string, sinks ...sink.Sink) (int64, error) {
-	done, end := o.report.progress(label, s.Rows)
+func (o *inputs) drain(ctx context.Context, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (int64, error) {
+	update, end := o.report.progress(title, s.Rows)
 	defer end()
-	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: o.Workers, Progress: done})
+	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: o.Workers, Progress: update})
 	return stats.Rows, err
 }

@@ -23,8 +23,8 @@ import (
 
 // A comparison describes how two tables are compared.
 type comparison struct {
-	path    string // what is verified, for messages
-	label   string // of the progress
+	path    string // of what is verified, for messages
+	title   string // for progress messages
 	text    bool   // values are text: all NaNs are equal
 	partial bool   // columns may be missing
 	notes   bool   // the notes of both tables are reported
@@ -42,7 +42,7 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 	}
 	s := schema.Of(both)
 	k := compare.New(s, c.text)
-	rows, err := o.drain(ctx, both, s, c.label, k)
+	rows, err := o.drain(ctx, both, s, c.title, k)
 	if err != nil && !errors.Is(err, fault.Differs) {
 		return Verified{}, err
 	}
@@ -79,7 +79,7 @@ func differs(path string, differences ...string) *fault.Error {
 
 // verifyOutput compares an output that is not visible yet with its inputs, which are read again.
 func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
-	to, ok := out.to.(*local)
+	to, ok := out.destination.(*local)
 	if !ok || to.set.Partial(to.i) == "" {
 		return nil // a device: there is nothing to read
 	}
@@ -96,7 +96,7 @@ func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
 		return err
 	}
 	defer found.Close() // only read from
-	_, err = o.compare(ctx, expected.table, found, comparison{path: out.path, label: "verifying " + out.job.label(),
+	_, err = o.compare(ctx, expected.table, found, comparison{path: out.path, title: "verifying " + out.job.title(),
 		text: out.format.Text(), partial: out.format.OneColumn || out.format.Images})
 	return err
 }
@@ -121,7 +121,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 	if !ok {
 		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
 	}
-	read := source.ReadOptions{MaxRecordSize: MaxRecordBytes, Like: columns} // text is longer than the records
+	read := source.ReadOptions{MaxRecordSize: MaxRecordBytes, Like: columns} // lines of text are longer than records
 	if out.format.Text() {
 		header := csv.HasHeader(out.options.Style)
 		read.Header = &header
@@ -138,7 +138,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 // A verification is the validated options of Verify.
 type verification struct {
 	conversion        // of the inputs
-	output     inputs // what is verified
+	output     inputs // the output to verify, read like an input
 	several    bool   // the output has several tables
 }
 
@@ -150,8 +150,8 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	if strings.HasSuffix(strings.ToLower(output), ".tar") {
 		return r, usagef("%s: verify does not read tar", output).WithHint("compare an output of another format, such as Parquet")
 	}
-	in.Inputs = append([]string{output}, in.Inputs...) // one store has the parameters of all URLs
-	c, err := newView(in, view, r)
+	in.Inputs = append([]string{output}, in.Inputs...) // so that one store gets the parameters of all URLs
+	c, err := newInputConversion(in, view, r)
 	if err != nil {
 		return r, err
 	}
@@ -173,15 +173,15 @@ func (o *verification) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.forOutput = o.output.foreign != nil
+	o.forOutput = o.output.tables != nil
 	o.several = len(outputs) > 1
 	path := o.output.args[0].Path
-	one := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
+	singleFile := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
 	var first error
 	var left []dataset.Split // of the inputs, not compared with any output
 	for i, split := range outputs {
 		own := *o // the metadata of an output is about that output only
-		of, splits, err := own.verifySplit(ctx, split)
+		matched, splits, err := own.verifySplit(ctx, split)
 		switch {
 		case err == nil, errors.Is(err, errPassedOver):
 		case o.several && errors.Is(err, fault.Differs):
@@ -193,9 +193,11 @@ func (o *verification) run(ctx context.Context) error {
 		if i == 0 {
 			left = slices.Clone(splits)
 		}
-		left = slices.DeleteFunc(left, func(s dataset.Split) bool { return s.Stem == of.Stem && s.Name == of.Name })
+		left = slices.DeleteFunc(left, func(s dataset.Split) bool {
+			return s.Stem == matched.Stem && s.Name == matched.Name
+		})
 	}
-	if first == nil && !one && len(left) > 0 {
+	if first == nil && !singleFile && len(left) > 0 {
 		return differs(path, "it has no split "+splitNames(left)).WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return first
@@ -224,70 +226,70 @@ func (o *verification) placeHeader(ctx context.Context) error {
 
 // verifySplit verifies one table of the output, and returns the split of the inputs that it was
 // compared with, and all splits.
-func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (of dataset.Split, all []dataset.Split, err error) {
+func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (matched dataset.Split, all []dataset.Split, err error) {
 	found, err := o.output.open(ctx, split, nil, true)
 	if err != nil {
-		return of, nil, err
+		return matched, nil, err
 	}
 	defer func() { _ = found.Close() }() // only read from
-	if err := o.takeRecorded(found); err != nil {
-		return of, nil, err
+	if err := o.adoptRecorded(found); err != nil {
+		return matched, nil, err
 	}
 	if all, err = o.find(ctx, false); err != nil {
-		return of, nil, err
+		return matched, nil, err
 	}
 	if all[0].Folder != "" {
-		return of, nil, usagef("found %d folders, expected the inputs of one data set", len(o.args)).WithHint("give one at a time")
+		return matched, nil, usagef("found %d folders, expected the inputs of one data set", len(o.args)).WithHint("give one at a time")
 	}
 	if o.classNames, err = o.readClasses(ctx, all); err != nil {
-		return of, all, err
+		return matched, all, err
 	}
 	chosen, err := o.chooseRows(ctx, all)
 	if err != nil {
-		return of, all, err
+		return matched, all, err
 	}
 	all = all[:0]
 	for _, c := range chosen {
 		all = append(all, c.Split)
 	}
-	if of, err = o.splitFor(all, found, split); err != nil {
-		return of, all, err
+	if matched, err = o.splitFor(all, found, split); err != nil {
+		return matched, all, err
 	}
-	i := slices.IndexFunc(all, func(s dataset.Split) bool { return s.Name == of.Name && s.Stem == of.Stem })
+	i := slices.IndexFunc(all, func(s dataset.Split) bool { return s.Name == matched.Name && s.Stem == matched.Stem })
 	path := split.Files[0].Path
-	table, foreign := o.output.foreign[path]
-	expected, err := o.openPass(ctx, chosen[i], !foreign)
+	table, isTable := o.output.tables[path]
+	expected, err := o.openPass(ctx, chosen[i], !isTable)
 	if err != nil {
-		return of, all, err
+		return matched, all, err
 	}
 	defer expected.table.Close() // only read from
-	o.describeInputs(of, expected)
+	o.describeInputs(matched, expected)
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
 		again, err := table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header,
 			Like: expected.table.Columns(), Files: o.output.files(ctx)})
 		if err != nil {
-			return of, all, err
+			return matched, all, err
 		}
 		_ = found.Close() // only read from
 		found = again
 	}
 	// Outputs of one column, and images with one label, may lack columns.
-	result, err := o.compare(ctx, expected.table, found, comparison{path: path, label: of.Stem, text: table.Format.Text,
-		partial: !foreign || table.Format.OneColumn || table.Format.Name == "png", notes: true})
+	result, err := o.compare(ctx, expected.table, found, comparison{path: path, title: matched.Stem, notes: true,
+		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
 	if err != nil {
-		return of, all, err
+		return matched, all, err
 	}
-	result.Split = of.Name
+	result.Split = matched.Name
 	o.report.Verified = append(o.report.Verified, result)
 	if len(result.Missing) > 0 {
 		o.report.Note("%s does not hold the %s", path, columnList(result.Missing))
 	}
-	return of, all, nil
+	return matched, all, nil
 }
 
-// takeRecorded adopts the transformations that the metadata of found lists, except where flags
+// adoptRecorded adopts the transformations that the metadata of found lists, except where flags
 // override them.
-func (o *verification) takeRecorded(found source.Table) (err error) {
+func (o *verification) adoptRecorded(found source.Table) (err error) {
 	meta := source.Meta(found)
 	if _, ours := meta[keySources]; !ours {
 		return nil
@@ -332,7 +334,7 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, own 
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool {
-			other := o.several && s.Name != "" && own.Name != "" && hubName(s.Name) != hubName(own.Name) // all may have their folder's name as the stem
+			other := o.several && s.Name != "" && own.Name != "" && hubName(s.Name) != hubName(own.Name) // the stem may be the folder's name, the same for all
 			return name != "" && !other && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
 		})
 		if i >= 0 {

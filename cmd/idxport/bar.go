@@ -19,7 +19,7 @@ const barEvery = 100 * time.Millisecond
 // links an HTTP server, an eighth of the binary and of its start-up time.)
 type bar struct {
 	w     io.Writer
-	label string
+	title string
 	total int64 // rows, −1 if unknown
 	start time.Time
 
@@ -54,24 +54,24 @@ func (b *bar) done() {
 // text returns the line, of at most columns, such as
 // "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes the columns that
 // the words leave; if there are none, the label is cut.
-func (b *bar) text(n int64, after time.Duration, columns int) string {
+func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
 	if b.total <= 0 {
-		return beside(b.label, fmt.Sprintf(": %s rows", display.Thousands(n)), columns)
+		return fit(b.title, fmt.Sprintf(": %s rows", display.Thousands(n)), columns)
 	}
 	n = min(n, b.total)
 	percent, words := fmt.Sprintf(" %3d%% ", 100*n/b.total), fmt.Sprintf(" %s of %s rows", display.Thousands(n), display.Thousands(b.total))
 	if n > 0 {
-		left := time.Duration(float64(after) * float64(b.total-n) / float64(n))
+		left := time.Duration(float64(elapsed) * float64(b.total-n) / float64(n))
 		words += fmt.Sprintf(", %v left", left.Round(time.Second))
 	}
-	cells := max(0, columns-width(b.label+percent+words))
+	cells := max(0, columns-width(b.title+percent+words))
 	full := int(float64(cells) * float64(n) / float64(b.total))
-	return beside(b.label, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)
+	return fit(b.title, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)
 }
 
-// beside returns label and then text, shortened to columns.
-func beside(label, text string, columns int) string {
-	return shorten(shorten(label, columns-width(text))+text, columns)
+// fit returns title followed by text, shortened to columns.
+func fit(title, text string, columns int) string {
+	return shorten(shorten(title, columns-width(text))+text, columns)
 }
 
 // columns returns the width of the terminal w, or 80 if it is unknown.

@@ -29,7 +29,7 @@ func TestBarText(t *testing.T) {
 			" 72,057,594,037,927,936 of 144,115,188,075,855,872 rows, 10s left"},
 	}
 	for _, test := range tests {
-		b := bar{label: "train", total: test.total}
+		b := bar{title: "train", total: test.total}
 		if got := b.text(test.rows, 10*time.Second, test.columns); got != test.want {
 			t.Errorf("%s:\nfound    %s\nexpected %s", test.name, got, test.want)
 		}
@@ -39,7 +39,7 @@ func TestBarText(t *testing.T) {
 func TestBarLeavesNothing(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	b := bar{w: &out, label: "train", total: 10}
+	b := bar{w: &out, title: "train", total: 10}
 	b.rows(5)
 	b.rows(6) // too soon to be drawn
 	b.done()
@@ -58,7 +58,7 @@ func TestBarStaysOneLine(t *testing.T) {
 		strings.Repeat("字", 100): strings.Repeat("字", (79-len(end))/2) + end, // two columns each
 	} {
 		var out strings.Builder
-		b := bar{w: &out, label: label, total: 10, start: time.Now()}
+		b := bar{w: &out, title: label, total: 10, start: time.Now()}
 		b.rows(5)
 		if want = "\r" + want + "\x1b[K"; out.String() != want {
 			t.Errorf("found %q, expected %q", out.String(), want)

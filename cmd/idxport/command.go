@@ -21,11 +21,11 @@ import (
 func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
 	r := p.newReport(c.Name)
 	err := pipeline.Recover(func() error {
-		if err := parse(c, r.asked); err != nil {
+		if err := parse(c, r.settings); err != nil {
 			return err
 		}
-		r.asked.Stdin, r.asked.Stdout, r.asked.Events = p.stdin, p.stdout, r.events()
-		r.Report = convert.NewReport(r.asked.Events)
+		r.settings.Stdin, r.settings.Stdout, r.settings.Events = p.stdin, p.stdout, r.events()
+		r.Report = convert.NewReport(r.settings.Events)
 		return f(r)
 	})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // say which signal it was
@@ -34,11 +34,11 @@ func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report)
 	return r.end(err)
 }
 
-// command completes c, a command that runs do and reports what it did.
+// command adds to c its flags and its action: to run do, and to report what it did.
 func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
 	c.Flags, c.HideHelp, c.OnUsageError = cliFlags(c.Name), true, onUsageError
 	c.Action = func(ctx context.Context, c *cli.Command) error {
-		return p.reporting(ctx, c, func(r *report) error { return do(ctx, c, r.asked, r) })
+		return p.reporting(ctx, c, func(r *report) error { return do(ctx, c, r.settings, r) })
 	}
 	return c
 }
@@ -70,8 +70,8 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	return usagef("%s", text).WithHint("see %s --help", c.FullName())
 }
 
-// otherWords maps flags of other programs to ours.
-var otherWords = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
+// otherNames maps flag names of other programs to ours.
+var otherNames = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "repair": "--salvage", "recover": "--salvage", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
 
 // unknownFlag returns the error for a name that no flag of c has.
@@ -97,10 +97,10 @@ func unknownFlag(c *cli.Command, name string) error {
 	if len(name) == 1 || c.Root() == c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags follow the command; see %s --help", c.FullName())
 	}
-	if answer := convert.Answer(name); answer != "" && (name != "sample" || slices.Contains(names, "--take")) {
-		return usagef("unknown flag --%s", name).WithHint("%s", answer)
+	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(names, "--take")) {
+		return usagef("unknown flag --%s", name).WithHint("%s", hint)
 	}
-	for word, ours := range otherWords {
+	for word, ours := range otherNames {
 		if slices.Contains(names, ours) {
 			words = append(words, word)
 		}
@@ -114,12 +114,12 @@ func unknownFlag(c *cli.Command, name string) error {
 			advice = "write " + instead + ";"
 		}
 	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
-		advice = "did you mean " + otherWords[word] + "?"
+		advice = "did you mean " + otherNames[word] + "?"
 	}
 	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
 }
 
-// commandOf returns the first argument that is not a flag.
+// commandOf returns the first argument that is not a flag, or "".
 func commandOf(args []string) string {
 	for _, a := range args[min(1, len(args)):] {
 		if !strings.HasPrefix(a, "-") {
@@ -139,7 +139,7 @@ func unknownCommand(root *cli.Command, name string) error {
 	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
 }
 
-// plainCommand returns a command without flags and inputs.
+// plainCommand returns a command without flags, which calls print.
 func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli.Command {
 	return &cli.Command{
 		Name:         name,
@@ -151,7 +151,7 @@ func plainCommand(name, text, usage string, print func(*cli.Command) error) *cli
 	}
 }
 
-// noArguments refuses arguments.
+// noArguments returns an error if c has arguments.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
 		return usagef("unexpected argument %q", c.Args().First()).WithHint("%s takes none", c.FullName())

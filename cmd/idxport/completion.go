@@ -52,16 +52,16 @@ func (p *program) completionCommand() *cli.Command {
 		if c.Args().Len() > 1 {
 			return usagef("%d shells, expected one", c.Args().Len())
 		}
-		ending := c.Args().First()
+		extension := c.Args().First()
 		switch {
-		case ending == "":
+		case extension == "":
 			return usagef("no shell, expected bash, zsh, fish or pwsh").WithHint("for example: idxport completion bash")
-		case ending == "pwsh" || ending == "powershell":
-			ending = "ps1"
-		case !slices.Contains(shells(), ending):
-			return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", ending).WithHint("for example: idxport completion bash")
+		case extension == "pwsh" || extension == "powershell":
+			extension = "ps1"
+		case !slices.Contains(shells(), extension):
+			return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", extension).WithHint("for example: idxport completion bash")
 		}
-		script, err := completionScripts.ReadFile("completion/idxport." + ending)
+		script, err := completionScripts.ReadFile("completion/idxport." + extension)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 		}
 		return nil
 	}
-	var waiting *flagSpec // for its value
+	var waiting *flagSpec // the flag whose value is the next word
 	ended, arguments := false, 0
 	for _, w := range before[i+1:] {
 		switch {
@@ -156,7 +156,7 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 	return found, paths
 }
 
-// argumentValues returns the candidates for an argument of c after a number of others.
+// argumentValues returns the candidates for an argument of c that has others before it.
 func argumentValues(c *cli.Command, before int) (found []candidate, paths bool) {
 	usage, _, _ := strings.Cut(c.UsageText, "\n")
 	switch {
@@ -182,8 +182,8 @@ func flagNames(flags []flagSpec) []candidate {
 	return found
 }
 
-// values returns the candidates for the value of f, of which value was typed, and whether it may be
-// a path. Only flags with a closed list of values have candidates.
+// values returns the candidates for the value of f, and whether it may be a path. value is what was
+// typed of it. Only flags with a closed list of values have candidates.
 func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 	switch {
 	case f.value == "":
@@ -235,17 +235,17 @@ func formatList(list string) (found []candidate) {
 	return found
 }
 
-// perFormat returns the candidates for [FORMAT=]VALUE: values, and the formats that have any; after
-// FORMAT=, the values of that format.
-func perFormat(value string, values []string, of func(formats.Format) []string) []candidate {
+// perFormat returns the candidates for [FORMAT=]VALUE: values, and the formats that accept one;
+// after FORMAT=, the values that this format accepts.
+func perFormat(value string, values []string, valuesOf func(formats.Format) []string) []candidate {
 	found := named(values...)
 	for _, f := range formats.All() {
-		prefix, its := f.Name+"=", of(f)
+		prefix, accepted := f.Name+"=", valuesOf(f)
 		if strings.HasPrefix(value, prefix) {
-			for _, v := range its {
+			for _, v := range accepted {
 				found = append(found, candidate{value: prefix + v})
 			}
-		} else if len(its) > 0 {
+		} else if len(accepted) > 0 {
 			found = append(found, candidate{prefix, f.Title})
 		}
 	}

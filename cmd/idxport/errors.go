@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Exit codes, after sysexits.h where it has them. 2 stays free: Go's own for a crash.
+// Exit codes, from sysexits.h where it has them. 2 is left out: Go exits with it after a panic.
 const (
 	exitOK         = 0
 	exitDiffers    = 1
@@ -29,7 +29,7 @@ const (
 	exitReaderGone = exitSignal + int(syscall.SIGPIPE)
 )
 
-// exitCodes maps kinds of errors to exit codes. Nothing else does.
+// exitCodes maps kinds of errors to exit codes. There is no other such map.
 var exitCodes = map[fault.Kind]int{
 	fault.Differs:     exitDiffers,
 	fault.Usage:       exitUsage,

@@ -16,11 +16,11 @@ import (
 // settings holds the values of the flags of all commands.
 type settings struct {
 	convert.Options
-	plan, part      string
-	rowsPerPart     int64
-	images, scale   int64
-	quiet, json     bool
-	logFormat, show string
+	plan, part          string
+	rowsPerPart         int64
+	images, scale       int64
+	quiet, json         bool
+	logFormat, progress string
 }
 
 // Headings of flags in the help text, in the order in which they are shown.
@@ -33,12 +33,13 @@ const (
 	aboutRun    = "Run"
 )
 
-// Sets of commands. The one named part is convert with --plan.
+// Sets of commands: those that read inputs, that have a convert.View, that have --workers, and that
+// need a plan. The one named part is convert with --plan.
 const (
-	reading = "convert verify inspect preview "
-	viewing = "convert verify preview "
-	working = "convert part verify plan commit status abort inspect "
-	onPlans = "commit status abort "
+	inputCommands  = "convert verify inspect preview "
+	viewCommands   = "convert verify preview "
+	workerCommands = "convert part verify plan commit status abort inspect "
+	planCommands   = "commit status abort "
 )
 
 // A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
@@ -46,17 +47,17 @@ const (
 type flagSpec struct {
 	name     string // and its short form, after a space
 	value    string // placeholder for its value in the help; empty for a switch
-	commands string // that have the flag
+	commands string // the commands that have the flag
 	about    string // heading in the help
 	usage    string // what it does, in up to 52 characters: a line of help has 80
-	detail   string // the rest, shown by --help-all
+	detail   string // more about it, shown by --help-all
 	often    bool   // shown by `convert --help`
 	preset   string // value without the flag
 	choices  []string
 	bounds   [2]int64 // least and greatest number; a greatest of 0 means no limit
 	// to returns where the value goes: a *string, *[]string, *bool, **bool, *int or *int64.
 	to func(*settings) any
-	// parse replaces to where a value has a syntax of its own.
+	// parse is used instead of to for values with their own syntax.
 	parse func(s *settings, text string) error
 }
 
@@ -114,7 +115,7 @@ func outputFlags() []flagSpec {
 	}
 }
 
-// splittable names the formats whose outputs can be folders of part files.
+// splittable returns the names of the formats whose outputs can be folders of part files.
 func splittable() string {
 	var names []string
 	for _, f := range formats.All() {
@@ -130,39 +131,39 @@ func splittable() string {
 func inputFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
-		{name: "split", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "only this split, such as test; may be repeated",
+		{name: "split", value: "NAME", commands: inputCommands + "plan", about: aboutInput, often: true, usage: "only this split, such as test; may be repeated",
 			to: func(s *settings) any { return &s.Split }},
-		{name: "dataset", value: "NAME", commands: reading + "plan", about: aboutInput, often: true, usage: "set the data set (see idxport datasets), or none",
+		{name: "dataset", value: "NAME", commands: inputCommands + "plan", about: aboutInput, often: true, usage: "set the data set (see idxport datasets), or none",
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
-		{name: "classes", value: "FILE", commands: reading + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
+		{name: "classes", value: "FILE", commands: inputCommands + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
 			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files (a label and a code point on each line) and KMNIST's class map (CSV) are read too; " +
 				"other numbered lists, numbered CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
-		{name: "transpose", commands: viewing + "plan", about: aboutInput, usage: "swap rows and columns of images",
+		{name: "transpose", commands: viewCommands + "plan", about: aboutInput, usage: "swap rows and columns of images",
 			detail: "EMNIST stores its images transposed; by default they are turned upright, except in IDX outputs. --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
-		{name: "invert", commands: viewing + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
+		{name: "invert", commands: viewCommands + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
-		{name: "reshape", value: "DIMS", commands: reading + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
+		{name: "reshape", value: "DIMS", commands: inputCommands + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
 			detail: "DIMS starts with the number of records; -1 stands for whatever remains. The elements stay in C order. Labels that are read together with other data keep their dimensions.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
-		{name: "shape", value: "SHAPE", commands: reading, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
+		{name: "shape", value: "SHAPE", commands: inputCommands, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
 			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
 			parse:  func(s *settings, text string) (err error) { s.Shape, err = parseShape("shape", text); return err }},
-		{name: "dtype", value: "TYPE", commands: reading, about: aboutInput, usage: "element type where the input has none, as in CSV",
+		{name: "dtype", value: "TYPE", commands: inputCommands, about: aboutInput, usage: "element type where the input has none, as in CSV",
 			detail:  "TYPE is uint8, int8, int16, int32, float32 or float64. Used for CSV and PNG, and in Parquet and Arrow for bytes and for integer types that IDX lacks.",
 			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
-		{name: "header", value: "YES-OR-NO", commands: reading, about: aboutInput, usage: "whether the first line of CSV names the columns",
+		{name: "header", value: "YES-OR-NO", commands: inputCommands, about: aboutInput, usage: "whether the first line of CSV names the columns",
 			detail:  "Detected by default. If the first line is 0,1,2,… and could be a header or data, the file is refused unless this flag is given.",
 			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
-		{name: "byte-order", value: "ORDER", commands: reading + "plan", about: aboutInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
+		{name: "byte-order", value: "ORDER", commands: inputCommands + "plan", about: aboutInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
 			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes.",
 			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
-		{name: "salvage", commands: reading, about: aboutInput, usage: "recover the complete records of damaged IDX files",
+		{name: "salvage", commands: inputCommands, about: aboutInput, usage: "recover the complete records of damaged IDX files",
 			detail: "For files that are truncated or too long, or whose header has a wrong count.",
 			to:     func(s *settings) any { return &s.Salvage }},
-		{name: "max-record-bytes", value: "N", commands: reading + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
+		{name: "max-record-bytes", value: "N", commands: inputCommands + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
 			usage: "refuse larger records (default 16 MiB)", detail: "Memory use grows with it.",
 			bounds: [2]int64{1, convert.MaxRecordBytes}, to: func(s *settings) any { return &s.MaxRecordBytes }},
 	}
@@ -174,25 +175,25 @@ func rowFlags() []flagSpec {
 		{name: "columns", value: "NAMES", commands: "convert verify plan", about: aboutRows, usage: "only these columns, such as label or label,image",
 			detail: "Separate names by commas; outputs have the columns in this order. IDX files of other columns are not read.",
 			parse:  func(s *settings, text string) error { s.Columns = strings.Split(text, ","); return nil }},
-		{name: "rows", value: "A:B", commands: viewing, about: aboutRows, often: true, usage: "only these rows of each split, such as 0:1000",
+		{name: "rows", value: "A:B", commands: viewCommands, about: aboutRows, often: true, usage: "only these rows of each split, such as 0:1000",
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
 			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
-		{name: "where", value: "COND", commands: viewing + "plan", about: aboutRows, often: true, usage: "only rows with these values, such as label=0,1",
+		{name: "where", value: "COND", commands: viewCommands + "plan", about: aboutRows, often: true, usage: "only rows with these values, such as label=0,1",
 			detail: "COND is COLUMN=VALUES or COLUMN!=VALUES. COLUMN has one number in each row; VALUES are numbers or ranges such as 3-7, separated by commas. " +
 				"class=NAMES selects by class name. May be repeated: a row must meet all conditions.",
 			to: func(s *settings) any { return &s.Where }},
-		{name: "holdout", value: "NAME=N", commands: viewing + "plan", about: aboutRows, usage: "move N random rows of train to a new split NAME",
+		{name: "holdout", value: "NAME=N", commands: viewCommands + "plan", about: aboutRows, usage: "move N random rows of train to a new split NAME",
 			detail: "N is a number of rows, or a percentage such as 10%. If there is only one split, its rows are taken, whatever its name. May be repeated.",
 			to:     func(s *settings) any { return &s.Holdout }},
-		{name: "stratify", commands: viewing + "plan", about: aboutRows, usage: "hold out the same share of every label",
+		{name: "stratify", commands: viewCommands + "plan", about: aboutRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
-		{name: "shuffle", commands: viewing + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
+		{name: "shuffle", commands: viewCommands + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
 			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR. Standard input and pipes cannot be shuffled.",
 			to:     func(s *settings) any { return &s.Shuffle }},
-		{name: "seed", value: "N", commands: viewing + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
+		{name: "seed", value: "N", commands: viewCommands + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",
 			bounds: [2]int64{0, math.MaxInt64}, to: func(s *settings) any { return &s.Seed }},
-		{name: "take", value: "N", commands: viewing + "plan", about: aboutRows, usage: "only the first N rows of each split",
+		{name: "take", value: "N", commands: viewCommands + "plan", about: aboutRows, usage: "only the first N rows of each split",
 			detail: "Flags that select rows apply in this order: --rows (not for plan), --where, --holdout, --shuffle, --take.",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.Take }},
 	}
@@ -216,7 +217,7 @@ func formatFlags() []flagSpec {
 		{name: "class-column", commands: "convert plan", about: aboutFormat, usage: "add a text column with the class names",
 			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
 			to:     func(s *settings) any { return &s.ClassColumn }},
-		{name: "label-column", value: "NAME", commands: viewing + "plan", about: aboutFormat, usage: "use this integer column as the label",
+		{name: "label-column", value: "NAME", commands: viewCommands + "plan", about: aboutFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If the file of labels has several numbers in each record, without names, " +
 				"give the index (from 0) of the number to use: with --label-column 1, that number is the column label, and the others are label_0, label_2, ….",
 			to: func(s *settings) any { return &s.LabelColumn }},
@@ -239,7 +240,7 @@ func planFlags() []flagSpec {
 			to:     func(s *settings) any { return &s.plan }},
 		{name: "plan", value: "FILE", commands: "plan", about: aboutPlan, usage: "write the plan to FILE",
 			to: func(s *settings) any { return &s.plan }},
-		{name: "plan", value: "FILE", commands: onPlans, about: aboutPlan, usage: "the plan, as written by idxport plan",
+		{name: "plan", value: "FILE", commands: planCommands, about: aboutPlan, usage: "the plan, as written by idxport plan",
 			to: func(s *settings) any { return &s.plan }},
 		{name: "part", value: "N", commands: "convert part", about: aboutPlan, usage: "number of the part to make (the first is 0), or env",
 			detail: "With env, the number is taken from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
@@ -252,17 +253,17 @@ func planFlags() []flagSpec {
 // runFlags are those of all commands that report what they do.
 func runFlags() []flagSpec {
 	return []flagSpec{
-		{name: "quiet q", commands: working + "preview", about: aboutRun, often: true, usage: "print only warnings and errors",
+		{name: "quiet q", commands: workerCommands + "preview", about: aboutRun, often: true, usage: "print only warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
-		{name: "json", commands: working + "preview", about: aboutRun, often: true, usage: "print a JSON report to standard output",
+		{name: "json", commands: workerCommands + "preview", about: aboutRun, often: true, usage: "print a JSON report to standard output",
 			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
-		{name: "log-format", value: "FORMAT", commands: working + "preview", about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
+		{name: "log-format", value: "FORMAT", commands: workerCommands + "preview", about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
-		{name: "progress", value: "WHEN", commands: working + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (default), always or never",
+		{name: "progress", value: "WHEN", commands: workerCommands + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (default), always or never",
 			detail:  "With auto, it is shown if standard error is a terminal.",
-			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.show }},
-		{name: "workers", value: "N", commands: working, about: aboutRun, usage: "number of workers (default: one per processor)",
+			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.progress }},
+		{name: "workers", value: "N", commands: workerCommands, about: aboutRun, usage: "number of workers (default: one per processor)",
 			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
 	}
 }
@@ -270,15 +271,15 @@ func runFlags() []flagSpec {
 // flagsOf returns the flags of a command.
 func flagsOf(command string) (found []flagSpec) {
 	for _, f := range flags() {
-		if f.of(command) {
+		if f.belongsTo(command) {
 			found = append(found, f)
 		}
 	}
 	return found
 }
 
-// of reports whether a command has the flag.
-func (f flagSpec) of(command string) bool {
+// belongsTo reports whether a command has the flag.
+func (f flagSpec) belongsTo(command string) bool {
 	return slices.Contains(strings.Fields(f.commands), command)
 }
 
@@ -308,7 +309,7 @@ func cliFlags(command string) (all []cli.Flag) {
 		case *bool, **bool:
 			all = append(all, &cli.BoolFlag{Name: names[0], Aliases: names[1:]})
 		case *int, *int64:
-			preset, _ := strconv.ParseInt(f.preset, 10, 64) // of the table: a number, or nothing
+			preset, _ := strconv.ParseInt(f.preset, 10, 64) // a number or "": it comes from the table
 			all = append(all, &cli.Int64Flag{Name: names[0], Value: preset, OnlyOnce: true})
 		default:
 			all = append(all, &cli.StringFlag{Name: names[0], Value: f.preset, OnlyOnce: true})
@@ -317,8 +318,8 @@ func cliFlags(command string) (all []cli.Flag) {
 	return all
 }
 
-// parse reads the flags and arguments of a command; all flags, even after an error, because some
-// decide how errors are shown.
+// parse reads the flags and arguments of a command. After an error it still reads the other flags,
+// because some decide how errors are shown.
 func parse(c *cli.Command, s *settings) (err error) {
 	for _, f := range flagsOf(c.Name) {
 		if bad := f.read(c, s); err == nil {
@@ -373,7 +374,7 @@ func (f flagSpec) read(c *cli.Command, s *settings) error {
 	return nil
 }
 
-// checkRange refuses a number outside the bounds.
+// checkRange returns an error if n is outside the bounds.
 func (f flagSpec) checkRange(n int64) error {
 	switch first, last := f.bounds[0], f.bounds[1]; {
 	case last == 0 && n < first:

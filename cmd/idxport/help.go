@@ -52,7 +52,7 @@ type helpPage struct {
 }
 
 // page prints the help of c: what it is for, its usage, examples, the rest of its text, and its
-// flags: those needed often, or all with their details.
+// flags: those that are needed often or, if all is set, all with their details.
 func (h helpPage) page(c *cli.Command, all bool) {
 	usage, text, _ := strings.Cut(c.UsageText, "\n\n")
 	h.text("", strings.ToUpper(c.Usage[:1])+c.Usage[1:]+".")
@@ -111,7 +111,6 @@ func (h helpPage) all(specs []flagSpec) {
 	}
 }
 
-// flag prints the line of a flag.
 func (h helpPage) flag(f flagSpec) {
 	short := "    "
 	if names := f.spellings(); len(names) > 1 {
@@ -123,12 +122,12 @@ func (h helpPage) flag(f flagSpec) {
 // text prints paragraphs, which end at an empty line, wrapped between words and indented. A line
 // that begins with a space is printed as it is.
 func (h helpPage) text(indent, text string) {
-	at := 0 // columns of the paragraph's last line
+	used := 0 // columns of the current line
 	end := func() {
-		if at > 0 {
+		if used > 0 {
 			fmt.Fprintln(h.w)
 		}
-		at = 0
+		used = 0
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" || line[0] == ' ' {
@@ -138,16 +137,16 @@ func (h helpPage) text(indent, text string) {
 		}
 		for word := range strings.FieldsSeq(line) {
 			switch {
-			case at > 0 && at+1+width(word) <= h.columns:
+			case used > 0 && used+1+width(word) <= h.columns:
 				fmt.Fprint(h.w, " ")
-				at++
+				used++
 			default:
 				end()
 				fmt.Fprint(h.w, indent)
-				at = len(indent)
+				used = len(indent)
 			}
 			fmt.Fprint(h.w, word)
-			at += width(word)
+			used += width(word)
 		}
 	}
 	end()

@@ -34,7 +34,7 @@ func (p *program) inspectCommand() *cli.Command {
 				found.Problem = describeError(f.Problem)
 			}
 			r.Files = append(r.Files, found)
-			if r.asked.json {
+			if r.settings.json {
 				return nil
 			}
 			return p.printFile(found)

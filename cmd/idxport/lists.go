@@ -79,7 +79,6 @@ func (p *program) printDatasets() error {
 	return w.Flush()
 }
 
-// printDataset prints what is known about a data set.
 func (p *program) printDataset(name string) error {
 	if name == dataset.DatasetNone {
 		return usagef("none is a value of --dataset, not a data set")
@@ -113,9 +112,9 @@ func splitsText(d dataset.Info) string {
 	return strings.Join(parts, ", ")
 }
 
-// commit returns the commit of the build, such as " (commit 0123456789ab)", with "+changes" if
-// files differed from it; empty if it was built outside a checkout.
-func commit() string {
+// buildCommit returns the commit of the build, such as " (commit 0123456789ab)", with "+changes" if
+// files differed from it. It is empty if the program was built outside a checkout.
+func buildCommit() string {
 	info, _ := debug.ReadBuildInfo() // nil: built without modules
 	settings := map[string]string{}
 	if info != nil {
@@ -139,7 +138,7 @@ func (p *program) versionCommand() *cli.Command {
 		if err := noArguments(c); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), commit())
+		_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), buildCommit())
 		return err
 	})
 }

@@ -37,10 +37,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var done reported
 	if !errors.As(err, &done) { // no command began
 		r := p.newReport(commandOf(args))
-		r.asked.json = slices.Contains(args, "--json")
+		r.settings.json = slices.Contains(args, "--json")
 		i := slices.Index(args, "--log-format")
 		if slices.Contains(args, "--log-format=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json" {
-			r.asked.logFormat = "json"
+			r.settings.logFormat = "json"
 		}
 		errors.As(r.end(err), &done)
 	}
@@ -61,20 +61,20 @@ func (p *program) start(ctx context.Context, root *cli.Command, args []string) e
 	return root.Run(ctx, args)
 }
 
-// checkValues refuses a flag as the value of another, as in -o --overwrite, where the value was
-// forgotten. Numbers such as -100: are values.
+// checkValues returns an error if a flag is followed by another flag instead of its value, as in
+// -o --overwrite. Numbers such as -100: are values.
 func checkValues(args []string) error {
-	taking := map[string]string{} // flags that take values, and what these are
+	placeholders := map[string]string{} // the placeholder of each flag's value, "" for a switch
 	for _, f := range flagsOf(commandOf(args)) {
 		for _, name := range f.spellings() {
-			taking[name] = f.value
+			placeholders[name] = f.value
 		}
 	}
 	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
 		flag, value := args[i], args[i+1]
-		if taking[flag] != "" && len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
+		if placeholders[flag] != "" && len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
 			e := usagef("%s is followed by %q, expected a value", flag, value)
-			if slices.Contains([]string{"OUT", "FILE", "SHEET"}, taking[flag]) {
+			if slices.Contains([]string{"OUT", "FILE", "SHEET"}, placeholders[flag]) {
 				return e.WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
 			}
 			return e.WithHint("give a value; one that begins with - is written %s=%s", flag, shell.Quote(value))
@@ -101,7 +101,7 @@ func (p *program) root() *cli.Command {
 		// The library would exit by itself: leave that to main.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError: func(ctx context.Context, c *cli.Command, err error, sub bool) error {
-			if c.Args().Present() { // the flags are of a command that there is not
+			if c.Args().Present() { // an unknown command, followed by flags
 				return unknownCommand(c, c.Args().First())
 			}
 			return onUsageError(ctx, c, err, sub)

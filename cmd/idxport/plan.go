@@ -74,7 +74,7 @@ func (p *program) convertPart(ctx context.Context, c *cli.Command, s *settings, 
 		return usagef("the input %s cannot be combined with --plan, which records the inputs", c.Args().First())
 	}
 	for _, f := range flagsOf("convert") {
-		if name := f.long(); c.IsSet(name) && !f.of("part") {
+		if name := f.long(); c.IsSet(name) && !f.belongsTo("part") {
 			return usagef("--%s cannot be combined with --plan, which records the options", name).WithHint("make a new plan")
 		}
 	}
@@ -213,7 +213,7 @@ func (p *program) status(ctx context.Context, work *plan.Plan, r *report) error 
 		exist = "exists"
 	}
 	r.print("info", fmt.Sprintf("%d of %s %s", work.Parts()-n, display.Count(int64(work.Parts()), "part"), exist))
-	if n > 0 && !r.asked.json {
+	if n > 0 && !r.settings.json {
 		_, err = fmt.Fprintln(p.stdout, r.Plan.Array)
 	}
 	return err

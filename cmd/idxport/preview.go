@@ -56,8 +56,8 @@ func (p *program) previewCommand() *cli.Command {
 
 // A sheetArg is the -o argument of preview.
 type sheetArg struct {
-	path   string // with {split} and the like
-	folder bool   // gets a sheet for each split
+	path   string // with placeholders such as {split}
+	folder bool   // path is a folder, which gets a sheet for each split
 }
 
 // parseSheets parses the -o arguments of preview; without any, the result is nil.
@@ -101,7 +101,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 }
 
 // preview does the work of `idxport preview`.
-func (p *program) preview(ctx context.Context, s *settings, to *sheetArg, r *report) error {
+func (p *program) preview(ctx context.Context, s *settings, arg *sheetArg, r *report) error {
 	tables, report, err := convert.Open(ctx, s.Source, s.View)
 	r.Report = report
 	if err != nil {
@@ -116,15 +116,15 @@ func (p *program) preview(ctx context.Context, s *settings, to *sheetArg, r *rep
 	if err != nil {
 		return err
 	}
-	paths, err := to.paths(shown)
+	paths, err := arg.paths(shown)
 	if err != nil {
 		return err
 	}
 	for _, t := range shown {
 		t.Describe()
 	}
-	if to != nil {
-		return p.makeSheets(ctx, shown, to, paths, s, r)
+	if arg != nil {
+		return p.makeSheets(ctx, shown, arg, paths, s, r)
 	}
 	for i, t := range shown {
 		if err := p.printImages(ctx, t, s, r, len(tables) > 1, i > 0); err != nil {
@@ -154,22 +154,22 @@ func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
 
 // collision returns the error for two tables whose sheets have one path.
 func (a *sheetArg) collision(one, other *convert.Table, path string) error {
-	e := usagef("%s and %s would both be written to %s", one.Label(), other.Label(), path)
+	e := usagef("%s and %s would both be written to %s", one.Title(), other.Title(), path)
 	alone := "choose one with --split " + shell.Quote(one.Name)
-	two := one.Folder() != other.Folder() // data sets
-	folders := two || one.Folder() != "" && !strings.Contains(a.path, "{dataset}")
-	if two {
+	twoDataSets := one.Folder() != other.Folder()
+	needsDatasetName := twoDataSets || one.Folder() != "" && !strings.Contains(a.path, "{dataset}")
+	if twoDataSets {
 		alone = "show one data set at a time"
 	}
 	stem := strings.TrimSuffix(strings.TrimRight(a.path, "/"), convert.Extension(a.path))
 	switch {
 	case path == convert.Stdio:
-		return usagef("%s and %s would both be written to standard output", one.Label(), other.Label()).WithHint("%s", alone)
-	case two && strings.Contains(a.path, "{dataset}"):
+		return usagef("%s and %s would both be written to standard output", one.Title(), other.Title()).WithHint("%s", alone)
+	case twoDataSets && strings.Contains(a.path, "{dataset}"):
 		return e.WithHint("%s", alone)
-	case folders && a.folder:
+	case needsDatasetName && a.folder:
 		return e.WithHint("write -o %s for one folder per data set", shell.Path(stem+"/{dataset}/"))
-	case folders:
+	case needsDatasetName:
 		return e.WithHint("write -o %s for one file per data set and split", shell.Path(stem+"-{dataset}-{split}.png"))
 	}
 	return e.WithHint("write -o %s for one file per split, or -o %s for a folder; or %s", shell.Path(stem+"-{split}.png"), shell.Path(stem+"/"), alone)
@@ -238,7 +238,7 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 	groups := k.groups(t)
 	drawn := sheet.New(groups, sheet.Options{Scale: int(s.scale)})
 	if drawn.Size() > maxShown {
-		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Label(), drawn.Width, drawn.Height).WithHint("show less: %s", showLess)
+		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title(), drawn.Width, drawn.Height).WithHint("show less: %s", showLess)
 	}
 	for _, g := range groups {
 		shown += len(g.Tiles)
@@ -247,7 +247,7 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 	return data, shown, err
 }
 
-// newView returns how the images of t are drawn.
+// newView returns which columns of t are images and labels, and the dimensions of the images.
 func newView(t *convert.Table, channels string) (images.View, error) {
 	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
@@ -270,7 +270,7 @@ func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 	}
 	for _, t := range tables {
 		if t.Schema.Rows == 0 {
-			t.Note("%s has no rows to show", t.Label())
+			t.Note("%s has no rows to show", t.Title())
 		}
 	}
 	return shown, nil
@@ -285,7 +285,7 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	screen := p.screen(int(s.scale), int(s.images))
 	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
 	if s.scale > 1 && screen.LineSize(tile) > maxShown {
-		return usagef("a line of images of %s would take more than %s", t.Label(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
+		return usagef("a line of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
 	}
 	k := newPicker(t.Schema, view, false)
 	k.limit = int(s.images)
@@ -308,7 +308,7 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	return screen.Print(p.stdout, pictures) // also returns earlier errors of p.stdout
 }
 
-// leastOnLine is how many small images a line of the terminal shows at least.
+// leastOnLine is the minimum number of small images on a line of the terminal.
 const leastOnLine = 5
 
 // screen returns how standard output shows pictures: without colours unless it is a terminal, and

@@ -21,12 +21,12 @@ import (
 // pickRows limits the rows that are read at once: few, since the first ones are often enough.
 const pickRows = 256
 
-// shotSize is about the number of bytes that an image takes besides its record: maps, slices, a
-// tile and a heading.
-const shotSize = 256
+// imageOverhead is about the number of bytes that an image takes besides its record: maps, slices,
+// a tile and a heading.
+const imageOverhead = 256
 
-// A shot is one picked image.
-type shot struct {
+// A pickedImage is an image that a picker took from a table.
+type pickedImage struct {
 	row, label int64
 	record     []byte // little-endian
 }
@@ -38,15 +38,15 @@ type picker struct {
 	labels  source.Column // of the labels, if there are any
 	classes bool          // limit counts the images of each label, not all images
 	limit   int
-	known   int // number of labels that have a name; 0 if unknown
+	known   int // number of labels that have a class name; 0 if unknown
 
-	shots map[int64][]shot // by label, or all under 0
-	full  int              // number of labels that have limit images
-	size  int64            // bytes of all shots
+	picked map[int64][]pickedImage // by label, or all under 0
+	full   int                     // number of labels that have limit images
+	size   int64                   // bytes of all picked images
 }
 
 func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
-	k := &picker{view: view, column: s.Columns[view.Image], classes: classes, shots: map[int64][]shot{}}
+	k := &picker{view: view, column: s.Columns[view.Image], classes: classes, picked: map[int64][]pickedImage{}}
 	if view.Label >= 0 {
 		k.labels = s.Columns[view.Label]
 		for v := range k.labels.Classes {
@@ -69,31 +69,31 @@ func (k *picker) defaultLimit() int {
 
 // pick reads t until the picker has enough images, or to the end.
 func (k *picker) pick(ctx context.Context, t *convert.Table, r *report) error {
-	read, end := (func(int64))(nil), func() {} // a few rows take no time
+	update, end := (func(int64))(nil), func() {} // a few rows take no time
 	if k.classes {
-		read, end = r.progress(t.Label(), t.Schema.Rows)
+		update, end = r.progress(t.Title(), t.Schema.Rows)
 	}
 	_, err := convert.Interruptible(ctx, func() (struct{}, error) {
-		return struct{}{}, k.read(ctx, t, min(pickRows, t.Schema.BatchRows()), read)
+		return struct{}{}, k.read(ctx, t, min(pickRows, t.Schema.BatchRows()), update)
 	})
 	end()
 	if err != nil {
 		return err
 	}
 	t.ReportNotes()
-	if len(k.shots) == 0 { // of a stream, known only now
+	if len(k.picked) == 0 { // a stream shows only at its end that it has no rows
 		return noRows(t)
 	}
 	return nil
 }
 
 // read takes rows of t until there are enough.
-func (k *picker) read(ctx context.Context, t source.Table, rows int, progress func(int64)) error {
+func (k *picker) read(ctx context.Context, t source.Table, rows int, update func(int64)) error {
 	b := &source.Raw{}
 	for done := int64(0); !k.enough(); {
 		b.Cap = rows
 		if !k.classes {
-			b.Cap = min(rows, k.limit-len(k.shots[0]))
+			b.Cap = min(rows, k.limit-len(k.picked[0]))
 		}
 		err := t.Read(ctx, b)
 		if err == io.EOF {
@@ -108,8 +108,8 @@ func (k *picker) read(ctx context.Context, t source.Table, rows int, progress fu
 		if err != nil {
 			return err
 		}
-		if done += int64(b.Rows); progress != nil {
-			progress(done)
+		if done += int64(b.Rows); update != nil {
+			update(done)
 		}
 	}
 	return nil
@@ -120,47 +120,48 @@ func (k *picker) enough() bool {
 	if k.classes {
 		return k.known > 0 && k.full == k.known
 	}
-	return len(k.shots[0]) == k.limit
+	return len(k.picked[0]) == k.limit
 }
 
 // take keeps the wanted rows of b.
 func (k *picker) take(b *source.Raw) error {
 	size := k.column.RecordSize()
 	for i := range b.Rows {
-		s, key := shot{row: b.First + int64(i)}, int64(0)
+		s, key := pickedImage{row: b.First + int64(i)}, int64(0)
 		if k.view.Label >= 0 {
 			s.label = source.Int(k.labels.DType, b.Columns[k.view.Label], i)
 		}
 		if k.classes {
 			key = s.label
 		}
-		if len(k.shots[key]) == k.limit {
+		if len(k.picked[key]) == k.limit {
 			continue
 		}
-		if k.size += int64(size) + shotSize; k.size > maxShown {
+		if k.size += int64(size) + imageOverhead; k.size > maxShown {
 			return usagef("the images to show take more than %s", display.Bytes(maxShown)).WithHint("show less: %s", showLess)
 		}
 		s.record = slices.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])
-		k.shots[key] = append(k.shots[key], s)
-		if len(k.shots[key]) == k.limit {
+		k.picked[key] = append(k.picked[key], s)
+		if len(k.picked[key]) == k.limit {
 			k.full++
 		}
 	}
 	return nil
 }
 
-// groups returns the lines of a sheet: a class each, in the order of the labels, or rows.
+// groups returns the lines of a sheet: one per class, in the order of labels or, without labels,
+// consecutive rows.
 func (k *picker) groups(t *convert.Table) (groups []sheet.Group) {
 	tile := k.tiles(t)
 	if !k.classes {
-		shots := k.shots[0]
-		for line := range slices.Chunk(shots, sheetColumns) {
+		list := k.picked[0]
+		for line := range slices.Chunk(list, sheetColumns) {
 			groups = append(groups, sheet.Group{Heading: "row " + strconv.FormatInt(line[0].row, 10), Tiles: mapped(line, tile)})
 		}
 		return groups
 	}
-	for _, label := range slices.Sorted(maps.Keys(k.shots)) {
-		groups = append(groups, sheet.Group{Heading: labelText(k.labels, label, true), Tiles: mapped(k.shots[label], tile)})
+	for _, label := range slices.Sorted(maps.Keys(k.picked)) {
+		groups = append(groups, sheet.Group{Heading: labelText(k.labels, label, true), Tiles: mapped(k.picked[label], tile)})
 	}
 	k.noteMissing(t)
 	return groups
@@ -170,7 +171,7 @@ func (k *picker) groups(t *convert.Table) (groups []sheet.Group) {
 func (k *picker) noteMissing(t *convert.Table) {
 	var missing []string
 	for v := range k.labels.Classes {
-		if label := int64(v); k.labels.ClassName(label) != "" && k.shots[label] == nil {
+		if label := int64(v); k.labels.ClassName(label) != "" && k.picked[label] == nil {
 			missing = append(missing, labelText(k.labels, label, false))
 		}
 	}
@@ -182,7 +183,7 @@ func (k *picker) noteMissing(t *convert.Table) {
 // pictures returns the images with captions, for a terminal.
 func (k *picker) pictures(t *convert.Table) []sheet.Picture {
 	tile := k.tiles(t)
-	return mapped(k.shots[0], func(s shot) sheet.Picture {
+	return mapped(k.picked[0], func(s pickedImage) sheet.Picture {
 		caption := "row " + strconv.FormatInt(s.row, 10)
 		if k.view.Label >= 0 {
 			caption = labelText(k.labels, s.label, false)
@@ -200,10 +201,10 @@ func mapped[T, U any](list []T, f func(T) U) []U {
 	return made
 }
 
-// tiles returns a function that draws a shot in 8 bits. Bytes are shown unchanged, unless they are
-// only 0 and 1, as in masks; other types are scaled from the smallest to the largest picked value,
-// which is noted.
-func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
+// tiles returns a function that draws an image in 8 bits. Bytes are shown unchanged, unless they
+// are only 0 and 1, as in masks; other types are scaled from the smallest to the largest picked
+// value, which is noted.
+func (k *picker) tiles(t *convert.Table) func(pickedImage) sheet.Tile {
 	low, high, finite := k.span()
 	raw := k.column.DType == idx.Uint8 && high != 1
 	switch {
@@ -216,7 +217,7 @@ func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
 		}
 		t.Note("%s: the values %s to %s are shown as black to white", t.Name, numberText(low), numberText(high))
 	}
-	return func(s shot) sheet.Tile {
+	return func(s pickedImage) sheet.Tile {
 		t := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels, Pix: make([]byte, k.column.Elements())}
 		plane := t.Width * t.Height
 		for i := range t.Pix {
@@ -234,11 +235,12 @@ func (k *picker) tiles(t *convert.Table) func(shot) sheet.Tile {
 	}
 }
 
-// span returns the smallest and the largest finite value of all shots, if there are any.
+// span returns the smallest and the largest finite value of all picked images, if
+// there are any.
 func (k *picker) span() (low, high float64, finite bool) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for _, shots := range k.shots {
-		for _, s := range shots {
+	for _, list := range k.picked {
+		for _, s := range list {
 			for i := range k.column.Elements() {
 				if v := schema.Float(k.column.DType, s.record, i); !math.IsNaN(v) && !math.IsInf(v, 0) {
 					low, high = min(low, v), max(high, v)
@@ -287,4 +289,4 @@ const (
 
 const showLess = "a smaller --images, such as 1, or --scale 1"
 
-func noRows(t *convert.Table) error { return usagef("%s has no rows to show", t.Label()) }
+func noRows(t *convert.Table) error { return usagef("%s has no rows to show", t.Title()) }

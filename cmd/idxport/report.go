@@ -31,18 +31,18 @@ type report struct {
 	Error   *errorReport `json:"error,omitempty"`
 
 	program      *program
-	asked        *settings
+	settings     *settings
 	start        time.Time
-	dataOnStdout bool // without -o
+	dataOnStdout bool // standard output carries data although no -o asks for that
 }
 
 func (p *program) newReport(command string) *report {
-	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, asked: new(settings), start: time.Now()}
+	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, settings: new(settings), start: time.Now()}
 }
 
 // end shows the end of a run: the JSON object with --json, and the error, if there is one.
 func (r *report) end(err error) error {
-	if r.asked.json {
+	if r.settings.json {
 		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
 		if r.Unchanged != nil && len(r.Outputs) == 0 {
 			r.Status = "unchanged"
@@ -54,7 +54,7 @@ func (r *report) end(err error) error {
 			r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
 		}
 		out := r.program.stdout
-		if r.dataOnStdout || slices.ContainsFunc(r.asked.Outputs, func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }) {
+		if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }) {
 			out = r.program.stderr
 		}
 		if _, werr := fmt.Fprintln(out, display.JSON(r)); err == nil {
@@ -77,7 +77,7 @@ func (r *report) end(err error) error {
 }
 
 // logsJSON reports whether messages are written as JSON.
-func (r *report) logsJSON() bool { return r.asked.logFormat == "json" }
+func (r *report) logsJSON() bool { return r.settings.logFormat == "json" }
 
 // events returns callbacks that show messages and progress.
 func (r *report) events() convert.Events {
@@ -87,7 +87,7 @@ func (r *report) events() convert.Events {
 			level = "warning"
 		}
 		switch {
-		case r.asked.quiet && !warning:
+		case r.settings.quiet && !warning:
 		case r.logsJSON():
 			r.logJSON(level, text, "")
 		default:
@@ -109,7 +109,7 @@ func (r *report) logJSON(level, message, hint string) {
 // print writes a line about a result; level is its level in a JSON log.
 func (r *report) print(level, line string) {
 	switch {
-	case r.asked.quiet:
+	case r.settings.quiet:
 	case r.logsJSON():
 		r.logJSON(level, display.Printable(line), "")
 	default:
@@ -145,12 +145,11 @@ func (r *report) wrote(o convert.Output, first bool) {
 	for _, line := range lines {
 		r.print("wrote", line)
 	}
-	if !r.asked.quiet && !r.logsJSON() && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
+	if !r.settings.quiet && !r.logsJSON() && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
 	}
 }
 
-// wroteAll shows all outputs.
 func (r *report) wroteAll() {
 	for i, o := range r.Outputs {
 		r.wrote(o, !slices.ContainsFunc(r.Outputs[:i], func(other convert.Output) bool { return other.Format == o.Format }))
@@ -206,32 +205,32 @@ type program struct {
 // linesEvery is how often progress is printed if there is no terminal.
 const linesEvery = 5 * time.Second
 
-// progress returns the display of a pass over total rows, −1 if unknown; label names what is read.
-func (r *report) progress(label string, total int64) (read func(int64), end func()) {
+// progress returns the display of a pass over total rows, −1 if unknown; title names what is read.
+func (r *report) progress(title string, total int64) (update func(int64), end func()) {
 	switch {
 	case r.draws():
-		b := &bar{w: r.program.stderr, label: label, total: total, start: time.Now()}
+		b := &bar{w: r.program.stderr, title: title, total: total, start: time.Now()}
 		return b.rows, b.done
-	case r.asked.show == "always" && !r.asked.quiet && !terminal(r.program.stderr):
-		return r.lines(label, total), func() {}
+	case r.settings.progress == "always" && !r.settings.quiet && !terminal(r.program.stderr):
+		return r.lines(title, total), func() {}
 	}
 	return nil, func() {}
 }
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.asked.quiet && !r.logsJSON() && r.asked.show != "never" && terminal(r.program.stderr)
+	return !r.settings.quiet && !r.logsJSON() && r.settings.progress != "never" && terminal(r.program.stderr)
 }
 
 // lines returns a display that prints a line from time to time.
-func (r *report) lines(label string, total int64) func(int64) {
+func (r *report) lines(title string, total int64) func(int64) {
 	last := time.Now()
 	return func(n int64) {
 		if time.Since(last) < linesEvery && n != total {
 			return
 		}
 		last = time.Now()
-		text := fmt.Sprintf("%s: %s rows", label, display.Thousands(n))
+		text := fmt.Sprintf("%s: %s rows", title, display.Thousands(n))
 		if total > 0 {
 			text += fmt.Sprintf(" of %s (%d%%)", display.Thousands(total), 100*n/total)
 		}

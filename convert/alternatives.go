@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// An answer says how another tool can do what idxport does not, starting from an output of idxport.
-type answer struct {
-	names string // flags without dashes, and file extensions
-	tool  string
-	to    string // the format that the tool reads
-	line  string // of Python; it is also in docs/recipes.md, whose code is tested
+// An alternative tells how another tool does what idxport does not, starting from its output.
+type alternative struct {
+	names  string // flags without dashes, and file extensions
+	tool   string
+	format string // the output of idxport that the tool reads
+	code   string // a line of Python; it is also in docs/recipes.md, whose code is tested
 }
 
-// answers are for the most frequent requests that idxport leaves to other tools.
-var answers = []answer{
+// alternatives are for the most frequent requests that idxport leaves to other tools.
+var alternatives = []alternative{
 	{"resize size image-size img-size", "Pillow", "png",
 		`import glob; from PIL import Image; [Image.open(f).resize((32, 32)).save(f) for f in glob.glob("out/**/*.png", recursive=True)]`},
 	{"normalize normalise scale-pixels float", "NumPy", "npy",
@@ -37,23 +37,25 @@ var answers = []answer{
 		`import numpy as np; np.savez_compressed("train.npz", image=np.load("out/train-image.npy"), label=np.load("out/train-label.npy"))`},
 }
 
-// Answer returns the hint for a flag, without dashes, or a file extension that idxport does not
-// have: how another tool, or another flag, does the same. It is empty for others.
-func Answer(name string) string {
+// Alternative returns a hint for a flag or file extension that idxport lacks: which other tool or
+// flag does that. Flag names have no dashes, extensions have their dot. For any other name it
+// returns the empty string.
+func Alternative(name string) string {
 	switch strings.ToLower(name) {
 	case "sample":
 		return "--shuffle --take 1000 takes random rows"
 	case "delimiter", "separator", "sep":
 		return "the separator of CSV is detected; -o NAME.tsv writes tabs"
 	}
-	for _, a := range answers {
+	for _, a := range alternatives {
 		for _, known := range strings.Fields(a.names) {
 			if strings.EqualFold(name, known) {
 				does := "does that"
 				if strings.HasPrefix(name, ".") {
 					does = "writes such files"
 				}
-				return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python: %s", a.tool, does, a.to, a.line)
+				return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python: %s",
+					a.tool, does, a.format, a.code)
 			}
 		}
 	}
