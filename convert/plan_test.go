@@ -77,8 +77,8 @@ func randomView(random *rand.Rand, classes string) (in convert.Source, view conv
 }
 
 // TestRandomViews converts random views of a data set to CSV and Parquet. The parts of a plan for
-// the CSV files must have the same lines, and verify must find that the Parquet files hold what
-// they say that they hold.
+// the CSV files must have the same lines, and verify must find that the Parquet files equal
+// their inputs as their metadata describes them.
 func TestRandomViews(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,12 +18,12 @@ var nastyNames = []string{"x y", "it's", `say "x"`, "$HOME", "$(id)", "`id`", "a
 type hintCase struct {
 	files map[string]string               // links that are made first, by path, to where they lead from the samples
 	args  func(name string) []string      // of the program
-	hint  string                          // a regular expression whose only group is what a shell shall read
-	words func(name string) string        // what the shell shall read, its words ended by a bar each
-	skip  func(name string) (cannot bool) // names that cannot come to this
+	hint  string                          // a regular expression whose only group is given to a shell
+	words func(name string) string        // the words that the shell should read, each followed by a bar
+	skip  func(name string) (cannot bool) // reports whether the hint cannot occur for a name
 }
 
-// asPath is name as a hint has it where a flag could stand.
+// asPath returns name as a hint writes it where it could be taken for a flag.
 func asPath(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "./" + name
@@ -81,8 +81,8 @@ var hintCases = map[string]hintCase{
 		skip: func(name string) bool { return name != "b\xffd" }},
 }
 
-// Every path and value in a hint can be pasted: a real shell reads it as one word, and as the one
-// that is meant.
+// TestHintsCanBePasted demands that a real shell reads every path and value in a hint as the one
+// word that was meant.
 func TestHintsCanBePasted(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")
@@ -134,8 +134,8 @@ func TestHintsCanBePasted(t *testing.T) {
 	}
 }
 
-// What is not UTF-8 cannot be in JSON: reports have it so that it can be told from every other
-// name, and say so.
+// JSON cannot hold names that are not UTF-8: reports escape them so that different names stay
+// different, and have a note about it.
 func TestReportsOfNamesThatAreNotUTF8(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -83,9 +83,9 @@ func zipped(name string, content []byte) []byte {
 	return file.Bytes()
 }
 
-// A file of another format that is cut, or of which a bit flips, is refused or becomes a legal IDX
-// file: the same one where a sum covers it, one with another value where the flip is in that value.
-// verify calls it equal only if what comes out of it is.
+// If a file of another format is cut or has a flipped bit, it is refused or becomes a legal IDX
+// file: an undamaged one if the format has checksums, one with another value if the bit was in that
+// value. verify calls the file equal only if convert makes an equal output from it.
 func TestDamagedForeignFiles(t *testing.T) {
 	t.Parallel()
 	for name, f := range foreigns {

@@ -18,9 +18,9 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// A raw file that is cut, or of which a bit flips, is refused unless it is a legal file, and then
-// the output has what the file says: one other value, other dimensions over the same data, another
-// type of the same size.
+// If an uncompressed file is cut or has a flipped bit, it is refused unless it is still legal. Then
+// the output has one other value, other dimensions over the same data, or another type of the same
+// size.
 func TestDamagedRawFiles(t *testing.T) {
 	t.Parallel()
 	for name, e := range elements {
@@ -50,7 +50,7 @@ func TestDamagedRawFiles(t *testing.T) {
 	}
 }
 
-// Under a checksum, nothing but the same data comes out.
+// If a checksum covers the file, the output has the same data or there is none.
 func TestDamagedCompressedFiles(t *testing.T) {
 	t.Parallel()
 	want := sample(0x0B)
@@ -76,8 +76,8 @@ func TestDamagedCompressedFiles(t *testing.T) {
 	}
 }
 
-// verify calls a damaged file equal to what it was only if it is. A raw file that is legal differs,
-// as every bit of it counts.
+// verify calls a damaged file equal to the undamaged one only if their data is. An uncompressed
+// file that is still legal differs, because it has no redundant bits.
 func TestDamagedFilesAreVerified(t *testing.T) {
 	t.Parallel()
 	whole := encodeIDX(sample(0x0B))

@@ -36,15 +36,14 @@ func labelled(t *testing.T, classes []string) []string {
 	return []string{filepath.Join(dir, "a-images-idx3-ubyte"), filepath.Join(dir, "a-labels-idx1-ubyte"), "--classes", filepath.Join(dir, "names.txt")}
 }
 
-// runProgram runs the program and returns the exit code and what it said.
+// runProgram runs the program and returns its exit code and its output.
 func runProgram(args ...string) (code int, said string) {
 	var out bytes.Buffer
 	code = run(slices.Concat([]string{"idxport"}, args), strings.NewReader(""), &out, &out)
 	return code, out.String()
 }
 
-// As folders, the names of classes are plain ones in the output, and different without regard to
-// case.
+// Folders of classes have plain names that differ in more than case, and are in the output.
 func TestHostileClassesAsFolders(t *testing.T) {
 	t.Parallel()
 	around := t.TempDir()
@@ -73,7 +72,7 @@ func TestHostileClassesAsFolders(t *testing.T) {
 	demandClasses(t, filepath.Join(out, "metadata.csv"))
 }
 
-// As text, names of classes are what they were, formulas too: the table is data for programs.
+// In tables, class names are unchanged, even formulas of spreadsheets: tables are for programs.
 func TestHostileClassesAsText(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "x.csv")

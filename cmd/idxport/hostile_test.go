@@ -35,7 +35,7 @@ func (d damage) String() string {
 	return fmt.Sprintf("bit %d of byte %d flipped", d.bit%8, d.bit/8)
 }
 
-// of is the damaged copy of data.
+// of returns a damaged copy of data.
 func (d damage) of(data []byte) []byte {
 	if d.cut >= 0 {
 		return data[:d.cut]
@@ -50,8 +50,8 @@ func (d damage) changes(from, to int) bool {
 	return d.cut < 0 && d.bit/8 >= from && d.bit/8 < to
 }
 
-// damagesOf are all damages of an input of size bytes or, without -exhaustive, about as many as
-// damages: the steps have no factor in common with 8, so that all bits of bytes have their turn.
+// damagesOf returns all damages of an input of size bytes or, without -exhaustive, about as many as
+// the constant damages. Steps have no factor in common with 8, so that all bits have their turn.
 func damagesOf(size int) (all []damage) {
 	step := 1
 	if !*exhaustive {
@@ -106,8 +106,8 @@ func attempt(t *testing.T, what any, path string, input []byte, out string, args
 	return code, nil
 }
 
-// contents are the files below dir, hidden ones too, and its folders and links as files without a
-// byte.
+// contents returns the files below dir, including hidden ones, by path. Folders and links have no
+// contents.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -133,7 +133,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// A tensor is what an IDX or NumPy file says, its elements big-endian.
+// A tensor holds the data of an IDX or NumPy file. Its elements are big-endian.
 type tensor struct {
 	code    byte // of the data type, in IDX
 	dims    []int
@@ -144,10 +144,10 @@ func (a tensor) equal(b tensor) bool {
 	return a.code == b.code && slices.Equal(a.dims, b.dims) && bytes.Equal(a.payload, b.payload)
 }
 
-// sizes are the bytes of an element, by the code of its type in the format's definition.
+// sizes has the bytes of an element, by the code of its type in the definition of IDX.
 var sizes = map[byte]int{0x08: 1, 0x09: 1, 0x0B: 2, 0x0C: 4, 0x0D: 4, 0x0E: 8}
 
-// parseIDX reads an IDX file by the format's definition; ok is false for what is none.
+// parseIDX reads data as the definition of IDX says; ok is false if data is not an IDX file.
 func parseIDX(data []byte) (a tensor, ok bool) {
 	if len(data) < 4 || data[0] != 0 || data[1] != 0 || sizes[data[2]] == 0 || data[3] == 0 || len(data) < 4+4*int(data[3]) {
 		return tensor{}, false
@@ -168,7 +168,7 @@ func parseIDX(data []byte) (a tensor, ok bool) {
 	return a, !overflow && total == uint64(len(a.payload))
 }
 
-// encodeIDX is the file that parseIDX reads.
+// encodeIDX returns the IDX file of a.
 func encodeIDX(a tensor) []byte {
 	data := []byte{0, 0, a.code, byte(len(a.dims))}
 	for _, d := range a.dims {
@@ -177,7 +177,7 @@ func encodeIDX(a tensor) []byte {
 	return append(data, a.payload...)
 }
 
-// sample is an array of three records of 2×2 that counts up from 1, in any data type.
+// sample returns three records of 2×2, of any data type, whose elements count up from 1.
 func sample(code byte) tensor {
 	for _, e := range elements {
 		if e.code != code {

@@ -15,7 +15,7 @@ import (
 // samples is the folder of test files.
 var samples = filepath.Join("..", "..", "testdata")
 
-// printed is what --json prints, as somebody reads it who knows no more than its documentation.
+// printed is the output of --json, declared from its documentation alone.
 type printed struct {
 	SchemaVersion int      `json:"schema_version"`
 	Status        string   `json:"status"`

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Images are not written to an array called after labels, nor labels to one called after images.
+// Images are not written to an array named after labels, nor labels to one named after images.
 func TestNPYIsNotCalledAfterAnotherColumn(t *testing.T) {
 	t.Parallel()
 	in := filepath.Join("..", "..", "testdata", "fashion-mnist")

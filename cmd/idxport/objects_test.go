@@ -124,8 +124,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestObjectsAreWholeOrAbsent: whatever goes wrong, there is no object that was not there before,
-// and no upload.
+// TestObjectsAreWholeOrAbsent demands that no failure leaves a new object or an upload.
 func TestObjectsAreWholeOrAbsent(t *testing.T) {
 	t.Parallel()
 	s, at := storage(t)

@@ -29,8 +29,8 @@ func entries(t *testing.T, report map[string]any, field string) map[string]map[s
 	return found
 }
 
-// TestReportTellsVersions: an object's ETag stands in reports, as the server says it; a file has
-// none.
+// TestReportTellsVersions demands that reports have the ETag of an object exactly as the server
+// sent it, and none for a file.
 func TestReportTellsVersions(t *testing.T) {
 	t.Parallel()
 	_, at := storage(t)
@@ -60,8 +60,8 @@ func TestReportTellsVersions(t *testing.T) {
 	}
 }
 
-// TestReportTellsWhatRowsAreOf: the number of rows of the whole input stands beside that of --rows,
-// and files that are not compressed can be entered anywhere.
+// TestReportTellsWhatRowsAreOf demands the number of rows of the whole input beside that of --rows,
+// and that an uncompressed file is not called sequential.
 func TestReportTellsWhatRowsAreOf(t *testing.T) {
 	t.Parallel()
 	schema, dir := readSchema(t), t.TempDir()

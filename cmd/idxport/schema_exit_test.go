@@ -123,7 +123,8 @@ func waitFor(t *testing.T, in, path string) *waiting {
 	return nil
 }
 
-// child is a process of the program: TestMain makes this binary it where it is called idxport.
+// child returns a process of the program: TestMain makes this binary the program if its name is
+// idxport.
 func child(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

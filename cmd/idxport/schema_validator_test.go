@@ -37,8 +37,8 @@ func readSchema(t *testing.T) *jsonSchema {
 // validate tells what is wrong with v, decoded by encoding/json.
 func (s *jsonSchema) validate(v any) []string { return s.check(s.root, v, "$") }
 
-// keywords are what a schema may have: a function that tells what is wrong with v at a place, or
-// nil for what says nothing about values.
+// keywords are the keywords of a schema, with the function that returns what is wrong with v at a
+// place, or nil for keywords that do not restrict values.
 func keywords() map[string]func(s *jsonSchema, schema map[string]any, v any, at string) []string {
 	return map[string]func(*jsonSchema, map[string]any, any, string) []string{
 		"$schema": nil, "$id": nil, "$defs": nil, "title": nil, "description": nil,

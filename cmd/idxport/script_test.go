@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"idxport": main})
 }
 
-// TestScripts runs what users see: each file of testdata/script is one thing that a user wants.
+// TestScripts runs the scripts in testdata/script. Each is one task of a user.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	samples, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
