@@ -350,7 +350,7 @@ func (o *conversion) openSink(out *output) (_ sink.Sink, err error) {
 
 // openParts returns the sink of a sharded output.
 func (o *conversion) openParts(out *output) (*parts.Sink, error) {
-	class, err := out.folder.Class(out.sharding.class)
+	class, err := out.folder.Subfolder(out.sharding.class)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type Part struct {
 
 // A Sink writes a table to many files. It implements sink.Sizer and sink.Noter.
 type Sink struct {
-	folder  *publish.Class
+	folder  *publish.Subfolder
 	inner   sink.Splitter
 	options Options
 	parts   []*Part // the last one is being written
@@ -49,7 +49,7 @@ type Sink struct {
 // New returns a sink that writes files to folder, for tables of the schema s. open returns the
 // format's sink for the first file; its method Next then begins each other file. New fails with
 // fault.Usage if that sink is not a sink.Splitter, or if there would be more than MaxParts files.
-func New(folder *publish.Class, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
+func New(folder *publish.Subfolder, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
 		return nil, fault.New(fault.Usage, "parts: %d rows with at most %d in each file make %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
 			WithHint("use --rows-per-file %d or more", (s.Rows-1)/MaxParts+1)

@@ -32,7 +32,7 @@ import (
 var _ sink.Sizer = (*parts.Sink)(nil)
 
 // newFolder returns a folder for parts, and a function that publishes and reads it.
-func newFolder(t *testing.T) (*publish.Class, func() map[string][]byte) {
+func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	set, err := publish.Prepare([]publish.Target{{Path: dir, Folder: true, Mark: publish.PartsMark}}, publish.Options{})
@@ -40,7 +40,7 @@ func newFolder(t *testing.T) (*publish.Class, func() map[string][]byte) {
 		t.Fatal(err)
 	}
 	t.Cleanup(set.Discard)
-	class, err := set.Folder(0).Class("")
+	class, err := set.Folder(0).Subfolder("")
 	if err != nil {
 		t.Fatal(err)
 	}

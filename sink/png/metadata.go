@@ -85,7 +85,7 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 
 // open creates the file and writes the header.
 func (m *metadata) open(folder *publish.Folder) error {
-	root, err := folder.Class("")
+	root, err := folder.Subfolder("")
 	if err != nil {
 		return err
 	}

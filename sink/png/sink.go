@@ -179,7 +179,7 @@ type writer struct {
 
 // A classFolder is the folder of a class and its name, "" for the folder itself.
 type classFolder struct {
-	*publish.Class
+	*publish.Subfolder
 	name string
 }
 
@@ -216,11 +216,11 @@ func (w *writer) class(b schema.Batch, i int) (classFolder, error) {
 	if err != nil {
 		return classFolder{}, err
 	}
-	c, err := s.folder.Class(name)
+	c, err := s.folder.Subfolder(name)
 	if err != nil {
 		return classFolder{}, err
 	}
-	w.classes[label] = classFolder{Class: c, name: name}
+	w.classes[label] = classFolder{Subfolder: c, name: name}
 	if s.labels.given {
 		s.present.Store(label, true)
 	}

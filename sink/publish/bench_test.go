@@ -65,7 +65,7 @@ func BenchmarkWriteFile(b *testing.B) {
 			}
 			defer s.Discard()
 			inParallel(func(class int, name string) error {
-				c, err := s.Folder(0).Class(fmt.Sprint(class))
+				c, err := s.Folder(0).Subfolder(fmt.Sprint(class))
 				if err != nil {
 					return err
 				}

@@ -16,20 +16,20 @@ func (s *Set) complete() (err error) {
 	if s.ended {
 		return errEnded
 	}
-	if s.whole {
+	if s.completed {
 		return nil
 	}
 	for _, out := range s.outputs {
 		if !out.Target.Folder {
-			out.identity, err = out.file.finish()
-		} else if err = out.folder.finish(); err == nil {
+			out.identity, err = out.file.complete()
+		} else if err = out.folder.complete(); err == nil {
 			out.identity, err = s.disk.lstat(out.partial)
 		}
 		if err != nil {
 			return Failure(out.Path, "completing it", err)
 		}
 	}
-	s.whole = true
+	s.completed = true
 	return nil
 }
 
@@ -83,12 +83,12 @@ func (s *Set) equal(out *output) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	old, err := get(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
+	existing, err := doValue(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
 	if err != nil {
 		return false, err
 	}
-	made, err := get(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
-	return old == made, err
+	written, err := doValue(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
+	return existing == written, err
 }
 
 // publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
@@ -96,7 +96,7 @@ func (s *Set) equal(out *output) (bool, error) {
 // outputs that were published before stay.
 func (s *Set) publishAll() error {
 	var first error
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		if first == nil && out.move != nil {
 			first = s.publish(out)
 		}
@@ -104,7 +104,7 @@ func (s *Set) publishAll() error {
 	if err := s.syncParents(); err != nil {
 		return cmp.Or(first, err)
 	}
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		if out.replaced != "" {
 			_ = s.disk.removeAll(out.replaced) // the next run sweeps what cannot be deleted now
 		}
@@ -116,7 +116,7 @@ func (s *Set) publishAll() error {
 // succeeded a replaced folder must stay: after a power failure it may be the target again.
 func (s *Set) syncParents() (first error) {
 	var dirs []string
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		dirs = append(dirs, filepath.Dir(out.path))
 	}
 	for _, dir := range s.parents {
@@ -137,7 +137,7 @@ func (s *Set) publish(out *output) error {
 	switch {
 	case errors.Is(err, fault.Refused):
 		return err
-	case s.disk.moved(err, out.path, out.identity) == nil:
+	case s.disk.confirmRename(err, out.path, out.identity) == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist) && !s.overwrite: // another run published it after chooseMove
 		return s.accept(out)
@@ -166,7 +166,7 @@ func (s *Set) moveNew(out *output) error {
 		_ = s.disk.remove(out.partial) // Set.end tries again
 		return nil
 	}
-	if errors.Is(err, fs.ErrExist) || s.disk.moved(err, out.path, out.identity) == nil {
+	if errors.Is(err, fs.ErrExist) || s.disk.confirmRename(err, out.path, out.identity) == nil {
 		return err
 	}
 	switch found, err := s.disk.lstat(out.path); {
@@ -181,7 +181,7 @@ func (s *Set) moveNew(out *output) error {
 // replaceEmpty replaces an empty folder. Unix renames over it, and only while it is empty; Windows
 // does not, so there it is removed first.
 func (s *Set) replaceEmpty(out *output) error {
-	err := s.disk.moved(s.disk.rename(out.partial, out.path), out.path, out.identity)
+	err := s.disk.confirmRename(s.disk.rename(out.partial, out.path), out.path, out.identity)
 	if err == nil {
 		return nil
 	}
@@ -205,10 +205,10 @@ func (s *Set) replaceFolder(out *output) error {
 	err := s.disk.exchange(out.partial, out.path)
 	twoSteps := errors.Is(err, errors.ErrUnsupported)
 	if twoSteps {
-		old, undo, hint = out.hidden(oldSuffix), s.disk.rename, "the next run with this output moves it back"
-		err = s.disk.moved(s.disk.rename(out.path, old), old, out.info)
+		old, undo, hint = out.hiddenPath(oldSuffix), s.disk.rename, "the next run with this output moves it back"
+		err = s.disk.confirmRename(s.disk.rename(out.path, old), old, out.info)
 	} else {
-		err = s.disk.moved(err, out.path, out.identity)
+		err = s.disk.confirmRename(err, out.path, out.identity)
 	}
 	if err != nil {
 		return err
@@ -218,13 +218,13 @@ func (s *Set) replaceFolder(out *output) error {
 	}
 	err = out.Mark.refuseForeign(s.disk, out.Path, old)
 	if err == nil && twoSteps {
-		err = s.disk.moved(s.disk.rename(out.partial, out.path), out.path, out.identity)
+		err = s.disk.confirmRename(s.disk.rename(out.partial, out.path), out.path, out.identity)
 	}
 	if err == nil {
 		out.replaced = old
 		return nil
 	}
-	if s.disk.moved(undo(old, out.path), out.path, out.info) != nil {
+	if s.disk.confirmRename(undo(old, out.path), out.path, out.info) != nil {
 		return notMovedBack(out, err, old, hint)
 	}
 	if !twoSteps {
@@ -246,13 +246,13 @@ func notMovedBack(out *output, cause error, old, hint string) error {
 // exists, even as an empty folder, Rename fails with fault.Exists.
 func Rename(from, to string) error {
 	s := &Set{}
-	at, err := locate(to)
+	p, err := locate(to)
 	if err != nil {
 		return Failure(to, "cannot follow the path", err)
 	}
 	info, err := s.disk.lstat(from)
 	switch {
-	case at.info != nil:
+	case p.info != nil:
 		return exists(to, "")
 	case err == nil && info == nil:
 		err = syscall.ENOENT
@@ -260,12 +260,12 @@ func Rename(from, to string) error {
 	if err != nil {
 		return Failure(to, "cannot check its new content", err)
 	}
-	out := &output{Target: Target{Path: to, Folder: info.IsDir()}, place: at, partial: from, identity: info}
-	switch err = s.disk.moved(s.moveNew(out), at.path, info); {
+	out := &output{Target: Target{Path: to, Folder: info.IsDir()}, place: p, partial: from, identity: info}
+	switch err = s.disk.confirmRename(s.moveNew(out), p.path, info); {
 	case errors.Is(err, fs.ErrExist):
 		return exists(to, "")
 	case err != nil:
 		return Failure(to, "publishing it", err)
 	}
-	return Failure(to, "syncing its folder", s.disk.syncDir(filepath.Dir(at.path)))
+	return Failure(to, "syncing its folder", s.disk.syncDir(filepath.Dir(p.path)))
 }

@@ -23,14 +23,14 @@ func (d disk) do(operation, path string, effect func() error) error {
 	return d.fault(operation, path, effect)
 }
 
-// get is do for an operation with a result, which is returned after an error, too.
-func get[T any](d disk, operation, path string, effect func() (T, error)) (result T, err error) {
+// doValue is do for an operation with a result, which it returns even after an error.
+func doValue[T any](d disk, operation, path string, effect func() (T, error)) (result T, err error) {
 	err = d.do(operation, path, func() (err error) { result, err = effect(); return err })
 	return result, err
 }
 
-// again makes a system call, and repeats it while a signal interrupts it.
-func again(call func() error) error {
+// ignoringEINTR makes a system call, and repeats it while a signal interrupts it.
+func ignoringEINTR(call func() error) error {
 	err := call()
 	for errors.Is(err, syscall.EINTR) {
 		err = call()
@@ -41,7 +41,7 @@ func again(call func() error) error {
 // lstat returns nil if nothing exists at path. On Windows, the first call of os.SameFile looks up
 // the identity by name: lstat makes that call itself, because the file may be renamed later.
 func (d disk) lstat(path string) (fs.FileInfo, error) {
-	info, err := get(d, "lstat", path, func() (fs.FileInfo, error) { return os.Lstat(path) })
+	info, err := doValue(d, "lstat", path, func() (fs.FileInfo, error) { return os.Lstat(path) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -52,9 +52,9 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// moved returns the error of a rename to path, or nil if the file or folder with the identity is at
-// path nevertheless: on NFS, a rename may succeed and still return an error.
-func (d disk) moved(err error, path string, identity fs.FileInfo) error {
+// confirmRename returns err, the result of a rename to path, or nil if the file or folder with the
+// identity is at path nevertheless: on NFS, a rename may succeed and still return an error.
+func (d disk) confirmRename(err error, path string, identity fs.FileInfo) error {
 	if err == nil || identity == nil {
 		return err
 	}
@@ -65,17 +65,17 @@ func (d disk) moved(err error, path string, identity fs.FileInfo) error {
 }
 
 func (d disk) readDir(path string) ([]fs.DirEntry, error) {
-	return get(d, "readDir", path, func() ([]fs.DirEntry, error) { return os.ReadDir(path) })
+	return doValue(d, "readDir", path, func() ([]fs.DirEntry, error) { return os.ReadDir(path) })
 }
 
-// createFile makes a file, which must not exist, with the permissions of replaced, or with 0666
-// less the umask if that is nil.
+// createFile makes a file, which must not exist, with the permissions of replaced. If replaced is
+// nil, the permissions are 0666 less the umask.
 func (d disk) createFile(path string, replaced fs.FileInfo) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if replaced != nil {
 		mode = replaced.Mode().Perm()
 	}
-	return get(d, "createFile", path, func() (*os.File, error) {
+	return doValue(d, "createFile", path, func() (*os.File, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // open for writing even if mode forbids it
 		if err == nil && replaced != nil {
 			err = setMode(f, mode)
@@ -99,8 +99,8 @@ func folderMode(info fs.FileInfo) fs.FileMode {
 	return info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
 }
 
-// setMode gives f the permissions of mode that the umask removed. It does nothing if none is
-// missing, as some file systems have no chmod.
+// setMode gives f the permissions of mode that the umask removed. If it has them all, setMode does
+// not call chmod, which some file systems lack.
 func setMode(f *os.File, mode fs.FileMode) error {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&^fs.ModeType == mode {
@@ -147,7 +147,8 @@ func (d disk) syncDir(path string) error {
 func SyncDir(path string) error { return syncDir(path) }
 
 // FreeSpace returns the number of bytes that this user may still write to the file system of path,
-// which need not exist yet. It fails with errors.ErrUnsupported if the system does not know.
+// which need not exist yet. It fails with errors.ErrUnsupported if the system does not report that
+// number.
 func FreeSpace(path string) (uint64, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -14,7 +14,7 @@ func exchange(a, b string) error { return rename2(a, b, unix.RENAME_EXCHANGE) }
 
 // rename2 is renameat2. A file system that does not know a flag fails with EINVAL (renameat2(2)).
 func rename2(from, to string, flags uint) error {
-	err := again(func() error { return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags) })
+	err := ignoringEINTR(func() error { return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return errors.ErrUnsupported
 	}
@@ -45,7 +45,7 @@ func isMountPoint(path string) (bool, error) {
 // scratch makes a file without a name or, where the file system cannot (open(2)), removes the name.
 func scratch(dir string) (*os.File, error) {
 	fd := -1
-	err := again(func() (err error) {
+	err := ignoringEINTR(func() (err error) {
 		fd, err = unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 
 // rename is rename(2). os.Rename does not replace an empty folder.
 func rename(from, to string) error {
-	return again(func() error { return unix.Rename(from, to) })
+	return ignoringEINTR(func() error { return unix.Rename(from, to) })
 }
 
 func syncDir(path string) error {
@@ -32,8 +32,8 @@ func syncDir(path string) error {
 	return nil
 }
 
-// cannotSync reports whether err means that the file has no fsync, like pipes and terminals
-// (fsync(2)).
+// cannotSync reports whether err means that the file does not support fsync, like pipes and
+// terminals (fsync(2)).
 func cannotSync(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
@@ -45,7 +45,7 @@ func withDescriptor(f *os.File, use func(fd int) error) error {
 		return err
 	}
 	var useErr error
-	err = raw.Control(func(fd uintptr) { useErr = again(func() error { return use(int(fd)) }) })
+	err = raw.Control(func(fd uintptr) { useErr = ignoringEINTR(func() error { return use(int(fd)) }) })
 	return cmp.Or(err, useErr)
 }
 
@@ -74,7 +74,7 @@ func freeSpace(path string) (uint64, error) {
 // writeFile makes a file in a folder by openat on the descriptor of the folder, which cannot be
 // closed and reused meanwhile. This is the hot path of image folders: tens of thousands of files of
 // a few hundred bytes, for which the poller registration and allocations of os.OpenFile would show.
-// A descriptor for each class, which spares the kernel one name of the path, is no faster. See
+// Opening each subfolder, so that the kernel resolves one name less, is no faster. See
 // BenchmarkWriteFile.
 func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) {
 	closed := withDescriptor(self, func(dir int) error {
@@ -161,18 +161,17 @@ func takeLock(path string) (*fileLock, error) {
 // openLock opens the lock file for writing, as NFS demands for exclusive locks, or only for
 // reading, if a killed run of another user left it. On NFS, creating the file may succeed and still
 // return an error: a file that exists after an error is opened, because it would otherwise stay
-// behind.
+// behind. If no attempt succeeds, openLock returns the first error.
 func openLock(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
-	for _, mode := range []int{os.O_RDWR, os.O_RDONLY} {
+	var firstErr error
+	for _, flags := range []int{os.O_RDWR | os.O_CREATE, os.O_RDWR, os.O_RDONLY} {
+		file, err := os.OpenFile(path, flags|unix.O_NOFOLLOW, 0o666)
 		if err == nil {
-			break
-		}
-		if file, againErr := os.OpenFile(path, mode|unix.O_NOFOLLOW, 0); againErr == nil {
 			return file, nil
 		}
+		firstErr = cmp.Or(firstErr, err)
 	}
-	return file, err
+	return nil, firstErr
 }
 
 func lockFailure(path string, err error) error {

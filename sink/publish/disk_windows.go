@@ -25,13 +25,13 @@ func rename(from, to string) error {
 	if info, err := os.Lstat(to); err == nil && info.IsDir() { // Windows never replaces a folder
 		return os.Rename(from, to)
 	}
-	return persist(func() error { return os.Rename(from, to) }, from, to)
+	return retry(func() error { return os.Rename(from, to) }, from, to)
 }
 
-// persist repeats a rename while it fails because a file is open. The same error, access denied,
-// also means that the user has no permission. To distinguish the two it tries to open the files
-// without sharing.
-func persist(rename func() error, paths ...string) error {
+// retry repeats a rename while it fails because a file is open. The same error, access denied, also
+// means that the user has no permission. To distinguish the two it tries to open the files without
+// sharing.
+func retry(rename func() error, paths ...string) error {
 	err := rename()
 	denied := func() bool {
 		return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
@@ -79,7 +79,7 @@ func renameNew(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return persist(func() error {
+	return retry(func() error {
 		return windows.MoveFileEx(fromName, toName, windows.MOVEFILE_WRITE_THROUGH)
 	}, from)
 }
@@ -89,7 +89,7 @@ func exchange(_, _ string) error { return errors.ErrUnsupported }
 // syncDir does nothing: Windows has no fsync for folders.
 func syncDir(string) error { return nil }
 
-// cannotSync is called for NUL, the console, a port or a pipe: FlushFileBuffers is for files, and
+// cannotSync returns true. It is called for NUL, the console, a port or a pipe: FlushFileBuffers
 // fails on most devices.
 func cannotSync(error) bool { return true }
 
@@ -131,7 +131,7 @@ func writeFile(_ *os.File, root *os.Root, path string, data []byte) error {
 	return cmp.Or(err, file.Close())
 }
 
-// A lock file that is being deleted cannot be opened for a moment.
+// For a moment, a lock file that is being deleted cannot be opened.
 const (
 	lockTries = 20
 	lockPause = 5 * time.Millisecond

@@ -22,7 +22,7 @@
 //	.<base>.idxport-<16 hex>.partial   the new output, or the replaced folder while it is deleted
 //	.<base>.idxport-<16 hex>.old       the old folder, where two cannot be exchanged in one step
 //
-// If Target.Key is set, the run leaves an up-to-date marker (see [UpToDate]):
+// If Target.Key is set, the run leaves an up-to-date stamp (see [UpToDate]):
 //
 //	.<base>.idxport-<16 hex>-<16 hex>.made
 //
@@ -61,17 +61,19 @@
 //
 // The lock is flock on the lock file. Its holder unlinks the file at the end, perhaps after another
 // run has opened it. So a run checks, once it has the lock, that the path still leads to the locked
-// file; otherwise it tries again. No two runs hold such a lock. Nothing remains after a run that
-// ended normally, and the next run uses the file that a killed run left. On Windows the lock file
-// is opened without sharing and deleted by its last close. On a file system without flock a run
-// goes on without a lock, as its names are random and its renames atomic, but it sweeps nothing.
+// file; otherwise it tries again. At most one run holds the lock at any time. Nothing remains after
+// a run that ended normally, and the next run uses the file that a killed run left. On Windows the
+// lock file is opened without sharing and deleted by its last close. On a file system without flock
+// a run goes on without a lock, as its names are random and its renames atomic, but it sweeps
+// nothing.
 //
 // # Marks
 //
 // The [Mark] of a folder shows that the folder is complete and was written by idxport. A folder is
 // replaced only if it holds exactly what was published.
 //
-// [ManifestMark] is the file _manifest.json, for folders of class folders one level deep:
+// [ManifestMark] is the file _manifest.json, for folders whose files are in subfolders, one level
+// deep:
 //
 //	{
 //	  "format": "idxport-folder",
@@ -88,12 +90,12 @@
 // Counts and hashes leave out the manifest; "." is the folder itself. The hashes "content" and
 // "names" are sums of one SHA-256 digest per file, read as big-endian integers, modulo 2^256, so
 // that they do not depend on the order of writing. The term of a file in "content" is the SHA-256
-// of, one after another, its class, "/", its name, a zero byte and the SHA-256 of its bytes; in
-// version 1, the length of the file and its bytes took the place of that SHA-256. The term in
-// "names" is the SHA-256 of the name, so a listing suffices to check that a folder holds exactly
-// what was published.
+// of the concatenation of its subfolder, "/", its name, a zero byte and the SHA-256 of its bytes;
+// version 1 had the length of the file and its bytes in place of that SHA-256. The term in "names"
+// is the SHA-256 of the name, so a listing suffices to check that a folder holds exactly what was
+// published.
 //
-// [CardMark] is README.md, for folders with a card for people. Its last line is
+// [CardMark] is README.md, for folders with a card, a text for people. Its last line is
 //
 //	<!-- {"format":"idxport-folder",…,"card":"…64 hex digits…"} -->
 //

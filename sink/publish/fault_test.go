@@ -222,7 +222,7 @@ func TestListedWhileReplaced(t *testing.T) {
 	}
 }
 
-// TestUnreadableFolderIsKept overwrites a folder with a class that cannot be listed: nothing
+// TestUnreadableFolderIsKept overwrites a folder with a subfolder that cannot be listed: nothing
 // changes.
 func TestUnreadableFolderIsKept(t *testing.T) {
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestFailingDisks(t *testing.T) {
 func TestWithoutLocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	foreign := place{path: filepath.Join(dir, "train.parquet")}.hidden(partialSuffix)
+	foreign := place{path: filepath.Join(dir, "train.parquet")}.hiddenPath(partialSuffix)
 	plant(t, dir, tree{filepath.Base(foreign): "half"})
 	d := &faultyDisk{lacks: []string{"lock"}}
 	if err := run(d.disk(), Options{}, usual(dir, "new")...); err != nil {

@@ -80,9 +80,9 @@ func (f *File) opened() (*os.File, error) {
 	return handle, nil
 }
 
-// finish makes the bytes durable, checks their number and closes the file. It returns the identity
-// of the partial.
-func (f *File) finish() (fs.FileInfo, error) {
+// complete makes the bytes durable, checks their number and closes the file. It returns the
+// identity of the partial.
+func (f *File) complete() (fs.FileInfo, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -93,12 +93,12 @@ func (f *File) finish() (fs.FileInfo, error) {
 	if err := f.disk.do("sync", f.path, handle.Sync); err != nil && !(f.direct && cannotSync(err)) {
 		return nil, fmt.Errorf("sync: %w", bare(err))
 	}
-	return f.complete(handle)
+	return f.checkAndClose(handle)
 }
 
-// complete checks the number of bytes and closes the file.
-func (f *File) complete(handle *os.File) (fs.FileInfo, error) {
-	info, err := get(f.disk, "stat", f.path, handle.Stat)
+// checkAndClose checks the number of bytes and closes the file, but does not make them durable.
+func (f *File) checkAndClose(handle *os.File) (fs.FileInfo, error) {
+	info, err := doValue(f.disk, "stat", f.path, handle.Stat)
 	if err != nil {
 		return nil, err
 	}

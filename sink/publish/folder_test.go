@@ -240,14 +240,14 @@ func TestRefusedNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Discard()
-	c, err := s.Folder(0).Class("")
+	c, err := s.Folder(0).Subfolder("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "/a", `a\b`, "a\x00b", "a/", "\xff", "_manifest.json"} {
-		_, classErr := s.Folder(0).Class(name)
+		_, subfolderErr := s.Folder(0).Subfolder(name)
 		_, streamErr := c.Create(name)
-		for what, err := range map[string]error{"folder": classErr, "stream": streamErr, "file": c.WriteFile(name, nil)} {
+		for what, err := range map[string]error{"folder": subfolderErr, "stream": streamErr, "file": c.WriteFile(name, nil)} {
 			if !errors.Is(err, fs.ErrInvalid) && (name != "" || what != "folder") {
 				t.Errorf("%s %q: %v", what, name, err)
 			}
@@ -266,7 +266,7 @@ func TestStreamMustBeClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Discard()
-	c, err := s.Folder(0).Class("")
+	c, err := s.Folder(0).Subfolder("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,10 +322,10 @@ func TestNamesOfStreams(t *testing.T) {
 // with all.
 func TestManyShards(t *testing.T) {
 	t.Parallel()
-	c := &Class{name: "data"}
+	c := &Subfolder{name: "data"}
 	all := make([]*Stream, 100_000)
 	for i := range all {
-		all[i] = &Stream{class: c, name: fmt.Sprintf("train-%05d.parquet", i)}
+		all[i] = &Stream{subfolder: c, name: fmt.Sprintf("train-%05d.parquet", i)}
 	}
 	done := make(chan []string, 1)
 	go func() { done <- CardMark.names(all) }()
@@ -339,8 +339,8 @@ func TestManyShards(t *testing.T) {
 	}
 }
 
-// TestManyClasses has more classes than a process may have open files.
-func TestManyClasses(t *testing.T) {
+// TestManySubfolders has more subfolders than a process may have open files.
+func TestManySubfolders(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/train"
 	files := tree{}

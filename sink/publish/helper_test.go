@@ -206,7 +206,7 @@ func run(d disk, o Options, outputs ...outputOf) error {
 
 func put(d *Folder, name, content string) error {
 	class, base := filepath.Split(name)
-	c, err := d.Class(strings.TrimSuffix(class, "/"))
+	c, err := d.Subfolder(strings.TrimSuffix(class, "/"))
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// A Mark is the file by which a folder shows that it is complete and was written by idxport; see
+// A Mark is a kind of file that shows that its folder is complete and was written by idxport; see
 // the package comment.
 type Mark int
 
@@ -29,62 +29,62 @@ const (
 	PartsMark
 	// CardMark is README.md, with the text given to [Folder.SetCard]. Streams are shards:
 	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
-	// same class.
+	// same subfolder.
 	CardMark
 )
 
 // file returns the name of the mark.
-func (m Mark) file() string { return [...]string{"_manifest.json", "_SUCCESS", "README.md"}[m] }
+func (mark Mark) file() string { return [...]string{"_manifest.json", "_SUCCESS", "README.md"}[mark] }
 
-// A card holds its manifest between these.
+// The texts before and after the manifest in a card.
 const (
 	cardBegin = "<!-- "
 	cardEnd   = " -->\n"
 )
 
 // text returns the content of the mark. Encoding a manifest cannot fail.
-func (m Mark) text(made *manifest, card []byte) []byte {
-	switch m {
+func (mark Mark) text(m *manifest, card []byte) []byte {
+	switch mark {
 	case PartsMark:
 		return nil
 	case CardMark:
 		digest := sha256.Sum256(card)
-		made.Card = hex.EncodeToString(digest[:])
-		line, _ := json.Marshal(made)
+		m.Card = hex.EncodeToString(digest[:])
+		line, _ := json.Marshal(m)
 		return slices.Concat(card, []byte(cardBegin), line, []byte(cardEnd))
 	}
-	text, _ := json.MarshalIndent(made, "", "  ")
+	text, _ := json.MarshalIndent(m, "", "  ")
 	return append(text, '\n')
 }
 
 // errNotOurs is the error for a file with the name of a mark that another program wrote.
 var errNotOurs = errors.New("was not written by idxport")
 
-// parse returns the manifest in the content of a mark. Its error continues a sentence that begins
-// with the name of the file.
-func (m Mark) parse(text []byte) (*manifest, error) {
+// parse returns the manifest in text, the content of a mark. Its error completes a message that
+// begins with the name of the file.
+func (mark Mark) parse(text []byte) (*manifest, error) {
 	var card []byte
-	if m == CardMark {
+	if mark == CardMark {
 		begin := bytes.LastIndex(text, []byte(cardBegin))
 		if begin < 0 || !bytes.HasSuffix(text[begin+len(cardBegin):], []byte(cardEnd)) {
 			return nil, errNotOurs
 		}
 		card, text = text[:begin], text[begin+len(cardBegin):len(text)-len(cardEnd)]
 	}
-	made := new(manifest)
-	if err := json.Unmarshal(text, made); err != nil {
+	m := new(manifest)
+	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%w: %v", errNotOurs, err)
 	}
 	digest := sha256.Sum256(card)
 	switch {
-	case made.Format != manifestFormat:
+	case m.Format != manifestFormat:
 		return nil, errNotOurs
-	case made.Version < 1 || made.Version > manifestVersion:
-		return nil, fmt.Errorf("has version %d, expected 1 to %d", made.Version, manifestVersion)
-	case m == CardMark && hex.EncodeToString(digest[:]) != made.Card:
+	case m.Version < 1 || m.Version > manifestVersion:
+		return nil, fmt.Errorf("has version %d, expected 1 to %d", m.Version, manifestVersion)
+	case mark == CardMark && hex.EncodeToString(digest[:]) != m.Card:
 		return nil, errors.New("was edited")
 	}
-	return made, nil
+	return m, nil
 }
 
 const (
@@ -94,16 +94,16 @@ const (
 
 // A manifest describes a published folder; see the package comment.
 type manifest struct {
-	Format  string                 `json:"format"`
-	Version int                    `json:"version"`
-	Files   int64                  `json:"files"`
-	Bytes   int64                  `json:"bytes"`
-	Content sum                    `json:"content"`
-	Classes map[string]classRecord `json:"classes"`        // by folder; encoding/json sorts them
-	Card    string                 `json:"card,omitempty"` // SHA-256 of a card's text before its manifest
+	Format     string                     `json:"format"`
+	Version    int                        `json:"version"`
+	Files      int64                      `json:"files"`
+	Bytes      int64                      `json:"bytes"`
+	Content    sum                        `json:"content"`
+	Subfolders map[string]subfolderRecord `json:"classes"`        // by folder; encoding/json sorts them
+	Card       string                     `json:"card,omitempty"` // SHA-256 of a card's text before its manifest
 }
 
-type classRecord struct {
+type subfolderRecord struct {
 	Files int64 `json:"files"`
 	Names sum   `json:"names"`
 }
@@ -135,9 +135,9 @@ func (s *sum) UnmarshalText(text []byte) error {
 
 // contentTerm returns the term of a file whose content has the SHA-256 digest content. It allocates
 // nothing for names of a usual length, as there may be 60,000 files.
-func contentTerm(class, name string, content []byte) sum {
+func contentTerm(subfolder, name string, content []byte) sum {
 	var scratch [256]byte
-	term := append(scratch[:0], class...)
+	term := append(scratch[:0], subfolder...)
 	term = append(term, '/')
 	term = append(term, name...)
 	term = append(term, 0)
@@ -146,21 +146,21 @@ func contentTerm(class, name string, content []byte) sum {
 
 func nameTerm(name string) sum { return sha256.Sum256([]byte(name)) }
 
-// A tally counts the files of a class.
-type tally struct {
+// totals describes the files of a subfolder.
+type totals struct {
 	files, bytes   int64
 	content, names sum
 }
 
-// add adds the tally of a class to the manifest.
-func (m *manifest) add(class string, t tally) {
+// add adds the totals of a subfolder to the manifest.
+func (m *manifest) add(subfolder string, t totals) {
 	m.Files += t.files
 	m.Bytes += t.bytes
 	m.Content.add(t.content)
-	m.Classes[class] = classRecord{Files: t.files, Names: t.names}
+	m.Subfolders[subfolder] = subfolderRecord{Files: t.files, Names: t.names}
 }
 
-// maxManifest bounds the bytes read from a foreign file with the name of a mark. A class takes
+// maxManifest bounds the bytes read from a foreign file with the name of a mark. A subfolder needs
 // about 110 bytes.
 const maxManifest = 64 << 20
 
@@ -168,23 +168,23 @@ const foreignHint = "move it away, or name a new folder"
 
 // refuseForeign fails with fault.Refused, and the reason, unless the folder at path is an earlier
 // output and holds nothing else. It reads no file but the mark. shown is the path of the target,
-// which messages name, because path may be a hidden name.
-func (m Mark) refuseForeign(d disk, shown, path string) error {
-	if m == PartsMark {
+// for messages: path may be a hidden name.
+func (mark Mark) refuseForeign(d disk, shown, path string) error {
+	if mark == PartsMark {
 		return refuseForeignParts(d, shown, path)
 	}
-	text, err := readMark(d, filepath.Join(path, m.file()))
+	text, err := readMark(d, filepath.Join(path, mark.file()))
 	if errors.Is(err, fs.ErrNotExist) {
-		return noMark(shown, m)
+		return noMark(shown, mark)
 	}
 	if err != nil {
-		return Failure(shown, "reading its "+m.file(), err)
+		return Failure(shown, "reading its "+mark.file(), err)
 	}
-	made, err := m.parse(text)
+	m, err := mark.parse(text)
 	if err != nil {
-		return refusal(shown, m.file()+" "+err.Error(), foreignHint)
+		return refusal(shown, mark.file()+" "+err.Error(), foreignHint)
 	}
-	reason, err := made.difference(d, path, ".", m.file())
+	reason, err := m.difference(d, path, ".", mark.file())
 	if reason != "" {
 		return refusal(shown, reason, foreignHint)
 	}
@@ -192,12 +192,12 @@ func (m Mark) refuseForeign(d disk, shown, path string) error {
 }
 
 // noMark returns the error for a folder without a mark.
-func noMark(shown string, m Mark) error {
-	return refusal(shown, "it has no "+m.file()+", so it is not an output of idxport", foreignHint)
+func noMark(shown string, mark Mark) error {
+	return refusal(shown, "it has no "+mark.file()+", so it is not an output of idxport", foreignHint)
 }
 
-// readMark reads the file with the name of a mark. It returns no bytes if that is not a regular
-// file.
+// readMark reads the file at path, which has the name of a mark. If it is not a regular file,
+// readMark returns no bytes.
 func readMark(d disk, path string) ([]byte, error) {
 	info, err := d.lstat(path)
 	if err == nil && info == nil {
@@ -206,7 +206,7 @@ func readMark(d disk, path string) ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, err
 	}
-	return get(d, "open", path, func() ([]byte, error) {
+	return doValue(d, "open", path, func() ([]byte, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -216,18 +216,18 @@ func readMark(d disk, path string) ([]byte, error) {
 	})
 }
 
-// difference says how the listing of a class of the folder at path differs from the manifest; "" if
-// it does not. Class "." is the folder itself, with its mark and all classes.
-func (m *manifest) difference(d disk, path, class, mark string) (string, error) {
-	entries, err := d.readDir(filepath.Join(path, class))
+// difference describes how the listing of a subfolder of the folder at path differs from the
+// manifest, or returns "". Subfolder "." is the folder itself, with its mark and all subfolders.
+func (m *manifest) difference(d disk, path, subfolder, mark string) (string, error) {
+	entries, err := d.readDir(filepath.Join(path, subfolder))
 	if err != nil {
 		return "", err
 	}
 	var files []string
 	folders := 0
 	for _, entry := range entries {
-		name, top := entry.Name(), class == "."
-		_, known := m.Classes[name]
+		name, top := entry.Name(), subfolder == "."
+		_, known := m.Subfolders[name]
 		switch {
 		case top && entry.Type().IsRegular() && name == mark:
 		case entry.Type().IsRegular():
@@ -238,22 +238,25 @@ func (m *manifest) difference(d disk, path, class, mark string) (string, error) 
 				return reason, err
 			}
 		default:
-			return notListed(class, name), nil
+			return notListed(subfolder, name), nil
 		}
 	}
-	if reason := m.Classes[class].difference(class, files); reason != "" || class != "." {
+	if reason := m.Subfolders[subfolder].difference(subfolder, files); reason != "" || subfolder != "." {
 		return reason, nil
 	}
-	delete(m.Classes, ".")
-	if folders != len(m.Classes) {
-		return fmt.Sprintf("it holds %d of the %d class folders in its manifest", folders, len(m.Classes)), nil
+	expected := len(m.Subfolders)
+	if _, ok := m.Subfolders["."]; ok {
+		expected--
+	}
+	if folders != expected {
+		return fmt.Sprintf("it holds %d of the %d class folders in its manifest", folders, expected), nil
 	}
 	return "", nil
 }
 
-// difference says how the files of a class differ from its record; "" if they do not. The record
-// has only a sum of the names, but that suffices to find a single additional file.
-func (record classRecord) difference(class string, files []string) string {
+// difference describes how the files of a subfolder differ from its record, or returns "". The
+// record has only a sum of the names, but that suffices to find a single additional file.
+func (record subfolderRecord) difference(subfolder string, files []string) string {
 	var names sum
 	for _, name := range files {
 		names.add(nameTerm(name))
@@ -265,23 +268,23 @@ func (record classRecord) difference(class string, files []string) string {
 		with := record.Names
 		with.add(nameTerm(name))
 		if with == names && int64(len(files)) > record.Files {
-			return notListed(class, name)
+			return notListed(subfolder, name)
 		}
 	}
 	what := "its files"
-	if class != "." {
-		what = "the files in folder " + class
+	if subfolder != "." {
+		what = "the files in folder " + subfolder
 	}
 	return fmt.Sprintf("%s are not those of its manifest: found %d, expected %d", what, len(files), record.Files)
 }
 
-func notListed(class, name string) string {
-	return fmt.Sprintf("it holds %s, which is not in its manifest", filepath.Join(class, name))
+func notListed(subfolder, name string) string {
+	return fmt.Sprintf("it holds %s, which is not in its manifest", filepath.Join(subfolder, name))
 }
 
 // partName matches the name of a published part; its groups are the number, the hash and the
-// extensions. Parts of a plan have the first digits of its ID in place of the hash, and their
-// numbers count the parts of all its targets.
+// extensions. Parts of a plan have the first digits of its ID in place of the hash, and are
+// numbered across all targets of the plan, so the numbers of a folder need not start at 0.
 var partName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^part-(\d{5,})-([0-9a-f]{8}|[0-9a-f]{16})(\.[a-z]+(?:\.[a-z]+)?)$`)
 })
@@ -334,7 +337,7 @@ func refuseForeignParts(d disk, shown, path string) error {
 	return nil
 }
 
-// holdsParts reports whether the folder at path is an output under PartsMark, perhaps with other
+// holdsParts reports whether the folder at path is an output with PartsMark, perhaps with other
 // files in it.
 func holdsParts(path string) bool {
 	info, err := os.Lstat(filepath.Join(path, PartsMark.file()))

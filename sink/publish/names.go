@@ -20,7 +20,7 @@ const (
 	hiddenInfix   = ".idxport-"
 	partialSuffix = ".partial"
 	oldSuffix     = ".old"
-	markerSuffix  = ".made"
+	stampSuffix   = ".made"
 	lockSuffix    = ".idxport-lock"
 	hiddenDigits  = 16 // hexadecimal
 )
@@ -43,14 +43,14 @@ func Hidden(base, tail string) string {
 }
 
 // parseHidden returns the suffix and the hexadecimal digits of a hidden name of the target base, or
-// "" if name is not one. The digits of an up-to-date marker are two numbers with a hyphen between
+// "" if name is not one. The digits of an up-to-date stamp are two numbers with a hyphen between
 // them.
 func parseHidden(name, base string) (suffix, digits string) {
-	at := strings.LastIndex(name, hiddenInfix)
-	if at < 0 || name != Hidden(base, name[at:]) {
+	i := strings.LastIndex(name, hiddenInfix)
+	if i < 0 || name != Hidden(base, name[i:]) {
 		return "", ""
 	}
-	digits, suffix, _ = strings.Cut(name[at+len(hiddenInfix):], ".")
+	digits, suffix, _ = strings.Cut(name[i+len(hiddenInfix):], ".")
 	suffix = "." + suffix
 	numbers := strings.Split(digits, "-")
 	for _, number := range numbers {
@@ -58,7 +58,7 @@ func parseHidden(name, base string) (suffix, digits string) {
 			return "", ""
 		}
 	}
-	if len(numbers) > 2 || (len(numbers) == 2) != (suffix == markerSuffix) {
+	if len(numbers) > 2 || (len(numbers) == 2) != (suffix == stampSuffix) {
 		return "", ""
 	}
 	return suffix, digits
@@ -74,7 +74,7 @@ func refuseNames(path string) error {
 	for i, name := range names {
 		better, reason := windowsName(name)
 		// A device such as NUL may be the output, as /dev/null may.
-		device := i == len(names)-1 && !strings.Contains(name, ".") && isDevice().MatchString(name)
+		device := i == len(names)-1 && !strings.Contains(name, ".") && deviceName().MatchString(name)
 		if reason != "" && !device {
 			return refusal(path, fmt.Sprintf("Windows cannot store the name %q: %s", name, reason),
 				"choose another name, such as "+shell.Path(better))
@@ -83,8 +83,8 @@ func refuseNames(path string) error {
 	return nil
 }
 
-// windowsName returns a name similar to name that is valid on Windows, and what is wrong with name,
-// or "".
+// windowsName returns a valid name on Windows that is similar to name, and the reason why name
+// itself is not valid, or "".
 func windowsName(name string) (better, reason string) {
 	if name == "." || name == ".." {
 		return name, ""
@@ -96,7 +96,7 @@ func windowsName(name string) (better, reason string) {
 		}
 		return r
 	}, name), ". ")
-	if better == "" || isDevice().MatchString(better) {
+	if better == "" || deviceName().MatchString(better) {
 		better = "_" + better
 	}
 	long := utf16.Encode([]rune(better)) // Windows counts UTF-16 code units
@@ -119,8 +119,8 @@ func windowsName(name string) (better, reason string) {
 	return better, reason
 }
 
-// isDevice matches the names that are devices in some version of Windows, in any folder and with
+// deviceName matches the names that are devices in some version of Windows, in any folder and with
 // any extension.
-var isDevice = sync.OnceValue(func() *regexp.Regexp {
+var deviceName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
 })

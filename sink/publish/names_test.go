@@ -96,7 +96,7 @@ func TestLongNames(t *testing.T) {
 				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
 			}
 		}
-		if found := readTree(t, dir); len(found) != 3 { // the output, its marker, and the partial of the other target
+		if found := readTree(t, dir); len(found) != 3 { // the output, its stamp, and the partial of the other target
 			t.Errorf("%d bytes: found %v", len(name), found)
 		}
 	}

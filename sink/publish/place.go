@@ -25,10 +25,10 @@ type place struct {
 }
 
 // locate finds the place of a target.
-func locate(path string) (at place, err error) {
+func locate(path string) (p place, err error) {
 	if runtime.GOOS == "windows" {
 		if err := refuseNames(path); err != nil {
-			return at, err
+			return p, err
 		}
 	}
 	followed, statErr := os.Stat(path)
@@ -38,38 +38,38 @@ func locate(path string) (at place, err error) {
 	}
 	full, err := absolute(path)
 	if err == nil {
-		at.path, err = follow(full, maxLinks)
+		p.path, err = follow(full, maxLinks)
 	}
 	switch {
 	case err == nil:
 	case errors.Is(statErr, syscall.ELOOP):
-		return at, refusal(path, "its symbolic links form a loop", "remove the link, or choose another path")
+		return p, refusal(path, "its symbolic links form a loop", "remove the link, or choose another path")
 	case errors.Is(err, syscall.ENOTDIR):
-		return at, noParent(path, "part of the path is a file, not a folder", "choose another path")
+		return p, noParent(path, "part of the path is a file, not a folder", "choose another path")
 	case path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
 		reason := "the current folder does not exist any more"
 		if filepath.IsAbs(path) {
 			reason = "there is no drive " + filepath.VolumeName(path)
 		}
-		return at, noParent(path, reason, "change to a folder that exists, or give an absolute path")
+		return p, noParent(path, reason, "change to a folder that exists, or give an absolute path")
 	default:
-		return at, err
+		return p, err
 	}
-	if at.info, err = (disk{}).lstat(at.path); err != nil {
-		return at, err
+	if p.info, err = (disk{}).lstat(p.path); err != nil {
+		return p, err
 	}
-	if statErr == nil && (at.info == nil || !os.SameFile(followed, at.info)) {
+	if statErr == nil && (p.info == nil || !os.SameFile(followed, p.info)) {
 		// For example, /dev/stdout leads to a file that was deleted.
-		return at, refusal(path, "it leads to a file that has no name", "name a file")
+		return p, refusal(path, "it leads to a file that has no name", "name a file")
 	}
-	for dir := filepath.Dir(at.path); ; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(p.path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-			return at, err
+			return p, err
 		}
 		if filepath.Dir(dir) == dir {
-			return at, noParent(path, "there is no "+dir, "choose a drive that exists")
+			return p, noParent(path, "there is no "+dir, "choose a drive that exists")
 		}
-		at.missing = append([]string{dir}, at.missing...)
+		p.missing = append([]string{dir}, p.missing...)
 	}
 }
 
@@ -117,7 +117,7 @@ func follow(path string, links int) (string, error) {
 }
 
 // contains reports whether path is the file or folder that info describes, or lies below it. It
-// compares identities on the way up, not spellings.
+// compares the identities of path and the folders above it, not their spellings.
 func contains(info fs.FileInfo, path string) bool {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -134,15 +134,15 @@ func contains(info fs.FileInfo, path string) bool {
 	return false
 }
 
-// beside returns the path beside the place that has the hidden name with the given tail.
+// beside returns the path of the hidden name with the given tail, in the folder of the place.
 func (p place) beside(tail string) string {
 	dir, base := filepath.Split(p.path)
 	return dir + Hidden(base, tail)
 }
 
-// hidden returns a new path beside the place. Its 64 random bits keep runs apart on file systems
-// without locks.
-func (p place) hidden(suffix string) string {
+// hiddenPath returns a new hidden path beside the place. Its 64 random bits make it different for
+// each run, even on file systems without locks.
+func (p place) hiddenPath(suffix string) string {
 	var random [hiddenDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails, according to its documentation
 	return p.beside(hiddenInfix + hex.EncodeToString(random[:]) + suffix)

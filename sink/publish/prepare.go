@@ -108,8 +108,8 @@ func (s *Set) refuseOverlap() error {
 	inside := func(inner, outer *output) bool {
 		return outer.Target.Folder && strings.HasPrefix(inner.path, outer.path+string(filepath.Separator))
 	}
-	for i, a := range s.placed {
-		for _, b := range s.placed[i+1:] {
+	for i, a := range s.staged {
+		for _, b := range s.staged[i+1:] {
 			inner, outer := b, a
 			if inside(a, b) {
 				inner, outer = a, b
@@ -135,7 +135,7 @@ func sameOutput(out, other *output) error {
 // Commit checks it again.
 func (s *Set) refuseExisting(locked bool) error {
 	existing := 0
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		occupied, err := out.occupied(s.disk)
 		if err == nil && occupied && s.overwrite && locked && out.Target.Folder {
 			err = out.Mark.refuseForeign(s.disk, out.Path, out.path)
@@ -147,8 +147,8 @@ func (s *Set) refuseExisting(locked bool) error {
 			existing++
 		}
 	}
-	if !s.overwrite && existing > 0 && existing == len(s.placed) {
-		return exists(s.placed[0].Path, "")
+	if !s.overwrite && existing > 0 && existing == len(s.staged) {
+		return exists(s.staged[0].Path, "")
 	}
 	return nil
 }
@@ -174,11 +174,11 @@ func (s *Set) makeParents() error {
 // lock takes the lock of every target, in the order of their paths: of two runs with the same
 // targets one gets all of them.
 func (s *Set) lock() error {
-	ordered := slices.Clone(s.placed)
+	ordered := slices.Clone(s.staged)
 	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.path, b.path) })
 	for i, out := range ordered {
 		path := out.beside(lockSuffix)
-		lock, err := get(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
+		lock, err := doValue(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
 		if lock != nil {
 			s.locks = append(s.locks, lock)
 		}
@@ -212,7 +212,7 @@ func lockedError(out *output, before []*output) error {
 
 // sweep removes what killed runs left beside the targets that are locked.
 func (s *Set) sweep() error {
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		if !out.locked {
 			continue
 		}
@@ -252,7 +252,7 @@ func (s *Set) sweepEntry(out *output, path, base string) error {
 // refresh looks at the targets again: since the first look another run may have published one, or
 // the sweep moved one back.
 func (s *Set) refresh() (err error) {
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		if out.info, err = s.disk.lstat(out.path); err != nil {
 			return Failure(out.Path, "cannot check it", err)
 		}
@@ -271,7 +271,7 @@ func (s *Set) create() error {
 			continue
 		}
 		var err error
-		out.partial = out.hidden(partialSuffix) // set first: creating it may succeed and still return an error
+		out.partial = out.hiddenPath(partialSuffix) // set first: creating it may succeed and still return an error
 		if !out.Target.Folder {
 			out.file.handle, err = s.disk.createFile(out.partial, out.inherited())
 		} else if err = s.disk.makeDir(out.partial, out.inherited()); err == nil {

@@ -195,7 +195,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	}
 	_, err = s.File(0).Write([]byte("x"))
 	for what, err := range map[string]error{
-		"Write": err, "WriteFile": put(s.Folder(1), "7/2.png", ""), "Class": put(s.Folder(1), "8/1.png", ""),
+		"Write": err, "WriteFile": put(s.Folder(1), "7/2.png", ""), "Subfolder": put(s.Folder(1), "8/1.png", ""),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s after Discard: %v", what, err)

@@ -3,20 +3,20 @@ package publish
 import "slices"
 
 // Prepare checks every target before any work, takes the locks, sweeps what killed runs left and
-// creates the partials. Its error is a *fault.Error; nothing remains on disk then.
+// creates the partials. After an error, which is a *fault.Error, nothing remains on disk.
 func Prepare(targets []Target, o Options) (*Set, error) { return prepare(disk{}, targets, o) }
 
 func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	s := &Set{disk: d, overwrite: o.Overwrite}
 	for _, t := range targets {
-		at, err := locate(t.Path)
+		p, err := locate(t.Path)
 		if err != nil {
 			return nil, Failure(t.Path, "cannot follow the path", err)
 		}
-		out := &output{Target: t, place: at}
+		out := &output{Target: t, place: p}
 		s.outputs = append(s.outputs, out)
-		if !at.direct {
-			s.placed = append(s.placed, out)
+		if !p.direct {
+			s.staged = append(s.staged, out)
 		}
 	}
 	// The steps before makeParents only look, so that most mistakes leave no trace even for a
@@ -65,7 +65,7 @@ func (s *Set) Commit() error {
 	if err := s.complete(); err != nil {
 		return err
 	}
-	for _, out := range s.placed {
+	for _, out := range s.staged {
 		if err := s.chooseMove(out); err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func (s *Set) Commit() error {
 	if err := s.publishAll(); err != nil {
 		return err
 	}
-	for _, out := range s.placed {
-		markUpToDate(s.disk, out)
+	for _, out := range s.staged {
+		writeStamp(s.disk, out)
 	}
 	s.end()
 	return nil

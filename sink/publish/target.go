@@ -33,13 +33,13 @@ type Set struct {
 	disk      disk
 	overwrite bool
 	outputs   []*output
-	placed    []*output // those with a partial, that is all but devices and FIFOs
+	staged    []*output // those with a partial, that is all but devices and FIFOs
 
-	mu      sync.Mutex // held by Complete, Commit and Discard
-	whole   bool       // all outputs are complete under their hidden names
-	ended   bool
-	parents []string // folders made for the targets, outermost first
-	locks   []*fileLock
+	mu        sync.Mutex // held by Complete, Commit and Discard
+	completed bool       // all outputs are complete, under their hidden names
+	ended     bool
+	parents   []string // folders made for the targets, outermost first
+	locks     []*fileLock
 }
 
 // An output is the state of one target.

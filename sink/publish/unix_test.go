@@ -231,7 +231,7 @@ func TestClosedAndMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	plant(t, dir, tree{"0/": ""})
-	if _, err := folder.Class("0"); !errors.Is(err, fs.ErrExist) {
+	if _, err := folder.Subfolder("0"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a class that is there: found %v, expected %v", err, fs.ErrExist)
 	}
 	for want, write := range map[error]string{nil: "file", fs.ErrExist: "0", fs.ErrNotExist: strings.Repeat("1/", 2) + "file"} {
@@ -242,7 +242,7 @@ func TestClosedAndMissing(t *testing.T) {
 	if err := folder.close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.finish(); err == nil {
+	if err := folder.complete(); err == nil {
 		t.Error("finish after close: found no error")
 	}
 }

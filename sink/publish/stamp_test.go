@@ -17,8 +17,8 @@ const (
 	otherKey = "fedcba9876543210"
 )
 
-// TestUpToDate changes outputs after they were published. An output has at most one marker, which
-// is empty; without a key it has none.
+// TestUpToDate changes outputs after they were published. An output has at most one stamp, which is
+// empty; without a key it has none.
 func TestUpToDate(t *testing.T) {
 	t.Parallel()
 	keyed := func(dir, key, content string) error {
@@ -29,7 +29,7 @@ func TestUpToDate(t *testing.T) {
 	for name, c := range map[string]struct {
 		change       func(dir string) error
 		file, folder bool
-		markers      int
+		stamps       int
 	}{
 		"untouched":         {func(string) error { return nil }, true, true, 2},
 		"other content":     {func(dir string) error { return os.WriteFile(dir+"/x.csv", []byte("bla"), 0o666) }, false, true, 2},
@@ -53,11 +53,11 @@ func TestUpToDate(t *testing.T) {
 				}
 			}
 			found := readTree(t, dir)
-			markers := slices.DeleteFunc(slices.Collect(maps.Keys(found)), func(name string) bool {
-				return !strings.HasSuffix(name, markerSuffix) || found[name] != ""
+			stamps := slices.DeleteFunc(slices.Collect(maps.Keys(found)), func(name string) bool {
+				return !strings.HasSuffix(name, stampSuffix) || found[name] != ""
 			})
-			if len(markers) != c.markers {
-				t.Errorf("found the markers %v, expected %d", markers, c.markers)
+			if len(stamps) != c.stamps {
+				t.Errorf("found the stamps %v, expected %d", stamps, c.stamps)
 			}
 		})
 	}

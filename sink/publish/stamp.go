@@ -15,55 +15,55 @@ import (
 // UpToDate reports whether the file or folder at path was published with this Target.Key and has
 // not changed since.
 //
-// Commit records that in the name of an up-to-date marker beside the output, a hidden file:
+// Commit records that in the name of an up-to-date stamp, a hidden file beside the output:
 //
 //	.<base>.idxport-<16 hex>-<16 hex>.made
 //
-// The first digits are the key, the others the fingerprint of the output as it was published. The
-// file is empty because programs that read whole folders would read its content as data.
+// The first digits are the key, the others the fingerprint of the published output. The file is
+// empty because programs that read whole folders would read its content as data.
 func UpToDate(path, key string) (bool, error) {
-	at, err := locate(path)
-	if err != nil || at.info == nil || at.direct {
+	p, err := locate(path)
+	if err != nil || p.info == nil || p.direct {
 		return false, Failure(path, "resolving it", err)
 	}
-	dir, base := filepath.Split(at.path)
+	dir, base := filepath.Split(p.path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return false, Failure(path, "listing its folder", err)
 	}
 	for _, entry := range entries {
 		suffix, digits := parseHidden(entry.Name(), base)
-		if print, ok := strings.CutPrefix(digits, key+"-"); ok && suffix == markerSuffix {
-			found, err := Fingerprint(at.path)
-			return err == nil && found == print, Failure(path, "reading it", err)
+		if recorded, ok := strings.CutPrefix(digits, key+"-"); ok && suffix == stampSuffix {
+			found, err := Fingerprint(p.path)
+			return err == nil && found == recorded, Failure(path, "reading it", err)
 		}
 	}
 	return false, nil
 }
 
-// markUpToDate makes the up-to-date marker of a published output, if it has a key, and removes
-// older markers. It ignores errors: without a marker the next run only repeats the work.
-func markUpToDate(d disk, out *output) {
+// writeStamp makes the up-to-date stamp of a published output, if it has a key, and removes older
+// stamps. It ignores errors: without a stamp the next run only repeats the work.
+func writeStamp(d disk, out *output) {
 	dir, base := filepath.Split(out.path)
 	entries, err := d.readDir(dir)
-	marker := ""
+	stamp := ""
 	if err == nil && out.Key != "" {
 		var print string
 		print, err = Fingerprint(out.path)
-		marker = out.beside(hiddenInfix + out.Key + "-" + print + markerSuffix)
+		stamp = out.beside(hiddenInfix + out.Key + "-" + print + stampSuffix)
 	}
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
-		if suffix, _ := parseHidden(entry.Name(), base); suffix == markerSuffix && dir+entry.Name() != marker {
+		if suffix, _ := parseHidden(entry.Name(), base); suffix == stampSuffix && dir+entry.Name() != stamp {
 			_ = d.remove(dir + entry.Name())
 		}
 	}
-	if marker == "" {
+	if stamp == "" {
 		return
 	}
-	if f, err := d.createFile(marker, nil); err == nil {
+	if f, err := d.createFile(stamp, nil); err == nil {
 		_ = f.Close()
 	}
 }
