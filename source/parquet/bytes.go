@@ -7,13 +7,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// byteValues are the values of a page of byte arrays. The result of next is valid until the next
-// call.
+// byteValues iterates over the values of a page of byte arrays. The result of next is valid until
+// the next call.
 type byteValues interface {
 	next() ([]byte, error)
 }
 
-// newBytes returns the values in src of a page of BYTE_ARRAY.
+// newBytes returns the values of p, a page of BYTE_ARRAY, which are encoded in src.
 func newBytes(p *page, src []byte) (byteValues, error) {
 	switch p.encoding {
 	case format.Plain:
@@ -33,7 +33,7 @@ func newBytes(p *page, src []byte) (byteValues, error) {
 	}
 }
 
-// plainBytes are PLAIN: each value follows its length.
+// plainBytes decodes PLAIN byte arrays: each value follows its length.
 type plainBytes struct{ src []byte }
 
 func (v *plainBytes) next() ([]byte, error) {
@@ -49,7 +49,7 @@ func (v *plainBytes) next() ([]byte, error) {
 	return value, nil
 }
 
-// indexedBytes are indices into a dictionary.
+// indexedBytes decodes indices into a dictionary of byte arrays.
 type indexedBytes struct {
 	indices    runs
 	dictionary *dictionary
@@ -66,7 +66,7 @@ func (v *indexedBytes) next() ([]byte, error) {
 	return v.dictionary.value(i), nil
 }
 
-// lengthBytes are DELTA_LENGTH_BYTE_ARRAY: all lengths, then all values.
+// lengthBytes decodes DELTA_LENGTH_BYTE_ARRAY: all lengths, then all values.
 type lengthBytes struct {
 	lengths *delta
 	src     []byte
@@ -94,7 +94,7 @@ func (v *lengthBytes) next() ([]byte, error) {
 	return value, nil
 }
 
-// deltaBytes are DELTA_BYTE_ARRAY: each value shares a prefix with the previous one. All prefix
+// deltaBytes decodes DELTA_BYTE_ARRAY: each value shares a prefix with the previous one. All prefix
 // lengths are stored first, then the suffixes.
 type deltaBytes struct {
 	prefixes *delta
@@ -131,21 +131,21 @@ func (v *deltaBytes) next() ([]byte, error) {
 	return v.value, nil
 }
 
-// delta reads DELTA_BINARY_PACKED integers: the first one, then blocks of bit-packed differences
-// between neighbours, less the smallest difference of the block (see Encodings.md of the Parquet
-// format).
+// delta decodes DELTA_BINARY_PACKED integers: the first one, then blocks of bit-packed differences
+// between neighbours, from each of which the smallest difference of the block is subtracted (see
+// Encodings.md of the Parquet format).
 type delta struct {
-	src      []byte // the bytes after the current miniblock
-	perMini  int    // values of a miniblock
-	minis    int    // miniblocks of a block
-	left     int    // values left
-	last     int64  // the previous value; the first one until started
-	started  bool
-	least    int64
-	widths   []byte // of the remaining miniblocks of the block
-	bits     []byte // of the current miniblock
-	width    int
-	at, have int // index of the next difference in the current miniblock, and their number
+	src        []byte // the bytes after the current miniblock
+	perMini    int    // values of a miniblock
+	minis      int    // miniblocks of a block
+	left       int    // values left
+	last       int64  // the previous value; before started is set, the first one
+	started    bool
+	minDelta   int64
+	widths     []byte // of the remaining miniblocks of the block
+	bits       []byte // of the current miniblock
+	width      int
+	pos, count int // index of the next difference in the current miniblock, and their number
 }
 
 func newDelta(src []byte) (*delta, error) {
@@ -159,7 +159,7 @@ func newDelta(src []byte) (*delta, error) {
 	return d, nil
 }
 
-// uvarint reads a number. It sets src to nil if there is none.
+// uvarint reads a number. If src has none, uvarint sets src to nil.
 func (d *delta) uvarint() uint64 {
 	v, n := binary.Uvarint(d.src)
 	if n <= 0 {
@@ -170,15 +170,12 @@ func (d *delta) uvarint() uint64 {
 	return v
 }
 
-func (d *delta) varint() int64 {
-	v := d.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
-}
+func (d *delta) varint() int64 { return zigzag(d.uvarint()) }
 
-// mini starts the next miniblock.
-func (d *delta) mini() error {
+// nextMini starts the next miniblock.
+func (d *delta) nextMini() error {
 	if len(d.widths) == 0 {
-		d.least = d.varint()
+		d.minDelta = d.varint()
 		if d.src == nil || len(d.src) < d.minis {
 			return damaged("delta-encoded values end too early")
 		}
@@ -190,11 +187,10 @@ func (d *delta) mini() error {
 		return damaged("delta-encoded values end too early")
 	}
 	d.bits, d.src = d.src[:size:size], d.src[size:]
-	d.at, d.have = 0, d.perMini
+	d.pos, d.count = 0, d.perMini
 	return nil
 }
 
-// next returns the next value.
 func (d *delta) next() (int64, error) {
 	if d.left == 0 {
 		return 0, damaged("delta-encoded values end too early")
@@ -204,22 +200,22 @@ func (d *delta) next() (int64, error) {
 		d.started = true
 		return d.last, nil
 	}
-	if d.at == d.have {
-		if err := d.mini(); err != nil {
+	if d.pos == d.count {
+		if err := d.nextMini(); err != nil {
 			return 0, err
 		}
 	}
-	d.last += d.least + int64(bitsAt(d.bits, d.at*d.width, d.width))
-	d.at++
+	d.last += d.minDelta + int64(bitsAt(d.bits, d.pos*d.width, d.width))
+	d.pos++
 	return d.last, nil
 }
 
-// bitsAt returns width bits, up to 64, from bit at on.
-func bitsAt(p []byte, at, width int) uint64 {
+// bitsAt returns width bits of p, at most 64, starting at bit off.
+func bitsAt(p []byte, off, width int) uint64 {
 	if width == 0 {
 		return 0
 	}
-	p, shift := p[at/8:], at%8
+	p, shift := p[off/8:], off%8
 	v := word(p) >> shift
 	if shift+width > 64 {
 		v |= uint64(p[8]) << (64 - shift)
@@ -227,11 +223,11 @@ func bitsAt(p []byte, at, width int) uint64 {
 	return v & (math.MaxUint64 >> (64 - width))
 }
 
-// end returns the bytes after the values. It must be called before next.
+// end returns the bytes after the last value. It must be called before next.
 func (d *delta) end() ([]byte, error) {
 	rest := *d
 	for left := d.left - 1; left > 0; left -= rest.perMini {
-		if err := rest.mini(); err != nil {
+		if err := rest.nextMini(); err != nil {
 			return nil, err
 		}
 	}

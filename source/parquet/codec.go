@@ -55,8 +55,8 @@ func knownCodec(codec format.CompressionCodec) bool {
 	return false
 }
 
-// decode decompresses src to size bytes in buf, which it may enlarge. It returns uncompressed data
-// itself.
+// decode decompresses src to size bytes in buf, which it may enlarge. If codec is Uncompressed, it
+// returns src.
 func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, size int) ([]byte, error) {
 	if codec == format.Uncompressed {
 		if len(src) != size {
@@ -79,7 +79,7 @@ func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, 
 	return dst, nil
 }
 
-// decompress decompresses src into dst, and returns the number of bytes.
+// decompress decompresses src into dst, and returns the number of decompressed bytes.
 func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int, error) {
 	switch codec {
 	case format.Zstd:
@@ -111,7 +111,7 @@ func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int
 	}
 }
 
-// readExactly fills dst from r, which must end there.
+// readExactly fills dst from r. If r has more data, it returns a number greater than len(dst).
 func readExactly(r io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(r, dst)
 	if err != nil {

@@ -12,52 +12,55 @@ import (
 // 8.
 const maxCompactDepth = 32
 
-// errCompactEnd is the error for data that ends within a value, of which more may have to be read.
-// The others are errors for damaged data.
+// errCompactEnd means that data ends inside a value: the caller may have to read more of it. The
+// other errors mean damage.
 var (
 	errCompactEnd  = errors.New("the metadata ends within a value")
 	errCompact     = errors.New("the metadata is not in Thrift's format")
 	errCompactMany = errors.New("the metadata has more than 2,097,152 parts")
 )
 
-// maxParts limits the number of structs in lists. A decoder allocates up to 560 bytes for each,
-// such as a column of a row group, of which the file may have only 3. Files with 4,096 columns in
-// 100 row groups have about 1,600,000.
-const maxParts = 1 << 21
+// maxStructs limits the number of structs in lists. A decoder allocates up to 560 bytes for a
+// struct that takes as little as 3 bytes in the file, such as a column of a row group. Files with
+// 4,096 columns in 100 row groups have about 1,600,000.
+const maxStructs = 1 << 21
 
 // A compact parses data in Thrift's compact protocol. It allocates nothing, and checks that no list
 // is longer than the remaining bytes: after that a decoder may trust the lengths in the data.
 type compact struct {
-	data  []byte
-	at    int
-	parts uint64 // structs in lists so far
+	data    []byte
+	pos     int
+	structs uint64 // structs in lists so far
 }
 
 func (c *compact) byte() (byte, error) {
-	if c.at >= len(c.data) {
+	if c.pos >= len(c.data) {
 		return 0, errCompactEnd
 	}
-	c.at++
-	return c.data[c.at-1], nil
+	c.pos++
+	return c.data[c.pos-1], nil
 }
 
 func (c *compact) uvarint() (uint64, error) {
-	v, n := binary.Uvarint(c.data[c.at:])
+	v, n := binary.Uvarint(c.data[c.pos:])
 	switch {
 	case n == 0:
 		return 0, errCompactEnd
 	case n < 0:
 		return 0, errCompact
 	}
-	c.at += n
+	c.pos += n
 	return v, nil
 }
 
 // integer reads an i16, i32 or i64.
 func (c *compact) integer() (int64, error) {
 	v, err := c.uvarint()
-	return int64(v>>1) ^ -int64(v&1), err
+	return zigzag(v), err
 }
+
+// zigzag returns the signed integer that v encodes: 0, 1, 2, 3 encode 0, −1, 1, −2.
+func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
 // integer32 reads an i32.
 func (c *compact) integer32() (int, error) {
@@ -69,15 +72,15 @@ func (c *compact) integer32() (int, error) {
 }
 
 func (c *compact) skipBytes(n uint64) error {
-	if n > uint64(len(c.data)-c.at) {
+	if n > uint64(len(c.data)-c.pos) {
 		return errCompactEnd
 	}
-	c.at += int(n)
+	c.pos += int(n)
 	return nil
 }
 
-// fields calls visit with the number and type of each field of a struct. visit reads the value and
-// returns true, or returns false to skip it.
+// fields calls visit, if it is not nil, with the number and type of each field of a struct. visit
+// either reads the value and returns true, or returns false: then fields skips the value.
 func (c *compact) fields(depth int, visit func(id int64, kind thrift.Type) (bool, error)) error {
 	if depth > maxCompactDepth {
 		return errCompact
@@ -157,20 +160,20 @@ func (c *compact) list(depth int) error {
 			return err
 		}
 	}
-	if n > uint64(len(c.data)-c.at) { // no value is shorter than a byte
+	if n > uint64(len(c.data)-c.pos) { // no value is shorter than a byte
 		return errCompactEnd
 	}
 	if kind == thrift.STRUCT {
-		if c.parts += n; c.parts > maxParts {
+		if c.structs += n; c.structs > maxStructs {
 			return errCompactMany
 		}
 	}
 	for range n {
-		from := c.at
+		from := c.pos
 		if err := c.skip(kind, depth+1, true); err != nil {
 			return err
 		}
-		if kind == thrift.STRUCT && c.at-from < 2 {
+		if kind == thrift.STRUCT && c.pos-from < 2 {
 			return errCompact
 		}
 	}
@@ -182,9 +185,9 @@ type pageHeader struct {
 	kind                                   format.PageType
 	size, uncompressed                     int // bytes of the body, before and after decompression
 	crc                                    uint32
-	checked                                bool                    // crc is present
+	hasCRC                                 bool                    // the header has a crc
 	codec                                  format.CompressionCodec // of the chunk
-	entries                                int                     // or values of a dictionary
+	entries                                int                     // of a data page, or values of a dictionary page
 	encoding                               format.Encoding
 	repetition, definition                 int             // bytes of the levels, in pages of version 2
 	repetitionEncoding, definitionEncoding format.Encoding // of the levels, in pages of version 1
@@ -207,20 +210,20 @@ func parsePageHeader(data []byte) (pageHeader, int, error) {
 			case 3:
 				h.size = v
 			case 4:
-				h.crc, h.checked = uint32(v), true
+				h.crc, h.hasCRC = uint32(v), true
 			}
 			return true, err
 		case kind == thrift.STRUCT && (id == 5 || id == 7 || id == 8):
-			return true, h.describe(&c, id)
+			return true, h.parseBody(&c, id)
 		}
 		return false, nil
 	})
-	return h, c.at, err
+	return h, c.pos, err
 }
 
-// describe reads the struct of field id: that of a data page, dictionary page or data page of
-// version 2.
-func (h *pageHeader) describe(c *compact, id int64) error {
+// parseBody parses field id of the header, the struct for a data page, a dictionary page or a data
+// page of version 2.
+func (h *pageHeader) parseBody(c *compact, id int64) error {
 	h.version2 = id == 8
 	return c.fields(1, func(field int64, kind thrift.Type) (bool, error) {
 		if h.version2 && field == 7 {

@@ -274,8 +274,8 @@ func TestDictionariesOfAnything(t *testing.T) {
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > uint64(len(test.src)+1<<16) {
 			t.Errorf("%s: found %d bytes of memory for %d, expected hardly more", name, taken, len(test.src))
 		}
-		if d.memory() < int64(len(test.src)) {
-			t.Errorf("%s: found %d bytes of %d counted", name, d.memory(), len(test.src))
+		if d.footprint() < int64(len(test.src)) {
+			t.Errorf("%s: found %d bytes of %d counted", name, d.footprint(), len(test.src))
 		}
 	}
 }
@@ -297,7 +297,7 @@ func TestUnusedInvalidEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range values {
-		at, err := d.at(uint32(i))
+		at, err := d.offset(uint32(i))
 		if v < 0 {
 			var m *rangeError
 			if !errors.As(err, &m) || m.message != "-8589934592" {
@@ -312,7 +312,7 @@ func TestUnusedInvalidEntries(t *testing.T) {
 // TestManyParts has a footer with more structs, of 3 bytes each, than a decoder has memory for.
 func TestManyParts(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]error{maxParts: nil, maxParts + 1: errCompactMany} {
+	for n, want := range map[int]error{maxStructs: nil, maxStructs + 1: errCompactMany} {
 		list := binary.AppendUvarint([]byte{0x19, 0xfc}, uint64(n)) // field 1: a list of structs
 		list = append(list, bytes.Repeat([]byte{0x26, 0, 0}, n)...) // field 2: 0
 		c := compact{data: append(list, 0)}
@@ -350,7 +350,7 @@ func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	header := pageFields + longField + unknownFields + "\x00"
 	h, n, err := parsePageHeader([]byte(header + "rest"))
-	want := pageHeader{kind: format.DataPage, uncompressed: 64, size: 32, crc: 1, checked: true, entries: 10, encoding: format.Plain,
+	want := pageHeader{kind: format.DataPage, uncompressed: 64, size: 32, crc: 1, hasCRC: true, entries: 10, encoding: format.Plain,
 		definitionEncoding: format.RLE, repetitionEncoding: format.RLE}
 	if err != nil || n != len(header) || h != want {
 		t.Errorf("found %+v of %d bytes and %v, expected %+v of %d", h, n, err, want, len(header))

@@ -14,31 +14,31 @@ const plainDictionary format.Encoding = 2
 type dictionary struct {
 	n        int
 	size     int      // bytes of an element
-	table    []byte   // the elements; of one byte at least 256
-	invalid  []uint64 // a bit for each entry that does not fit, an error only if it is used; or nil
-	element  *element // of plain
-	plain    []byte   // the values as they are in the file, for invalid entries and byte arrays
-	identity bool     // entry i is the element i, for all elements of 8 or 16 bits
-	starts   []uint32 // instead of table for byte arrays: offset in plain of the length before entry i
+	table    []byte   // the elements, padded to 256 entries, so that translate can index it with any byte
+	invalid  []uint64 // a bit for each entry: its value does not fit, an error only if it is used; nil if all fit
+	element  *element // of encoded
+	encoded  []byte   // the values as in the file, if they are byte arrays or some are invalid
+	identity bool     // entry i is the number i, for all numbers of 8 or 16 bits
+	starts   []uint32 // for byte arrays, instead of table: offset in encoded of the length before entry i
 }
 
-// memory returns the bytes that d takes.
-func (d *dictionary) memory() int64 {
+// footprint returns the number of bytes that d occupies.
+func (d *dictionary) footprint() int64 {
 	if d == nil {
 		return 0
 	}
-	return int64(len(d.table) + len(d.plain) + 8*len(d.invalid) + 4*len(d.starts))
+	return int64(len(d.table) + len(d.encoded) + 8*len(d.invalid) + 4*len(d.starts))
 }
 
 // newDictionary returns a dictionary of n PLAIN values.
 func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	d := &dictionary{n: n}
 	if l.isBytes() {
-		plain := &plainBytes{src}
-		d.plain, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // each has a length of 4 bytes
+		values := &plainBytes{src}
+		d.encoded, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // each entry begins with its length, 4 bytes
 		for range n {
-			d.starts = append(d.starts, uint32(len(src)-len(plain.src)))
-			if _, err := plain.next(); err != nil {
+			d.starts = append(d.starts, uint32(len(src)-len(values.src)))
+			if _, err := values.next(); err != nil {
 				return nil, err
 			}
 		}
@@ -56,7 +56,7 @@ func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 			break
 		}
 		if from += i; d.invalid == nil {
-			d.invalid, d.element, d.plain = make([]uint64, n/64+1), e, src
+			d.invalid, d.element, d.encoded = make([]uint64, n/64+1), e, src
 		}
 		d.invalid[from/64] |= 1 << (from % 64)
 	}
@@ -64,10 +64,10 @@ func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	return d, nil
 }
 
-// value returns entry i of a dictionary of byte arrays.
+// value returns entry i of a dictionary of byte arrays, without its length.
 func (d *dictionary) value(i uint32) []byte {
-	at := d.starts[i]
-	return d.plain[at+4:][:binary.LittleEndian.Uint32(d.plain[at:])]
+	start := d.starts[i]
+	return d.encoded[start+4:][:binary.LittleEndian.Uint32(d.encoded[start:])]
 }
 
 func (d *dictionary) isIdentity() bool {
@@ -82,7 +82,8 @@ func (d *dictionary) isIdentity() bool {
 	return true
 }
 
-// newIndices returns the indices of a page: a byte with their width in bits, then runs.
+// newIndices returns the indices of p, which are encoded in src: a byte with their width in bits,
+// then runs.
 func newIndices(p *page, src []byte) (runs, error) {
 	if p.dictionary == nil {
 		return runs{}, damaged("found indices into a dictionary, but no dictionary before them")
@@ -96,7 +97,7 @@ func newIndices(p *page, src []byte) (runs, error) {
 	return runs{src: src[1:], width: int(src[0])}, nil
 }
 
-// indexedValues are indices into a dictionary of elements.
+// indexedValues decodes indices into a dictionary of elements.
 type indexedValues struct {
 	indices    runs
 	dictionary *dictionary
@@ -116,10 +117,10 @@ func (v *indexedValues) read(dst []byte) error {
 			err = d.repeat(dst[:n*d.size], r.value)
 			r.advance(n)
 		case r.width == 8 && d.size == 1:
-			err = d.translate(dst[:n], r.bits[r.at:r.at+n])
+			err = d.translate(dst[:n], r.bits[r.pos:r.pos+n])
 			r.advance(n)
 		case d.identity && r.width == 8*d.size:
-			copy(dst[:n*d.size], r.bits[r.at*d.size:])
+			copy(dst[:n*d.size], r.bits[r.pos*d.size:])
 			r.advance(n)
 		default:
 			n = min(n, blockValues)
@@ -133,24 +134,24 @@ func (v *indexedValues) read(dst []byte) error {
 	return nil
 }
 
-// at returns the offset of entry i in the table.
-func (d *dictionary) at(i uint32) (int, error) {
+// offset returns the offset of entry i in the table.
+func (d *dictionary) offset(i uint32) (int, error) {
 	if int64(i) >= int64(d.n) {
 		return 0, damaged("found index %d, expected one of the dictionary's %d", i, d.n)
 	}
 	if d.invalid != nil && d.invalid[i/64]>>(i%64)&1 == 1 {
-		return 0, &rangeError{0, d.element.show(d.plain[int(i)*d.element.width:][:d.element.width])}
+		return 0, &rangeError{0, d.element.show(d.encoded[int(i)*d.element.width:][:d.element.width])}
 	}
 	return int(i) * d.size, nil
 }
 
 // repeat fills dst with entry i.
 func (d *dictionary) repeat(dst []byte, i uint32) error {
-	at, err := d.at(i)
+	offset, err := d.offset(i)
 	if err != nil {
 		return err
 	}
-	n := copy(dst, d.table[at:at+d.size])
+	n := copy(dst, d.table[offset:offset+d.size])
 	for n < len(dst) {
 		n += copy(dst[n:], dst[:n])
 	}
@@ -172,7 +173,7 @@ func (d *dictionary) translate(dst, indices []byte) error {
 	}
 	for i, index := range indices {
 		if int(index) >= d.n || d.invalid != nil {
-			if _, err := d.at(uint32(index)); err != nil {
+			if _, err := d.offset(uint32(index)); err != nil {
 				return shifted(err, i)
 			}
 		}
@@ -189,23 +190,23 @@ func (v *indexedValues) gather(dst []byte, n int) error {
 	d := v.dictionary
 	v.indices.unpack(v.unpacked[:n])
 	for i, index := range v.unpacked[:n] {
-		at, err := d.at(index)
+		offset, err := d.offset(index)
 		if err != nil {
 			return shifted(err, i)
 		}
 		if d.size == 1 {
-			dst[i] = d.table[at]
+			dst[i] = d.table[offset]
 		} else {
-			copy(dst[i*d.size:], d.table[at:at+d.size])
+			copy(dst[i*d.size:], d.table[offset:offset+d.size])
 		}
 	}
 	return nil
 }
 
-// shifted adds by to the index of a rangeError.
-func shifted(err error, by int) error {
+// shifted adds delta to the index in err if it is a *rangeError.
+func shifted(err error, delta int) error {
 	if m, ok := err.(*rangeError); ok {
-		m.at += by
+		m.index += delta
 	}
 	return err
 }

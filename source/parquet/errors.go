@@ -18,12 +18,12 @@ func damaged(message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...)
 }
 
-// unsupported returns the error for a column that is valid, but not a column of IDX.
+// unsupported returns the error for a file that may be valid but cannot be read as IDX columns.
 func unsupported(column, advice, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
 }
 
-// located adds the column, row and offset that err does not have. It returns errors of the
+// located adds the column, row and offset to err, where they are missing. It returns errors of the
 // operating system as they are.
 func located(err error, column string, row, offset int64) error {
 	var e *fault.Error
@@ -42,10 +42,10 @@ func located(err error, column string, row, offset int64) error {
 	return e
 }
 
-// A rangeError is about a value that the column's type cannot represent. It has the index of the
-// value among those that were read.
+// A rangeError is about a value that the column's type cannot represent. index is the index of the
+// value among those of one read, and message is the value as text.
 type rangeError struct {
-	at      int
+	index   int
 	message string
 }
 

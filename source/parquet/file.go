@@ -19,16 +19,17 @@ const (
 	magicEncrypted = "PARE"
 	tailSize       = 8         // the footer's length and magic, at the end of the file
 	maxFooter      = 128 << 20 // bytes
-	minPage        = 16        // bytes of a page with its header, at least
+	minPage        = 16        // minimum size of a page with its header, in bytes
 )
 
-// A file is an open file with the content of its footer. Only Read and Skip change it.
+// A file is an open file with the content of its footer. After Open, only table.Read and table.Skip
+// change it.
 type file struct {
 	r        io.ReaderAt
 	size     int64
 	codecs   *codecs
 	window   []byte // buffer for page headers
-	reserved int64  // bytes of decompressed pages and dictionaries that streams keep
+	reserved int64  // bytes of the decompressed pages and dictionaries that streams keep
 
 	root   *node
 	leaves []*node
@@ -37,7 +38,7 @@ type file struct {
 	meta   map[string]string
 }
 
-// reserve adds n, which may be negative, to the bytes that streams keep, and refuses too many.
+// reserve adds n, which may be negative, to reserved, and fails if that exceeds maxReserved.
 func (f *file) reserve(n int64) error {
 	if f.reserved += n; f.reserved > maxReserved {
 		return damaged("the current pages and dictionaries of the columns decompress to more than %d bytes", int64(maxReserved))
@@ -60,34 +61,34 @@ type chunk struct {
 func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 	defer recovered(&err)
 	f = &file{r: r, size: size, codecs: newCodecs()}
-	data, at, err := f.footer()
+	data, offset, err := f.footer()
 	if err != nil {
 		return nil, err
 	}
 	var footer format.FileMetaData
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data, &footer); err != nil {
-		return nil, damaged("the footer is damaged: %v", err).At(at)
+		return nil, damaged("the footer is damaged: %v", err).At(offset)
 	}
 	if f.root, f.leaves, err = newTree(footer.Schema); err != nil {
-		return nil, located(err, "", -1, at)
+		return nil, located(err, "", -1, offset)
 	}
 	f.meta = make(map[string]string, len(footer.KeyValueMetadata))
 	for _, pair := range footer.KeyValueMetadata {
 		f.meta[pair.Key] = pair.Value
 	}
 	for i := range footer.RowGroups {
-		if err := f.addGroup(i, &footer.RowGroups[i], at); err != nil {
+		if err := f.addGroup(i, &footer.RowGroups[i], offset); err != nil {
 			return nil, err
 		}
 	}
 	if f.rows != footer.NumRows {
-		return nil, damaged("found %d rows in the row groups, expected the %d of the footer", f.rows, footer.NumRows).At(at)
+		return nil, damaged("found %d rows in the row groups, expected the %d of the footer", f.rows, footer.NumRows).At(offset)
 	}
 	return f, nil
 }
 
-// footer returns the bytes of the footer, after a check of their structure, and their offset.
-func (f *file) footer() (data []byte, at int64, err error) {
+// footer returns the bytes of the footer, whose structure it has checked, and their offset.
+func (f *file) footer() (data []byte, offset int64, err error) {
 	if f.size < int64(len(magic)+tailSize) {
 		return nil, 0, fault.New(fault.Truncated, "found a file of %s, too few for a Parquet file", display.Count(f.size, "byte"))
 	}
@@ -115,8 +116,8 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	if n > f.size-tailSize-int64(len(magic)) || n > maxFooter {
 		return nil, 0, damaged("found a footer of %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))).At(f.size - tailSize)
 	}
-	data, at = make([]byte, n), f.size-tailSize-n
-	if _, err := f.r.ReadAt(data, at); err != nil {
+	data, offset = make([]byte, n), f.size-tailSize-n
+	if _, err := f.r.ReadAt(data, offset); err != nil {
 		return nil, 0, truncated(err, "the file became shorter")
 	}
 	walk, encrypted := compact{data: data}, false
@@ -127,30 +128,29 @@ func (f *file) footer() (data []byte, at int64, err error) {
 	})
 	switch {
 	case err != nil:
-		return nil, 0, damaged("the footer is damaged: %v", err).At(at + int64(walk.at))
+		return nil, 0, damaged("the footer is damaged: %v", err).At(offset + int64(walk.pos))
 	case encrypted:
 		return nil, 0, unsupported("", "decrypt it first", "columns of the file are encrypted")
 	}
-	return data, at, nil
+	return data, offset, nil
 }
 
-// addGroup adds row group i. It checks the group against the size of the file; at is the offset of
-// the footer.
-func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
+// addGroup adds row group i, after checking that its chunks end before the footer.
+func (f *file) addGroup(i int, g *format.RowGroup, footerOffset int64) error {
 	if g.NumRows < 0 || f.rows > 1<<62-g.NumRows {
-		return damaged("found row group %d with %d rows", i, g.NumRows).At(at)
+		return damaged("found row group %d with %d rows", i, g.NumRows).At(footerOffset)
 	}
 	if len(g.Columns) != len(f.leaves) {
-		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(at)
+		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(footerOffset)
 	}
 	group := rowGroup{rows: g.NumRows, chunks: make([]chunk, len(g.Columns))}
 	for k := range g.Columns {
-		c, err := f.newChunk(&g.Columns[k], f.leaves[k], at)
+		c, err := f.newChunk(&g.Columns[k], f.leaves[k], footerOffset)
 		if err != nil {
-			return located(err, f.leaves[k].path, -1, at)
+			return located(err, f.leaves[k].path, -1, footerOffset)
 		}
 		if g.NumRows > c.entries { // each row has at least one entry
-			return damaged("row group %d has %d rows and %d entries, expected at least one per row", i, g.NumRows, c.entries).InColumn(f.leaves[k].path).At(at)
+			return damaged("row group %d has %d rows and %d entries, expected at least one per row", i, g.NumRows, c.entries).InColumn(f.leaves[k].path).At(footerOffset)
 		}
 		group.chunks[k] = c
 	}
@@ -159,8 +159,8 @@ func (f *file) addGroup(i int, g *format.RowGroup, at int64) error {
 	return nil
 }
 
-// newChunk returns the chunk of leaf n. It checks the chunk against the offset of the footer.
-func (f *file) newChunk(c *format.ColumnChunk, n *node, footer int64) (chunk, error) {
+// newChunk returns the chunk of leaf n, after checking that it ends before the footer.
+func (f *file) newChunk(c *format.ColumnChunk, n *node, footerOffset int64) (chunk, error) {
 	m := &c.MetaData
 	if c.FilePath != "" {
 		return chunk{}, unsupported(n.path, "", "the column is in another file, %q", c.FilePath)
@@ -171,20 +171,20 @@ func (f *file) newChunk(c *format.ColumnChunk, n *node, footer int64) (chunk, er
 	if m.Type != n.kind() {
 		return chunk{}, damaged("found a column of %s, expected %s as in the schema", m.Type, n.kind())
 	}
-	made := chunk{offset: m.DataPageOffset, size: m.TotalCompressedSize, entries: m.NumValues, codec: m.Codec}
-	if d := m.DictionaryPageOffset; d > 0 && d < made.offset {
-		made.offset = d
+	ch := chunk{offset: m.DataPageOffset, size: m.TotalCompressedSize, entries: m.NumValues, codec: m.Codec}
+	if d := m.DictionaryPageOffset; d > 0 && d < ch.offset {
+		ch.offset = d
 	}
-	if made.offset < 0 || made.size < 0 || made.entries < 0 || made.offset > footer || made.size > footer-made.offset {
-		return chunk{}, damaged("found a column of %d bytes at byte %d, expected it to end before the footer", made.size, made.offset)
+	if ch.offset < 0 || ch.size < 0 || ch.entries < 0 || ch.offset > footerOffset || ch.size > footerOffset-ch.offset {
+		return chunk{}, damaged("found a column of %d bytes at byte %d, expected it to end before the footer", ch.size, ch.offset)
 	}
-	if made.entries>>31 > made.size/minPage { // a page counts its entries in 31 bits
-		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page", made.entries, made.size)
+	if ch.entries>>31 > ch.size/minPage { // the number of entries of a page has 31 bits
+		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page", ch.entries, ch.size)
 	}
 	if !knownCodec(m.Codec) {
 		return chunk{}, unsupported(n.path, "write the file with another compression", "found the compression %s, which is not supported", m.Codec)
 	}
-	return made, nil
+	return ch, nil
 }
 
 // A node is an element of the schema: a leaf or a group.
@@ -193,7 +193,7 @@ type node struct {
 	path     string // the names from the root to the node, with dots
 	parent   *node
 	children []*node
-	index    int // its index among the leaves, −1 for a group
+	index    int // of a leaf among all leaves, −1 for a group
 
 	maxRepetition, maxDefinition int
 
@@ -220,7 +220,8 @@ func (n *node) child(name string) *node {
 	return nil
 }
 
-// maxDepth limits the nesting of groups. 64 nested lists, which no program writes, need fewer.
+// maxDepth limits the nesting of groups. Even 64 nested lists, more than any program writes, have
+// fewer levels.
 const maxDepth = 200
 
 // newTree returns the tree of elements, which are in depth-first order, and its leaves.
@@ -269,9 +270,9 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 	return root, leaves, nil
 }
 
-// newLeaf returns the leaf at n for rows of one value.
+// newLeaf returns the leaf of node n, expecting one value per row until expect is called again.
 func (f *file) newLeaf(n *node) *leaf {
-	l := &leaf{node: n, file: f, empty: make([]bool, n.maxDefinition), shape: "one value", largest: maxPage}
+	l := &leaf{node: n, file: f, empty: make([]bool, n.maxDefinition), shape: "one value", maxBytes: maxPage}
 	for m := n; m.parent != nil; m = m.parent {
 		if m.repeated() {
 			l.empty[m.maxDefinition-1] = true

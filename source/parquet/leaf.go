@@ -14,23 +14,24 @@ import (
 type leaf struct {
 	*node
 	file *file
-	// empty reports for each definition level below the maximum whether its entries are empty
-	// lists; otherwise they are missing values.
+	// empty has an element for each definition level below the maximum: true if entries with that
+	// level are empty lists, false if they are missing values.
 	empty []bool
 
-	element element // not for BYTE_ARRAY
-	largest int     // limit of the bytes of a BYTE_ARRAY value
+	element  element // not for BYTE_ARRAY
+	maxBytes int     // limit of the bytes of a BYTE_ARRAY value
 
-	// All rows have the same levels: entries entries of the definition level defined, whose
-	// repetition levels are the first ones of pattern. The pattern of short rows is repeated.
+	// Every row has the same levels: its number of entries is entries, their definition level is
+	// defined, and their repetition levels are pattern[:entries]. If rows are short, pattern
+	// repeats them, so that long runs are compared at once.
 	entries int
 	defined int
 	pattern []byte
-	shape   string // of a row, for errors
+	shape   string // of a row, for messages
 }
 
-// values returns the number of values of n entries.
-func (l *leaf) values(n int) int {
+// valueCount returns the number of values of n entries: n, or 0 if they are empty lists.
+func (l *leaf) valueCount(n int) int {
 	if l.defined < l.maxDefinition {
 		return 0
 	}
@@ -40,13 +41,14 @@ func (l *leaf) values(n int) int {
 // isBytes reports whether values are bytes of any size.
 func (l *leaf) isBytes() bool { return l.kind() == format.ByteArray }
 
-// expect sets the levels of a row: its repetition levels, and their definition level.
-func (l *leaf) expect(row []byte, defined int) {
-	l.entries, l.defined, l.pattern = len(row), defined, row
+// expect sets the levels of every row: the repetition levels of its entries, and the definition
+// level of all of them.
+func (l *leaf) expect(repetition []byte, defined int) {
+	l.entries, l.defined, l.pattern = len(repetition), defined, repetition
 	if l.maxRepetition == 0 {
 		return
 	}
-	const enough = 4096 // to compare long runs at once
+	const enough = 4096
 	for len(l.pattern) < enough {
 		l.pattern = append(l.pattern[:len(l.pattern):len(l.pattern)], l.pattern...)
 	}
@@ -68,13 +70,14 @@ type cursor struct {
 	left                   int // entries
 }
 
-// open returns a cursor for the page p with a body. It decompresses into buf, which it may enlarge.
+// open returns a cursor for the page p with the given body, as in the file. It decompresses into
+// buf, which it may enlarge.
 func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
-	if p.checked && crc32.ChecksumIEEE(body) != p.crc {
+	if p.hasCRC && crc32.ChecksumIEEE(body) != p.crc {
 		return nil, damaged("the checksum of a page is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), p.crc)
 	}
 	c, err = l.levels(p, body, buf)
-	if err != nil || l.values(p.entries) == 0 {
+	if err != nil || l.valueCount(p.entries) == 0 {
 		return c, err
 	}
 	if l.isBytes() {
@@ -85,7 +88,7 @@ func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	return c, err
 }
 
-// levels decompresses body and separates levels and values.
+// levels decompresses body, and returns a cursor that has only the levels and the encoded values.
 func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	c = &cursor{left: p.entries}
 	c.repetition.width, c.definition.width = bits.Len(uint(l.maxRepetition)), bits.Len(uint(l.maxDefinition))
@@ -124,31 +127,31 @@ func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) 
 	return c, nil
 }
 
-// check compares the levels of the next n entries, of which the first is entry at of row, with
-// those that are expected, and skips them.
-func (l *leaf) check(c *cursor, at, n int, row int64) error {
-	same := n
+// check skips the levels of the next n entries of c, and compares them with the expected ones. The
+// first one has index entry in its row, which has index fileRow in the file.
+func (l *leaf) check(c *cursor, entry, n int, fileRow int64) error {
+	matched := n
 	if l.maxRepetition > 0 {
 		var err error
-		if same, err = c.repetition.matchRows(l.pattern, l.entries, at, n); err != nil {
+		if matched, err = c.repetition.matchRows(l.pattern, l.entries, entry, n); err != nil {
 			return err
 		}
 	}
 	if l.maxDefinition > 0 {
-		present, other, err := c.definition.match([]byte{byte(l.defined)}, 0, min(n, same+1))
+		present, other, err := c.definition.match([]byte{byte(l.defined)}, 0, min(n, matched+1))
 		if err != nil {
 			return err
 		}
-		if present < min(n, same+1) {
-			return l.levelError(other, row+int64((at+present)/l.entries))
+		if present < min(n, matched+1) {
+			return l.levelError(other, fileRow+int64((entry+present)/l.entries))
 		}
 	}
-	if same < n {
-		row += int64((at + same) / l.entries)
-		if (at+same)%l.entries == 0 && row > 0 {
-			row-- // the row before is longer
+	if matched < n {
+		fileRow += int64((entry + matched) / l.entries)
+		if (entry+matched)%l.entries == 0 && fileRow > 0 {
+			fileRow-- // the row before has too many entries
 		}
-		return l.lengthError(row)
+		return l.lengthError(fileRow)
 	}
 	c.left -= n
 	return nil

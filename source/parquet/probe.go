@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// A row has the levels of the first row of a leaf.
-type row struct {
+// rowLevels describes the levels of the first row of a leaf.
+type rowLevels struct {
 	repetition []byte // of its entries
 	defined    int    // their definition level
-	shape      []int  // the length of each list
+	shape      []int  // the lengths of the nested lists, outermost first
 }
 
 // firstRow reads the levels of the first row of l, in a file that has rows. A row may have up to
 // limit entries.
-func firstRow(l *leaf, limit int64) (r row, err error) {
+func firstRow(l *leaf, limit int64) (r rowLevels, err error) {
 	s := newStream(l)
 	defer s.releaseDictionary()
 	defer recovered(&err)
 	for {
 		if err := s.nextEntries(); err != nil {
-			return row{}, err
+			return rowLevels{}, err
 		}
 		done, err := s.probe(&r, limit)
 		s.page.entries = 0
 		if err != nil {
-			return row{}, s.fail(err, s.page.offset)
+			return rowLevels{}, s.fail(err, s.page.offset)
 		}
 		if done || s.unread == 0 {
 			break
@@ -35,7 +35,7 @@ func firstRow(l *leaf, limit int64) (r row, err error) {
 }
 
 // probe adds the entries of the current page to r until the row ends, and reports whether it did.
-func (s *stream) probe(r *row, limit int64) (done bool, err error) {
+func (s *stream) probe(r *rowLevels, limit int64) (done bool, err error) {
 	h := s.page
 	body := make([]byte, h.size)
 	if err := s.readBody(body); err != nil {
@@ -81,8 +81,8 @@ func (s *stream) probe(r *row, limit int64) (done bool, err error) {
 }
 
 // setShape derives the shape of the row from its levels.
-func (s *stream) setShape(r *row) error {
-	upTo := make([]int, s.maxRepetition+1) // entries of each repetition level or a lower one
+func (s *stream) setShape(r *rowLevels) error {
+	upTo := make([]int, s.maxRepetition+1) // by repetition level: the entries of this level and lower ones
 	for _, level := range r.repetition {
 		for k := int(level); k <= s.maxRepetition; k++ {
 			upTo[k]++
@@ -123,18 +123,18 @@ func repetitions(shape []int) []byte {
 	return levels
 }
 
-// firstValue returns the first value of a leaf that has one in each row, as decode stores it in a
-// part. The file must have rows.
+// firstValue returns the first value of l, which must have one value per row, converted like the
+// values of a batch. The file must have rows.
 func firstValue(l *leaf) ([]byte, error) {
-	var p part
+	var data leafData
 	if !l.isBytes() {
-		p.dst = make([]byte, l.element.size)
+		data.dst = make([]byte, l.element.size)
 	}
 	s := newStream(l)
 	defer s.releaseDictionary()
 	if err := s.nextEntries(); err != nil {
 		return nil, err
 	}
-	_, err := s.decode(&p, 0, 1)
-	return append(p.dst, p.files...), err
+	_, err := s.decode(&data, 0, 1)
+	return append(data.dst, data.values...), err
 }

@@ -36,8 +36,8 @@ func arrowFields(encoded string) map[string]arrow.FieldInfo {
 	return fields
 }
 
-// describeField returns the description of n, a top-level column, for package columnar. info is
-// from the Arrow schema.
+// describeField describes n, a child of the root or of a struct, for package columnar. info is from
+// the Arrow schema.
 func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	value := n.value()
 	f := columnar.Field{Name: n.Name, Metadata: info.Metadata, Number: value.number(), Size: int(n.TypeLength.V)}
@@ -45,7 +45,7 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 		f.Type = "values of the type " + f.Type
 	}
 	switch {
-	case n.kind() == format.ByteArray && !n.plain():
+	case n.kind() == format.ByteArray && !n.physicalOnly():
 		f.Kind, f.Type = columnar.Text, "text"
 	case n.index < 0 && value.maxRepetition == 0:
 		f.Kind = columnar.Struct
@@ -65,9 +65,9 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 		f.Kind = columnar.Number
 	case n.kind() == format.ByteArray && !n.repeated():
 		f.Kind = columnar.Bytes
-	case info.Wide: // bytes in Parquet
+	case info.Wide: // Parquet stores it as bytes, so only the Arrow schema shows its type
 		f.Type, f.Hint = "values of the type "+info.Type+", wider than 64 bits", source.AdviceCast("parquet", n.Name, "Int32")
-	case n.kind() == format.FixedLenByteArray && n.plain() && !n.repeated() && f.Size > 0:
+	case n.kind() == format.FixedLenByteArray && n.physicalOnly() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	case value.isDecimal():
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
@@ -83,9 +83,9 @@ func (n *node) value() *node {
 	return n
 }
 
-// plain reports whether n has a physical type only. Otherwise its BYTE_ARRAY values are text or
-// documents.
-func (n *node) plain() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
+// physicalOnly reports whether n has a physical type, but no logical type. If n has a logical type,
+// its BYTE_ARRAY values are text or documents.
+func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
 func (n *node) isDecimal() bool {
 	_, decimal := n.LogicalType.Value.(*format.DecimalType)
@@ -133,22 +133,22 @@ func (n *node) rawNumber() source.Number {
 func (n *node) integer() source.Number {
 	kinds := [...]source.Number{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
 		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // in the order of the converted types
-	at := -1
+	i := -1
 	switch t := n.LogicalType.Value.(type) {
 	case *format.IntType:
-		if at = slices.Index([]int8{8, 16, 32, 64}, t.BitWidth); at >= 0 && t.IsSigned {
-			at += 4
+		if i = slices.Index([]int8{8, 16, 32, 64}, t.BitWidth); i >= 0 && t.IsSigned {
+			i += 4
 		}
 	case nil:
-		at = int(n.ConvertedType.V - deprecated.Uint8)
-		if n.plain() {
-			at = 6 + int(n.kind()-format.Int32)
+		i = int(n.ConvertedType.V - deprecated.Uint8)
+		if n.physicalOnly() {
+			i = 6 + int(n.kind()-format.Int32)
 		}
 	}
-	if at < 0 || at >= len(kinds) {
+	if i < 0 || i >= len(kinds) {
 		return source.NoNumber
 	}
-	return kinds[at]
+	return kinds[i]
 }
 
 // resolve returns the columns of f.
@@ -158,9 +158,9 @@ func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar
 	for _, n := range f.root.children {
 		in.Fields = append(in.Fields, n.describeField(info[n.Name]))
 	}
-	row := &firstRows{file: f, lists: map[int]*leaf{}, maxRecord: o.MaxRecord()}
+	sample := &firstRows{file: f, lists: map[int]*leaf{}, maxRecord: o.MaxRecord()}
 	if f.rows > 0 {
-		in.First = row
+		in.First = sample
 	}
 	found, err := columnar.Resolve(in)
 	if err != nil {
@@ -169,13 +169,13 @@ func resolve(f *file, origin string, o source.ReadOptions) ([]*column, *columnar
 	var columns []*column
 	first := 0
 	for _, c := range found.Columns {
-		made := row.column(c)
-		made.first = first
-		first += len(made.leaves)
+		col := sample.column(c)
+		col.first = first
+		first += len(col.leaves)
 		if c.Elements() == 0 && f.rows > idx.MaxEmptyRecords {
 			return nil, nil, damaged("found %d records without elements, expected at most %d", f.rows, idx.MaxEmptyRecords).InColumn(c.Name)
 		}
-		columns = append(columns, made)
+		columns = append(columns, col)
 	}
 	return columns, found, nil
 }
@@ -224,23 +224,23 @@ func (r *firstRows) leaf(i int, member string) *leaf {
 
 // column returns c with its leaves.
 func (r *firstRows) column(c columnar.Column) *column {
-	made := &column{Column: c}
+	col := &column{Column: c}
 	add := func(member string) *leaf {
 		l := r.leaf(c.Fields[0], member)
-		made.leaves = append(made.leaves, l)
+		col.leaves = append(col.leaves, l)
 		return l
 	}
 	switch c.Form {
 	case columnar.Records:
 		l := add("")
-		l.largest, l.element = c.RecordSize(), bytesElement(c.RecordSize())
+		l.maxBytes, l.element = c.RecordSize(), bytesElement(c.RecordSize())
 	case columnar.Images:
-		add(columnar.HubBytes).largest = c.MaxFile()
+		add(columnar.HubBytes).maxBytes = c.MaxFile()
 	case columnar.SparkImages:
 		for _, name := range columnar.SparkSizes {
 			add(name)
 		}
-		add(columnar.SparkData).largest = c.RecordSize()
+		add(columnar.SparkData).maxBytes = c.RecordSize()
 	default:
 		for _, i := range c.Fields {
 			l := r.lists[i]
@@ -248,10 +248,10 @@ func (r *firstRows) column(c columnar.Column) *column {
 				l = r.file.newLeaf(r.file.root.children[i].value())
 			}
 			l.setType(c.DType)
-			made.leaves = append(made.leaves, l)
+			col.leaves = append(col.leaves, l)
 		}
 	}
-	return made
+	return col
 }
 
 // setType sets the type to which the numbers of l are converted.

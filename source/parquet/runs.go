@@ -17,7 +17,7 @@ type runs struct {
 	packed bool
 	value  uint32 // of a run-length run
 	bits   []byte // of a bit-packed run
-	at     int    // index of the next value in bits
+	pos    int    // index of the next value in bits
 }
 
 // next ensures that the current run has another value.
@@ -49,7 +49,7 @@ func (r *runs) next() error {
 				return damaged("the runs of levels or indices end too early")
 			}
 		}
-		r.left, r.at = int(min(left, math.MaxInt32)), 0 // a page has no more values
+		r.left, r.pos = int(min(left, math.MaxInt32)), 0 // a page has no more values
 		r.bits, r.src = r.src[:size], r.src[size:]
 	}
 	return nil
@@ -58,14 +58,15 @@ func (r *runs) next() error {
 // advance skips n values of the current run.
 func (r *runs) advance(n int) {
 	r.left -= n
-	r.at += n
+	r.pos += n
 }
 
-// unpack fills dst with values of the current run, which must be bit-packed and have as many.
+// unpack fills dst with values of the current run, which must be bit-packed and have enough values
+// left.
 func (r *runs) unpack(dst []uint32) {
 	mask := uint32(1)<<r.width - 1
 	for i := range dst {
-		bit := (r.at + i) * r.width
+		bit := (r.pos + i) * r.width
 		dst[i] = uint32(word(r.bits[bit/8:])>>(bit%8)) & mask
 	}
 	r.advance(len(dst))
@@ -83,23 +84,23 @@ func word(p []byte) uint64 {
 	return v
 }
 
-// match compares the next n levels with pattern, repeated from its index at on. It returns how many
-// agree and, if fewer than n do, the first other level.
-func (r *runs) match(pattern []byte, at, n int) (done int, other byte, err error) {
+// match compares the next n levels with the endlessly repeated pattern, starting at pattern[pos].
+// It returns how many match before the first mismatch and, if there is one, the level found there.
+func (r *runs) match(pattern []byte, pos, n int) (matched int, mismatch byte, err error) {
 	var unpacked [256]uint32
-	for done < n {
+	for matched < n {
 		if err := r.next(); err != nil {
-			return done, 0, err
+			return matched, 0, err
 		}
-		m, expected := min(r.left, n-done), pattern
+		m, expected := min(r.left, n-matched), pattern
 		if len(pattern) > 1 {
-			m = min(m, len(pattern)-at)
-			expected = pattern[at : at+m]
+			m = min(m, len(pattern)-pos)
+			expected = pattern[pos : pos+m]
 		}
 		if !r.packed {
-			other = byte(r.value)
-			if bytes.Count(expected, []byte{other}) < len(expected) {
-				return done + slices.IndexFunc(expected, func(l byte) bool { return l != other }), other, nil
+			mismatch = byte(r.value)
+			if bytes.Count(expected, []byte{mismatch}) < len(expected) {
+				return matched + slices.IndexFunc(expected, func(l byte) bool { return l != mismatch }), mismatch, nil
 			}
 			r.advance(m)
 		} else {
@@ -107,40 +108,40 @@ func (r *runs) match(pattern []byte, at, n int) (done int, other byte, err error
 			r.unpack(unpacked[:m])
 			for i, v := range unpacked[:m] {
 				if byte(v) != expected[min(i, len(expected)-1)] {
-					return done + i, byte(v), nil
+					return matched + i, byte(v), nil
 				}
 			}
 		}
-		done += m
-		if at += m; at >= len(pattern) {
-			at = 0
+		matched += m
+		if pos += m; pos >= len(pattern) {
+			pos = 0
 		}
 	}
-	return done, 0, nil
+	return matched, 0, nil
 }
 
-// matchRows is match for a pattern of rows of row entries. Where a row consists of whole runs, it
-// skips the following rows with the same encoded bytes, which is much faster for the many runs of
-// nested lists.
-func (r *runs) matchRows(pattern []byte, row, at, n int) (done int, err error) {
-	if at%row > 0 || n < 2*row || r.left > 0 {
-		done, _, err = r.match(pattern, at, n)
-		return done, err
+// matchRows is match for rows of rowLen entries each. Where a row consists of whole runs, it skips
+// the following rows with the same encoded bytes, which is much faster for the many runs of nested
+// lists.
+func (r *runs) matchRows(pattern []byte, rowLen, pos, n int) (matched int, err error) {
+	if pos%rowLen > 0 || n < 2*rowLen || r.left > 0 {
+		matched, _, err = r.match(pattern, pos, n)
+		return matched, err
 	}
 	before := r.src
-	done, _, err = r.match(pattern, at, row)
-	if err != nil || done < row {
-		return done, err
+	matched, _, err = r.match(pattern, pos, rowLen)
+	if err != nil || matched < rowLen {
+		return matched, err
 	}
 	if r.left == 0 {
 		encoded := before[:len(before)-len(r.src)]
-		for done+row <= n && bytes.HasPrefix(r.src, encoded) {
+		for matched+rowLen <= n && bytes.HasPrefix(r.src, encoded) {
 			r.src = r.src[len(encoded):]
-			done += row
+			matched += rowLen
 		}
 	}
-	more, _, err := r.match(pattern, at%row, n-done)
-	return done + more, err
+	more, _, err := r.match(pattern, pos%rowLen, n-matched)
+	return matched + more, err
 }
 
 // one returns the next value.

@@ -34,32 +34,32 @@ type stream struct {
 	group      int   // index of the current row group; −1 before the first
 	offset     int64 // of the next page in the file
 	end        int64 // of the chunk in the file
-	unread     int64 // entries of the chunk on pages whose header was not read
+	unread     int64 // entries of the chunk in pages whose headers have not been read yet
 	rowsLeft   int64 // of the row group
 	row        int64 // index of the next row in the file
-	at         int   // number of its entries that were read
+	entry      int   // index of the next entry in that row
 	dictionary *dictionary
 
-	page   page
-	cursor *cursor // of page, while entries are left of it
-	body   []byte  // of the current page as it is in the file, and decompressed
-	memory []byte
+	page         page
+	cursor       *cursor // of the current page, nil before it is opened and after its last entry
+	body         []byte  // of the current page, as in the file
+	decompressed []byte
 }
 
 func newStream(l *leaf) *stream { return &stream{leaf: l, group: -1} }
 
-// read reads the next n rows into p.
-func (s *stream) read(ctx context.Context, p *part, n int) error {
-	p.reset()
+// read reads the next n rows into data.
+func (s *stream) read(ctx context.Context, data *leafData, n int) error {
+	data.reset()
 	for done := 0; done < n; {
 		if err := s.nextEntries(); err != nil {
-			return s.earlier(p, s.row-int64(done), err)
+			return s.earlierError(data, s.row-int64(done), err)
 		}
 		if s.cursor == nil {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			kept, err := s.deferPage(p, done, n-done)
+			kept, err := s.deferPage(data, done, n-done)
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (s *stream) read(ctx context.Context, p *part, n int) error {
 				continue
 			}
 		}
-		m, err := s.decode(p, done, n-done)
+		m, err := s.decode(data, done, n-done)
 		if err != nil {
 			return err
 		}
@@ -77,15 +77,16 @@ func (s *stream) read(ctx context.Context, p *part, n int) error {
 	return nil
 }
 
-// earlier returns the error of the first page in p with lists of another length, or err. After such
-// a page rows are counted wrong. first is the first row of the batch.
-func (s *stream) earlier(p *part, first int64, err error) error {
+// earlierError returns the error of the first deferred page with lists of another length, or err:
+// err may be only a consequence, because after such a page rows are counted wrong. first is the
+// index of the batch's first row in the file.
+func (s *stream) earlierError(data *leafData, first int64, err error) error {
 	if s.maxRepetition == 0 {
 		return err
 	}
 	var scratch []byte
-	for k := range p.pages {
-		if found := s.decodePage(&p.pages[k], p, first, &scratch, nil); found != nil {
+	for k := range data.pages {
+		if found := s.decodePage(&data.pages[k], data, first, &scratch, nil); found != nil {
 			return found
 		}
 	}
@@ -110,7 +111,7 @@ func (s *stream) nextEntries() error {
 		return nil
 	case s.unread > 0:
 		return s.nextPage()
-	case s.at > 0:
+	case s.entry > 0:
 		return s.fail(s.lengthError(s.row), s.offset)
 	case s.maxRepetition > 0:
 		return s.fail(unsupported("", adviceLists, "the column ends %d rows before its row group: earlier lists are shorter than %s", s.rowsLeft, s.shape), s.offset)
@@ -118,7 +119,7 @@ func (s *stream) nextEntries() error {
 	return s.fail(damaged("the column ends %d rows before its row group", s.rowsLeft), s.offset)
 }
 
-// fail returns err with the offset of its page, and with the next row unless it has one.
+// fail adds the column, the next row and the offset to err, where they are missing.
 func (s *stream) fail(err error, offset int64) error { return located(err, s.path, s.row, offset) }
 
 // finish checks that the chunk has no entries after its last row.
@@ -139,43 +140,44 @@ func (s *stream) nextGroup() error {
 	c := &g.chunks[s.index]
 	s.rowsLeft, s.offset, s.end, s.unread = g.rows, c.offset, c.offset+c.size, c.entries
 	s.releaseDictionary()
-	s.cursor, s.at, s.page = nil, 0, page{}
+	s.cursor, s.entry, s.page = nil, 0, page{}
 	return nil
 }
 
 // releaseDictionary drops the dictionary.
 func (s *stream) releaseDictionary() {
-	s.file.reserved -= s.dictionary.memory()
+	s.file.reserved -= s.dictionary.footprint()
 	s.dictionary = nil
 }
 
-// deferPage leaves the page to Decode if its rows are among the next n, and returns their number.
-// The first one is row done of the batch.
-func (s *stream) deferPage(p *part, done, n int) (int, error) {
+// deferPage leaves the current page to Decode, and returns the number of its rows. It returns 0 if
+// the page does not consist of at most n whole rows, or if it is too large. The first row has index
+// batchRow in the batch.
+func (s *stream) deferPage(data *leafData, batchRow, n int) (int, error) {
 	h := &s.page
 	rows := h.entries / s.entries
-	if s.at > 0 || h.entries%s.entries != 0 || rows > n || int64(rows) > s.rowsLeft || h.uncompressed > maxDeferredPage {
+	if s.entry > 0 || h.entries%s.entries != 0 || rows > n || int64(rows) > s.rowsLeft || h.uncompressed > maxDeferredPage {
 		return 0, nil
 	}
-	from := len(p.bodies)
+	from := len(data.bodies)
 	if from > maxDeferred {
 		return 0, nil
 	}
 	to := from + h.size
-	if to > cap(p.bodies) {
-		p.bodies = append(make([]byte, 0, max(to, from+2*min(h.size, math.MaxInt32/2))), p.bodies...)
+	if to > cap(data.bodies) {
+		data.bodies = append(make([]byte, 0, max(to, from+2*min(h.size, math.MaxInt32/2))), data.bodies...)
 	}
-	p.bodies = p.bodies[:to]
-	if err := s.readBody(p.bodies[from:to]); err != nil {
+	data.bodies = data.bodies[:to]
+	if err := s.readBody(data.bodies[from:to]); err != nil {
 		return 0, s.fail(err, h.offset)
 	}
-	p.pages = append(p.pages, deferredPage{*h, done, from, to})
+	data.pages = append(data.pages, deferredPage{*h, batchRow, from, to})
 	s.page = page{}
 	return s.advance(rows * s.entries), nil
 }
 
-// begin opens the current page.
-func (s *stream) begin() (err error) {
+// openPage reads the body of the current page and sets the cursor.
+func (s *stream) openPage() (err error) {
 	h := s.page
 	s.body = source.Grow(s.body, h.size)
 	if err := s.readBody(s.body); err != nil {
@@ -183,33 +185,33 @@ func (s *stream) begin() (err error) {
 	}
 	s.page.entries = 0
 	if h.codec != format.Uncompressed { // otherwise s.body is used directly
-		if err := s.file.reserve(int64(max(0, h.uncompressed-cap(s.memory)))); err != nil {
+		if err := s.file.reserve(int64(max(0, h.uncompressed-cap(s.decompressed)))); err != nil {
 			return err
 		}
 	}
-	s.cursor, err = s.open(&h, s.body, &s.memory)
+	s.cursor, err = s.open(&h, s.body, &s.decompressed)
 	return err
 }
 
-// decode decodes entries of the current page, of up to n rows, the first of which is row done of
-// the batch. It returns how many rows are complete now.
-func (s *stream) decode(p *part, done, n int) (rows int, err error) {
+// decode decodes entries of the current page, of at most n rows. The first row has index batchRow
+// in the batch. decode returns the number of rows that it has completed.
+func (s *stream) decode(data *leafData, batchRow, n int) (rows int, err error) {
 	defer func() { err = s.fail(err, s.page.offset) }()
 	defer recovered(&err)
 	if s.cursor == nil {
-		if err := s.begin(); err != nil {
+		if err := s.openPage(); err != nil {
 			return 0, err
 		}
 	}
 	n = int(min(int64(n), s.rowsLeft))
-	entries := min(n*s.entries-s.at, s.cursor.left)
-	err = s.decodeEntries(s.cursor, s.at, entries, s.row, p.dst, done, func(row int, value []byte) error {
-		if len(value) > s.largest { // every row may refer to the same large value of a dictionary
-			return unsupported("", adviceShapes, "found a value of %d bytes, expected at most %d", len(value), s.largest).InRow(s.row + int64(row-done))
+	entries := min(n*s.entries-s.entry, s.cursor.left)
+	err = s.decodeEntries(s.cursor, s.entry, entries, s.row, data.dst, batchRow, func(row int, value []byte) error {
+		if len(value) > s.maxBytes { // every row may refer to the same large value of a dictionary
+			return unsupported("", adviceShapes, "found a value of %d bytes, expected at most %d", len(value), s.maxBytes).InRow(s.row + int64(row-batchRow))
 		}
-		from := len(p.files)
-		p.files = append(p.files, value...)
-		p.spans = append(p.spans, span{row, from, len(p.files)})
+		from := len(data.values)
+		data.values = append(data.values, value...)
+		data.spans = append(data.spans, span{row, from, len(data.values)})
 		return nil
 	})
 	if err != nil {
@@ -218,10 +220,10 @@ func (s *stream) decode(p *part, done, n int) (rows int, err error) {
 	return s.advance(entries), nil
 }
 
-// advance counts n entries as read, and returns how many rows they complete.
+// advance counts n entries as read, and returns the number of rows that they complete.
 func (s *stream) advance(n int) int {
-	rows := (s.at + n) / s.entries
-	s.at = (s.at + n) % s.entries
+	rows := (s.entry + n) / s.entries
+	s.entry = (s.entry + n) % s.entries
 	s.row += int64(rows)
 	s.rowsLeft -= int64(rows)
 	return rows
@@ -235,7 +237,7 @@ func (s *stream) skip(n int64) error {
 				return err
 			}
 		}
-		if s.cursor == nil && s.at == 0 && n >= s.rowsLeft {
+		if s.cursor == nil && s.entry == 0 && n >= s.rowsLeft {
 			n -= s.rowsLeft
 			s.row += s.rowsLeft
 			s.rowsLeft, s.unread, s.page.entries = 0, 0, 0
@@ -244,7 +246,7 @@ func (s *stream) skip(n int64) error {
 		if err := s.nextEntries(); err != nil {
 			return err
 		}
-		if s.cursor == nil && int64(s.page.entries) <= n*int64(s.entries)-int64(s.at) {
+		if s.cursor == nil && int64(s.page.entries) <= n*int64(s.entries)-int64(s.entry) {
 			s.offset += int64(s.page.size)
 			n -= int64(s.advance(s.page.entries))
 			s.page.entries = 0
@@ -262,21 +264,22 @@ func (s *stream) skip(n int64) error {
 // discard decodes up to n rows and drops them.
 func (s *stream) discard(n int) (int, error) {
 	n = int(min(int64(n), s.rowsLeft))
-	var p part
+	var data leafData
 	if !s.isBytes() {
 		n = max(1, min(n, (1<<20)/max(1, s.entries*s.element.size)))
-		p.dst = make([]byte, n*s.entries*s.element.size)
+		data.dst = make([]byte, n*s.entries*s.element.size)
 	}
-	return s.decode(&p, 0, n)
+	return s.decode(&data, 0, n)
 }
 
-// nextPage reads headers up to that of a data page, and dictionaries before it.
+// nextPage reads the headers up to that of the next data page with entries, and the dictionary
+// before it.
 func (s *stream) nextPage() (err error) {
-	at := s.offset
-	defer func() { err = s.fail(err, at) }()
+	start := s.offset
+	defer func() { err = s.fail(err, start) }()
 	for {
-		at = s.offset
-		h, err := s.header()
+		start = s.offset
+		h, err := s.readHeader()
 		if err != nil {
 			return err
 		}
@@ -296,7 +299,7 @@ func (s *stream) nextPage() (err error) {
 				h.codec = format.Uncompressed
 			}
 			if h.entries > 0 {
-				s.page = page{h, at, s.dictionary}
+				s.page = page{h, start, s.dictionary}
 				s.unread -= int64(h.entries)
 				return nil
 			}
@@ -310,8 +313,8 @@ func (s *stream) nextPage() (err error) {
 	}
 }
 
-// header reads the header of the page at offset, and skips it.
-func (s *stream) header() (pageHeader, error) {
+// readHeader reads the header at s.offset, and moves s.offset after it.
+func (s *stream) readHeader() (pageHeader, error) {
 	for size := int64(512); ; size *= 8 {
 		limit := min(size, s.end-s.offset)
 		if limit <= 0 {
@@ -333,7 +336,7 @@ func (s *stream) header() (pageHeader, error) {
 	}
 }
 
-// readBody fills dst from offset, and skips these bytes.
+// readBody fills dst with the bytes at s.offset, and moves s.offset after them.
 func (s *stream) readBody(dst []byte) error {
 	if _, err := s.file.r.ReadAt(dst, s.offset); err != nil {
 		return truncated(err, "the file ends within a page")
@@ -352,7 +355,7 @@ func (s *stream) readDictionary(h pageHeader) (err error) {
 	if err := s.readBody(body); err != nil {
 		return err
 	}
-	if h.checked && crc32.ChecksumIEEE(body) != h.crc {
+	if h.hasCRC && crc32.ChecksumIEEE(body) != h.crc {
 		return damaged("the checksum of a dictionary is wrong: found %08x, expected %08x", crc32.ChecksumIEEE(body), h.crc)
 	}
 	if h.entries < 0 || h.encoding != format.Plain && h.encoding != plainDictionary {
@@ -362,9 +365,9 @@ func (s *stream) readDictionary(h pageHeader) (err error) {
 	if err != nil {
 		return err
 	}
-	before := s.dictionary.memory()
+	before := s.dictionary.footprint()
 	if s.dictionary, err = newDictionary(s.leaf, data, h.entries); err != nil {
 		return err
 	}
-	return s.file.reserve(s.dictionary.memory() - before)
+	return s.file.reserve(s.dictionary.footprint() - before)
 }

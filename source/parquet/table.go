@@ -21,8 +21,8 @@ type table struct {
 	closer  io.Closer // nil if the caller owns the file
 }
 
-// Open opens the Parquet file at path. Options.DType applies to bytes and to integers of a type
-// that IDX does not have, Options.Shape to bytes.
+// Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
+// does not have, o.Shape to bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	t, err := open(path, o)
 	if err != nil {
@@ -31,7 +31,8 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-// OpenFiles opens the files at paths, whose columns must be equal, as one table with a name.
+// OpenFiles opens the files at paths, whose columns must be equal, as one table with the given
+// name.
 func OpenFiles(paths []string, name string, o source.ReadOptions) (source.Table, error) {
 	return columnar.OpenFiles(Open, paths, name, o)
 }
@@ -57,8 +58,8 @@ func open(path string, o source.ReadOptions) (*table, error) {
 	return t, nil
 }
 
-// newTable opens the Parquet file in r, which has size bytes. Errors contain name. The caller
-// closes r after the table.
+// newTable opens the Parquet file in r, which has size bytes. Errors contain name. The caller must
+// close r after the table.
 func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *table, err error) {
 	defer func() {
 		err = fault.In(name, err)
@@ -87,8 +88,8 @@ func (t *table) Rows() int64 { return t.file.rows }
 
 // A batch is the state that Read leaves for Decode.
 type batch struct {
-	parts []part // by stream
-	page  []byte // buffer for decompressed pages
+	data []leafData // by stream
+	page []byte     // buffer for decompressed pages
 }
 
 // Read decodes pages that extend beyond the batch, and stores the bodies of the others for Decode.
@@ -102,8 +103,8 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		return t.end()
 	}
 	state, ok := b.State.(*batch)
-	if !ok || len(state.parts) != len(t.streams) {
-		state = &batch{parts: make([]part, len(t.streams))}
+	if !ok || len(state.data) != len(t.streams) {
+		state = &batch{data: make([]leafData, len(t.streams))}
 		b.State = state
 	}
 	if len(b.Columns) != len(t.columns) {
@@ -112,15 +113,15 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	for i, c := range t.columns {
 		b.Columns[i] = source.Grow(b.Columns[i], n*c.RecordSize())
 		for k, l := range c.leaves {
-			p := &state.parts[c.first+k]
+			data := &state.data[c.first+k]
 			switch {
 			case l.isBytes():
 			case len(c.leaves) == 1:
-				p.dst = b.Columns[i]
+				data.dst = b.Columns[i]
 			default:
-				p.dst = source.Grow(p.dst, n*l.element.size)
+				data.dst = source.Grow(data.dst, n*l.element.size)
 			}
-			if err := t.streams[c.first+k].read(ctx, p, n); err != nil {
+			if err := t.streams[c.first+k].read(ctx, data, n); err != nil {
 				return fault.In(t.path, err)
 			}
 		}
@@ -148,7 +149,7 @@ func (t *table) Decode(b *source.Raw) (err error) {
 		return nil
 	}
 	for i, c := range t.columns {
-		d := &decoding{column: c, parts: state.parts[c.first : c.first+len(c.leaves)], first: b.First, rows: b.Rows, dst: b.Columns[i], scratch: &state.page}
+		d := &decoding{column: c, data: state.data[c.first : c.first+len(c.leaves)], first: b.First, rows: b.Rows, dst: b.Columns[i], scratch: &state.page}
 		if err := d.decode(); err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 
 // An element describes the conversion of a leaf's values to the elements of a column.
 type element struct {
-	width  int  // bytes of a value in PLAIN pages, little-endian
+	width  int  // bytes of a value in PLAIN pages
 	size   int  // bytes of an element
-	same   bool // the bytes of values are those of elements
+	same   bool // values and elements have the same bytes
 	number source.Number
 	dtype  idx.DType
 }
@@ -22,7 +22,7 @@ type element struct {
 // bytesElement is for values of n bytes that are not converted.
 func bytesElement(n int) element { return element{width: n, size: n, same: true} }
 
-// numberElement is for numbers as PLAIN pages store them that are converted to d.
+// numberElement is for numbers that PLAIN pages store as n and that are converted to d.
 func numberElement(n source.Number, d idx.DType) element {
 	return element{width: n.Size(), size: d.Size(), same: n.Is(d), number: n, dtype: d}
 }
@@ -37,8 +37,8 @@ func (e *element) fill(dst, src []byte) int {
 	return bad
 }
 
-// into is fill with a *rangeError for the first value that does not fit.
-func (e *element) into(dst, src []byte) error {
+// fillChecked is fill, but returns a *rangeError for the first value that does not fit.
+func (e *element) fillChecked(dst, src []byte) error {
 	if i := e.fill(dst, src); i >= 0 {
 		return &rangeError{i, e.show(src[i*e.width:])}
 	}
@@ -53,17 +53,17 @@ func (e *element) show(src []byte) string {
 	return fmt.Sprint(e.number.Int(src))
 }
 
-// fixedValues are the values of a page that have a fixed size.
+// fixedValues iterates over the values of a page whose values have a fixed size.
 type fixedValues interface {
-	// read fills dst with the next values, converted. Its error for a value that does not fit is a
-	// *rangeError.
+	// read converts the next values and fills dst with them. For a value that does not fit it
+	// returns a *rangeError.
 	read(dst []byte) error
 }
 
 // errValuesEnd returns the error for a page with fewer values than its header says.
 func errValuesEnd() error { return damaged("the values of a page end too early") }
 
-// plainValues are PLAIN.
+// plainValues decodes PLAIN values of a fixed size.
 type plainValues struct {
 	element *element
 	src     []byte
@@ -76,16 +76,16 @@ func (v *plainValues) read(dst []byte) error {
 	}
 	src := v.src[:n]
 	v.src = v.src[n:]
-	return v.element.into(dst, src)
+	return v.element.fillChecked(dst, src)
 }
 
-// blockValues is the number of values that are decoded at a time before they are converted.
+// blockValues is the number of values that are decoded, and then converted, at a time.
 const blockValues = 512
 
-// decodedValues are first decoded to the form of PLAIN pages.
+// decodedValues decodes values of other encodings to PLAIN, and then converts them.
 type decodedValues struct {
 	element *element
-	decode  func(raw []byte) error // fills raw
+	decode  func(raw []byte) error // fills raw with PLAIN values
 	raw     []byte
 }
 
@@ -100,7 +100,7 @@ func (v *decodedValues) read(dst []byte) error {
 		if err := v.decode(raw); err != nil {
 			return err
 		}
-		if err := e.into(dst[:n*e.size], raw); err != nil {
+		if err := e.fillChecked(dst[:n*e.size], raw); err != nil {
 			return shifted(err, done)
 		}
 		dst, done = dst[n*e.size:], done+n
@@ -108,7 +108,7 @@ func (v *decodedValues) read(dst []byte) error {
 	return nil
 }
 
-// newFixed returns the values in src of a page with values of a fixed size.
+// newFixed returns the values of p, a page of the physical type kind, which are encoded in src.
 func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, error) {
 	switch encoding := p.encoding; {
 	case encoding == format.RLEDictionary || encoding == plainDictionary:
@@ -123,7 +123,7 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 		if len(src) < 4 {
 			return nil, errValuesEnd()
 		}
-		return booleans(e, runs{src: src[4:], width: 1}), nil // they follow their length
+		return booleans(e, runs{src: src[4:], width: 1}), nil // the runs follow their length
 	case encoding == format.Plain:
 		return &plainValues{e, src}, nil
 	case encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
@@ -146,21 +146,21 @@ func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, e
 }
 
 func decodeDelta(d *delta, raw []byte, width int) error {
-	for at := 0; at < len(raw); at += width {
+	for i := 0; i < len(raw); i += width {
 		v, err := d.next()
 		if err != nil {
 			return err
 		}
 		if width == 4 {
-			binary.LittleEndian.PutUint32(raw[at:], uint32(v))
+			binary.LittleEndian.PutUint32(raw[i:], uint32(v))
 		} else {
-			binary.LittleEndian.PutUint64(raw[at:], uint64(v))
+			binary.LittleEndian.PutUint64(raw[i:], uint64(v))
 		}
 	}
 	return nil
 }
 
-// booleans returns truth values, which have a bit each.
+// booleans decodes booleans of one bit each.
 func booleans(e *element, r runs) fixedValues {
 	return &decodedValues{element: e, decode: func(raw []byte) error {
 		for i := range raw {
@@ -174,9 +174,9 @@ func booleans(e *element, r runs) fixedValues {
 	}}
 }
 
-// decodeFixed fills raw from an encoding of byte arrays, which must all have width bytes.
+// decodeFixed fills raw with byte arrays, which must all have width bytes.
 func decodeFixed(b byteValues, raw []byte, width int) error {
-	for at := 0; at < len(raw); at += width {
+	for i := 0; i < len(raw); i += width {
 		value, err := b.next()
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func decodeFixed(b byteValues, raw []byte, width int) error {
 		if len(value) != width {
 			return damaged("found a value of %d bytes, expected %d", len(value), width)
 		}
-		copy(raw[at:], value)
+		copy(raw[i:], value)
 	}
 	return nil
 }
@@ -192,19 +192,19 @@ func decodeFixed(b byteValues, raw []byte, width int) error {
 // splitDecoder decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and
 // so on.
 func splitDecoder(src []byte, width int) func(raw []byte) error {
-	all, at := len(src)/width, 0
+	count, next := len(src)/width, 0
 	return func(raw []byte) error {
 		n := len(raw) / width
-		if at+n > all {
+		if next+n > count {
 			return errValuesEnd()
 		}
 		for k := range width {
-			stream := src[k*all+at:][:n]
+			stream := src[k*count+next:][:n]
 			for i, b := range stream {
 				raw[i*width+k] = b
 			}
 		}
-		at += n
+		next += n
 		return nil
 	}
 }
