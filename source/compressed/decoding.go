@@ -41,27 +41,27 @@ func (d *decoding) fill(p []byte) (n int, err error) {
 	}()
 	if d.out == nil {
 		if d.out, err = d.open(d.buf, d.wanted); err != nil {
-			return 0, d.sort(err)
+			return 0, d.classify(err)
 		}
 	}
 	for empty := 0; n < len(p); {
 		k, err := d.out.Read(p[n:])
 		n += k
 		if err != nil {
-			return n, d.sort(err)
+			return n, d.classify(err)
 		}
 		if k > 0 {
 			empty = 0
 		} else if empty++; empty == maxEmptyReads {
-			return n, d.sort(io.ErrNoProgress)
+			return n, d.classify(io.ErrNoProgress)
 		}
 	}
 	return n, nil
 }
 
-// sort returns the error that a decoder's error stands for. A failure of the input comes first, if
-// the decoder has got that far: what the decoder makes of it does not matter.
-func (d *decoding) sort(err error) error {
+// classify translates a decoder's error. If the decoder has consumed everything up to a failed read
+// of the input, it returns the error of that read.
+func (d *decoding) classify(err error) error {
 	if failure := d.in.failure(); failure != nil && d.unread() == 0 {
 		return failure
 	}
@@ -80,7 +80,7 @@ func (d *decoding) sort(err error) error {
 	return d.errorAt(corrupt("%v", err))
 }
 
-// panicked makes an error of a recovered panic: corrupt data, unless the input panicked.
+// panicked turns a recovered panic into an error: corrupt data, unless the input panicked.
 func (d *decoding) panicked(v any) error {
 	if d.in.reading.Load() {
 		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
@@ -102,7 +102,7 @@ func corrupt(format string, args ...any) *fault.Error {
 func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
 
 // unsupported returns the error for data that may be valid but needs a feature, or an amount of
-// memory, that is refused here.
+// memory, that this package does not provide.
 func unsupported(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unsupported, "not supported: "+format, args...)
 }
@@ -110,22 +110,22 @@ func unsupported(format string, args ...any) *fault.Error {
 // fault adds the format and the number of decoded compressed bytes to e. That is not the Offset of
 // the error, which counts decompressed bytes.
 func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
-	placed := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
+	located := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
 	switch e.Kind {
 	case fault.Truncated:
-		return placed.WithHint("the file is incomplete: download or write it again")
+		return located.WithHint("the file is incomplete: download or write it again")
 	case fault.Unsupported:
-		return placed.WithHint("decompress it with the %v program first", f)
+		return located.WithHint("decompress it with the %v program first", f)
 	default:
-		return placed.WithHint("the file is damaged: download or write it again")
+		return located.WithHint("the file is damaged: download or write it again")
 	}
 }
 
-// unread returns how many bytes of the input the decoder has not reached.
+// unread returns the number of bytes that were taken from the input but not decoded.
 func (d *decoding) unread() int {
 	n := d.buf.Buffered()
-	if ahead, ok := d.out.(interface{ unread() int }); ok {
-		n += ahead.unread()
+	if lookahead, ok := d.out.(interface{ unread() int }); ok {
+		n += lookahead.unread()
 	}
 	return n
 }
@@ -147,14 +147,14 @@ type input struct {
 	taken  atomic.Int64 // bytes, including the prefix
 
 	// Used only by the reading goroutine.
-	pending   error // came with data; returned by the next Read
+	pending   error // came with data; the next Read returns it
 	delivered error // returned by Read; r is not used again
 
 	reading atomic.Bool // a Read of r is in progress
 	closed  atomic.Bool // no further Read may begin
 }
 
-// peek reads the first n bytes into prefix, or all if there are fewer.
+// peek reads the first n bytes of the input, or all if there are fewer, into in.prefix.
 func (in *input) peek(n int) error {
 	prefix := make([]byte, n)
 	got := 0
@@ -185,7 +185,7 @@ func (in *input) Read(p []byte) (int, error) {
 		if in.pending != nil {
 			break
 		}
-		n, err := in.readOnce(p)
+		n, err := in.readUnlessClosed(p)
 		in.taken.Add(int64(n))
 		in.pending = err
 		if n > 0 {
@@ -199,8 +199,9 @@ func (in *input) Read(p []byte) (int, error) {
 	return 0, in.delivered
 }
 
-// readOnce reads from r, unless the input is closed. Either it sees that, or close sees it reading.
-func (in *input) readOnce(p []byte) (n int, err error) {
+// readUnlessClosed reads from r, unless the input is closed. If close is called meanwhile, either
+// readUnlessClosed does not read, or close reports that it is reading.
+func (in *input) readUnlessClosed(p []byte) (n int, err error) {
 	if in.reading.Store(true); in.closed.Load() {
 		err = fs.ErrClosed
 	} else {
@@ -216,10 +217,10 @@ func (in *input) close() (reading bool) {
 	return in.reading.Load()
 }
 
-// exhausted reports whether a byte was asked for after the last one.
+// exhausted reports whether Read has returned io.EOF.
 func (in *input) exhausted() bool { return in.delivered == io.EOF }
 
-// failure returns the error of r that ended the reading, or nil after a regular end.
+// failure returns the error of r that Read has returned, or nil if there was none but io.EOF.
 func (in *input) failure() error {
 	if in.exhausted() {
 		return nil

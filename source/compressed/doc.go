@@ -17,7 +17,7 @@
 //	bzip2  several streams
 //	plain  everything else, including empty input and input shorter than a magic number
 //
-// Anything else after the last member is corrupt, even if the program of that name only warns.
+// Anything else after the last member is corrupt, even where gzip(1), for example, only warns.
 //
 // # Seekable files
 //
@@ -25,23 +25,24 @@
 // and a [SeekReader] can start at any frame in it. The table is checked against the size of the
 // file before it is used, and each entry against its frame when that is read: the sizes, the
 // checksum, and that the frame ends where the next one should begin. So if all data and then the
-// table have been read, the data is what a Reader returns too. A table that contradicts itself or
-// the frames is corrupt data; a Reader ignores tables, like any skippable frame.
+// table have been read, a Reader would have returned the same data. A table that contradicts itself
+// or the frames is corrupt data; a Reader ignores tables, like any skippable frame.
 //
-// The table is trusted about skipped frames. If it says that one of them has a few bytes less, and
-// another as many more, reading between them returns other data than was asked for; only reading
-// from the start can detect that.
+// Skipped frames are not compared with the table. If the table gives one of them a few bytes too
+// few and another as many too many, a read between them returns data from a wrong offset; only
+// reading from the start can detect that.
 //
 // # Memory
 //
 // Decompressed data is passed on in up to three buffers of 256 KiB, so a bomb expands only as far
 // as it is read. While a caller waits for gzip data, other cores decode parts of it in advance, in
-// at most 32 MiB more, usually 5. A header may ask for a window (zstd) or a dictionary (xz): the
-// limits above are what a file of a few bytes can reserve. Such memory is not touched before data
-// fills it; files of about 30 bytes raised the resident size by less than 1 MiB. A seek table of at
-// most 16 MiB is held in memory. The xz library cannot reuse a dictionary, so a file of many blocks
-// leaves old ones to the garbage collector: 500 blocks in 10 KB, each with 64 MiB, peaked at
-// 334 MB. Blocks that give their size, as those of xz -T do, get no more memory than that.
+// at most 32 MiB more, usually 5. A header may ask for a window (zstd) or a dictionary (xz): even a
+// file of a few bytes can reserve as much as the limits above. Such memory is not touched before
+// data fills it; files of about 30 bytes raised the resident size by less than 1 MiB. A seek table
+// of at most 16 MiB is held in memory. The xz library cannot reuse a dictionary, so a file of many
+// blocks leaves old ones to the garbage collector: 500 blocks in 10 KB, each with 64 MiB, peaked at
+// 334 MB. For a block whose header has its size, as with xz -T, the dictionary is no larger than
+// that.
 //
 // # Goroutines
 //

@@ -40,13 +40,14 @@ type decoder struct {
 	format Format
 	name   string
 
-	// match reports whether prefix, of at most magicLen bytes, begins a stream of the format.
+	// match reports whether prefix, which has at most magicLen bytes, begins like a stream of the
+	// format.
 	match func(prefix []byte) bool
 
 	// open starts decoding at the first byte of in. The returned reader, which may be an io.Closer,
 	// ends with io.EOF only if in ended where the format allows it. It takes no byte from in beyond
-	// those it has decoded. Its errors are interpreted by [decoding.sort]. It may use other cores
-	// while wanted returns true, which means that a caller waits for data.
+	// those it has decoded. Its errors are interpreted by [decoding.classify]. It may use other
+	// cores while wanted returns true, which means that a caller waits for data.
 	open func(in *bufio.Reader, wanted func() bool) (io.Reader, error)
 }
 
@@ -103,7 +104,8 @@ func openZstd(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// newZstdDecoder returns the library's decoder of in, which may be nil until Reset.
+// newZstdDecoder returns the library's decoder for in. in may be nil if Reset is called before
+// Read.
 func newZstdDecoder(in io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(in,
 		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already

@@ -22,7 +22,7 @@ type gzipReader struct {
 	in     *inflate.Lookahead
 	member *inflate.Reader
 	sum    uint32 // CRC-32 of the member's data so far
-	size   uint32 // bytes of it, modulo 2³²
+	size   uint32 // bytes of the data so far, modulo 2³²
 }
 
 // maxCores is the largest number of cores that decode one input.
@@ -31,7 +31,7 @@ const maxCores = 4
 func openGzip(r *bufio.Reader, wanted func() bool) (io.Reader, error) {
 	in := inflate.NewLookahead(r, min(runtime.GOMAXPROCS(0), maxCores)-1, wanted)
 	g := &gzipReader{in: in, member: inflate.NewReader(in)}
-	return g, g.begin()
+	return g, g.openMember()
 }
 
 // Read skips members without data, of which there may be any number: a caller gives up after some
@@ -53,13 +53,13 @@ func (g *gzipReader) read(p []byte) (int, error) {
 	case err != io.EOF:
 		return n, err
 	}
-	if err := g.end(); err != nil {
+	if err := g.checkTrailer(); err != nil {
 		return n, err
 	}
-	return n, g.next()
+	return n, g.nextMember()
 }
 
-// unread returns how many bytes of the input were read but not decoded.
+// unread returns the number of bytes that were read from the input but not decoded.
 func (g *gzipReader) unread() int { return g.in.Unread() }
 
 // Close stops the decoding.
@@ -68,7 +68,7 @@ func (g *gzipReader) Close() error {
 	return nil
 }
 
-func (g *gzipReader) begin() error {
+func (g *gzipReader) openMember() error {
 	if err := readGzipHeader(g.in); err != nil {
 		return noEOF(err)
 	}
@@ -77,8 +77,8 @@ func (g *gzipReader) begin() error {
 	return nil
 }
 
-// end reads a member's trailer: CRC-32 and size (2.3.1).
-func (g *gzipReader) end() error {
+// checkTrailer reads a member's trailer: CRC-32 and size (RFC 1952, 2.3.1).
+func (g *gzipReader) checkTrailer() error {
 	var trailer [8]byte
 	if _, err := io.ReadFull(g.in, trailer[:]); err != nil {
 		return noEOF(err)
@@ -92,9 +92,9 @@ func (g *gzipReader) end() error {
 	return nil
 }
 
-// next continues after a member's trailer: with another member, or with io.EOF at the end of the
-// input or of its padding.
-func (g *gzipReader) next() error {
+// nextMember continues after a member's trailer. It opens the next member, or returns io.EOF at the
+// end of the input or of its padding.
+func (g *gzipReader) nextMember() error {
 	head, err := g.in.Peek(len(gzipMagic))
 	switch {
 	case len(head) == 0:
@@ -104,7 +104,7 @@ func (g *gzipReader) next() error {
 	case !bytes.HasPrefix([]byte(gzipMagic), head):
 		return corrupt("extra data after the last member")
 	}
-	return g.begin()
+	return g.openMember()
 }
 
 // skipZeros reads in to its end and then returns io.EOF. All bytes must be zero.
@@ -179,7 +179,7 @@ func (h *gzipHeader) read(p []byte) error {
 	return err
 }
 
-// skipExtra reads a field of up to 65,535 bytes, which follows its length.
+// skipExtra reads the length of a field, up to 65,535 bytes, and the field.
 func (h *gzipHeader) skipExtra() error {
 	var length [2]byte
 	if err := h.read(length[:]); err != nil {

@@ -13,19 +13,19 @@ import (
 type Reader struct {
 	format Format
 	in     *input
-	ahead  *ahead // nil for plain data
+	ahead  *readAhead // nil for plain data
 }
 
-// SetBusy tells the Reader whether the other cores have work, so that it should not use them; by
-// default it may.
+// SetBusy tells the Reader whether the other cores are busy. If they are, it does not use them; by
+// default it uses them.
 func (r *Reader) SetBusy(busy bool) {
 	if r.ahead != nil {
 		r.ahead.busy.Store(busy)
 	}
 }
 
-// NewReader detects the format from the first 6 bytes of r, for which it waits, and returns a
-// Reader of the decompressed data. An empty input is plain. Its errors are those of reading r; Read
+// NewReader waits for the first 6 bytes of r, detects the format, and returns a Reader of the
+// decompressed data. An empty input is plain. NewReader returns only errors of reading r; Read
 // reports bad data.
 //
 // If the data is compressed, the Reader takes over r: a goroutine reads it in advance.
@@ -38,7 +38,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if !ok {
 		return &Reader{format: Plain, in: in}, nil
 	}
-	return &Reader{format: d.format, in: in, ahead: startAhead(newDecoding(d, in))}, nil
+	return &Reader{format: d.format, in: in, ahead: startReadAhead(newDecoding(d, in))}, nil
 }
 
 // Format returns the detected format.
@@ -90,26 +90,26 @@ type chunk struct {
 	err  error
 }
 
-// An ahead decompresses in its own goroutine. Buffers circulate: free, full, in hand, free. Both
-// channels have room for all buffers, so sending never blocks.
-type ahead struct {
-	full chan chunk
-	free chan []byte
-	stop chan struct{} // closed by close
-	done chan struct{} // closed by the goroutine; replaced by resume
-	once sync.Once     // for closing stop
-	busy atomic.Bool   // the other cores are busy
+// A readAhead decompresses in its own goroutine. A buffer is in free, then in full, then current,
+// and then in free again. Both channels have room for all buffers, so sending never blocks.
+type readAhead struct {
+	full     chan chunk
+	free     chan []byte
+	stop     chan struct{} // closed by halt
+	done     chan struct{} // closed by the goroutine; replaced by resume
+	stopOnce sync.Once     // for closing stop
+	busy     atomic.Bool   // see SetBusy
 
 	// Used only by the consumer.
-	hand []byte // the buffer being read
-	rest []byte // its unread part
-	err  error  // comes after rest
+	current []byte // the buffer being read
+	rest    []byte // the unread part of current
+	err     error  // returned after rest
 }
 
-// startAhead decodes d in a goroutine that ends at the end of the data, after an error or a pause,
-// and by halt or close.
-func startAhead(d *decoding) *ahead {
-	a := &ahead{
+// startReadAhead decodes d in a goroutine. It ends at the end of the data, after an error or a
+// pause, and when halt or close is called.
+func startReadAhead(d *decoding) *readAhead {
+	a := &readAhead{
 		full: make(chan chunk, buffers),
 		free: make(chan []byte, buffers),
 		stop: make(chan struct{}),
@@ -123,9 +123,9 @@ func startAhead(d *decoding) *ahead {
 	return a
 }
 
-// resume continues d after a pause that read has returned. It must not run concurrently with halt
-// or close.
-func (a *ahead) resume(d *decoding) {
+// resume continues d after read has returned errPaused. It must not run concurrently with halt or
+// close.
+func (a *readAhead) resume(d *decoding) {
 	a.err = nil
 	a.done = make(chan struct{})
 	go a.run(d, a.done)
@@ -133,7 +133,7 @@ func (a *ahead) resume(d *decoding) {
 
 // run fills buffers until the data ends or pauses. It allocates a buffer when it first needs it, so
 // a small input needs only one.
-func (a *ahead) run(d *decoding, done chan<- struct{}) {
+func (a *readAhead) run(d *decoding, done chan<- struct{}) {
 	defer close(done)
 	paused := false
 	defer func() {
@@ -160,7 +160,7 @@ func (a *ahead) run(d *decoding, done chan<- struct{}) {
 	}
 }
 
-func (a *ahead) read(p []byte) (int, error) {
+func (a *readAhead) read(p []byte) (int, error) {
 	select {
 	case <-a.stop:
 		return 0, fs.ErrClosed
@@ -170,13 +170,13 @@ func (a *ahead) read(p []byte) (int, error) {
 		if a.err != nil {
 			return 0, a.err
 		}
-		if a.hand != nil {
-			a.free <- a.hand
-			a.hand = nil
+		if a.current != nil {
+			a.free <- a.current
+			a.current = nil
 		}
 		select {
 		case c := <-a.full:
-			a.hand, a.rest, a.err = c.data[:cap(c.data)], c.data, c.err
+			a.current, a.rest, a.err = c.data[:cap(c.data)], c.data, c.err
 		case <-a.stop:
 			return 0, fs.ErrClosed
 		}
@@ -186,12 +186,13 @@ func (a *ahead) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// halt ends the goroutine after at most one buffer, and a waiting read.
-func (a *ahead) halt() { a.once.Do(func() { close(a.stop) }) }
+// halt ends the goroutine, after at most one more buffer, and unblocks a waiting read.
+func (a *readAhead) halt() { a.stopOnce.Do(func() { close(a.stop) }) }
 
-// close ends the goroutine. If reading is false, the goroutine was not inside the input's Read when
-// that was closed and cannot enter it any more, so it ends after at most one buffer.
-func (a *ahead) close(reading bool) {
+// close ends the goroutine and waits for it, at most for the grace period if reading is true. If it
+// is false, the goroutine was not inside the input's Read when that was closed and cannot enter it
+// any more, so it ends after at most one buffer.
+func (a *readAhead) close(reading bool) {
 	a.halt()
 	if !reading {
 		<-a.done

@@ -16,10 +16,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A SeekReader reads the data of a zstd file that has a [SeekTable], from any offset. It reads the
-// file in order: whole frames, from the one with the first byte that is read. It moves to another
-// frame only after it has read the current one, if any of its data was returned, to its end and
-// verified its checksum.
+// A SeekReader reads the data of a zstd file that has a [SeekTable], from any offset. It decodes
+// whole frames in the order of the file. Before it moves elsewhere, it finishes the current frame
+// and verifies its checksum, if any of that frame's data was returned.
 //
 // It is for one goroutine, except that Close may be called at any time from others.
 type SeekReader struct {
@@ -27,28 +26,29 @@ type SeekReader struct {
 	table *SeekTable
 
 	// Used only by the reading goroutine.
-	offset   int64     // of the byte that Read returns next
-	decoded  int64     // offset of the byte that is decoded next
-	until    int64     // the data before it is decoded in advance; 0: at most one frame with data
-	decoding *decoding // nil before restart
-	frames   *frames   // what decoding decodes
-	bound    *bounded  // what frames are read from
+	offset   int64           // of the byte that Read returns next
+	decoded  int64           // offset of the byte that is decoded next
+	until    int64           // data before it is decoded in advance; 0 means to the end of the current frame
+	decoding *decoding       // nil before decodeFrom
+	frames   *frameDecoder   // the decoder of decoding
+	source   *countingReader // the input of frames
 
 	mu     sync.Mutex
 	closed bool
-	in     *input // of decoding
-	ahead  *ahead // nil before start
+	in     *input     // of decoding
+	ahead  *readAhead // nil before resume
 }
 
-// NewSeekReader returns a reader of file, which has the table t. It takes over file until it is
-// closed. It starts with the first frame, and reads nothing beyond the frame of the data that is
-// read, until ReadAhead is called.
+// NewSeekReader returns a reader of file, which has the table t. The file must not be used
+// otherwise until Close. The reader starts at offset 0, and decodes no further than the frame being
+// read until ReadAhead is called.
 func NewSeekReader(file io.ReadSeeker, t *SeekTable) *SeekReader {
 	return &SeekReader{file: file, table: t}
 }
 
-// ReadAhead tells the reader that the data up to the byte until−1 will be read. Another goroutine
-// decodes it in advance, to the end of the frame with that byte. More data may still be read.
+// ReadAhead tells the reader that the data before offset until will be read. Another goroutine
+// decodes it in advance, up to the end of the last frame with such data. Data after until can still
+// be read.
 func (s *SeekReader) ReadAhead(until int64) { s.until = until }
 
 // Seek sets the offset of the next Read in the data, from 0 to the Size of the table. That Read
@@ -70,67 +70,67 @@ func (s *SeekReader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read reads data. The errors are those of [Reader.Read]. io.EOF comes after the seek table, which
-// ends the file; if all data was read, every frame and its checksum then agree with the table. The
-// last bytes of a frame are returned only after its checksum was verified.
+// Read reads data. The errors are those of [Reader.Read]. Before it returns io.EOF, it has compared
+// the seek table with the end of the file; if all data was read, every frame and its checksum agree
+// with the table. The last bytes of a frame are returned only after its checksum was verified.
 func (s *SeekReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if err := s.reach(); err != nil {
+	if err := s.moveToOffset(); err != nil {
 		return 0, err
 	}
-	n, err := s.next(p)
+	n, err := s.readNext(p)
 	s.offset = s.decoded
 	return n, err
 }
 
-// Finish reads the rest of the frame with the byte before the offset of the next Read, to verify
-// its checksum. Data that it skipped is read from the file again if it is needed after all.
+// Finish reads the rest of the frame that contains the byte before the offset of the next Read, to
+// verify its checksum. The skipped data is read from the file again if a later Read needs it.
 func (s *SeekReader) Finish() error {
 	if s.offset == 0 {
 		return nil
 	}
-	if err := s.reach(); err != nil {
+	if err := s.moveToOffset(); err != nil {
 		return err
 	}
-	return s.finish()
+	return s.finishFrame()
 }
 
-// finish decodes to the end of the frame with the byte that was decoded last.
-func (s *SeekReader) finish() error {
+// finishFrame decodes to the end of the frame that contains the byte decoded last.
+func (s *SeekReader) finishFrame() error {
 	if s.decoded == 0 {
 		return nil
 	}
-	return s.discard(s.table.holding(s.decoded-1).end().data - s.decoded)
+	return s.discard(s.table.frameWith(s.decoded-1).end().data - s.decoded)
 }
 
-// reach moves to the offset of the next Read: onward within one frame, or else from the start of
-// its frame.
-func (s *SeekReader) reach() error {
+// moveToOffset decodes up to the offset of the next Read: from the current position, if the offset
+// is later in the same frame, and otherwise from the start of the frame at the offset.
+func (s *SeekReader) moveToOffset() error {
 	if s.decoding != nil && s.offset == s.decoded {
 		return nil
 	}
-	frame := s.table.holding(s.offset)
-	another := s.decoding != nil && frame.index != s.table.holding(s.decoded).index
+	frame := s.table.frameWith(s.offset)
+	another := s.decoding != nil && frame.index != s.table.frameWith(s.decoded).index
 	if another {
-		if err := s.finish(); err != nil {
+		if err := s.finishFrame(); err != nil {
 			return err
 		}
 	}
 	if s.decoding == nil || another || s.offset < s.decoded {
-		if s.offset == 0 { // frames without data may precede it
+		if s.offset == 0 { // it may be preceded by frames without data
 			frame = seekFrame{}
 		}
-		if err := s.restart(frame.index, frame.start); err != nil {
+		if err := s.decodeFrom(frame.index, frame.start); err != nil {
 			return err
 		}
 	}
 	return s.discard(s.offset - s.decoded)
 }
 
-// restart begins to decode at frame i.
-func (s *SeekReader) restart(i int, start position) error {
+// decodeFrom begins to decode at frame i, which begins at start.
+func (s *SeekReader) decodeFrom(i int, start position) error {
 	if err := s.halt(); err != nil {
 		return err
 	}
@@ -138,15 +138,15 @@ func (s *SeekReader) restart(i int, start position) error {
 		return err
 	}
 	s.decoded = start.data
-	s.frames = &frames{table: s.table, index: i, next: start, stop: i}
-	s.bound = &bounded{r: s.file, at: start.packed, end: start.packed}
-	in := &input{r: s.bound}
+	s.frames = &frameDecoder{table: s.table, index: i, next: start, stop: i}
+	s.source = &countingReader{r: s.file, offset: start.packed, limit: start.packed}
+	in := &input{r: s.source}
 	in.taken.Store(start.packed)
 	s.decoding = newDecoding(decoder{format: Zstd, name: Zstd.String(), open: s.frames.open}, in)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.in = in
-	if err := s.start(); err != nil {
+	if err := s.resume(); err != nil {
 		s.decoding = nil
 		return err
 	}
@@ -171,32 +171,32 @@ func (s *SeekReader) halt() error {
 	return nil
 }
 
-// start lets the decoding continue to the end of the next frame that has data, or as far as
-// ReadAhead said. The caller holds the lock.
-func (s *SeekReader) start() error {
+// resume begins or continues decoding, up to the end of the next frame that has data, or as far as
+// ReadAhead allows. The caller holds the lock.
+func (s *SeekReader) resume() error {
 	if s.closed {
 		return fs.ErrClosed
 	}
 	f := s.frames
 	switch {
 	case s.until == 0:
-		f.stop = s.table.holding(f.next.data).index + 1
-	case s.until >= s.table.Size() || f.next.data >= s.until: // to the end, or beyond ReadAhead
+		f.stop = s.table.frameWith(f.next.data).index + 1
+	case s.until >= s.table.Size() || f.next.data >= s.until: // until is the end, or was already passed
 		f.stop = -1
 	default:
-		f.stop = s.table.holding(s.until-1).index + 1
+		f.stop = s.table.frameWith(s.until-1).index + 1
 	}
-	s.bound.end = f.bound()
+	s.source.limit = f.limit()
 	if s.ahead == nil {
-		s.ahead = startAhead(s.decoding)
+		s.ahead = startReadAhead(s.decoding)
 	} else {
 		s.ahead.resume(s.decoding)
 	}
 	return nil
 }
 
-// next reads the data that is decoded next.
-func (s *SeekReader) next(p []byte) (int, error) {
+// readNext reads the data at offset decoded, which need not be the offset of the next Read.
+func (s *SeekReader) readNext(p []byte) (int, error) {
 	for {
 		n, err := s.ahead.read(p)
 		s.decoded += int64(n)
@@ -204,7 +204,7 @@ func (s *SeekReader) next(p []byte) (int, error) {
 			return n, err
 		}
 		s.mu.Lock()
-		err = s.start()
+		err = s.resume()
 		s.mu.Unlock()
 		if err != nil {
 			return 0, err
@@ -217,10 +217,10 @@ func (s *SeekReader) discard(n int64) error {
 	return noEOF(err)
 }
 
-// nextReader is an io.Reader that calls next.
+// nextReader is an io.Reader that calls readNext.
 type nextReader struct{ s *SeekReader }
 
-func (r nextReader) Read(p []byte) (int, error) { return r.s.next(p) }
+func (r nextReader) Read(p []byte) (int, error) { return r.s.readNext(p) }
 
 // Close stops the decompression, like [Reader.Close]. It does not close the file.
 func (s *SeekReader) Close() error {
@@ -234,28 +234,29 @@ func (s *SeekReader) Close() error {
 	return nil
 }
 
-// A bounded reader reads up to end, which its user sets before it needs more.
-type bounded struct {
-	r       io.Reader
-	at, end int64 // offsets in the file
+// A countingReader counts the bytes that it reads from r, and reads no byte at or after limit. The
+// user raises limit before it needs more.
+type countingReader struct {
+	r             io.Reader
+	offset, limit int64 // offsets in r
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.end < math.MaxInt64 {
-		p = p[:min(int64(len(p)), b.end-b.at)]
+func (c *countingReader) Read(p []byte) (int, error) {
+	if c.limit < math.MaxInt64 {
+		p = p[:min(int64(len(p)), c.limit-c.offset)]
 	}
-	n, err := b.r.Read(p)
-	b.at += int64(n)
+	n, err := c.r.Read(p)
+	c.offset += int64(n)
 	return n, err
 }
 
-// errPaused is the error of frames that pause.
+// errPaused is the error of a frameDecoder that has reached the frame to pause before.
 var errPaused = errors.New("paused")
 
-// frames decodes the frames of a seek table, one after another, and compares each with its entry.
-// The last bytes of a frame are returned only after its checksum was verified. After the last frame
-// it reads the table itself, and requires the input to end.
-type frames struct {
+// A frameDecoder decodes the frames of a seek table, one after another, and compares each with its
+// entry. It returns the last bytes of a frame only after it has verified the checksum. After the
+// last frame it compares the table with the end of the input.
+type frameDecoder struct {
 	table *SeekTable
 	next  position // where the next frame begins
 	index int      // of the next frame
@@ -266,13 +267,13 @@ type frames struct {
 
 	// The current frame.
 	packed  *lastBytes  // nil between frames
-	left    int64       // bytes of data still to come
-	sum     uint32      // expected checksum of the data
-	summing hash.Hash64 // nil if the frame has its own checksum, or there is none
+	left    int64       // bytes of data not yet decoded
+	wantSum uint32      // expected checksum of the data, if the table has one
+	hash    hash.Hash64 // of the data; nil if the frame has its own checksum, or the table has none
 }
 
 // open implements decoder.open.
-func (f *frames) open(in *bufio.Reader, _ func() bool) (io.Reader, error) {
+func (f *frameDecoder) open(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	decoder, err := newZstdDecoder(nil)
 	if err != nil {
 		return nil, err
@@ -281,52 +282,52 @@ func (f *frames) open(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return f, nil
 }
 
-// bound returns the offset in the file up to which frames are read before the next pause.
-func (f *frames) bound() int64 {
+// limit returns the offset in the file of the next pause.
+func (f *frameDecoder) limit() int64 {
 	if f.stop < 0 || f.stop > f.table.frames {
 		return math.MaxInt64
 	}
-	return f.table.at(f.stop).packed
+	return f.table.frameStart(f.stop).packed
 }
 
 // Read skips any number of frames without data.
-func (f *frames) Read(p []byte) (int, error) {
+func (f *frameDecoder) Read(p []byte) (int, error) {
 	for {
 		switch {
 		case f.packed != nil && f.left > 0:
-			return f.read(p)
+			return f.readFrame(p)
 		case f.packed != nil:
-			if err := f.finish(); err != nil {
+			if err := f.closeFrame(); err != nil {
 				return 0, err
 			}
 		case f.index == f.stop:
 			return 0, errPaused
 		case f.index == f.table.frames:
-			return 0, f.end()
+			return 0, f.checkTable()
 		default:
-			if err := f.begin(); err != nil {
+			if err := f.openFrame(); err != nil {
 				return 0, err
 			}
 		}
 	}
 }
 
-func (f *frames) begin() error {
+func (f *frameDecoder) openFrame() error {
 	frame := f.table.frame(f.index, f.next)
-	head, err := f.in.Peek(int(min(frame.size.packed, 5)))
+	head, err := f.in.Peek(int(min(frame.packedSize, 5)))
 	if err != nil {
-		f.in.Discard(len(head)) // the decoding has reached the input's end or its failure
+		f.in.Discard(len(head)) // marks all input as decoded, so that the error is that of the input
 		return noEOF(err)
 	}
-	f.left = frame.size.data
-	f.summing = nil
+	f.left = frame.size
+	f.hash = nil
 	if sum, ok := f.table.checksum(f.index); ok && f.left > 0 {
-		f.sum = sum
-		f.summing = xxhash.New()
+		f.wantSum = sum
+		f.hash = xxhash.New()
 	}
-	f.packed = &lastBytes{in: io.LimitedReader{R: f.in, N: frame.size.packed}, keep: hasChecksum(head) && f.summing != nil}
+	f.packed = &lastBytes{in: io.LimitedReader{R: f.in, N: frame.packedSize}, keep: hasChecksum(head) && f.hash != nil}
 	if f.packed.keep {
-		f.summing = nil
+		f.hash = nil
 	}
 	return f.decoder.Reset(f.packed)
 }
@@ -338,53 +339,55 @@ func hasChecksum(head []byte) bool {
 	return len(head) == 5 && bytes.HasPrefix(head, []byte(zstdMagic)) && head[4]&contentChecksumFlag != 0
 }
 
-// read decodes some of the frame. Its last bytes are returned only if all of it is right.
-func (f *frames) read(p []byte) (int, error) {
+// readFrame reads some data of the current frame. It returns the last bytes only if the whole frame
+// is right.
+func (f *frameDecoder) readFrame(p []byte) (int, error) {
 	n, err := f.decoder.Read(p[:min(int64(len(p)), f.left)])
 	f.left -= int64(n)
-	if f.summing != nil {
-		f.summing.Write(p[:n])
+	if f.hash != nil {
+		f.hash.Write(p[:n])
 	}
 	if f.left == 0 {
-		if err := f.finish(); err != nil {
+		if err := f.closeFrame(); err != nil {
 			return 0, err
 		}
 		return n, nil
 	}
 	if err == io.EOF {
-		size := f.table.frame(f.index, f.next).size.data
+		size := f.table.frame(f.index, f.next).size
 		return 0, corrupt("frame %d holds %d bytes of data, expected %d, as the seek table says", f.index, size-f.left, size)
 	}
-	return n, f.sort(err)
+	return n, f.classify(err)
 }
 
-// finish requires the frame to end, and compares its checksum with that of the table.
-func (f *frames) finish() error {
+// closeFrame checks that the frame ends, and compares its checksum with that of the table.
+func (f *frameDecoder) closeFrame() error {
 	frame := f.table.frame(f.index, f.next)
 	var one [1]byte
 	n, err := f.decoder.Read(one[:])
 	if n > 0 {
-		return corrupt("frame %d holds more than %d bytes of data, expected no more, as the seek table says", f.index, frame.size.data)
+		return corrupt("frame %d holds more than %d bytes of data, expected no more, as the seek table says", f.index, frame.size)
 	}
 	if err != io.EOF {
-		return f.sort(err)
+		return f.classify(err)
 	}
-	found := f.sum
+	found := f.wantSum
 	switch {
-	case f.summing != nil:
-		found = uint32(f.summing.Sum64())
+	case f.hash != nil:
+		found = uint32(f.hash.Sum64())
 	case f.packed.keep: // verified by the decoder
 		found = binary.LittleEndian.Uint32(f.packed.last[:])
 	}
-	if found != f.sum {
-		return corrupt("found frame %d with the checksum %08x, expected %08x, as the seek table says", f.index, found, f.sum)
+	if found != f.wantSum {
+		return corrupt("found frame %d with the checksum %08x, expected %08x, as the seek table says", f.index, found, f.wantSum)
 	}
 	f.packed, f.next, f.index = nil, frame.end(), f.index+1
 	return nil
 }
 
-// sort distinguishes a frame that continues beyond its end in the table from an input that ends.
-func (f *frames) sort(err error) error {
+// classify turns the error for an early end into one for corrupt data if the frame continues beyond
+// its end in the table. Otherwise the input itself ends early, and err is returned.
+func (f *frameDecoder) classify(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && f.packed.in.N == 0 {
 		end := f.table.frame(f.index, f.next).end().packed
 		return corrupt("frame %d continues at byte %d, expected its end there, as the seek table says", f.index, end)
@@ -392,8 +395,8 @@ func (f *frames) sort(err error) error {
 	return err
 }
 
-// end reads the seek table, which must not have changed, and requires the input to end.
-func (f *frames) end() error {
+// checkTable checks that the rest of the input is the seek table.
+func (f *frameDecoder) checkTable() error {
 	buf := make([]byte, min(len(f.table.raw), 4<<10))
 	for want := f.table.raw; len(want) > 0; {
 		found := buf[:min(len(buf), len(want))]
@@ -412,7 +415,7 @@ func (f *frames) end() error {
 }
 
 // Close releases the decoder.
-func (f *frames) Close() error {
+func (f *frameDecoder) Close() error {
 	f.decoder.Close()
 	return nil
 }

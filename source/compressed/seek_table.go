@@ -17,8 +17,8 @@ const (
 
 	skippableHeader = 8 // bytes: magic number and size
 	seekFooter      = 9 // bytes: number of frames, descriptor, magic number
-	seekEntry       = 8 // bytes: the two sizes
-	seekChecksum    = 4 // bytes more
+	seekEntry       = 8 // bytes: the sizes in the file and of data
+	seekChecksum    = 4 // bytes, at the end of an entry
 )
 
 const (
@@ -34,38 +34,38 @@ const (
 	markEvery = 1024
 )
 
-// A SeekTable has the positions of the frames of a zstd file in the seekable format. It takes the
-// memory of the table itself, 8 or 12 bytes a frame.
+// A SeekTable has the positions of the frames of a zstd file in the seekable format. It needs as
+// much memory as the table in the file, 8 or 12 bytes per frame.
 type SeekTable struct {
 	raw    []byte     // the whole skippable frame, the last bytes of the file
 	entry  int        // bytes of an entry
-	frames int        // number of them
+	frames int        // number of frames
 	ends   position   // where the last frame ends
-	marks  []position // where every markEvery-th frame begins
+	marks  []position // of the beginning of every markEvery-th frame
 }
 
-// A position is one place, in the file and in the data.
+// A position is the beginning or the end of a frame.
 type position struct {
 	packed int64 // offset in the file
-	data   int64 // offset in what it decompresses to
+	data   int64 // offset in the decompressed data
 }
 
 // A seekFrame is the entry of one frame.
 type seekFrame struct {
-	index int
-	start position
-	size  position // bytes in the file and of data
+	index            int
+	start            position
+	packedSize, size int64 // bytes in the file, and of data
 }
 
 // end returns where the next frame begins.
 func (f seekFrame) end() position {
-	return position{f.start.packed + f.size.packed, f.start.data + f.size.data}
+	return position{f.start.packed + f.packedSize, f.start.data + f.size}
 }
 
 // FindSeekTable looks for the seek table at the end of r, which has size bytes. It returns nil if
-// there is no usable one: for other files, for several files joined, whose table is that of the
-// last one, for a table of a later version of the format, and for one of more than 16 MiB. A table
-// that contradicts itself or the size of the file is an error.
+// there is no usable one: for other files, for several joined files, where the table describes only
+// the last one, for a table of a later version of the format, and for one of more than 16 MiB. It
+// fails if the table contradicts itself or the size of the file.
 func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 	tail := make([]byte, min(size, seekTail))
 	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
@@ -128,23 +128,24 @@ func parseSeekFooter(tail []byte) (*SeekTable, int64) {
 	return t, skippableHeader + int64(t.frames)*int64(t.entry) + seekFooter
 }
 
-// addUp adds up the frames and marks the positions of some. It returns their size in the file.
+// addUp adds up the sizes of the frames, and sets marks and ends.data. It returns the sum of the
+// sizes in the file.
 func (t *SeekTable) addUp() (packed int64) {
-	var at position
+	var end position
 	for i := range t.frames {
 		if i%markEvery == 0 {
-			t.marks = append(t.marks, at)
+			t.marks = append(t.marks, end)
 		}
-		at = t.frame(i, at).end()
+		end = t.frame(i, end).end()
 	}
-	t.ends.data = at.data
-	return at.packed
+	t.ends.data = end.data
+	return end.packed
 }
 
 // frame returns frame i, which begins at start.
 func (t *SeekTable) frame(i int, start position) seekFrame {
 	entry := t.raw[skippableHeader+i*t.entry:]
-	return seekFrame{i, start, position{int64(binary.LittleEndian.Uint32(entry)), int64(binary.LittleEndian.Uint32(entry[4:]))}}
+	return seekFrame{i, start, int64(binary.LittleEndian.Uint32(entry)), int64(binary.LittleEndian.Uint32(entry[4:]))}
 }
 
 // checksum returns the low half of the XXH64 of frame i's data, if the table has checksums.
@@ -155,50 +156,51 @@ func (t *SeekTable) checksum(i int) (sum uint32, ok bool) {
 	return binary.LittleEndian.Uint32(t.raw[skippableHeader+i*t.entry+seekEntry:]), true
 }
 
-// holding returns the frame with the byte of the data at offset. At the end of the data, it is an
-// empty one after the last.
-func (t *SeekTable) holding(offset int64) seekFrame {
+// frameWith returns the frame that contains the byte of the data at offset. At the end of the data,
+// it returns an empty frame after the last one.
+func (t *SeekTable) frameWith(offset int64) seekFrame {
 	mark := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].data > offset }) - 1
 	if mark < 0 {
-		return seekFrame{t.frames, t.ends, position{}}
+		return seekFrame{index: t.frames, start: t.ends}
 	}
-	at := t.marks[mark]
+	start := t.marks[mark]
 	for i := mark * markEvery; i < t.frames; i++ {
-		f := t.frame(i, at)
-		at = f.end()
-		if at.data > offset {
+		f := t.frame(i, start)
+		start = f.end()
+		if start.data > offset {
 			return f
 		}
 	}
-	return seekFrame{t.frames, t.ends, position{}}
+	return seekFrame{index: t.frames, start: t.ends}
 }
 
-// at returns where frame i begins; the one after the last frame begins where that ends.
-func (t *SeekTable) at(i int) position {
+// frameStart returns the position where frame i begins or, if there are only i frames, the last one
+// ends.
+func (t *SeekTable) frameStart(i int) position {
 	if i >= t.frames {
 		return t.ends
 	}
-	at := t.marks[i/markEvery]
+	start := t.marks[i/markEvery]
 	for k := i / markEvery * markEvery; k < i; k++ {
-		at = t.frame(k, at).end()
+		start = t.frame(k, start).end()
 	}
-	return at
+	return start
 }
 
 // Size returns the number of bytes of the data in all frames.
 func (t *SeekTable) Size() int64 { return t.ends.data }
 
-// Span returns the bytes of the file, from to to−1, that are the frames with the bytes first to
-// last−1 of the data, where 0 ≤ first ≤ last ≤ Size().
+// Span returns the range [from, to) of the file that holds the frames of the data range [first,
+// last), where 0 ≤ first ≤ last ≤ Size().
 func (t *SeekTable) Span(first, last int64) (from, to int64) {
-	from = t.holding(first).start.packed
+	from = t.frameWith(first).start.packed
 	if first >= last {
 		return from, from
 	}
-	return from, t.holding(last - 1).end().packed
+	return from, t.frameWith(last - 1).end().packed
 }
 
-// readAt fills p from offset on.
+// readAt fills p with the bytes that start at offset.
 func readAt(r io.ReaderAt, p []byte, offset int64) error {
 	n, err := r.ReadAt(p, offset)
 	if n == len(p) {

@@ -129,7 +129,7 @@ func TestSpanOfManyFrames(t *testing.T) {
 		}
 	}
 	for i := range many + 1 {
-		if at := table.at(i); at.packed != int64(7*i) {
+		if at := table.frameStart(i); at.packed != int64(7*i) {
 			t.Fatalf("frame %d: found it at %d, expected %d", i, at.packed, 7*i)
 		}
 	}

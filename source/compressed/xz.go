@@ -56,8 +56,8 @@ func (x *xzReader) read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads up to the data of a block, across the ends of streams. It returns io.EOF after the
-// last stream.
+// next reads up to the data of the next block, perhaps in another stream. It returns io.EOF after
+// the last stream.
 func (x *xzReader) next() error {
 	for {
 		size, err := x.in.ReadByte()
@@ -84,7 +84,7 @@ func (x *xzReader) next() error {
 	}
 }
 
-// streamHeader reads magic number, flags and their CRC32 (2.1.1).
+// streamHeader reads the magic number, the flags and their CRC32 (2.1.1).
 func (x *xzReader) streamHeader() error {
 	var h [12]byte
 	n, err := io.ReadFull(x.in, h[:])
@@ -105,7 +105,7 @@ func (x *xzReader) streamHeader() error {
 	return nil
 }
 
-// streamFooter reads CRC32, size of the index, flags and magic number (2.1.2).
+// streamFooter reads the CRC32, the size of the index, the flags and the magic number (2.1.2).
 func (x *xzReader) streamFooter(indexSize int64) error {
 	var f [12]byte
 	if _, err := io.ReadFull(x.in, f[:]); err != nil {
@@ -148,7 +148,7 @@ func (x *xzReader) streamPadding() error {
 	}
 }
 
-// noEOF turns io.EOF inside a structure into an error.
+// noEOF returns io.ErrUnexpectedEOF if err is io.EOF, and otherwise err.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -156,9 +156,9 @@ func noEOF(err error) error {
 	return err
 }
 
-// An xzSummer is the checksum of a list of blocks, which may be too long to keep: two lists are
-// equal if their sums are. It uses SHA-256, so that the author of a file cannot find two lists with
-// the same sum.
+// An xzSummer computes the checksum of a list of blocks, which may be too long to keep: two lists
+// are equal if their sums are. It uses SHA-256, so that the author of a file cannot find two lists
+// with the same sum.
 type xzSummer struct {
 	blocks int64
 	sum    hash.Hash
@@ -175,10 +175,10 @@ func (s *xzSummer) add(unpadded, uncompressed int64) {
 	s.sum.Write(record[:])
 }
 
-// readIndex reads the index after its indicator, compares it with the blocks, and returns its size
-// in bytes (4).
+// readIndex reads the rest of the index, after its indicator, compares it with the blocks, and
+// returns its size in bytes (4).
 func (x *xzReader) readIndex() (size int64, err error) {
-	in := &summingReader{in: x.in, crc: crc32.Update(0, crc32.IEEETable, []byte{0}), n: 1}
+	in := &summingReader{in: x.in, crc: crc32.Update(0, crc32.IEEETable, []byte{0}), count: 1}
 	blocks, err := readXZSize(in)
 	if err != nil {
 		return 0, err
@@ -206,26 +206,23 @@ func (x *xzReader) readIndex() (size int64, err error) {
 
 // A summingReader reads single bytes, counts them and computes their CRC32.
 type summingReader struct {
-	in interface {
-		io.Reader
-		io.ByteReader
-	}
-	crc uint32
-	n   int64
+	in    *bufio.Reader
+	crc   uint32
+	count int64
 }
 
 func (r *summingReader) ReadByte() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err == nil {
 		r.crc = crc32.Update(r.crc, crc32.IEEETable, []byte{b})
-		r.n++
+		r.count++
 	}
 	return b, err
 }
 
 // end reads the padding and the CRC32, and returns the total size.
 func (r *summingReader) end() (int64, error) {
-	for range padding4(r.n) {
+	for range padding4(r.count) {
 		b, err := r.ReadByte()
 		if err != nil {
 			return 0, noEOF(err)
@@ -241,5 +238,5 @@ func (r *summingReader) end() (int64, error) {
 	if binary.LittleEndian.Uint32(sum[:]) != r.crc {
 		return 0, corrupt("wrong checksum of the index")
 	}
-	return r.n + int64(len(sum)), nil
+	return r.count + int64(len(sum)), nil
 }

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/ulikunitz/xz/lzma"
@@ -24,13 +25,13 @@ type xzBlock struct {
 	header     xzBlockHeader
 	check      hash.Hash // nil if there is none
 	checkSize  int       // bytes, known at the end
-	compressed counter
+	compressed countingReader
 	data       *lzma.Reader2 // over compressed
 	size       int64         // uncompressed bytes so far
 }
 
-// newXZBlock reads the block header that begins with the byte size, in a stream with that type of
-// check.
+// newXZBlock reads the rest of the block header whose first byte is size; checkType is the check of
+// the stream.
 func newXZBlock(in *bufio.Reader, size, checkType byte) (*xzBlock, error) {
 	check, err := newXZCheck(checkType)
 	if err != nil {
@@ -40,7 +41,7 @@ func newXZBlock(in *bufio.Reader, size, checkType byte) (*xzBlock, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &xzBlock{in: in, header: header, check: check, compressed: counter{r: in}}
+	b := &xzBlock{in: in, header: header, check: check, compressed: countingReader{r: in, limit: math.MaxInt64}}
 	b.data, err = lzma.Reader2Config{DictCap: header.dictionary}.NewReader2(&b.compressed)
 	return b, err
 }
@@ -64,13 +65,13 @@ func (b *xzBlock) Read(p []byte) (int, error) {
 
 // end compares the sizes and the check with the data (3.1.3, 3.1.4, 3.3, 3.4).
 func (b *xzBlock) end() error {
-	if c := b.header.compressed; c >= 0 && c != b.compressed.n {
-		return corrupt("found a block of %d compressed bytes, expected %d, as its header says", b.compressed.n, c)
+	if c := b.header.compressed; c >= 0 && c != b.compressed.offset {
+		return corrupt("found a block of %d compressed bytes, expected %d, as its header says", b.compressed.offset, c)
 	}
 	if u := b.header.uncompressed; u >= 0 && u != b.size {
 		return corrupt("found a block of %d bytes, expected %d, as its header says", b.size, u)
 	}
-	if err := readZeros(b.in, padding4(b.compressed.n)); err != nil {
+	if err := readZeros(b.in, padding4(b.compressed.offset)); err != nil {
 		return err
 	}
 	var want []byte
@@ -93,10 +94,10 @@ func (b *xzBlock) end() error {
 
 // unpaddedSize returns the size of the block in bytes without the padding, as in the index (4.3).
 func (b *xzBlock) unpaddedSize() int64 {
-	return int64(b.header.size) + b.compressed.n + int64(b.checkSize)
+	return int64(b.header.size) + b.compressed.offset + int64(b.checkSize)
 }
 
-// newXZCheck returns the hash of a type of check, nil for none (2.1.1.2).
+// newXZCheck returns the hash for a type of check, or nil for type 0, no check (2.1.1.2).
 func newXZCheck(kind byte) (hash.Hash, error) {
 	switch kind {
 	case 0:
@@ -111,19 +112,7 @@ func newXZCheck(kind byte) (hash.Hash, error) {
 	return nil, unsupported("xz check type %d", kind)
 }
 
-// A counter counts the bytes read from r.
-type counter struct {
-	r *bufio.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// padding4 returns how many bytes round n up to a multiple of four.
+// padding4 returns the number of bytes that round n up to a multiple of four.
 func padding4(n int64) int { return int(-n & 3) }
 
 // readZeros reads n bytes, at most 3, which must be zero.
@@ -140,17 +129,17 @@ func readZeros(in io.Reader, n int) error {
 
 // An xzBlockHeader is the header of a block.
 type xzBlockHeader struct {
-	size         int   // of the header itself, bytes
-	compressed   int64 // bytes, or −1
-	uncompressed int64 // bytes, or −1
+	size         int   // of the header itself, in bytes
+	compressed   int64 // size of the data in bytes, −1 if not given
+	uncompressed int64 // size of the data in bytes, −1 if not given
 	dictionary   int   // bytes to allocate
 }
 
-// readXZBlockHeader reads the rest of a block header, whose first byte gives its length (3.1).
-func readXZBlockHeader(in io.Reader, first byte) (xzBlockHeader, error) {
-	h := xzBlockHeader{size: (int(first) + 1) * 4, compressed: -1, uncompressed: -1}
+// readXZBlockHeader reads the rest of the block header whose first byte is size (3.1).
+func readXZBlockHeader(in io.Reader, size byte) (xzBlockHeader, error) {
+	h := xzBlockHeader{size: (int(size) + 1) * 4, compressed: -1, uncompressed: -1}
 	raw := make([]byte, h.size)
-	raw[0] = first
+	raw[0] = size
 	if _, err := io.ReadFull(in, raw[1:]); err != nil {
 		return h, noEOF(err)
 	}
@@ -188,7 +177,7 @@ func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
 }
 
 // parseFilter reads the LZMA2 filter, number 0x21 with one byte of properties: the size of the
-// dictionary (5.3.1). A block smaller than that needs no more than its own size.
+// dictionary (5.3.1). For a smaller block, its own size suffices.
 func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 	id, err := readXZSize(fields)
 	if err != nil {

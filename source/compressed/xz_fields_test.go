@@ -56,7 +56,7 @@ func TestXZBlockSizes(t *testing.T) {
 		ok                       bool
 	}{{-1, -1, true}, {4, 2, true}, {0, 2, false}, {4, 0, false}, {5, 2, false}, {4, 1, false}} {
 		b := xzBlock{in: bufio.NewReader(bytes.NewReader(nil)), header: xzBlockHeader{compressed: c.compressed, uncompressed: c.uncompressed}, size: 2}
-		b.compressed.n = 4
+		b.compressed.offset = 4
 		if err := b.end(); (err == nil) != c.ok {
 			t.Errorf("%+v: found %v after 4 compressed and 2 other bytes", c, err)
 		}
