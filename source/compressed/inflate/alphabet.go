@@ -37,7 +37,7 @@ func makeLiteralEntries() (entries [fixedLiteralSymbols]entry) {
 		entries[s] = newEntry(base, extra)
 		base += 1 << extra
 	}
-	entries[285] = newEntry(maxMatch, 0) // although 284 could say that too
+	entries[285] = newEntry(maxMatch, 0) // although 284 with its extra bits could express that, too
 	entries[286], entries[287] = special, special
 	return entries
 }

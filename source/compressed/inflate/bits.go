@@ -2,8 +2,8 @@ package inflate
 
 import "io"
 
-// An Input is what a [Reader] reads a stream from, such as a [bufio.Reader], which has these
-// methods. Peek is called for the bytes that Buffered counts, or for one byte.
+// An Input is the source of a [Reader]. A [bufio.Reader] is one. Peek is called for the bytes that
+// Buffered counts, or for one byte.
 type Input interface {
 	Buffered() int
 	Peek(n int) ([]byte, error)
@@ -11,12 +11,12 @@ type Input interface {
 }
 
 // A bitInput returns the input's bits and takes a byte only when a bit of it is needed. So it holds
-// less than eight bits between symbols, and at the end of a stream it has taken exactly its bytes.
+// fewer than eight bits between symbols, and at the end of a stream it has taken exactly its bytes.
 type bitInput struct {
 	r      Input
 	in     []byte // r's buffer, as it was when borrowed
 	next   int    // index in in of the first byte not taken
-	offset int64  // bytes of the stream before in
+	offset int64  // bytes of the stream that precede in
 
 	bits  uint64 // unused bits, the next one lowest; those from count on are zero
 	count uint
@@ -38,7 +38,7 @@ func (b *bitInput) seek(bit int) {
 	}
 }
 
-// bit returns the position in the available bytes.
+// bit returns the position in the available bytes, in bits.
 func (b *bitInput) bit() int { return 8*b.next - int(b.count) }
 
 // giveBack takes the used bytes from r.

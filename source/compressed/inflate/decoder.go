@@ -12,13 +12,13 @@ const (
 	maxDistance = 32 << 10
 )
 
-// A decoder decodes blocks into out. A [Reader] writes the data itself, one byte an element; a
-// piece of a stream whose beginning is not yet known writes symbols of two bytes (piece.go).
+// A decoder decodes blocks into out. In a [Reader] the elements of out are the bytes of the data.
+// In a piece, whose preceding data is not yet known, they are symbols of two bytes (piece.go).
 type decoder struct {
 	bitInput
 	state state
-	final bool   // the block is the last
-	left  int    // rest of a stored block, in bytes
+	final bool   // the current block is the last one
+	left  int    // bytes left of a stored block
 	codes *codes // of other blocks: fixedCodes or dynamic
 
 	dynamic     codes
@@ -31,14 +31,15 @@ type decoder struct {
 
 	out     []byte
 	shift   uint // an element of out has 1<<shift bytes
-	written int  // bytes of out, which distances can reach
+	written int  // bytes written to out; distances can reach all of them
 	limit   int  // fast stops when written exceeds it; out has room for outputSlack more
 }
 
-// outputSlack is the room in elements that a round of the fast loop and a symbol after it may need.
+// outputSlack is the number of elements that a round of the fast loop and a symbol after it may
+// write.
 const outputSlack = fastOutput + maxMatch
 
-// A state says what comes next in the stream.
+// A state is the part of a block that is decoded next.
 type state int
 
 const (
@@ -53,15 +54,15 @@ func (d *decoder) start(in Input) {
 	d.state, d.final, d.left, d.codes = atHeader, false, 0, nil
 }
 
-// startAt makes d begin with the header at a bit of data, and end with data.
+// startAt makes d begin with the header at a bit of data. The input ends with data.
 func (d *decoder) startAt(data []byte, bit int) {
 	d.start(nothing{})
 	d.in = data
 	d.seek(bit)
 }
 
-// step decodes a header, a part of a stored block, or at least one symbol. It returns io.EOF after
-// the last block.
+// step decodes a header, some bytes of a stored block, or at least one symbol. It returns io.EOF
+// after the last block.
 func (d *decoder) step() error {
 	switch d.state {
 	case inStored:
@@ -73,7 +74,7 @@ func (d *decoder) step() error {
 	return d.header()
 }
 
-// stored copies a part of a stored block.
+// stored copies some bytes of a stored block.
 func (d *decoder) stored() error {
 	if d.left == 0 {
 		return d.endBlock()
@@ -104,8 +105,8 @@ func (d *decoder) endBlock() error {
 	return nil
 }
 
-// corrupt returns an error at the end of the used bits, or up to 7 bits later. It does no
-// formatting, because find causes an error every 2,000 bits or so.
+// corrupt returns an error at the offset after the last used byte. It does no formatting, because
+// find causes an error every 2,000 bits or so.
 func (d *decoder) corrupt(problem string) error {
 	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: d.used(), Msg: problem}
 }

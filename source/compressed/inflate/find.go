@@ -6,25 +6,26 @@ import (
 )
 
 const (
-	// findMargin is how many bytes find needs after a position.
+	// findMargin is the number of bytes that find may read from a position.
 	findMargin = 24
 
-	// bitsPerTry is after how many bits, on average, find may read a whole header, which takes
-	// microseconds. In noise and compressed data it reads one every 2,000 bits or less often; data
-	// that looks like headers everywhere would take a thousand times as long as decoding it.
+	// bitsPerTry is the average number of bits for each whole header that find may read, which
+	// takes microseconds. In noise and compressed data it reads one every 2,000 bits or less often;
+	// in data that looks like headers everywhere, find would take a thousand times as long as
+	// decoding.
 	bitsPerTry = 1024
 
-	// firstTries is how many more headers a search may read.
+	// firstTries is the number of headers that a search may read in addition.
 	firstTries = 64
 )
 
-// find returns the first bit of in, from bit from on and before bit to, where the header of a
-// dynamic block that is not the last seems to begin, or -1. It recognizes a header by its codes,
-// because few bit patterns describe complete codes. If something else looks like a header, no
-// decoder that started at the beginning of the stream ever reaches that bit. find gives up if too
-// much looks like a header at first.
+// find returns the first bit of in, in the range [from, to), where the header of a dynamic block
+// that is not the last seems to begin, or -1. It recognizes a header by its codes, because few bit
+// patterns describe complete codes. If something else looks like a header, no decoder that started
+// at the beginning of the stream ever reaches that bit. find gives up if too much looks like a
+// header at first.
 //
-// Looking up skips takes a third of the time of examining every bit.
+// Looking up the bits to skip takes a third of the time of examining every bit.
 func (d *decoder) find(in []byte, from, to int) int {
 	to = min(to, 8*(len(in)-findMargin))
 	tries := firstTries + (to-from)/bitsPerTry
@@ -46,9 +47,9 @@ func (d *decoder) find(in []byte, from, to int) int {
 	return -1
 }
 
-// headerAt reports whether a header as compressors write it begins at that bit: without errors,
-// with a code for the end of the block, and with a literal code that uses up all patterns. A code
-// of one literal or none is valid, but common in noise.
+// headerAt reports whether a header such as compressors write begins at bit: without errors, with a
+// code for the end of the block, and with a literal code that uses up all patterns. A code of one
+// literal or none is valid, but common in noise.
 func (d *decoder) headerAt(in []byte, bit int) bool {
 	d.startAt(in, bit)
 	if d.header() != nil || d.literalLengths[endOfBlock] == 0 {
@@ -73,16 +74,17 @@ func (t *findTable) completeLengthCode(in []byte, bit int, v uint64) bool {
 	return used == 1<<lengthBits
 }
 
-// skipBits is how many bits find examines at once: the 13 of a header before the number of code
-// lengths, and one more.
+// skipBits is the number of bits that find examines at once: the 13 of a header before the number
+// of code lengths, and one more.
 const skipBits = 14
 
-// A findTable has what find looks up. It never changes.
+// A findTable has the lookup tables of find. It never changes.
 type findTable struct {
-	// skips gives, for the next bits, after how many of them a header may begin at the earliest.
+	// skips has, for each value of the next bits, the number of bits before the first one where a
+	// header may begin.
 	skips [1 << skipBits]uint8
-	// patterns is how many patterns of 7 bits begin with one of four codes, whose lengths have 3
-	// bits each; length 0 is no code.
+	// patterns has, for the lengths of four codes, which have 3 bits each, the number of patterns
+	// of 7 bits that begin with one of these codes; length 0 is no code.
 	patterns [1 << 12]uint16
 }
 
@@ -107,7 +109,8 @@ var findTables = sync.OnceValue(func() *findTable {
 	return t
 })
 
-// mayBeginHeader examines the n lowest bits of v; the others are unknown.
+// mayBeginHeader reports whether a header may begin with the n lowest bits of v; the others are
+// unknown.
 func mayBeginHeader(v, n int) bool {
 	const notLast, dynamic = 0, 2
 	known := func(bits int) bool { return n >= bits }

@@ -127,7 +127,7 @@ func (d *decoder) codeLengths(lengths []uint8) error {
 		if n > len(lengths)-i {
 			return d.corrupt("more code lengths than codes")
 		}
-		if s == 16 { // repeat the last length; otherwise zeros, which lengths has already
+		if s == 16 { // repeats the last length; 17 and 18 repeat zeros, which lengths already has
 			for j := range n {
 				lengths[i+j] = lengths[i-1]
 			}
@@ -137,7 +137,8 @@ func (d *decoder) codeLengths(lengths []uint8) error {
 	return nil
 }
 
-// repetitions reads how often symbol 16, 17 or 18 of the code for code lengths repeats a length.
+// repetitions reads the number of times that symbol 16, 17 or 18 of the code for code lengths
+// repeats a length.
 func (d *decoder) repetitions(symbol int) (int, error) {
 	base, bits := 3, uint(2)
 	switch symbol {

@@ -7,7 +7,7 @@ import (
 
 // A Lookahead is an [Input] whose stream is decoded by several goroutines. It reads segments, one
 // in advance, and helpers decode pieces of them. A [Reader] decodes what precedes a piece. It uses
-// the piece if it comes to the very bit where that begins, and otherwise decodes those bytes
+// the piece if it reaches the very bit where the piece begins, and otherwise decodes those bytes
 // itself. So the data is the same in any case, and only the Reader finds errors.
 //
 // The input may have several streams; what is between them can be read from the Lookahead. It is
@@ -33,11 +33,11 @@ type segment struct {
 	pieces     []*piece // pieces that may still be used, in order
 }
 
-// sizes are in bytes.
+// sizes are the sizes of segments in bytes.
 type sizes struct {
-	// first is how much is read at once, until a Read returns as much: then the input is a large
-	// file. A Read of a pipe returns at most 64 KiB; reading it in advance might wait forever while
-	// there is data that was not asked for.
+	// first is the number of bytes read at once until a Read returns as many: then the input is a
+	// large file. A Read of a pipe returns at most 64 KiB; reading a pipe in advance might block
+	// forever, although the Reader has not yet used the data before.
 	first   int
 	segment int // read at once from then on
 	shared  int // smallest segment that is shared with helpers
@@ -52,11 +52,11 @@ var defaultSizes = sizes{first: 128 << 10, segment: 1 << 20, shared: 256 << 10}
 // that are peeked at together with it.
 const headroom = 64
 
-// NewLookahead returns a Lookahead of r's bytes with that many helpers. They are used while wanted
-// returns true, which should mean that a caller waits for data; nil means always. Close must be
-// called in the end.
+// NewLookahead returns a Lookahead of r's bytes with the given number of helpers. They are used
+// while wanted returns true, which should mean that a caller waits for data; nil means always. The
+// caller must call Close.
 //
-// It needs 2 MiB, and up to 16 bytes for each byte that helpers decode of two segments: at most 32
+// It needs 2 MiB, and up to 16 bytes for each byte of two segments that helpers decode: at most 32
 // MiB.
 func NewLookahead(r io.Reader, helpers int, wanted func() bool) *Lookahead {
 	if wanted == nil {
@@ -65,14 +65,14 @@ func NewLookahead(r io.Reader, helpers int, wanted func() bool) *Lookahead {
 	return &Lookahead{r: r, helpers: make(chan struct{}, helpers), wanted: wanted, sizes: defaultSizes}
 }
 
-// Buffered returns how many bytes Peek can return without reading.
+// Buffered returns the number of bytes that Peek can return without reading.
 func (l *Lookahead) Buffered() int { return l.current.end - l.current.start }
 
-// Unread returns how many bytes were read from r, but not from the Lookahead.
+// Unread returns the number of bytes that were read from r, but not from the Lookahead.
 func (l *Lookahead) Unread() int { return l.Buffered() + l.next.end - l.next.start }
 
-// Peek returns the next n bytes without consuming them, or fewer with an error that says why. n
-// must be at most 64 or what Buffered returns.
+// Peek returns the next n bytes without consuming them, or fewer and an error. n must be at most 64
+// or the result of Buffered.
 func (l *Lookahead) Peek(n int) ([]byte, error) {
 	for l.Buffered() < n {
 		if l.Buffered() > headroom {
@@ -87,7 +87,7 @@ func (l *Lookahead) Peek(n int) ([]byte, error) {
 
 func (l *Lookahead) buffered() []byte { return l.current.buf[l.current.start:l.current.end] }
 
-// Discard skips the next n bytes, or as many as are buffered and an error.
+// Discard skips the next n bytes. If fewer are buffered, it skips these and returns an error.
 func (l *Lookahead) Discard(n int) (int, error) {
 	if n > l.Buffered() {
 		n = l.Buffered()
@@ -169,8 +169,8 @@ func readSome(r io.Reader, p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// share divides s into as many parts as there are cores. The Reader decodes the first one; helpers
-// decode a piece of each of the others.
+// share divides s into one part for the Reader and one for each helper. The Reader decodes the
+// first one; each helper decodes a piece of another one.
 //
 // The first part is a tenth smaller than an equal share, because the Reader also translates the
 // pieces: measured with one helper, neither then waits for the other.
@@ -198,8 +198,8 @@ func (l *Lookahead) newPiece() *piece {
 	return newPiece(8 * l.sizes.segment / (1 + cap(l.helpers)))
 }
 
-// piece returns the piece that begins at that bit of the buffered bytes, once it is decoded, or nil
-// if there is none. The caller must release it.
+// piece waits until the piece that begins at the given bit of the buffered bytes is decoded, and
+// returns it, or nil if there is none. The caller must release it.
 func (l *Lookahead) piece(bit int) *piece {
 	bit += 8 * l.current.start
 	for len(l.current.pieces) > 0 {
@@ -224,7 +224,7 @@ func (l *Lookahead) piece(bit int) *piece {
 	return nil
 }
 
-// endOf returns the bit of the buffered bytes after p.
+// endOf returns the bit of the buffered bytes where p ends.
 func (l *Lookahead) endOf(p *piece) int { return p.end - 8*l.current.start }
 
 func (l *Lookahead) drop(s *segment) {

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// A piece is a part of the stream that is decoded before what precedes it is known. It begins with
-// the first block found after from, and ends between two blocks.
+// A piece is a part of the stream that is decoded before the data that precedes it is known. It
+// begins with the first block found after from, and ends between two blocks.
 type piece struct {
 	decoder
-	from, to int // bits of the segment: where to search, and from where on blocks belong to the next piece
+	from, to int // bits of the segment: the search begins at from; blocks at to or later belong to the next piece
 
 	// start is the bit where the first block begins, or -1. It may be read once found is closed.
 	start int
@@ -24,9 +24,9 @@ type piece struct {
 	unwanted atomic.Bool // stops the decoding at the next block
 }
 
-// newPiece returns a piece for about that many symbols. Eight symbols for each compressed byte are
-// enough for images, which have two to six. A piece with more symbols ends early, or is useless if
-// it is a single block.
+// newPiece returns a piece with room for about the given number of symbols. Eight symbols for each
+// compressed byte are enough for images, which have two to six. A piece with more symbols ends
+// early, or is useless if it is a single block.
 func newPiece(symbols int) *piece {
 	p := new(piece)
 	p.out = make([]byte, 2*(maxDistance+symbols+outputSlack))
@@ -36,7 +36,7 @@ func newPiece(symbols int) *piece {
 	return p
 }
 
-// prepare makes p a piece of a segment, between two of its bits.
+// prepare makes p a piece between two bits of a segment.
 func (p *piece) prepare(from, to int) {
 	p.from, p.to = from, to
 	p.start, p.end, p.symbols = -1, 0, nil
@@ -88,7 +88,7 @@ func (p *piece) decode(data []byte) {
 	}
 }
 
-// usable reports whether the piece is as long as the part of it that the next one may copy from.
+// usable reports whether the piece is long enough: the data after it may copy from its last 32 KiB.
 func (p *piece) usable() bool { return len(p.symbols) >= 2*maxDistance }
 
 // A symbol is a byte of data, or, if it was copied from before the piece, marker plus the index of
@@ -98,7 +98,7 @@ const marker = 1 << 15
 // fourMarkers are the marker bits of four symbols.
 const fourMarkers = marker | marker<<16 | marker<<32 | marker<<48
 
-// putMarkers writes the symbols of the 32 KiB before a piece.
+// putMarkers writes the symbols for the 32 KiB before a piece.
 func putMarkers(out []byte) {
 	for i := range maxDistance {
 		binary.LittleEndian.PutUint16(out[2*i:], uint16(marker|i))
@@ -118,7 +118,7 @@ func (m *meanings) setBytes() {
 // markers returns the meanings of the symbols with a marker: the 32 KiB before the piece.
 func (m *meanings) markers() []byte { return m[marker:] }
 
-// resolve writes the bytes of symbols to dst, as many as fit or exist, and returns their number.
+// resolve writes the bytes of symbols to dst, until one of them ends, and returns their number.
 //
 // Most groups of 16 symbols have no marker: packing their bytes takes half the time of looking up
 // each of them.

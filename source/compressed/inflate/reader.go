@@ -14,12 +14,12 @@ const (
 type Reader struct {
 	decoder
 	window [windowSize]byte // the decoder's out: at least the last 32 KiB of the data, if there is so much
-	read   int              // number of its bytes that Read has returned
+	read   int              // number of bytes of window that Read has returned
 	err    error
 
-	ahead *Lookahead // the input, if it is a Lookahead
-	piece *piece     // follows the window's data
-	taken int        // bytes of its symbols that have been returned
+	lookahead *Lookahead // the input, if it is a Lookahead
+	piece     *piece     // follows the data in window; nil if there is none
+	taken     int        // bytes of the symbols of piece that Read has returned
 }
 
 // NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next
@@ -36,12 +36,12 @@ func (z *Reader) Reset(in Input) {
 	z.start(in)
 	z.out, z.written, z.limit = z.window[:], 0, windowLimit
 	z.read, z.err = 0, nil
-	z.ahead, _ = in.(*Lookahead)
+	z.lookahead, _ = in.(*Lookahead)
 	z.piece = nil
 }
 
-// InputOffset returns how many bytes of the stream have been decoded, perhaps ahead of the data
-// that Read has returned. After io.EOF it is the length of the stream.
+// InputOffset returns the number of bytes of the stream that have been decoded, perhaps ahead of
+// the data that Read has returned. After io.EOF it is the length of the stream.
 func (z *Reader) InputOffset() int64 { return z.used() }
 
 // Read reads up to len(p) bytes of data. It returns decoded data before it waits for more input, at
@@ -91,16 +91,17 @@ func (z *Reader) slide() {
 	z.written, z.read = maxDistance, maxDistance
 }
 
-// jump skips a piece that begins here, which Read then returns. It reports whether there was one.
+// jump reports whether a decoded piece begins here. If so, it skips the piece in the input, and
+// Read returns it next.
 func (z *Reader) jump() bool {
-	if z.ahead == nil || z.written < maxDistance {
+	if z.lookahead == nil || z.written < maxDistance {
 		return false
 	}
-	z.piece = z.ahead.piece(z.bit())
+	z.piece = z.lookahead.piece(z.bit())
 	if z.piece == nil {
 		return false
 	}
-	z.seek(z.ahead.endOf(z.piece))
+	z.seek(z.lookahead.endOf(z.piece))
 	z.taken = 0
 	return true
 }
@@ -121,7 +122,7 @@ func (z *Reader) readPiece(p []byte) int {
 		meanings.resolve(end, symbols[len(symbols)-2*maxDistance:])
 		z.written = len(meanings) + maxDistance
 		z.read = z.written
-		z.ahead.release(z.piece)
+		z.lookahead.release(z.piece)
 		z.piece = nil
 	}
 	return n

@@ -13,9 +13,9 @@ const (
 	lengthBits   = 7 // no second level
 )
 
-// Entries of both levels. The largest complete codes need 2,342 and 402, according to zlib's
-// enough.c for 288 and 32 symbols. The sizes are powers of two, so that a mask keeps an index in
-// range.
+// Numbers of entries of both levels together. The largest complete codes need 2,342 and 402,
+// according to zlib's enough.c for 288 and 32 symbols. The sizes are powers of two, so that a mask
+// keeps an index in range.
 const (
 	literalTableSize  = 4096
 	distanceTableSize = 512
@@ -28,7 +28,7 @@ const (
 //	bits 8–11   bits of code; in a link, the index bits of the second level
 //	bit  13     end: the end of the block
 //	bit  14     link: a second level begins at the value
-//	bit  15     special: end, link, or neither: a symbol or code that must not occur
+//	bit  15     special: set with end or link; alone, a symbol or code that must not occur
 //	bits 16–30  value: the literal, the base of a length or distance, the symbol of a code length
 //	bit  31     literal
 //
@@ -98,19 +98,19 @@ type builder struct {
 }
 
 func (b *builder) sort(lengths []uint8) {
-	var at [maxCode + 1]int
+	var start [maxCode + 1]int
 	for n := 1; n < maxCode; n++ {
-		at[n+1] = at[n] + b.count[n]
+		start[n+1] = start[n] + b.count[n]
 	}
 	for s, n := range lengths {
 		if n != 0 {
-			b.sorted[at[n]] = uint16(s)
-			at[n]++
+			b.sorted[start[n]] = uint16(s)
+			start[n]++
 		}
 	}
 }
 
-// take returns the next code, of n bits, with its first bit lowest, and its entry.
+// take returns the next code, which has n bits, with its first bit lowest, and its entry.
 func (b *builder) take(n int) (reversed int, e entry) {
 	reversed = int(bits.Reverse16(b.code) >> (16 - n))
 	e = b.entries[b.sorted[b.next]]
@@ -119,8 +119,9 @@ func (b *builder) take(n int) (reversed int, e entry) {
 	return reversed, e
 }
 
-// firstLevel enters the codes that fit. The table grows with the length of the codes: doubling it
-// repeats the shorter codes for both values of the next bit. Patterns without a code stay special.
+// firstLevel enters the codes of up to firstBits bits. The table grows with the length of the
+// codes: doubling it repeats the shorter codes for both values of the next bit. Patterns without a
+// code stay special.
 func (b *builder) firstLevel() {
 	b.table[0] = special
 	for n := 1; n <= b.firstBits; n++ {
@@ -156,8 +157,9 @@ func (b *builder) secondLevel() {
 	}
 }
 
-// indexBits returns how many index bits a second-level table needs that begins with the first of
-// left codes of n bits: as many as it takes until the codes, which are complete, fill it.
+// indexBits returns the number of index bits of the second-level table for the next code, which has
+// n bits, like left−1 codes after it. It considers longer and longer codes until they fill the
+// table.
 func (b *builder) indexBits(n, left int) int {
 	k := n - b.firstBits
 	for used := left; used < 1<<k; {
