@@ -61,7 +61,7 @@ func TestEveryFault(t *testing.T) {
 				for at := 1; ; at++ {
 					dir := t.TempDir()
 					c.old(t, dir)
-					d := &faultyDisk{at: at, mode: mode, lacks: c.lacks}
+					d := &faultyDisk{failAt: at, mode: mode, lacks: c.lacks}
 					withFault(t, d, dir, c.made(dir, "new"), want, Options{Overwrite: c.overwrite})
 					if d.failed == "" {
 						if at < 10 {
@@ -79,7 +79,7 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 	t.Helper()
 	old := readTree(t, dir)
 	err := run(d.disk(), o, made...)
-	operation := fmt.Sprintf("operation %d (%s)", d.at, d.failed)
+	operation := fmt.Sprintf("operation %d (%s)", d.failAt, d.failed)
 	got := readTree(t, dir)
 	allNew := true
 	for _, out := range made {

@@ -25,13 +25,13 @@ const (
 	faultCrash                   // like all that follow, as if the process had been killed
 )
 
-// A faultyDisk is a disk whose at-th operation fails, counted from 1; none if at is 0. It may also
-// lack operations, or fail them as the function fails says.
+// A faultyDisk is a disk whose operation number failAt fails, counted from 1; none fails if failAt
+// is 0. It may also lack operations, or return the errors of the function fails.
 type faultyDisk struct {
-	at    int
-	mode  faultMode
-	lacks []string
-	fails func(operation, path string) error // called before the effect; nil lets the operation go on
+	failAt int
+	mode   faultMode
+	lacks  []string
+	fails  func(operation, path string) error // called before the effect; nil lets the operation go on
 
 	mu     sync.Mutex
 	count  int
@@ -73,11 +73,11 @@ func (d *faultyDisk) do(operation, path string, effect func() error) error {
 	}
 	d.mu.Lock()
 	d.count++
-	hit := d.count == d.at
+	hit := d.count == d.failAt
 	if hit {
 		d.failed = operation
 	}
-	crashed := d.mode == faultCrash && d.at > 0 && d.count >= d.at
+	crashed := d.mode == faultCrash && d.failAt > 0 && d.count >= d.failAt
 	d.mu.Unlock()
 	switch {
 	case crashed, hit && d.mode == faultBefore:
@@ -170,8 +170,8 @@ func (t tree) hidden() []string {
 }
 
 // An outputOf is a target and its content: a file has one entry, with the key "", and a folder has
-// an entry for each file, with the key class/name. A .png is written at once, everything else as a
-// stream in two pieces.
+// an entry for each file, with the key subfolder/name. A .png is written at once, everything else
+// as a stream in two pieces.
 type outputOf struct {
 	Target
 	files tree

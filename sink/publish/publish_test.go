@@ -259,8 +259,8 @@ func TestFreeSpace(t *testing.T) {
 	}
 }
 
-// TestTake renames files and folders to free names, and to none that is taken.
-func TestTake(t *testing.T) {
+// TestRename renames files and folders to free names, and refuses names that are taken.
+func TestRename(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plant(t, dir, tree{"file": "new", "folder/f": "", "full/f": "", "empty/": "", "old": "old"})

@@ -309,8 +309,8 @@ func TestUnusedInvalidEntries(t *testing.T) {
 	}
 }
 
-// TestManyParts has a footer with more structs, of 3 bytes each, than a decoder has memory for.
-func TestManyParts(t *testing.T) {
+// TestManyStructs has a footer with more structs, of 3 bytes each, than a decoder has memory for.
+func TestManyStructs(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]error{maxStructs: nil, maxStructs + 1: errCompactMany} {
 		list := binary.AppendUvarint([]byte{0x19, 0xfc}, uint64(n)) // field 1: a list of structs
