@@ -49,7 +49,7 @@ func TestForeign(t *testing.T) {
 			for way, open := range ways(t, file) {
 				for _, limit := range []int{1, 3, 5, 100} {
 					o := source.ReadOptions{}
-					if strings.HasSuffix(name, "-untold") || name == "binary-view-long" || name == "polars-binary" { // bytes of an unknown type
+					if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" || name == "polars-binary" { // bytes of an unknown type
 						o.DType = idx.Uint8
 					}
 					table, err := open(o)
@@ -157,9 +157,9 @@ func TestOptionsAndNotes(t *testing.T) {
 		{"pixels", source.ReadOptions{Shape: []int{9}, DType: idx.Uint8}, 0, idx.Uint8, nil, ""},
 		{"pixels", source.ReadOptions{Shape: []int{1, 9}, DType: idx.Uint8}, 1, idx.Uint8, []int{1, 9}, ""},
 		{"mixed-pixels", source.ReadOptions{}, 0, idx.Int32, []int{2, 2}, "of several types"},
-		{"binary-untold", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "read as uint8 of shape 12"},
-		{"binary-untold", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "read as uint8 of shape 3×4"},
-		{"binary-untold", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
+		{"binary-without-type", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "read as uint8 of shape 12"},
+		{"binary-without-type", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "read as uint8 of shape 3×4"},
+		{"binary-without-type", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
 		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "column class is skipped"},
 		{"category-pandas", source.ReadOptions{}, 1, idx.Uint8, nil, "column species: its texts become the labels 0 to 2, in the order of its dictionary"},
 		{"category-pandas", source.ReadOptions{DType: idx.Int16}, 1, idx.Int16, nil, "column species: its texts become"},

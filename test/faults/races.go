@@ -13,7 +13,7 @@ import (
 
 // races are other runs, users and readers beside a run.
 func (h *harness) races() error {
-	if err := h.crowds(); err != nil {
+	if err := h.contention(); err != nil {
 		return err
 	}
 	benches, err := h.benches()

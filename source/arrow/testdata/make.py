@@ -91,7 +91,7 @@ for name, kind in {"binary": pa.binary(), "large-binary": pa.large_binary(), "bi
     schema = pa.schema([pa.field("image", kind, metadata=shape), pa.field("short", pa.binary_view(), metadata={"idx.dtype": "int16", "idx.shape": "[2]"})])
     save(name, pa.table([pa.array(raw, kind), pa.array([r[:4] for r in raw], pa.binary_view())], schema=schema), batch=4,
          image=values, short=values.reshape(7, 12)[:, :4].copy().view("<i2"))
-    save(name + "-untold", {"image": pa.array(raw, kind)}, compression="zstd", image=values.reshape(7, 12))
+    save(name + "-without-type", {"image": pa.array(raw, kind)}, compression="zstd", image=values.reshape(7, 12))
 long = ((np.arange(5 * 100) * 11) % 251).astype("u1").reshape(5, 100)
 save("binary-view-long", {"image": pa.array([v.tobytes() for v in long], pa.binary_view())}, slices=[(1, 4), (0, 5)],
      image=np.concatenate([long[1:4], long]))

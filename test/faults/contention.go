@@ -16,12 +16,12 @@ import (
 // Runs with one output at once. Each takes one of some ranges of rows, so that the output shows
 // which runs may have made it.
 const (
-	crowd  = 32 // runs
-	ranges = 12
+	contenders = 32 // runs
+	ranges     = 12
 )
 
-// crowds let many runs make one output.
-func (h *harness) crowds() error {
+// contention lets many runs make one output.
+func (h *harness) contention() error {
 	rounds := 100
 	if h.quick {
 		rounds = 5
@@ -51,14 +51,14 @@ func (h *harness) crowds() error {
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("%d runs of one output at once, %s, %s", crowd, c.name, c.st.name)
+		name := fmt.Sprintf("%d runs of one output at once, %s, %s", contenders, c.name, c.st.name)
 		if c.killed {
 			name += ", a third of them killed"
 		}
 		r := h.row("Other runs and readers", name)
 		r.addCase()
 		for round := range max(c.rounds, 1) {
-			wrong, err := b.crowdRound(variants, c.killed)
+			wrong, err := b.contentionRound(variants, c.killed)
 			if err != nil {
 				return err
 			}
@@ -91,8 +91,8 @@ func (b *bench) variants() ([]tree, error) {
 
 func rowsOf(member int) string { return fmt.Sprintf("%d:%d", member%ranges, member%ranges+4) }
 
-// crowdRound starts all runs at once and waits for all.
-func (b *bench) crowdRound(variants []tree, killed bool) ([]string, error) {
+// contentionRound starts all runs at once and waits for all.
+func (b *bench) contentionRound(variants []tree, killed bool) ([]string, error) {
 	dir, err := b.box()
 	if err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func (b *bench) crowdRound(variants []tree, killed bool) ([]string, error) {
 	defer os.RemoveAll(dir)
 	var (
 		group sync.WaitGroup
-		ends  [crowd]ending
-		texts [crowd]string
-		errs  [crowd]error
+		ends  [contenders]ending
+		texts [contenders]string
+		errs  [contenders]error
 	)
-	for i := range crowd {
+	for i := range contenders {
 		group.Go(func() {
 			cmd := b.command(dir, rowsOf(i), b.overwrite)
 			if killed && i%3 == 0 {
