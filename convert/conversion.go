@@ -112,24 +112,22 @@ func (o *conversion) isHub(f formats.Format) bool {
 	return f.Layouts != nil && o.formatOptions(f).Layout == "huggingface"
 }
 
-// hasClassColumn reports whether outputs of f can have a column of class names.
-func hasClassColumn(f formats.Format) bool { return f.Layouts != nil || f.Text() }
-
 // usesLabel reports whether outputs of f depend on which column is the label.
 func (o *conversion) usesLabel(f formats.Format) bool {
 	_, index := o.labelIndex() // an index turns the numbers of a label into columns
-	return index && !f.IsIDX || f.Images || o.ClassColumn && hasClassColumn(f) || o.isHub(f)
+	return index && !f.IsIDX || f.Images || o.ClassColumn && f.ClassColumn || o.isHub(f)
 }
-
-const hintDivide = "the formats that can are Parquet, Arrow, CSV, TSV and tar"
 
 // checkUsed returns an error if a flag applies to no output, or if an output of a plan cannot be
 // divided.
 func (o *conversion) checkUsed() error {
 	splittable := func(f formats.Format) bool { return f.Splittable }
+	classColumn := func(f formats.Format) bool { return f.ClassColumn }
+	styled := func(f formats.Format) bool { return f.Styled }
+	folder := func(f formats.Format) bool { return f.Folder }
 	var name string
 	if o.planning && o.makes(func(f formats.Format) bool { name = f.Name; return !f.Splittable }) {
-		return usagef("%s outputs cannot be divided into parts", name).WithHint("%s", hintDivide)
+		return usagef("%s outputs cannot be divided into parts", name).WithHint("use %s", formats.List(splittable))
 	}
 	for _, flag := range []struct {
 		name    string
@@ -137,16 +135,16 @@ func (o *conversion) checkUsed() error {
 		outputs string // those that use it
 		used    func(formats.Format) bool
 	}{
-		{"csv-style", o.CSVStyle != "", "CSV and TSV", formats.Format.Text},
-		{"class-folders", o.ClassFolders != "", "PNG folders", func(f formats.Format) bool { return f.Folder }},
-		{"class-column", o.ClassColumn, "Parquet, Arrow, and CSV and TSV with a header", hasClassColumn},
-		{"metadata-csv", o.MetadataCSV, "PNG folders", func(f formats.Format) bool { return f.Folder && f.Images }},
+		{"csv-style", o.CSVStyle != "", formats.List(styled), styled},
+		{"class-folders", o.ClassFolders != "", "PNG folders", folder},
+		{"class-column", o.ClassColumn, formats.List(classColumn), classColumn},
+		{"metadata-csv", o.MetadataCSV, "PNG folders", folder},
 		{"channels", o.Channels != "", "PNG folders, tar, and the layouts huggingface and spark-image", func(f formats.Format) bool {
 			l, err := layout.Get(o.formatOptions(f).Layout)
 			return f.Images || f.Layouts != nil && err == nil && l.Images()
 		}},
-		{"rows-per-file", o.RowsPerFile > 0, "Parquet, Arrow, CSV, TSV and tar", splittable},
-		{"file-size", o.FileSize > 0, "Parquet, Arrow, CSV, TSV and tar", splittable},
+		{"rows-per-file", o.RowsPerFile > 0, formats.List(splittable), splittable},
+		{"file-size", o.FileSize > 0, formats.List(splittable), splittable},
 	} {
 		if flag.given && !o.makes(flag.used) {
 			return usagef("no output uses --%s: it is for %s", flag.name, flag.outputs)
@@ -160,7 +158,7 @@ func (o *conversion) checkUsed() error {
 		return e
 	}
 	if e := o.unused("compression", slices.Sorted(maps.Keys(o.compression)), func(f formats.Format) bool { return f.Codecs != nil }); e != nil {
-		if !o.makes(func(f formats.Format) bool { return f.Text() || f.IsIDX }) {
+		if !o.makes(func(f formats.Format) bool { return f.Compressible }) {
 			return e
 		}
 		return e.WithHint("the file name selects the compression of CSV and IDX: -o data.csv.gz, or --to csv --compression csv=gzip for an output folder")
@@ -187,7 +185,7 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 // of its class folders in the file of names.
 func (o *conversion) checkClasses(splits []dataset.Split) error {
 	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
-	if o.Classes == "" || read || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || hasClassColumn(f) && o.ClassColumn || o.isHub(f) }) {
+	if o.Classes == "" || read || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
 		return nil
 	}
 	return usagef("no output uses --classes").WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders and the layout huggingface contain them")

@@ -175,7 +175,7 @@ func (d *remote) check(o *conversion, out *output) error {
 			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 	case o.IfChanged:
 		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("use --overwrite instead of --if-changed")
-	case o.Verify && out.format.Name != "tar": // checkVerify refuses tar for every destination
+	case o.Verify && !out.format.WriteOnly: // checkVerify refuses these for every destination
 		return usagef("--verify: an object cannot be read before it is published: %s", d.url).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(d.url))
 	}
 	return nil
@@ -203,7 +203,7 @@ func (d *stream) check(o *conversion, out *output) error {
 func (d *stream) join(*output, *destinations) {}
 
 func (d *stream) open(out *output) (io.Writer, *publish.Folder, error) {
-	if f, ok := d.Writer.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !out.format.Text() {
+	if f, ok := d.Writer.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !out.format.Text {
 		return nil, nil, usagef("will not write %s to a terminal", out.format.Name).WithHint("redirect standard output to a file or a program")
 	}
 	return d.Writer, nil, CheckOpen(d.Writer)

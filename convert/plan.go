@@ -135,7 +135,7 @@ func (r *run) addTarget(ctx context.Context, p *plan.Plan, j *job, rowsPerPart i
 	}
 	out, s := outs[0], j.passes[0].schema
 	if out.sharding == nil || out.sharding.mark != publish.PartsMark {
-		return usagef("%s cannot be divided into parts", out.name()).WithHint("%s", hintDivide)
+		return usagef("%s cannot be divided into parts", out.name()).WithHint("in the layout huggingface, write a file, such as -o train.parquet, not a folder")
 	}
 	t := plan.Target{Path: out.path, Format: out.format.Name, Extension: out.sharding.extension, Rows: s.Rows,
 		Dataset: cmp.Or(j.datasetName(), dataset.DatasetNone)}

@@ -227,8 +227,8 @@ func (r *run) checkVerify() error {
 		switch {
 		case out.options.Style == "matrix" && !slices.ContainsFunc(out.pass.schema.Columns, tensor):
 			return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
-		case out.format.Name == "tar":
-			return usagef("--verify: tar files cannot be read back").WithHint("leave out --verify for them")
+		case out.format.WriteOnly:
+			return usagef("--verify: %s files cannot be read back", out.format.Name).WithHint("leave out --verify for them")
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/sink/csv"
+	sinkformats "github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
@@ -97,7 +98,7 @@ func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
 	}
 	defer found.Close() // only read from
 	_, err = o.compare(ctx, expected.table, found, comparison{path: out.path, title: "verifying " + out.job.title(),
-		text: out.format.Text(), partial: out.format.OneColumn || out.format.Images})
+		text: out.format.Text, partial: out.format.OneColumn || out.format.Images})
 	return err
 }
 
@@ -122,7 +123,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
 	}
 	read := source.ReadOptions{MaxRecordSize: MaxRecordBytes, Like: columns} // lines of text are longer than records
-	if out.format.Text() {
+	if out.format.Text {
 		header := csv.HasHeader(out.options.Style)
 		read.Header = &header
 	}
@@ -147,8 +148,8 @@ type verification struct {
 // error is of the kind fault.Differs if something differs.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	r := NewReport(in.Events)
-	if strings.HasSuffix(strings.ToLower(output), ".tar") {
-		return r, usagef("%s: verify does not read tar", output).WithHint("compare an output of another format, such as Parquet")
+	if f, _, _ := sinkformats.ByName(output); f.WriteOnly {
+		return r, usagef("%s: verify does not read %s", output, f.Name).WithHint("compare an output of another format, such as Parquet")
 	}
 	in.Inputs = append([]string{output}, in.Inputs...) // so that one store gets the parameters of all URLs
 	c, err := newInputConversion(in, view, r)

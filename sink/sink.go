@@ -13,7 +13,9 @@ type Sink interface {
 	// many goroutines at once, for different batches; steps run one at a time, in row order. A sink
 	// must not write to b, whose buffers it shares with other sinks, nor use it after the step has
 	// returned. After an error elsewhere, a step might not be run at all. State that depends on the
-	// order of rows (dictionaries, offsets, row groups) belongs in steps.
+	// order of rows (dictionaries, offsets, row groups) belongs in steps. A sink that supports class
+	// names writes a column of them after the label if the schema has Classes, and calls
+	// Classes.Check in Encode.
 	Encode(ctx context.Context, b schema.Batch) (step func() error, err error)
 	// Close writes the end of the output. It is called once, after every step has succeeded; after
 	// an error it is not called, and the publisher discards the files. A sink never closes the
@@ -30,7 +32,8 @@ type Sizer interface {
 }
 
 // A Splitter can end its output after any step and continue with the following rows in another one.
-// Encode does not depend on it: a batch goes to the output that is current when its step runs.
+// Encode does not depend on it: a batch goes to the output that is current when its step runs. The
+// sinks of splittable formats (see sink/formats) must be Splitters.
 type Splitter interface {
 	Sink
 	// Next ends the output, as Close does, and begins another in w. It is called between steps,

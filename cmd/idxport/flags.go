@@ -116,16 +116,7 @@ func outputFlags() []flagSpec {
 }
 
 // splittable returns the names of the formats whose outputs can be folders of part files.
-func splittable() string {
-	var names []string
-	for _, f := range formats.All() {
-		if f.Splittable {
-			names = append(names, f.Name)
-		}
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
+func splittable() string { return formats.List(func(f formats.Format) bool { return f.Splittable }) }
 
 // inputFlags choose what is read, and how.
 func inputFlags() []flagSpec {
@@ -215,8 +206,9 @@ func formatFlags() []flagSpec {
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
 			to:     func(s *settings) any { return &s.CSVStyle }},
 		{name: "class-column", commands: "convert plan", about: aboutFormat, usage: "add a text column with the class names",
-			detail: "The column is named class and follows the label. Only for Parquet, Arrow, and CSV and TSV with a header.",
-			to:     func(s *settings) any { return &s.ClassColumn }},
+			detail: "The column is named class and follows the label. Only for " +
+				formats.List(func(f formats.Format) bool { return f.ClassColumn }) + "; CSV needs a style with a header.",
+			to: func(s *settings) any { return &s.ClassColumn }},
 		{name: "label-column", value: "NAME", commands: viewCommands + "plan", about: aboutFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If the file of labels has several numbers in each record, without names, " +
 				"give the index (from 0) of the number to use: with --label-column 1, that number is the column label, and the others are label_0, label_2, ….",

@@ -32,12 +32,18 @@ type Format struct {
 	IsIDX        bool     // an output is an IDX file: transforms of a data set's definition are not applied
 	Images       bool     // records become images, and Options.Channels applies
 	Splittable   bool     // an output can be split into many files: its sink is a sink.Splitter
+	WriteOnly    bool     // idxport cannot read outputs back
+	Text         bool     // an output can be shown on a terminal
+	Styled       bool     // Options.Style applies
+	ClassColumn  bool     // tables may have a column of class names, schema.Classes
 	Compressible bool     // whole files can be compressed, with the extension .gz or .zst
 	Codecs       []string // compressions inside the format, the default first; nil if it has none
 	Layouts      []string // representations of a tensor, the default first; nil if there is only one
 
-	load func(path string, s *schema.Schema, o Options) string // see LoadLine
-	open func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
+	open      func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
+	minRow    func(s *schema.Schema, o Options) int                 // see MinSize; nil if no bound is known
+	load      func(path string, s *schema.Schema, o Options) string // see LoadLine
+	loadParts func(path string, s *schema.Schema, o Options) string // see LoadPartsLine; nil if there is no such line
 }
 
 // An Output is where a sink writes: a stream of bytes, or a folder if the format is one.
@@ -64,24 +70,25 @@ func All() []Format {
 	layouts := layout.Names()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, Splittable: true, open: openParquet, load: loadParquet},
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: openParquet, minRow: minParquetRow, load: loadParquet, loadParts: loadParquetParts},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, open: openArrow(false),
-			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()")},
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(false), minRow: minBinaryRow,
+			load:      line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()"),
+			loadParts: line("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, open: openArrow(true),
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(true), minRow: minBinaryRow,
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true,
-			open: openCSV(','), load: pandas("")},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true,
-			open: openCSV('\t'), load: pandas(`, sep="\t"`)},
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
+			ClassColumn: true, open: openCSV(','), minRow: minTextRow, load: pandas(""), loadParts: pandasParts("")},
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
+			ClassColumn: true, open: openCSV('\t'), minRow: minTextRow, load: pandas(`, sep="\t"`), loadParts: pandasParts(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
-		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true,
-			open: openTar, load: loadTar},
+		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
+			open: openTar, minRow: minTarRow, load: loadTar, loadParts: loadTarParts},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
-			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
+			minRow: minColumnRow, load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
 		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
-			IsIDX: true, open: openIDX, load: loadIDX},
+			IsIDX: true, open: openIDX, minRow: minColumnRow, load: loadIDX},
 	}
 }
 
@@ -98,6 +105,18 @@ func Names() []string {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// List returns the names of the formats for which has is true, for messages: "parquet, arrow or csv".
+func List(has func(Format) bool) string {
+	var names []string
+	for _, f := range All() {
+		if has(f) {
+			names = append(names, f.Name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // Named returns the format with the given name, ignoring case.
@@ -180,38 +199,48 @@ func (f Format) FileExtension(codec string) string {
 	return f.Extension
 }
 
-// Text reports whether outputs of f can be shown on a terminal.
-func (f Format) Text() bool { return f.Name == "csv" || f.Name == "tsv" }
-
 // MinSize returns a lower bound for the bytes of an output of f; 0 if none is known.
 func (f Format) MinSize(s *schema.Schema, o Options) int64 {
-	if l, err := layout.Get(o.Layout); err == nil && f.Layouts != nil && l.Compresses {
-		return 0
-	}
+	l, err := layout.Get(o.Layout)
+	compresses := err == nil && f.Layouts != nil && l.Compresses
 	plain := o.Compression.Name == "none" || o.Compression.Name == "" && (f.Codecs == nil || f.Codecs[0] == "none")
-	switch {
-	case s.Rows < 0 || !plain || f.Folder:
+	if f.minRow == nil || s.Rows < 0 || !plain || compresses {
 		return 0
-	case f.OneColumn:
-		return s.Rows * int64(s.Columns[o.Column].RecordSize())
-	case f.Images:
-		return 1024 * s.Rows // tar: a block for the header and at least one for the image
-	case f.Text():
-		elements := 0
-		for _, c := range s.Columns {
-			elements += c.Elements()
-		}
-		return 2 * s.Rows * int64(elements) // a digit and a separator
 	}
-	size := 0
+	return s.Rows * int64(f.minRow(s, o))
+}
+
+// minBinaryRow returns the number of bytes of a row's values in memory.
+func minBinaryRow(s *schema.Schema, _ Options) (size int) {
 	for _, c := range s.Columns {
-		if f.Name == "parquet" && (c.Scalar() || o.Layout == "columns") {
-			continue // with a dictionary, a value may take less than a bit
-		}
 		size += c.RecordSize()
 	}
-	return s.Rows * int64(size)
+	return size
 }
+
+// minColumnRow is minBinaryRow for formats of one column.
+func minColumnRow(s *schema.Schema, o Options) int { return s.Columns[o.Column].RecordSize() }
+
+// minParquetRow leaves out columns that may have a dictionary: then a value may take less than a bit.
+func minParquetRow(s *schema.Schema, o Options) (size int) {
+	for _, c := range s.Columns {
+		if !c.Scalar() && o.Layout != "columns" {
+			size += c.RecordSize()
+		}
+	}
+	return size
+}
+
+// minTextRow counts a digit and a separator for each element.
+func minTextRow(s *schema.Schema, _ Options) (size int) {
+	for _, c := range s.Columns {
+		size += 2 * c.Elements()
+	}
+	return size
+}
+
+// minTarRow counts a block for the header of a file and at least one for the image.
+func minTarRow(*schema.Schema, Options) int { return 1024 }
 
 func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels, Version: o.Version})

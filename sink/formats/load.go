@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
@@ -13,24 +12,13 @@ import (
 // s with the options o; "" if there is none.
 func (f Format) LoadLine(path string, s *schema.Schema, o Options) string { return f.load(path, s, o) }
 
-// LoadPartsLine is LoadLine for an output that was split into many files, in the folder at path.
+// LoadPartsLine is LoadLine for an output that was split into many files, in the folder at path; ""
+// if there is none.
 func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
-	switch f.Name {
-	case "parquet":
-		if o.Layout == "huggingface" {
-			return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(%q)", path)
-		}
-		return f.load(path, s, o)
-	case "arrow":
-		return fmt.Sprintf("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()", path)
-	case "csv", "tsv":
-		frame := strings.TrimPrefix(f.load("PART", s, o), "import pandas as pd; frame = ")
-		return fmt.Sprintf("import glob, pandas as pd; frame = pd.concat(%s for part in sorted(glob.glob(%q)))",
-			strings.Replace(frame, `"PART"`, "part", 1), path+"/part-*")
-	case "tar":
-		return "import glob; " + strings.Replace(f.load("PART", s, o), `"PART"`, fmt.Sprintf("sorted(glob.glob(%q))", path+"/part-*"), 1)
+	if f.loadParts == nil {
+		return ""
 	}
-	return ""
+	return f.loadParts(path, s, o)
 }
 
 // loadParquet uses the library datasets if only it decodes the layout's images. It names a table
@@ -42,20 +30,37 @@ func loadParquet(path string, _ *schema.Schema, o Options) string {
 	return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
 }
 
+func loadParquetParts(path string, s *schema.Schema, o Options) string {
+	if o.Layout == "huggingface" {
+		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(%q)", path)
+	}
+	return loadParquet(path, s, o)
+}
+
 // line returns a function load that inserts the path into format.
 func line(format string) func(string, *schema.Schema, Options) string {
 	return func(path string, _ *schema.Schema, _ Options) string { return fmt.Sprintf(format, path) }
 }
 
-// pandas returns the function load of a CSV format. pandas takes the first line for a header unless
-// header=None is given.
+// readCSV returns the call of pandas that reads a file, an expression in Python. pandas takes the
+// first line for a header unless header=None is given.
+func readCSV(file, arguments string, o Options) string {
+	if !csv.HasHeader(o.Style) {
+		arguments += ", header=None"
+	}
+	return "pd.read_csv(" + file + arguments + ")"
+}
+
+// pandas returns the function load of a CSV format.
 func pandas(arguments string) func(string, *schema.Schema, Options) string {
 	return func(path string, _ *schema.Schema, o Options) string {
-		header := ", header=None"
-		if csv.HasHeader(o.Style) {
-			header = ""
-		}
-		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, arguments+header)
+		return "import pandas as pd; frame = " + readCSV(fmt.Sprintf("%q", path), arguments, o)
+	}
+}
+
+func pandasParts(arguments string) func(string, *schema.Schema, Options) string {
+	return func(path string, _ *schema.Schema, o Options) string {
+		return fmt.Sprintf("import glob, pandas as pd; frame = pd.concat(%s for part in sorted(glob.glob(%q)))", readCSV("part", arguments, o), path+"/part-*")
 	}
 }
 
@@ -71,13 +76,22 @@ func loadPNG(path string, s *schema.Schema, o Options) string {
 	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
 }
 
-// loadTar loads the rows in order. A sample is an image and, if there are labels, its label.
-func loadTar(path string, s *schema.Schema, _ Options) string {
+// readTar returns the lines that load the rows of files, an expression in Python, in order. A
+// sample is an image and, if there are labels, its label.
+func readTar(files string, s *schema.Schema) string {
 	keys := `"png"`
 	if images.Labelled(s) {
 		keys += `, "cls"`
 	}
-	return fmt.Sprintf("import webdataset as wds; samples = wds.WebDataset(%q, shardshuffle=False).decode(\"pil\").to_tuple(%s)", path, keys)
+	return fmt.Sprintf("import webdataset as wds; samples = wds.WebDataset(%s, shardshuffle=False).decode(\"pil\").to_tuple(%s)", files, keys)
+}
+
+func loadTar(path string, s *schema.Schema, _ Options) string {
+	return readTar(fmt.Sprintf("%q", path), s)
+}
+
+func loadTarParts(path string, s *schema.Schema, _ Options) string {
+	return "import glob; " + readTar(fmt.Sprintf("sorted(glob.glob(%q))", path+"/part-*"), s)
 }
 
 // loadIDX opens files that Python's standard library can decompress.
