@@ -107,7 +107,7 @@ func Names() []string {
 	return names
 }
 
-// List returns the names of the formats for which has is true, for messages: "parquet, arrow or csv".
+// List returns the names of the formats for which has is true, for messages: "arrow, csv or tar".
 func List(has func(Format) bool) string {
 	var names []string
 	for _, f := range All() {
@@ -221,7 +221,7 @@ func minBinaryRow(s *schema.Schema, _ Options) (size int) {
 // minColumnRow is minBinaryRow for formats of one column.
 func minColumnRow(s *schema.Schema, o Options) int { return s.Columns[o.Column].RecordSize() }
 
-// minParquetRow leaves out columns that may have a dictionary: then a value may take less than a bit.
+// minParquetRow leaves out columns with dictionaries, in which a value may take less than a bit.
 func minParquetRow(s *schema.Schema, o Options) (size int) {
 	for _, c := range s.Columns {
 		if !c.Scalar() && o.Layout != "columns" {
