@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/fault"
@@ -95,19 +97,34 @@ func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 	return p, err
 }
 
+// hintPlan is the hint for what is not a plan.
+const hintPlan = "give the file that idxport plan wrote"
+
+// decodeText returns the text of an error of package json, whose own is about Go's types.
+func decodeText(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return "found the field " + name + ", expected a plan"
+	}
+	if errors.As(err, &wrong) {
+		return fmt.Sprintf("found a %s in the field %q, expected a plan", wrong.Value, wrong.Field)
+	}
+	return fmt.Sprintf("found damaged JSON, expected a plan: %v", err)
+}
+
 func read(ctx context.Context, objects *object.Store, path string) (*Plan, error) {
 	text, err := readText(ctx, objects, path)
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return nil, invalid(path, "found no JSON object, expected a plan").WithHint("give the file that idxport plan wrote")
+		return nil, invalid(path, "found no JSON object, expected a plan").WithHint(hintPlan)
 	}
 	p := &Plan{Objects: objects}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
-		return nil, invalid(path, "%v", err)
+		return nil, invalid(path, "%s", decodeText(err)).WithHint(hintPlan)
 	}
 	switch {
 	case p.Format != format:
@@ -133,6 +150,9 @@ func readText(ctx context.Context, objects *object.Store, path string) ([]byte, 
 		return nil, err
 	}
 	defer f.Close() // only read from
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fail(fault.Usage, hintPlan, "it is a folder, expected a plan").In(path)
+	}
 	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
 	if err == nil && len(text) > maxPlan {
 		err = invalid(path, "found more than %d bytes, expected a plan", int64(maxPlan)).WithHint("make it with idxport plan")

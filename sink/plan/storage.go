@@ -179,7 +179,7 @@ func (p *Plan) aborted(t *Target) *fault.Error {
 
 // occupied returns the error for a target at whose path something else exists.
 func occupied(target string) error {
-	return fail(fault.Exists, "move it away, then commit again", "%s already exists, and is not what this plan makes", target)
+	return fail(fault.Exists, "move it away, then run the command again", "%s already exists, and is not what this plan makes", target)
 }
 
 // lost returns the error for a part whose result exists, at path, but whose "file" or "upload",

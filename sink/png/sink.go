@@ -113,8 +113,8 @@ func (s *Sink) Notes() []string {
 		return true
 	})
 	if missing := gaps(present); missing != "" {
-		return append(slices.Clone(s.notes), fmt.Sprintf("%s: labels without images have no folders (%s); "+
-			"readers that number the folders will number the classes after them differently", format, missing))
+		return append(slices.Clone(s.notes), fmt.Sprintf("%s: no folder is made for labels without images: %s; "+
+			"readers that number the folders will number the later classes differently", format, missing))
 	}
 	return s.notes
 }

@@ -31,7 +31,11 @@ func noParent(path, reason, hint string) error {
 
 // exists returns the error for a target that may not be replaced. The reason may be empty.
 func exists(path, reason string) error {
-	return fault.New(fault.Exists, "%s", strings.TrimSuffix("already exists: "+reason, ": ")).In(path).WithHint("--overwrite replaces it")
+	hint := "--overwrite replaces it"
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		hint += " if idxport made it"
+	}
+	return fault.New(fault.Exists, "%s", strings.TrimSuffix("already exists: "+reason, ": ")).In(path).WithHint("%s", hint)
 }
 
 // inUse returns the error for a target that another program has open, which Windows does not

@@ -252,7 +252,7 @@ func TestFailingDisks(t *testing.T) {
 		hint string
 	}{
 		"a run that cannot take its lock does not begin": {
-			tree{}, failing(errFault, "lock"), errFault, "train: locking it", ""},
+			tree{}, failing(errFault, "lock"), errFault, "train: cannot be locked: ", ""},
 		"an empty folder that must be removed first, as on Windows, is put back": {
 			tree{"train/": ""}, failing(errFault, "rename", "renameNew"), errFault, "train: publishing it", ""},
 		"a target that is open in another program, on Windows": {

@@ -299,7 +299,7 @@ func refuseForeignParts(d disk, shown, path string) error {
 		return Failure(shown, "listing it", err)
 	}
 	foreign := func(name string) error {
-		return refusal(shown, fmt.Sprintf("it holds %s, which is not a part of an output of idxport", name), foreignHint)
+		return refusal(shown, fmt.Sprintf("it holds %s, which idxport did not write", name), foreignHint)
 	}
 	marked, parts, first, plan, ext := false, 0, 0, "", ""
 	for _, entry := range entries {

@@ -191,7 +191,7 @@ func (s *Set) lock() error {
 		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
 			return refusal(out.Path, "it cannot be locked, as "+path+" is a link", "delete the link")
 		default:
-			return Failure(out.Path, "locking it", err)
+			return Failure(out.Path, "cannot be locked", err)
 		}
 	}
 	return nil
