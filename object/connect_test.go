@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,9 @@ region = not a profile
 		t.Errorf("found %s, expected what the file of credentials says", got)
 	}
 	t.Setenv("AWS_CA_BUNDLE", "")
+	if hint := fault.HintOf(connectionError(syscall.ECONNREFUSED, "")); !strings.HasPrefix(hint, "check the address and the network") {
+		t.Errorf("a refused connection has the hint %q", hint)
+	}
 	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "response_checksum_validation=maybe", "profile=none",
 		"endpoint=x", "endpoint=ftp://x", "endpoint=http://u:p@x", "endpoint=http://x/path", "endpoint=http://[x", "stall=soon"} {
 		s := &Store{Options: quick}

@@ -57,18 +57,31 @@ func (k *keyProvider) RetrieveWithCredContext(cc *credentials.CredContext) (cred
 	case k.found.Expiration.After(time.Now()): // still valid
 		return k.found, nil
 	}
-	return value, searchError(err)
+	return value, k.searchError(err)
+}
+
+// missing says which of the two variables with the keys is not set, if the other is.
+func (k *keyProvider) missing() string {
+	const id, secret = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"
+	switch hasID, hasSecret := os.Getenv(id) != "", os.Getenv(secret) != ""; {
+	case hasID == hasSecret || k.query.Has("profile"):
+		return ""
+	case hasID:
+		return ": " + id + " is set, but not " + secret
+	default:
+		return ": " + secret + " is set, but not " + id
+	}
 }
 
 // searchError returns the error of a failed search for keys; err is nil if there are none. Of a
 // server's answer, the message contains only the code.
-func searchError(err error) error {
+func (k *keyProvider) searchError(err error) error {
 	var known *fault.Error
 	var refused credentials.ErrorResponse
 	var unanswered *url.Error
 	switch {
 	case err == nil:
-		return noCredentials("")
+		return noCredentials(k.missing())
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &refused) && plainCode().MatchString(refused.STSError.Code):
@@ -80,7 +93,8 @@ func searchError(err error) error {
 }
 
 func noCredentials(text string) *fault.Error {
-	return failed(fault.Permission, "%s", "no credentials found"+text)
+	return fault.New(fault.Permission, "%s", "no credentials found"+text).
+		WithHint("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; for a public bucket, add ?anonymous=true to the URL")
 }
 
 func (k *keyProvider) retrieve(cc *credentials.CredContext) (credentials.Value, error) {

@@ -34,21 +34,22 @@ type environment struct {
 // check records an error about a setting, unless ok is true or there is an earlier error.
 func (e *environment) check(ok bool, format string, args ...any) {
 	if !ok && e.err == nil {
-		e.err = failed(fault.Usage, format, args...)
+		e.err = fault.New(fault.Usage, format, args...)
 	}
 }
 
 // readEnvironment reads the shared files. A profile that is chosen by name must exist.
 func readEnvironment(query url.Values) *environment {
 	e := &environment{query: query, profiles: map[string]map[string]string{}}
-	e.profile = cmp.Or(query.Get("profile"), os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"))
+	var origin string
+	e.profile, origin = e.find("profile", "AWS_PROFILE", "AWS_DEFAULT_PROFILE")
 	home, _ := os.UserHomeDir() // without one the files are not found
 	for variable, name := range map[string]string{"AWS_CONFIG_FILE": "config", "AWS_SHARED_CREDENTIALS_FILE": "credentials"} {
 		text, err := os.ReadFile(cmp.Or(os.Getenv(variable), filepath.Join(home, ".aws", name)))
 		e.check(err == nil || errors.Is(err, fs.ErrNotExist), "cannot read AWS's shared file %s", name)
 		e.read(text, name == "config")
 	}
-	e.check(e.profile == "" || e.profiles[e.profile] != nil, "there is no profile %s in AWS's shared config and credentials files", scrub(e.profile))
+	e.check(e.profile == "" || e.profiles[e.profile] != nil, "%s is %s, but AWS's shared config and credentials files have no such profile", origin, scrub(e.profile))
 	e.profile = cmp.Or(e.profile, "default")
 	return e
 }
@@ -88,15 +89,21 @@ func (e *environment) read(text []byte, config bool) {
 // get returns a setting: the parameter, the first of the variables that is set, or that of the
 // profile.
 func (e *environment) get(name string, variables ...string) string {
+	value, _ := e.find(name, variables...)
+	return value
+}
+
+// find is get, and returns what has the setting, for messages.
+func (e *environment) find(name string, variables ...string) (value, origin string) {
 	if value := e.query.Get(name); value != "" {
-		return value
+		return value, "the parameter " + name + " of the URL"
 	}
 	for _, v := range variables {
 		if value := os.Getenv(v); value != "" {
-			return value
+			return value, v
 		}
 	}
-	return e.profiles[e.profile][name]
+	return e.profiles[e.profile][name], name + " of the profile " + scrub(e.profile)
 }
 
 // defaultRegion is used if no region is set. Servers without regions accept it, and AWS names the
@@ -109,27 +116,36 @@ func (e *environment) region() string {
 
 // endpoint returns the URL of the server.
 func (e *environment) endpoint() *url.URL {
-	text := cmp.Or(e.query.Get("endpoint"), e.get("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
-	u, err := url.Parse(text)
+	const example = "a URL such as https://storage.example.org"
+	text, origin := e.find("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+	if value := e.query.Get("endpoint"); value != "" {
+		text, origin = value, "the parameter endpoint"
+	}
+	wrong := origin + " is not " + example
+	if !e.query.Has("endpoint") && !isSuspicious(text) { // it has no password
+		wrong = origin + " is " + scrub(text) + ", expected " + example
+	}
+	u, err := url.Parse(cmp.Or(text, "https://s3.amazonaws.com"))
 	if err != nil {
 		u = new(url.URL)
 	}
-	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "the endpoint is not a URL such as https://storage.example.org")
-	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "the endpoint has a path, expected a URL such as https://storage.example.org")
+	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "%s", wrong)
+	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "%s has a path, expected %s", origin, example)
 	return u
 }
 
 // isTrue returns the value of a parameter that is true or false.
 func (e *environment) isTrue(name string) bool {
 	value, err := strconv.ParseBool(e.query.Get(name))
-	e.check(err == nil || !e.query.Has(name), "the parameter %s is neither true nor false", name)
+	e.check(err == nil || !e.query.Has(name), "the parameter %s of the URL is neither true nor false", name)
 	return value
 }
 
 // whenSupported reports whether a setting turns checksums on.
 func (e *environment) whenSupported(name string) bool {
-	mode := strings.ToLower(cmp.Or(e.get(name, "AWS_"+strings.ToUpper(name)), "when_supported"))
-	e.check(mode == "when_supported" || mode == "when_required", "%s is neither when_supported nor when_required", name)
+	mode, origin := e.find(name, "AWS_"+strings.ToUpper(name))
+	mode = strings.ToLower(cmp.Or(mode, "when_supported"))
+	e.check(mode == "when_supported" || mode == "when_required", "%s is neither when_supported nor when_required", origin)
 	return mode == "when_supported"
 }
 

@@ -64,17 +64,17 @@ func parse(name string) (address, error) {
 		}
 	case "s3":
 		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
-			return refuse("a URL that begins with s3://", "expected a bucket of 3 to 63 letters, digits, dots and dashes, then a slash and the key")
+			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, then a slash and the key")
 		}
 	case "file":
 		if bucket != "" || key == "" {
-			return refuse("a URL that begins with file://", "expected file:/// and an absolute path")
+			return refuse("file://…", "expected file:/// and an absolute path")
 		}
 	case "gs", "azblob":
-		return a, failed(fault.Usage, "this storage is not supported, expected s3://").In("a URL that begins with " + scheme + "://").
+		return a, failed(fault.Usage, "this storage is not supported, expected s3://").In(scheme + "://…").
 			WithHint("for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST; or copy the file to this machine")
 	default:
-		return refuse("a URL that begins with "+scheme+"://", "expected one that begins with s3://, https:// or file://")
+		return refuse(scheme+"://…", "expected one that begins with s3://, https:// or file://")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return refuse(a.String(), "keys with control characters or .. are not supported")
@@ -86,7 +86,7 @@ func parse(name string) (address, error) {
 func (a address) checkWeb() error {
 	u, err := url.Parse(a.String())
 	refuse := func(text string) *fault.Error { // does not show the URL, as it may contain a password
-		return failed(fault.Usage, "%s", text).In("a URL that begins with " + a.scheme + "://")
+		return failed(fault.Usage, "%s", text).In(a.scheme + "://…")
 	}
 	switch {
 	case err != nil && !strings.Contains(a.bucket, "@") || err == nil && u.User == nil && u.Hostname() == "":
@@ -95,7 +95,7 @@ func (a address) checkWeb() error {
 		return refuse("a user and password are not supported, because other users of this machine can see command lines").
 			WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
 	case a.key == "" || strings.HasSuffix(a.key, "/"):
-		return refuse("expected a file: the folders of web servers cannot be listed").
+		return refuse("it names a folder, and folders of web servers cannot be listed").
 			WithHint("name the files, such as %s://HOST/train-images-idx3-ubyte.gz %s://HOST/train-labels-idx1-ubyte.gz", a.scheme, a.scheme)
 	case strings.Contains(a.key, "#"):
 		return refuse("expected no #").WithHint("write %%23 if it belongs to the name of the file")
@@ -107,7 +107,7 @@ func (a address) checkWeb() error {
 // format and an equals sign.
 func CheckOutput(arg string) error {
 	if i := urlIndex(arg); i >= 0 && strings.HasPrefix(arg[i:], "http") {
-		return readOnly().In("a URL that begins with http") // it may contain a password
+		return readOnly().In(arg[i:i+strings.Index(arg[i:], "://")] + "://…") // the rest may contain a password
 	}
 	return nil
 }
