@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/idxport/idxport/shell"
 )
 
 // A File is an open input: an *os.File, an object in a bucket, or a file on a web server.
@@ -103,6 +105,15 @@ func Under(dir, name string) string {
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)
+}
+
+// Word returns the path of a local file as one word of a command line, and other for standard input
+// and URLs, which few programs can open.
+func Word(path, other string) string {
+	if path == Stdin || isURL(path) {
+		return other
+	}
+	return shell.Path(path)
 }
 
 // Above returns the folder of the file name, which may be a URL.

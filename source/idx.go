@@ -41,7 +41,7 @@ type IDX struct {
 	stream *compressed.Reader
 	frames *compressed.SeekReader // instead of stream, for zstd with a seek table
 	table  *compressed.SeekTable  // the seek table that frames uses
-	damage *forgiving             // keeps the damage that ends a salvage; nil if this is no salvage
+	damage *damage                // of the compressed data, or nil if it is read without stream
 	file   File                   // closed by Close; nil if the caller owns the reader
 	opened fs.FileInfo            // the state of file when it was opened
 
@@ -106,23 +106,21 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	// Use no other cores before the first Read: a file that is open but not yet read needs no
 	// helper goroutines, which would take memory.
 	stream.SetBusy(true)
-	in := io.Reader(stream)
-	var damage *forgiving
-	if o.Salvage {
-		damage = &forgiving{r: stream}
-		in = damage
-	}
-	t, err := newIDX(in, name, idx.Options{}, o)
+	d := &damage{r: stream, ignored: o.Salvage}
+	t, err := newIDX(d, name, idx.Options{}, o)
 	if err != nil {
 		return nil, errors.Join(err, stream.Close())
 	}
-	t.stream, t.damage = stream, damage
+	t.stream, t.damage, d.inRecords = stream, d, true
 	return t, nil
 }
 
 // newIDX reads the header from r. inner has the sizes that are known; newIDX adds the options in o.
 func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
 	inner.MaxRecordSize, inner.LittleEndian, inner.Salvage, inner.Reshape = o.MaxRecordSize, o.LittleEndian, o.Salvage, o.Reshape
+	if inner.Size > 0 {
+		inner.File = Word(path, "")
+	}
 	reader, err := idx.NewReader(r, inner)
 	if err != nil {
 		return nil, fault.In(path, err)
@@ -190,7 +188,7 @@ func (t *IDX) Notes() []string {
 		notes = append(notes, fmt.Sprintf("%s: %s", name, n))
 	}
 	if t.damage != nil && t.damage.err != nil {
-		notes = append(notes, fmt.Sprintf("%s: only the data before the damage is read: %v", name, t.damage.err))
+		notes = append(notes, fmt.Sprintf("%s: %s: %v", name, t.damage.extent(len(t.reader.Notes()) == 0), t.damage.err))
 	}
 	if t.swapped.Load() {
 		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", name))
@@ -287,18 +285,37 @@ func (t *IDX) Close() error {
 	return err
 }
 
-// A forgiving reader ends at the first damage in compressed data, and keeps the error.
-type forgiving struct {
-	r   io.Reader
-	err error
+// A damage reader looks for damage in compressed data. A salvage treats it as the end, and the
+// reader remembers it; otherwise the hint for an incomplete file names the salvage.
+type damage struct {
+	r         io.Reader
+	ignored   bool
+	inRecords bool // the header has been read
+	err       error
 }
 
-func (f *forgiving) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if errors.Is(err, fault.Malformed) || errors.Is(err, fault.Truncated) {
-		f.err, err = err, io.EOF
+func (d *damage) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	var found *fault.Error
+	switch {
+	case d.ignored && (errors.Is(err, fault.Malformed) || errors.Is(err, fault.Truncated)):
+		d.err, err = err, io.EOF
+	case d.inRecords && errors.As(err, &found) && found.Kind == fault.Truncated:
+		e := *found
+		err = e.WithHint("%s", e.Hint+idx.HintSalvage)
 	}
 	return n, err
+}
+
+// extent describes what was read in spite of the damage: all records, or those before it.
+func (d *damage) extent(all bool) string {
+	switch {
+	case all:
+		return "all records are read, but any of their values may be wrong"
+	case errors.Is(d.err, fault.Truncated):
+		return "only the data before the damage is read"
+	}
+	return "only the data before the damage is read, and any of its values may be wrong"
 }
 
 // newSeekable reads the header of f, which is at its start; table is the seek table at its end. If

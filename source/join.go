@@ -55,14 +55,37 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		for _, t := range tables {
 			j.rows = min(j.rows, t.Rows())
 		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; only the %s that all columns have are read", j.countsError(nil), display.Count(j.rows, "row")))
+		j.notes = append(j.notes, fmt.Sprintf("%v; only %s", j.countsError(nil), firstRows(j.rows)))
 	}
 	j.sourceRows = j.rows
 	return j, nil
 }
 
+// firstRows says that the first n rows are read.
+func firstRows(n int64) string {
+	switch n {
+	case 0:
+		return "0 rows are read"
+	case 1:
+		return "the first row is read"
+	}
+	return fmt.Sprintf("the first %s rows are read", display.Thousands(n))
+}
+
 // HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "one of the columns is incomplete, or they belong to different splits; --salvage reads the rows that all columns have"
+const HintCounts = "one of the columns is incomplete, or they belong to different splits; idxport convert --salvage reads the rows that all columns have"
+
+// hintCounts returns HintCounts, unless the counts differ because of another shape.
+func (j *joined) hintCounts() string {
+	for _, t := range j.tables {
+		if t, ok := t.(*IDX); ok {
+			if stored, read := t.Header().Records(), t.reader.Header().Records(); stored != read {
+				return fmt.Sprintf("--reshape changes the number of records from %d to %d: begin its dimensions with %[1]d", stored, read)
+			}
+		}
+	}
+	return HintCounts
+}
 
 // countsError returns the error for parts of different lengths. b is the batch in which this was
 // found, which gives the lengths of the parts that do not know their number of rows; it is nil
@@ -77,7 +100,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint(HintCounts)
+		WithHint("%s", j.hintCounts())
 }
 
 func (j *joined) Columns() []Column { return j.columns }

@@ -86,7 +86,7 @@ func TestJoinShortestNotes(t *testing.T) {
 	if table.Rows() != 3 {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}
-	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; only the 3 rows that all columns have are read"
+	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; only the first 3 rows are read"
 	if notes := Notes(table); len(notes) != 1 || notes[0] != want {
 		t.Errorf("found %q, expected %q", notes, want)
 	}

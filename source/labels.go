@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -53,8 +54,12 @@ func Unnamed(c Column, row, label int64) error {
 			named++
 		}
 	}
-	return fault.New(fault.Malformed, "label %d has no class name (%d are known)", label, named).InColumn(c.Name).InRow(row).
-		WithHint("give class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
+	known := "1 is known"
+	if named != 1 {
+		known = fmt.Sprintf("%d are known", named)
+	}
+	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).InColumn(c.Name).InRow(row).
+		WithHint("if --classes is given, add the name to its file; otherwise give class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
 }
 
 // CheckLabels returns a table like t, whose Decode fails for a label that has no class name.

@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -127,6 +128,14 @@ func (s Number) Int(src []byte) int64 {
 	var one [1]int64
 	s.load(one[:], src)
 	return one[0]
+}
+
+// Text returns the integer at the start of src as text.
+func (s Number) Text(src []byte) string {
+	if s == NumberUint64 {
+		return strconv.FormatUint(binary.LittleEndian.Uint64(src), 10)
+	}
+	return strconv.FormatInt(s.Int(src), 10)
 }
 
 // load fills values with the integers at the start of src. Integers that an int64 cannot hold

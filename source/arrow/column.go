@@ -180,14 +180,15 @@ func (c *column) convertNumbers(dst []byte, number source.Number, numbers []byte
 		copy(dst, numbers)
 		return
 	}
-	bad, value := number.Convert(dst, c.DType, numbers, 0, len(dst)/c.DType.Size())
+	bad, _ := number.Convert(dst, c.DType, numbers, 0, len(dst)/c.DType.Size())
 	if bad < 0 {
 		return
 	}
+	value := number.Text(numbers[bad*number.Size():])
 	if len(c.fields) == 1 {
 		bad /= c.Elements()
 	}
-	panic(fault.New(fault.Malformed, "found %d, expected a value of the type %v", value, c.DType).InColumn(c.Name).InRow(row + int64(bad)).
+	panic(fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).InColumn(c.Name).InRow(row + int64(bad)).
 		WithHint("idxport uses the types of IDX, whose widest integer is int32: give the type that fits with --dtype, or convert the column first"))
 }
 

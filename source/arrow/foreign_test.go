@@ -160,10 +160,10 @@ func TestOptionsAndNotes(t *testing.T) {
 		{"binary-without-type", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "read as uint8 of shape 12"},
 		{"binary-without-type", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "read as uint8 of shape 3×4"},
 		{"binary-without-type", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
-		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "column class is skipped"},
+		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "column class is not read"},
 		{"category-pandas", source.ReadOptions{}, 1, idx.Uint8, nil, "column species: its texts become the labels 0 to 2, in the order of its dictionary"},
 		{"category-pandas", source.ReadOptions{DType: idx.Int16}, 1, idx.Int16, nil, "column species: its texts become"},
-		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "column __index_level_0__ is skipped"},
+		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "column __index_level_0__ is not read"},
 		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
 	}
 	for _, test := range tests {

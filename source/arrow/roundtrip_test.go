@@ -143,7 +143,7 @@ func TestClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		notes := strings.Join(source.Notes(table), "\n")
-		if classes := table.Columns()[0].Classes; written.Named != strings.Contains(notes, "column class is skipped") || !written.Named && !slices.Equal(classes, names) {
+		if classes := table.Columns()[0].Classes; written.Named != strings.Contains(notes, "column class is not read") || !written.Named && !slices.Equal(classes, names) {
 			t.Errorf("%s: found the classes %q and the notes %q", name, classes, notes)
 		}
 		compare(t, table, written, 3)

@@ -115,7 +115,7 @@ func (c *chain) add(path string, t source.Table) error {
 		c.options.Like = columns
 	default:
 		if message := difference(c.columns, columns); message != "" {
-			return fault.New(fault.Malformed, "%s as in %s", message, c.paths[0]).In(path).WithHint("the files of a folder or of a list must have the same columns")
+			return fault.New(fault.Malformed, "%s as in %s", message, c.paths[0]).In(path).WithHint("all files of one table must have the same columns; move the others away")
 		}
 	}
 	c.paths, c.rows = append(c.paths, path), append(c.rows, rows)

@@ -133,7 +133,7 @@ var ErrNull = errors.New("a null")
 var ErrNoRows = errors.New("no rows to take a shape from")
 
 const (
-	hintColumn = "leave the column out, or convert it to numbers"
+	hintColumn = "write the file without this column, or convert it to numbers"
 	hintShape  = "give the shape with --shape, or leave the file out"
 )
 

@@ -126,7 +126,7 @@ func (r *resolver) note(format string, args ...any) {
 // omit notes that f is not in the table. typeName is the Type of the source.Omission.
 func (r *resolver) omit(f *Field, typeName, why string) {
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: typeName, Why: why})
-	r.note("column %s is skipped: %s", f.Name, why)
+	r.note("column %s is not read: %s", f.Name, why)
 }
 
 // isIndex reports whether name is one that pandas gives to an index without a name.
@@ -145,10 +145,10 @@ func (r *resolver) group(g flat.Field) error {
 	n, _ := product(shape)
 	switch {
 	case isIndex(first.Name):
-		r.omit(first, "index", "the row numbers of a pandas frame")
+		r.omit(first, "index", "it holds the row numbers of a pandas frame")
 		return nil
 	case first.Name == schema.ClassName && first.text() && g.Columns[0] != r.label && len(r.Fields) > 1:
-		r.omit(first, "text", "names of classes")
+		r.omit(first, "text", "it holds class names")
 		return nil
 	case first.Kind != Number:
 		c := Column{Column: source.Column{Name: first.Name}, Fields: g.Columns}
@@ -316,9 +316,9 @@ func (r *resolver) single(c *Column, f *Field) error {
 		}
 	}
 	if f.text() {
-		return unsupported(f.Name, "leave the column out, or encode it as numbers", "found %s, expected numbers or images", f.Type)
+		return unsupported(f.Name, "write the file without this column, or encode it as numbers", "found %s, expected numbers or images", f.Type)
 	}
-	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn), "found %s, expected numbers, lists of numbers, bytes, or images", f.Type)
+	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn), "found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", f.Type)
 }
 
 // list makes c a column of the numbers in the lists of f.

@@ -41,7 +41,7 @@ func (t *Table) skipPreamble() error {
 		t.in.pos += len(line)
 	}
 	return fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
-		WithHint("remove them: grep -v -e '^#' -e '^$' FILE.csv >rows.csv")
+		WithHint("remove them: grep -v -e '^#' -e '^$' %s >rows.csv", t.word)
 }
 
 // firstLine returns the first line, a header or a row. It returns the comment before it instead if

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -86,24 +87,31 @@ func (t *Table) group(shape []int, like []source.Column) error {
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	if shape != nil && used == 0 {
-		return shapeError("no column has records of shape %s, found %s", display.Shape(shape), t.tensors())
+		return t.shapeError(shape)
 	}
 	return t.checkNames()
 }
 
-// tensors lists the tensors and their numbers of elements, for a message.
-func (t *Table) tensors() string {
+// shapeError returns the error for a shape that no tensor has.
+func (t *Table) shapeError(shape []int) error {
 	var list []string
+	hint := ""
 	for _, f := range t.fields {
 		if f.Shape != nil {
-			list = append(list, fmt.Sprintf("%s of %d elements", f.Name, f.count))
+			list = append(list, f.Name+" of "+display.Count(f.count, "element"))
+			hint = cmp.Or(hint, hintShape("a record of "+f.Name, f.count))
 		}
 	}
-	return strings.Join(list, ", ")
+	return fault.New(fault.Usage, "no column has records of shape %s, found %s", display.Shape(shape), strings.Join(list, ", ")).WithHint("%s", hint)
 }
 
-func shapeError(format string, args ...any) error {
-	return fault.New(fault.Usage, format, args...).WithHint("give the shape of one record, as in --shape 28x28")
+// hintShape returns the hint for --shape if what has n elements.
+func hintShape(what string, n int) string {
+	shape, ok := flat.Square("", n)
+	if !ok || n == 1 {
+		shape = []int{n}
+	}
+	return fmt.Sprintf("%s has %s: give a shape such as --shape %s", what, display.Count(n, "element"), strings.ReplaceAll(display.Shape(shape), "×", "x"))
 }
 
 // elements returns the number of elements of a record of this shape, or −1 if it is not valid.
@@ -134,11 +142,16 @@ func (t *Table) arrange(shape []int) error {
 	case shape != nil && elements(shape) == n-1:
 		label = 1
 	case shape != nil:
-		return shapeError("found %s in a line, expected %d, of shape %s, or %d with a label", display.Count(n, "field"), elements(shape), display.Shape(shape), elements(shape)+1)
+		what, fits := "a line", n
+		if isImage {
+			what, fits = "a line without its label", n-1
+		}
+		return fault.New(fault.Usage, "found %s in a line, expected %d for --shape %s, or %d with a label", display.Count(n, "field"), elements(shape),
+			strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).WithHint("%s", hintShape(what, fits))
 	case n == 1:
 	case isImage:
 		label, shape = 1, image
-		guess = fmt.Sprintf("%d fields read as a label, the first field, and an image of %d×%d",
+		guess = fmt.Sprintf("%d fields are read as a label (the first field) and a %d×%d image",
 			n, shape[0], shape[1])
 	default:
 		if image, isImage = square(n); isImage {
@@ -146,7 +159,7 @@ func (t *Table) arrange(shape []int) error {
 		} else {
 			shape = []int{n}
 		}
-		guess = fmt.Sprintf("%d fields read as a record of %s", n, display.Shape(shape))
+		guess = fmt.Sprintf("%d fields are read as a record of %s", n, display.Shape(shape))
 	}
 	if guess != "" {
 		t.note("%s; --shape overrides this", guess)
@@ -230,7 +243,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 		f.column = -1
 		if left, ok := t.leftOut(i); ok {
 			t.omitted = append(t.omitted, left)
-			t.note("column %s is skipped: %s", left.Column, left.Why)
+			t.note("column %s is not read: %s", left.Column, left.Why)
 			continue
 		}
 		if f.stats.text != nil && f.stats.values == 0 && len(f.stats.text) > 0 {
@@ -276,7 +289,7 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		return source.Omission{Column: t.name(f.first), Type: "index", Why: "it is the first and has no name, so it is taken for row numbers"}, true
 	case strings.EqualFold(f.Name, schema.ClassName) && (len(f.stats.text) > 0 || f.stats.values == 0 && f.stats.text == nil) && t.hasLabel():
-		return source.Omission{Column: t.name(f.first), Type: "text", Why: "names of classes"}, true
+		return source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}, true
 	}
 	return left, false
 }

@@ -22,6 +22,7 @@ import (
 // A Table is a CSV file. It is a source.Table, a source.Seeker and a source.Noter.
 type Table struct {
 	path       string // as given by the user, for errors
+	word       string // the path for commands in hints, or FILE.csv
 	origin     string
 	in         *lines
 	stream     *compressed.Reader
@@ -96,9 +97,9 @@ func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Tab
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, origin: source.Base(path), in: newLines(stream), stream: stream}
+	t := &Table{path: path, word: source.Word(path, "FILE.csv"), origin: source.Base(path), in: newLines(stream), stream: stream}
 	if stream.Format() != compressed.Plain {
-		tail = nil
+		tail, t.word = nil, "FILE.csv"
 	}
 	if err := t.begin(tail, o); err != nil {
 		return nil, errors.Join(fault.In(path, err), stream.Close())
@@ -120,7 +121,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	case err == io.EOF:
 		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
 	case err == errLong:
-		if err := checkFirstLine(t.in.buf[t.in.pos:t.in.end]); err != nil { // its lines may end with carriage returns
+		if err := t.checkFirstLine(t.in.buf[t.in.pos:t.in.end]); err != nil { // its lines may end with carriage returns
 			return err
 		}
 		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
@@ -128,7 +129,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	case err != nil:
 		return err
 	}
-	if err := checkFirstLine(line); err != nil {
+	if err := t.checkFirstLine(line); err != nil {
 		return err
 	}
 	if t.skipped > 0 {
@@ -182,7 +183,11 @@ func (t *Table) findFields(line []byte, limit int, o source.ReadOptions) error {
 	t.names = names(line, t.comma, t.count)
 	t.count = len(t.names)
 	if t.countOrder == nil {
-		return t.group(o.Shape, o.Like)
+		err := t.group(o.Shape, o.Like)
+		if bad := (*fault.Error)(nil); o.Header != nil && errors.As(err, &bad) && bad.Kind == fault.Malformed {
+			bad.Hint = strings.TrimSuffix("if the first line is data, leave out --header yes; otherwise "+bad.Hint, "; otherwise ")
+		}
+		return err
 	}
 	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.countOrder) {
 		return err
@@ -227,11 +232,11 @@ func (t *Table) examineRows(tail []byte, o source.ReadOptions) error {
 }
 
 // checkFirstLine returns an error if line cannot be the first line of a CSV file.
-func checkFirstLine(line []byte) error {
+func (t *Table) checkFirstLine(line []byte) error {
 	encoding := utf16(line)
 	switch {
 	case encoding != "":
-		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("iconv -f %s -t UTF-8 FILE.csv >utf8.csv", encoding)
+		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("iconv -f %s -t UTF-8 %s >utf8.csv", encoding, t.word)
 	case bytes.HasPrefix(bytes.TrimSpace(line), []byte("<")):
 		return fault.New(fault.Unsupported, "the file begins with %s, like a web page", shown(bytes.TrimSpace(line))).
 			WithHint("the server sent an error page instead of the file: download it again")
@@ -239,7 +244,7 @@ func checkFirstLine(line []byte) error {
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[bytes.IndexFunc(line, isBinary)])
 	case hasReturn(trimEnd(line)):
 		return fault.New(fault.Unsupported, "the lines end with carriage returns without line feeds, expected LF or CRLF").
-			WithHint(`tr '\r' '\n' <FILE.csv >lines.csv`)
+			WithHint(`tr '\r' '\n' <%s >lines.csv`, t.word)
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ func TestColumns(t *testing.T) {
 		note        string
 	}{
 		{"no header, a label and an image", "5,1,2,3,4\n", source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "no header"},
-		{"no header, an image", "1,2,3,5\n", source.ReadOptions{}, "image:uint8[2 2]", "4 fields read as a record of 2×2"},
-		{"no header, neither", "1,2,4\n", source.ReadOptions{}, "data:uint8[3]", "3 fields read as a record of 3"},
+		{"no header, an image", "1,2,3,5\n", source.ReadOptions{}, "image:uint8[2 2]", "4 fields are read as a record of 2×2"},
+		{"no header, neither", "1,2,4\n", source.ReadOptions{}, "data:uint8[3]", "3 fields are read as a record of 3"},
 		{"no header, one number", "7\n", source.ReadOptions{}, "data:uint8[]", "no header"},
 		{"no header, a shape", "1,2,3,4,5,7\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "no header"},
 		{"no header, a shape and a label", "1,2,3,4,5,6,8\n", source.ReadOptions{Shape: []int{2, 3}}, "label:uint8[] image:uint8[2 3]", "no header"},
@@ -74,7 +74,7 @@ func TestColumns(t *testing.T) {
 		{"semicolons", "a;b\n1;2\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "separated by ';'"},
 		{"one pixel", "label,pixel0\n3,1\n", source.ReadOptions{}, "label:uint8[] pixel0:uint8[]", ""},
 		{"class names without labels beside them", "class\n1\n", source.ReadOptions{}, "class:uint8[]", ""},
-		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class is skipped"},
+		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class is not read"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()

@@ -73,7 +73,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, note string, e
 
 func badClasses(fileName, format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...).In(fileName).
-		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or with "label code-point" per line, such as "0 48"`)
+		WithHint(`expected UTF-8 text with a class name per line, the first for label 0, or EMNIST's mapping file: a label and a Unicode code point per line, such as "0 48"`)
 }
 
 // A classParser parses the label and the name in the line with index i. several means that the
@@ -98,7 +98,7 @@ func plainLine(i int, line string) (label int, name string, several bool, err er
 
 // besideName matches a line with a number before or after a name.
 var besideName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([0-9]+)[ \t,;:=]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
+	return regexp.MustCompile(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
 })
 
 // numbered reports whether there are at least two lines, and they are numbered from 0 or 1.

@@ -144,7 +144,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 			continue
 		}
 		if len(inputs) > 1 || in.Name != "" {
-			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: an input that is written NAME=… or given together with files is one column of a table", in.Path).
+			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: if any input is a file or NAME=FILE, all must be files, one for each column", in.Path).
 				WithHint("give one folder at a time, or give the files in them")
 		}
 		return f.folder(in.Path)
@@ -286,6 +286,9 @@ func (f finder) distinct(files []File, names []Name) error {
 				first, shell.Quote(b.Path), second, shell.Quote(a.Path))
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
 				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
+			}
+			if strings.HasSuffix(lowerASCII(a.Path), ".png") {
+				advice = "give the folder of the images instead: " + shell.Path(source.Above(b.Path))
 			}
 			if a.Path == b.Path {
 				return fault.New(fault.Usage, "the file is given twice, both times as the column %q", a.Name).In(b.Path).WithHint("%s", advice)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
@@ -22,6 +23,8 @@ type candidate struct {
 	path   string
 	name   Name
 	column string // the name of the column, if it is an additional one in a table of images or labels
+	// unequal is why it is no such column, if only the number of records differs, or empty.
+	unequal string
 }
 
 func (c candidate) base() string { return filepath.Base(c.path) }
@@ -107,8 +110,12 @@ func (f finder) findColumns(all []candidate) {
 				continue
 			}
 			mine, _ := f.header(c.path) // a file that cannot be read has no dimensions
-			if theirs, _ := f.header(other.path); len(mine.Dims) > 0 && len(theirs.Dims) > 0 && mine.Records() == theirs.Records() {
+			theirs, _ := f.header(other.path)
+			if known := len(mine.Dims) > 0 && len(theirs.Dims) > 0; known && mine.Records() == theirs.Records() {
 				owner, column = other.name, name
+			} else if known {
+				all[i].unequal = fmt.Sprintf("%s has %s and %s has %d, so they are not columns of one table",
+					c.base(), display.Count(mine.Records(), "record"), other.base(), theirs.Records())
 			}
 		}
 		if column != "" {
@@ -387,8 +394,8 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 	}
 	for i := range good {
 		if !sameHeader(headers[i], headers[0]) {
-			return File{}, nil, fault.New(fault.Usage, "the type and shape are %s here but %s in %s, expected the same data in files whose names differ only in the compression",
-				headers[0], headers[i], good[i].base()).In(good[0].path).
+			return File{}, nil, fault.New(fault.Usage, "this file is %s, but its compressed copy %s is %s, expected the same data in both",
+				headers[0], good[i].base(), headers[i]).In(good[0].path).
 				WithHint("remove the one that is out of date, or give the files to use instead of the folder")
 		}
 	}

@@ -130,7 +130,7 @@ func TestFolderErrors(t *testing.T) {
 		"two formats": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-int 3"}, Options{}, fault.Usage,
 			[]string{"train-labels-idx1-ubyte", "train-labels-idx1-int"}, "give the files to use"},
 		"twins that differ": {[]string{"train-labels-idx1-ubyte 3", "train-labels-idx1-ubyte.gz 4"}, Options{}, fault.Usage,
-			[]string{"train-labels-idx1-ubyte: the type and shape are uint8 3 here but uint8 4 in train-labels-idx1-ubyte.gz"}, "out of date"},
+			[]string{"train-labels-idx1-ubyte: this file is uint8 3, but its compressed copy train-labels-idx1-ubyte.gz is uint8 4"}, "out of date"},
 		"two data sets": {[]string{"emnist-letters-test-labels-idx1-ubyte 3", "qmnist-test-labels-idx1-ubyte 3", "t10k-labels-idx1-ubyte 2"}, Options{},
 			fault.Usage, []string{"files like t10k-labels-idx1-ubyte", "emnist-letters", "qmnist"}, "--dataset emnist-letters or --dataset qmnist"},
 		"two unknown sets": {[]string{"a-train-images-idx3-ubyte 3 2 2", "b-train-images-idx3-ubyte 3 2 2"}, Options{Dataset: "mnist"},

@@ -123,8 +123,9 @@ func suggestions(path string) []string {
 	if err != nil {
 		return nil
 	}
+	upright := map[bool]string{true: " and turns the images upright"}[d.Transposed]
 	return []string{fmt.Sprintf("the folder is named %s, but the files are not known to be %s; "+
-		"--dataset %s adds its class names", filepath.Base(dir), d.Title, d.Name)}
+		"--dataset %s adds its class names%s", filepath.Base(dir), d.Title, d.Name, upright)}
 }
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files
@@ -184,6 +185,9 @@ func severalSets(all []candidate, found []string) error {
 		list = append(list, fmt.Sprintf("files like %s", first.base()))
 	}
 	advice := "give the files to use instead of the folder, or a folder with one data set"
+	if i := slices.IndexFunc(all, func(c candidate) bool { return c.column == "" && c.unequal != "" }); i >= 0 && len(known) == 0 {
+		return fault.New(fault.Usage, "%s", all[i].unequal).In(all[i].path).WithHint("move one away, or %s", advice)
+	}
 	if len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}

@@ -70,7 +70,7 @@ func Lookup(name string) (Info, error) {
 	if advice == "" {
 		advice = "`idxport datasets` lists them with their splits"
 	}
-	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s, or %s", name, strings.Join(names, ", "), DatasetNone).WithHint("%s", advice)
+	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s", name, strings.Join(names, ", ")).WithHint("%s", advice)
 }
 
 // plainName returns a name in lower case, without dashes, underscores, dots and spaces.

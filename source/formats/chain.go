@@ -91,7 +91,7 @@ func (c *chain) advance() error {
 	_ = previous.Close() // only read from
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
 		return fault.New(fault.Usage, "found the columns %s, expected %s as in the previous files", described(t.Columns()), described(c.columns)).In(path).
-			WithHint("files of one folder must have the same columns; --dtype gives the type of the values")
+			WithHint("all files of one table must have the same columns; move the others away, or give the type of the values with --dtype")
 	}
 	return nil
 }

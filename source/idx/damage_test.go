@@ -153,7 +153,7 @@ func TestMaxRecordSize(t *testing.T) {
 		"one over":             {[]int64{0, DefaultMaxRecordSize + 1}, 0, "has 16777217 bytes, expected at most 16777216"},
 		"raised":               {[]int64{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, ""},
 		"lowered, at it":       {[]int64{2, 3, 4}, 12, ""},
-		"lowered, one over":    {[]int64{2, 3, 4}, 11, "at byte 4: a record of uint8 2×3×4 has 12 bytes, expected at most 11"},
+		"lowered, one over":    {[]int64{2, 3, 4}, 11, "at byte 4: a record of uint8 3×4 has 12 bytes, expected at most 11"},
 		"4 GiB in a record":    {[]int64{1, math.MaxUint32}, 0, "has 4294967295 bytes"},
 		"empty records, limit": {[]int64{1 << 20, 0}, 0, ""},
 		"empty records, over":  {[]int64{1<<20 + 1, 0}, 0, "at byte 4: found 1048577 records with no elements (uint8 1048577×0), expected at most 1048576"},

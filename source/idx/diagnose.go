@@ -18,8 +18,12 @@ const (
 	hintHeader   = "the header is damaged, or this is not an IDX file"
 	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
 	hintFile     = "this format cannot be read from a pipe or a compressed file; save it to a file, then: idxport convert FILE"
-	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
+	hintUnfilled = "the number of records was never filled in; read the records that are there with idxport convert --salvage"
+	hintArray    = "save the array in another format first, such as .npy"
 )
+
+// HintSalvage is the end of the hint for an incomplete file that may have complete records.
+const HintSalvage = ", or read the complete records with idxport convert --salvage"
 
 // lookAhead is the number of bytes that are read to detect the format of a file that is not IDX.
 const lookAhead = 512
@@ -27,15 +31,15 @@ const lookAhead = 512
 // foreignFormats are formats that users mistake for IDX, recognized by their first bytes.
 var foreignFormats = []struct{ name, prefix, hint string }{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
-	{"a zip archive", "PK\x03\x04", "a .npz file needs that extension, and cannot be read from standard input; unpack other archives, then convert the files in them"},
+	{"a zip archive", "PK\x03\x04", "if it is a .npz file, rename it to end in .npz; otherwise unpack it and convert the files in it"},
 	{"a Parquet file", "PAR1", hintFile + ".parquet -o OUT"},
 	{"an Arrow IPC file", "ARROW1", hintFile + ".arrow -o OUT"},
 	{"a numpy .npy file", "\x93NUMPY", hintFile + ".npy -o OUT"},
-	{"a PNG image", "\x89PNG", ""},
-	{"a JPEG image", "\xff\xd8\xff", ""},
+	{"a PNG image", "\x89PNG", "give the folder of the images instead of a file: idxport convert FOLDER -o OUT"},
+	{"a JPEG image", "\xff\xd8\xff", "convert the images to PNG, then give their folder: idxport convert FOLDER -o OUT"},
 	{"a PDF file", "%PDF", ""},
-	{"a MATLAB file", "MATLAB", "save the array in another format first, such as .npy"},
-	{"an HDF5 file", "\x89HDF", ""},
+	{"a MATLAB file", "MATLAB", hintArray},
+	{"an HDF5 file", "\x89HDF", hintArray},
 	{"a Git LFS pointer", "version https://git-lfs", "fetch the real file with git lfs pull"},
 }
 

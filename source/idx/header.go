@@ -60,6 +60,14 @@ func (h Header) String() string {
 	return h.DType.String() + " " + dimsText(h.Dims)
 }
 
+// record returns the type and shape of one record in short: "uint8 28×28", or "uint8" for a scalar.
+func (h Header) record() string {
+	if len(h.Dims) == 1 {
+		return h.DType.String()
+	}
+	return h.DType.String() + " " + dimsText(h.Dims[1:])
+}
+
 // dimsText is display.Shape, but shows only the first of very many dimensions.
 func dimsText[T int | int64](dims []T) string {
 	const limit = 8
@@ -203,9 +211,8 @@ func (h Header) checkSize() error {
 }
 
 // checkOrder returns an error if the dimensions do not have the byte order of the magic number,
-// that is, if they fit size bytes of IDX data once their bytes are swapped. A plain file holds just
-// this data, uncompressed.
-func (h Header) checkOrder(size int64, plain bool) error {
+// that is, if they fit size bytes of IDX data once their bytes are swapped. For file see Options.
+func (h Header) checkOrder(size int64, file string) error {
 	swapped := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
 	for i, d := range swapped.Dims {
 		swapped.Dims[i] = int64(bits.ReverseBytes32(uint32(d)))
@@ -219,12 +226,12 @@ func (h Header) checkOrder(size int64, plain bool) error {
 		text += fmt.Sprintf(`\%03o`, b)
 	}
 	advice := "correct the header"
-	if !plain { // dd would destroy a compressed file
-		advice = "save the decompressed data as FILE first, then correct its header"
+	if file == "" { // dd would destroy a compressed file
+		advice, file = "save the decompressed data as FILE first, then correct its header", "FILE"
 	}
 	return fault.New(fault.Malformed, "the dimensions and the magic number have different byte orders: found %s, expected %s, which fits %d bytes of IDX data",
 		dimsText(h.Dims), dimsText(swapped.Dims), size).At(4).
-		WithHint("%s: printf '%s' | dd of=FILE bs=1 conv=notrunc", advice, text)
+		WithHint("%s: printf '%s' | dd of=%s bs=1 conv=notrunc", advice, text, file)
 }
 
 // Product returns size times all of dims. ok is false if that exceeds 2⁶²−1. If one of the dims is

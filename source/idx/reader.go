@@ -42,6 +42,9 @@ type Options struct {
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
 	Salvage bool
+	// File is the path of an uncompressed local file, quoted for a shell, for commands in hints. It
+	// is empty if the input is not such a file or is not known.
+	File string
 }
 
 // A Reader reads the records of an IDX file from start to end, in the byte order of the file.
@@ -64,7 +67,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	h, err := readHeader(r, o.LittleEndian)
 	if err != nil && len(h.Dims) > 0 {
-		return nil, cmp.Or(h.checkOrder(o.Size, true), err)
+		return nil, cmp.Or(h.checkOrder(o.Size, o.File), err)
 	}
 	if err != nil {
 		return nil, err
@@ -119,7 +122,7 @@ func (rd *Reader) reshape() (err error) {
 func (rd *Reader) checkRecord() error {
 	size := rd.header.RecordSize()
 	if size > rd.opts.MaxRecordSize {
-		return fault.New(fault.Unsupported, "a record of %s has %d bytes, expected at most %d", rd.header, size, rd.opts.MaxRecordSize).
+		return fault.New(fault.Unsupported, "a record of %s has %d bytes, expected at most %d", rd.header.record(), size, rd.opts.MaxRecordSize).
 			At(4).WithHint("if that is right, allow it with --max-record-bytes %d, which needs more memory", size)
 	}
 	if size == 0 && rd.header.Records() > MaxEmptyRecords {
@@ -127,7 +130,7 @@ func (rd *Reader) checkRecord() error {
 			At(4).WithHint(hintNoBytes)
 	}
 	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
-		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header, math.MaxInt).At(4).WithHint(hintNoBytes)
+		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header.record(), math.MaxInt).At(4).WithHint(hintNoBytes)
 	}
 	return nil
 }
@@ -154,13 +157,13 @@ func countsBytes(h Header, payload int64) bool {
 // truncated returns the error for an input that ends after found bytes.
 func (rd *Reader) truncated(found int64) error {
 	h := rd.header
-	if err := rd.stored.checkOrder(found, rd.opts.Size > 0); err != nil {
+	if err := rd.stored.checkOrder(found, rd.opts.File); err != nil {
 		return err
 	}
 	if countsBytes(h, found-rd.stored.Size()) {
 		return fault.New(fault.Malformed, "the first dimension counts bytes, not records: found %d for %d records of %d bytes",
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
-			At(4).WithHint("some writers do this (such as Datumaro); read the file with --salvage")
+			At(4).WithHint("some writers do this (such as Datumaro); read the file with idxport convert --salvage")
 	}
 	complete := (found - rd.stored.Size()) / max(1, h.RecordSize())
 	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%s)",
@@ -171,7 +174,7 @@ func (rd *Reader) truncated(found int64) error {
 	case h.Records() == UnfilledCount:
 		return e.WithHint(hintUnfilled)
 	}
-	return e.WithHint(hintDownload + ", or read the complete records with --salvage")
+	return e.WithHint(hintDownload + HintSalvage)
 }
 
 // trailing returns the error for an input with more bytes than the header says; extra is their
@@ -181,7 +184,7 @@ func (rd *Reader) trailing(extra int64) error {
 	end := rd.stored.Size() + h.PayloadSize()
 	found := "extra data"
 	if extra > 0 {
-		if err := rd.stored.checkOrder(end+extra, true); err != nil {
+		if err := rd.stored.checkOrder(end+extra, rd.opts.File); err != nil {
 			return err
 		}
 		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
@@ -192,7 +195,7 @@ func (rd *Reader) trailing(extra int64) error {
 	if h.Records() == 0 {
 		return e.WithHint(hintUnfilled)
 	}
-	return e.WithHint("the file is damaged, or the header's counts are wrong; --salvage reads as many records as the header says")
+	return e.WithHint("the file is damaged, or the header's counts are wrong; idxport convert --salvage reads as many records as the header says")
 }
 
 // salvageCount decides how many records a salvage reads if the size of the input is known, and
@@ -231,7 +234,7 @@ func (rd *Reader) noteSalvage(payload int64) {
 	case payload > h.PayloadSize():
 		reason = "extra data after the records"
 	}
-	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %s of %s (%s)", display.Count(rd.records, "complete record"), h, reason))
+	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %s of %s (%s)", display.Count(rd.records, "complete record"), h.record(), reason))
 }
 
 // limit returns the index after the last record to be read. While the number of records is unknown,

@@ -76,7 +76,7 @@ func TestRefusedArchives(t *testing.T) {
 		kind fault.Kind
 		text string
 	}{
-		"refused-object.npz": {fault.Unsupported, "a.npy: at byte 10: found the type \"|O\", pickled objects"},
+		"refused-object.npz": {fault.Unsupported, "a.npy: at byte 10: found the type \"|O\", pickled Python objects"},
 		"refused-text.npz":   {fault.Unsupported, `"<U2"`},
 		"refused-bzip2.npz":  {fault.Unsupported, "a.npy is compressed by method 12"},
 		"refused-same.npz":   {fault.Malformed, "two files named a.npy"},
@@ -156,7 +156,7 @@ func TestHostileArchives(t *testing.T) {
 	}{
 		"a wrong sum":             {pack(zip.Store, content, func(h *zip.FileHeader) { h.CRC32 = other }), fault.Malformed, "checksum"},
 		"a sum of 0":              {pack(zip.Store, content, func(h *zip.FileHeader) { h.CRC32 = 0 }), fault.Malformed, "checksum"},
-		"more bytes than there":   {pack(zip.Store, content, func(h *zip.FileHeader) { h.UncompressedSize64++ }), fault.Malformed, "trailing bytes (1)"},
+		"more bytes than there":   {pack(zip.Store, content, func(h *zip.FileHeader) { h.UncompressedSize64++ }), fault.Malformed, "found 1 extra byte after the end: the header says "},
 		"fewer bytes":             {pack(zip.Store, content, func(h *zip.FileHeader) { h.UncompressedSize64-- }), fault.Truncated, "truncated"},
 		"no deflate data":         {pack(zip.Deflate, content, nil), fault.Truncated, "ends too early"},
 		"encrypted":               {pack(zip.Store, content, func(h *zip.FileHeader) { h.Flags |= 1 }), fault.Unsupported, "encrypted"},
@@ -165,7 +165,7 @@ func TestHostileArchives(t *testing.T) {
 		"a folder":                {pack(zip.Store, nil, func(h *zip.FileHeader) { h.Name = "a/" }), fault.Unsupported, `"a/"`},
 		"no name":                 {pack(zip.Store, content, func(h *zip.FileHeader) { h.Name = ".npy" }), fault.Unsupported, `".npy"`},
 		"a name that is no UTF-8": {pack(zip.Store, content, func(h *zip.FileHeader) { h.Name = "\xff.npy" }), fault.Unsupported, `"\xff.npy"`},
-		"2⁶⁴ − 1 bytes":           {pack(zip.Store, content, func(h *zip.FileHeader) { h.UncompressedSize64 = 1<<64 - 1 }), fault.Malformed, "trailing bytes"},
+		"2⁶⁴ − 1 bytes":           {pack(zip.Store, content, func(h *zip.FileHeader) { h.UncompressedSize64 = 1<<64 - 1 }), fault.Malformed, "extra bytes after the end"},
 		"too many files":          {many.Bytes(), fault.Unsupported, "more than 1000 files"},
 		"a long comment":          {pack(zip.Store, content, func(h *zip.FileHeader) { h.Comment = strings.Repeat("x", 1<<16-1) }), 0, ""},
 		"no end":                  {pack(zip.Store, content, nil)[:100], fault.Truncated, "no directory at its end"},

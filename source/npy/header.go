@@ -143,7 +143,7 @@ func newHeader(d description, base, size int64) (*header, error) {
 	h.number = numberOf(kind)
 	switch {
 	case h.number == source.NoNumber && len(kind) > 0 && kind[0] == 'O':
-		return nil, unsupported("convert it to numbers first; a pickle is never loaded", "found the type %q, pickled objects of Python, expected numbers", d.descr)
+		return nil, unsupported("convert it to numbers first; a pickle is never loaded", "found the type %q, pickled Python objects, expected numbers", d.descr)
 	case h.number == source.NoNumber:
 		return nil, unsupported("convert it with astype first", "found the type %q, expected integers or floats, such as |u1 or <f4", d.descr)
 	case order == '|' && h.number.Size() == 1 || order == '<' || order == '=':

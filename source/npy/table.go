@@ -107,7 +107,7 @@ func (t *Table) checkSize(size int64) error {
 	case found < payload:
 		return t.truncated(found)
 	case found > payload:
-		return t.trailing(fmt.Sprintf("trailing bytes (%d)", found-payload))
+		return t.trailing(display.Count(found-payload, "extra byte"))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (t *Table) truncated(found int64) error {
 func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.payload()
-	return fault.New(fault.Malformed, "found %s after the %d bytes of %v %s, expected the end",
+	return fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %v %s",
 		found, end, h.number, display.Shape(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
 }
 
@@ -195,7 +195,7 @@ func (t *Table) finish() error {
 	} else if err != nil {
 		return fault.In(t.path, err)
 	}
-	return fault.In(t.path, t.trailing("more data"))
+	return fault.In(t.path, t.trailing("extra data"))
 }
 
 // Decode makes the elements little-endian and in C order, and converts those of types that IDX does
@@ -225,7 +225,7 @@ func (t *Table) Decode(b *source.Raw) error {
 		return nil
 	}
 	row := b.First + int64(bad/elements)
-	e := fault.New(fault.Malformed, "found %d, expected a value of the type %v", value, t.column.DType).
+	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(p[bad*h.number.Size():]), t.column.DType).
 		WithHint("idxport uses the types of IDX, whose widest integer is int32: convert the array with astype first, to float64 if that is exact")
 	if h.number == source.NumberBool8 {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).

@@ -140,7 +140,7 @@ func (d *dictionary) offset(i uint32) (int, error) {
 		return 0, damaged("found index %d, expected one of the dictionary's %d", i, d.n)
 	}
 	if d.invalid != nil && d.invalid[i/64]>>(i%64)&1 == 1 {
-		return 0, &rangeError{0, d.element.show(d.encoded[int(i)*d.element.width:][:d.element.width])}
+		return 0, &rangeError{0, d.element.number.Text(d.encoded[int(i)*d.element.width:][:d.element.width])}
 	}
 	return int(i) * d.size, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/source/columnar"
 )
 
@@ -148,18 +149,28 @@ func (l *leaf) check(c *cursor, entry, n int, fileRow int64) error {
 	}
 	if matched < n {
 		fileRow += int64((entry + matched) / l.entries)
-		if (entry+matched)%l.entries == 0 && fileRow > 0 {
+		length := (entry + matched) % l.entries
+		if length == 0 && fileRow > 0 {
 			fileRow-- // the row before has too many entries
 		}
-		return l.lengthError(fileRow)
+		return l.lengthError(length, fileRow)
 	}
 	c.left -= n
 	return nil
 }
 
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
-func (l *leaf) lengthError(row int64) error {
-	return unsupported(l.path, adviceLists, "found a list of another length, expected %s as in the first row", l.shape).InRow(row)
+// Its list has length values, or more than in the first row if length is 0. The lengths of nested
+// lists are not known.
+func (l *leaf) lengthError(length int, row int64) error {
+	found, expected := display.Count(length, "value"), display.Thousands(int64(l.entries))
+	switch {
+	case l.maxRepetition > 1:
+		found, expected = "another length", l.shape
+	case length == 0:
+		found = "more than " + display.Count(l.entries, "value")
+	}
+	return unsupported(l.path, adviceLists, "found a list of %s, expected %s as in the first row", found, expected).InRow(row)
 }
 
 // levelError returns the error for an unexpected definition level in a row.

@@ -103,7 +103,7 @@ func TestRefusedFooters(t *testing.T) {
 		}, fault.Malformed, ""},
 		"fewer rows than values": {func(f *format.FileMetaData) {
 			f.NumRows, f.RowGroups[0].NumRows = f.NumRows-1, f.RowGroups[0].NumRows-1
-		}, fault.Unsupported, "expected the shape 12"},
+		}, fault.Unsupported, "found a list of more than 12 values, expected 12"},
 		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, fault.Malformed, "has 1 columns, expected 2"},
 		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, fault.Malformed, "in the row groups"},
 		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, fault.Malformed, ""},

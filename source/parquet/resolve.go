@@ -44,6 +44,11 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	if f.Type = value.describe(); value.index >= 0 {
 		f.Type = "values of the type " + f.Type
 	}
+	if value.index >= 0 && value.maxRepetition > 0 {
+		if f.Type = "lists of " + f.Type; value.kind() == format.ByteArray && value.physicalOnly() {
+			f.Type = "lists of byte arrays"
+		}
+	}
 	switch {
 	case n.kind() == format.ByteArray && !n.physicalOnly():
 		f.Kind, f.Type = columnar.Text, "text"

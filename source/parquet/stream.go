@@ -112,7 +112,7 @@ func (s *stream) nextEntries() error {
 	case s.unread > 0:
 		return s.nextPage()
 	case s.entry > 0:
-		return s.fail(s.lengthError(s.row), s.offset)
+		return s.fail(s.lengthError(s.entry, s.row), s.offset)
 	case s.maxRepetition > 0:
 		return s.fail(unsupported("", adviceLists, "the column ends %d rows before its row group: earlier lists are shorter than %s", s.rowsLeft, s.shape), s.offset)
 	}
@@ -127,7 +127,7 @@ func (s *stream) finish() error {
 	if s.group < 0 || s.unread == 0 && s.page.entries == 0 && (s.cursor == nil || s.cursor.left == 0) {
 		return nil
 	}
-	return s.fail(s.lengthError(max(0, s.row-1)), s.offset)
+	return s.fail(s.lengthError(0, max(0, s.row-1)), s.offset)
 }
 
 // nextGroup goes to the chunk of the next row group.

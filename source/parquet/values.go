@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -40,17 +39,9 @@ func (e *element) fill(dst, src []byte) int {
 // fillChecked is fill, but returns a *rangeError for the first value that does not fit.
 func (e *element) fillChecked(dst, src []byte) error {
 	if i := e.fill(dst, src); i >= 0 {
-		return &rangeError{i, e.show(src[i*e.width:])}
+		return &rangeError{i, e.number.Text(src[i*e.width:])}
 	}
 	return nil
-}
-
-// show returns the integer at the start of src as text.
-func (e *element) show(src []byte) string {
-	if e.number == source.NumberUint64 {
-		return fmt.Sprint(binary.LittleEndian.Uint64(src))
-	}
-	return fmt.Sprint(e.number.Int(src))
 }
 
 // fixedValues iterates over the values of a page whose values have a fixed size.

@@ -24,7 +24,7 @@ func (f Format) Append(dst, file []byte) (record []byte, err error) {
 		return dst, err
 	}
 	if !h.fits(f) {
-		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("all pictures of a column must have the same format")
+		return dst, fault.New(fault.Malformed, "found %v, expected %v", h.format, f).WithHint("all images must have the same size and type: resize this one, or move it away")
 	}
 	if h.minLinesSize/maxExpansion > int64(len(file)) {
 		return dst, fault.New(fault.Truncated, "the header says %v, but the file has only %d bytes", f, len(file)).

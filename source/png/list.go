@@ -183,7 +183,7 @@ func (t *Table) visitEntry(v *contents, dir string, folder uint32, e fs.DirEntry
 		}
 		if err != nil {
 			return t.inFile(path.Join(dir, name), fault.New(fault.Malformed, "the link does not lead to a file or a folder within the folder %s", t.path).
-				WithHint("replace the link by a copy of its destination, or remove it"))
+				WithHint("replace the link with a copy of its target, or remove it"))
 		}
 		kind = info.Mode().Type()
 	}
@@ -227,11 +227,11 @@ func (t *Table) sort() {
 		last, _ := numberOf(l.name(l.files[len(l.files)-1]))
 		switch missing := last - first + 1 - int64(len(l.files)); {
 		case missing > 0:
-			are := "are"
+			are := "numbers are"
 			if missing == 1 {
-				are = "is"
+				are = "number is"
 			}
-			t.note("rows are in the order of the numbers in the file names, %d to %d, of which %d %s missing", first, last, missing, are)
+			t.note("rows are in the order of the numbers in the file names, %d to %d (%d %s missing)", first, last, missing, are)
 		case first > 0:
 			t.note("rows are in the order of the numbers in the file names, %d to %d", first, last)
 		}
@@ -241,9 +241,9 @@ func (t *Table) sort() {
 		return cmp.Or(cmp.Compare(a.folder, b.folder), bytes.Compare(l.name(a), l.name(b)))
 	})
 	if len(l.folders) > 1 {
-		t.note("rows are in the order of the class folders, and by name within each, because not every file name has a number of its own")
+		t.note("rows are in the order of the class folders, and by name within each, because some file names have no number, or the same number")
 	} else {
-		t.note("rows are in the order of the file names, because not every name has a number of its own")
+		t.note("rows are in the order of the file names, because some have no number, or the same number")
 	}
 }
 

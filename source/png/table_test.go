@@ -44,11 +44,11 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		notes   []string
 	}{
 		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", []string{"in the order of the class folders", "the order of their names: Bear has label 0"}},
-		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11, of which 4 are missing", "labels are the names of the class folders"}},
+		{"numbered", []int{3, 2}, idx.Int32, "", []string{"2 to 11 (4 numbers are missing)", "labels are the names of the class folders"}},
 		{"restarting", []int{3, 2}, idx.Uint8, "", []string{"in the order of the class folders", "labels are the names of the class folders"}},
 		{"flat", []int{3, 2}, 0, "", []string{"images without labels"}},
 		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", []string{"in the order of the file names", "labels are those of metadata.csv"}},
-		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4, of which 1 is missing", "the label of each class folder is the one that metadata.csv gives its files"}},
+		{"mapped", []int{3, 2}, idx.Uint8, "   dog      cat", []string{"1 to 4 (1 number is missing)", "the label of each class folder is the one that metadata.csv gives its files"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 		{"a split", map[string][]byte{"train/0/1.png": good, "test/0/1.png": good}, fault.Malformed, []string{"class folder test holds folders"}, "test"},
 		{"images beside class folders", map[string][]byte{"0/1.png": good, "2.png": good}, fault.Malformed, []string{"1 image beside the class folder 0"}, "move"},
 		{"another size", map[string][]byte{"0/0.png": good, "1/1.png": pixels(t, 2, 3, grey)}, fault.Malformed,
-			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "the same format"},
+			[]string{"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey"}, "the same size and type"},
 		{"damage", map[string][]byte{"0/0.png": good, "1/1.png": good[:50]}, fault.Malformed, []string{filepath.Join("1", "1.png"), "row 1", "damaged"}, "again"},
 		{"damage in the first", map[string][]byte{"0/0.png": {}}, fault.Truncated, []string{"0.png: the file is empty"}, ""},
 		{"a JPEG by another name", map[string][]byte{"0.png": []byte("\xff\xd8\xff")}, fault.Unsupported, []string{"found a JPEG file"}, "mogrify"},
@@ -454,7 +454,7 @@ func TestNamesOfManyDigits(t *testing.T) {
 	good := pixels(t, 3, 2, grey)
 	for long, note := range map[string]string{
 		"999999999999999999":  "rows are in the order of the numbers in the file names, 7 to 999999999999999999",
-		"1000000000000000000": "rows are in the order of the file names, because not every name has a number of its own",
+		"1000000000000000000": "rows are in the order of the file names, because some have no number, or the same number",
 	} {
 		table := open(t, makeFolder(t, map[string][]byte{"7.png": good, long + ".png": good}), source.ReadOptions{})
 		if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, note) {

@@ -39,15 +39,15 @@ var rooms = map[string]room{
 	"shell":                     {90, nil},
 	"sink/publish":              {2760, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
-	"source":                    {2350, []string{"source/idx", "source/compressed"}},           // goal 1100 and 450 for selections
-	"source/dataset":            {1560, []string{"shell", "source", "source/idx"}},             // goal 1200
+	"source":                    {2350, []string{"shell", "source/idx", "source/compressed"}},  // goal 1100 and 450 for selections
+	"source/dataset":            {1570, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
 	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},   // goal 1300
 	"source/arrow":              {2010, []string{"source", "source/columnar", "source/idx"}},                           // goal 1700
 	"source/parquet":            {2940, []string{"schema", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
-	"source/csv":                {1650, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
+	"source/csv":                {1660, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
 	"source/png":                {900, []string{"schema", "shell", "source", "source/idx", "source/picture"}},
 	"source/npy":                {910, []string{"schema", "source", "source/idx"}},
 	"source/formats":            {1120, []string{"shell", "source", "source/..."}},
