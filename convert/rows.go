@@ -359,7 +359,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 		prefix = s.Name + ": "
 	}
 	if s.Folder != "" {
-		prefix = strings.TrimSuffix(s.Folder+"/"+prefix, "/")
+		prefix = strings.TrimSuffix(s.Folder+"/"+s.Name, "/") + ": "
 	}
 	for _, n := range s.Notes {
 		r.Note("%s%s", prefix, n)

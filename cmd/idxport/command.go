@@ -82,7 +82,7 @@ func unknownFlag(c *cli.Command, name string) error {
 		names = append(names, "--"+f.long())
 		short = append(short, f.spellings()[1:]...)
 	}
-	if name[0] == 'o' && strings.ContainsAny(name, "./") { // -oFILE
+	if name[0] == 'o' && strings.ContainsAny(name, "./") && !strings.HasPrefix(name, "output") { // -oFILE
 		return usagef("unknown flag -%s", name).WithHint("write -o %s", shell.Path(name[1:]))
 	}
 	if letters := strings.Join(short, ""); len(name) == 2 && strings.Trim(name, letters) == "" { // -qo

@@ -38,8 +38,9 @@ const (
 const (
 	inputCommands  = "convert verify inspect preview "
 	viewCommands   = "convert verify preview "
-	workerCommands = "convert part verify plan commit status abort inspect "
+	workerCommands = "convert part verify inspect "
 	planCommands   = "commit status abort "
+	reporting      = workerCommands + planCommands + "plan preview "
 )
 
 // A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
@@ -245,12 +246,12 @@ func planFlags() []flagSpec {
 // runFlags are those of all commands that report what they do.
 func runFlags() []flagSpec {
 	return []flagSpec{
-		{name: "quiet q", commands: workerCommands + "preview", about: aboutRun, often: true, usage: "print only warnings and errors",
+		{name: "quiet q", commands: reporting, about: aboutRun, often: true, usage: "print only warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
-		{name: "json", commands: workerCommands + "preview", about: aboutRun, often: true, usage: "print a JSON report to standard output",
+		{name: "json", commands: reporting, about: aboutRun, often: true, usage: "print a JSON report to standard output",
 			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
-		{name: "log-format", value: "FORMAT", commands: workerCommands + "preview", about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
+		{name: "log-format", value: "FORMAT", commands: reporting, about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
 		{name: "progress", value: "WHEN", commands: workerCommands + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (default), always or never",
 			detail:  "With auto, it is shown if standard error is a terminal.",

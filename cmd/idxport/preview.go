@@ -75,10 +75,11 @@ func parseSheets(s *settings) (*sheetArg, error) {
 
 // parseSheet parses the -o argument of preview.
 func parseSheet(arg string) (*sheetArg, error) {
-	if arg == "" {
+	local := convert.LocalPath(arg)
+	if local == "" {
 		return nil, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
-	f, path, named, err := convert.CutFormat(convert.LocalPath(arg))
+	f, path, named, err := convert.CutFormat(local)
 	switch {
 	case err != nil:
 		return nil, err
