@@ -87,7 +87,7 @@ func outputFlags() []flagSpec {
 		{name: "overwrite", commands: "preview", about: aboutOutput, usage: "replace existing sheets",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "convert", about: aboutOutput, often: true, usage: "replace existing outputs",
-			detail: "Each output is replaced in one step. A folder is replaced only if idxport made it and no other files were added to it.",
+			detail: "A file is replaced in one step, and a folder too if the file system can exchange folders. A folder is replaced only if idxport made it and no other files were added to it.",
 			to:     func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},

@@ -1,10 +1,10 @@
 """Read and convert IDX files, the format of MNIST and its relatives.
 
-    idxport.scan("mnist", split="train")          a stream of Arrow record batches
-    idxport.load("mnist", split="train")          a dict of NumPy arrays
-    idxport.convert("mnist", output="out/")       to Parquet, Arrow, CSV, PNG folders, .npy, and back
-    idxport.inspect("mnist")                      shapes, types, values and damage
-    idxport.verify("out/", "mnist")               two tables, compared value by value
+    idxport.scan("./mnist", split="train")          a stream of Arrow record batches
+    idxport.load("./mnist", split="train")          a dict of NumPy arrays
+    idxport.convert("./mnist", output="out/")       to Parquet, Arrow, CSV, PNG folders, .npy, and back
+    idxport.inspect("./mnist")                      shapes, types, values and damage
+    idxport.verify("out/", "./mnist")               two tables, compared value by value
 
 The program idxport does the work. `scan` needs pyarrow, and `load` NumPy.
 """
@@ -59,7 +59,7 @@ def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> 
 
     Examples
     --------
-    >>> report = idxport.convert("mnist", output="train.parquet", split="train")
+    >>> report = idxport.convert("./mnist", output="train.parquet", split="train")
     >>> report.outputs[0].rows
     60000
     """

@@ -58,7 +58,7 @@ def scan(
     Examples
     --------
     >>> import duckdb, idxport
-    >>> digits = idxport.scan("mnist", split="train")
+    >>> digits = idxport.scan("./mnist", split="train")
     >>> duckdb.sql("SELECT label, count(*) FROM digits GROUP BY label ORDER BY label")
     """
     import pyarrow as pa
@@ -145,7 +145,7 @@ def load(
 
     Examples
     --------
-    >>> digits = idxport.load("mnist", split="train")
+    >>> digits = idxport.load("./mnist", split="train")
     >>> digits["image"].shape
     (60000, 28, 28)
     """
