@@ -73,8 +73,8 @@ func TestQuiet(t *testing.T) {
 				if code := run(args, strings.NewReader(""), &stdout, &stderr); code != 0 {
 					t.Errorf("found exit code %d: %s", code, &stderr)
 				}
-				told := slices.DeleteFunc(strings.SplitAfter(stderr.String(), "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "warning: ") })
-				if flag == "-q" && len(told) > 0 || strings.ContainsAny(stderr.String(), "\r\x1b") {
+				lines := slices.DeleteFunc(strings.SplitAfter(stderr.String(), "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "warning: ") })
+				if flag == "-q" && len(lines) > 0 || strings.ContainsAny(stderr.String(), "\r\x1b") {
 					t.Errorf("found %q on standard error", &stderr)
 				}
 				if test.args[0] != "inspect" && stdout.Len() > 0 {

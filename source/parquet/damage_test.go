@@ -90,9 +90,9 @@ func TestImpossibleSizes(t *testing.T) {
 	file := written(t, small(), sinkparquet.Options{Compression: "none"}, 8)
 	end := len(file) - tailSize
 	for _, n := range []uint32{0, 1, uint32(end), uint32(end) - 4, 1 << 31, 1<<32 - 1} {
-		claim := bytes.Clone(file)
-		binary.LittleEndian.PutUint32(claim[end:], n)
-		if _, err := read(t, claim, 8); err == nil || !errors.Is(err, fault.Malformed) {
+		size := bytes.Clone(file)
+		binary.LittleEndian.PutUint32(size[end:], n)
+		if _, err := read(t, size, 8); err == nil || !errors.Is(err, fault.Malformed) {
 			t.Errorf("a footer of %d bytes: found the error %v", n, err)
 		}
 	}
@@ -159,7 +159,7 @@ func FuzzMetadata(f *testing.F) {
 }
 
 // Sizes whose products overflow an int of 32 bits must not become small ones.
-func TestClaimsThatOverflow(t *testing.T) {
+func TestSizesThatOverflow(t *testing.T) {
 	t.Parallel()
 	packed := func(groups uint64) []byte { return binary.AppendUvarint(nil, groups<<1|1) }
 	for name, test := range map[string]struct {

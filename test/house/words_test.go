@@ -32,6 +32,11 @@ var private = map[string]string{
 	`\bwho (wants|reads|looks|writes)\b`: "a reader, a caller",
 }
 
+// privateNames matches names of files, and identifiers, that consist of or end with such a word.
+var privateNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(receipts?|kits?|crowds?|standings?|told|untold|claims?|press)$|[a-z](Receipt|Kit|Crowd|Standing|Told|Claim)s?$`)
+})
+
 // privateWord is a pattern of private, and what replaced it.
 type privateWord struct {
 	pattern *regexp.Regexp
@@ -72,14 +77,25 @@ func TestCommentsAreLegible(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.Split(string(text), "\n")
+		for _, word := range strings.FieldsFunc(filepath.Base(name), func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
+			if privateNames().MatchString(word) {
+				t.Errorf("%s: a private word in the name of the file", name)
+			}
+		}
 		for _, problem := range illegible(set, tree, lines) {
 			t.Error(problem)
 		}
 	}
 }
 
-// illegible returns what is wrong with the comments of a file.
+// illegible returns what is wrong with the comments and names of a file.
 func illegible(set *token.FileSet, tree *ast.File, lines []string) (problems []string) {
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && privateNames().MatchString(id.Name) {
+			problems = append(problems, set.Position(id.Pos()).String()+": "+id.Name+": a private word")
+		}
+		return true
+	})
 	for _, group := range tree.Comments {
 		for _, c := range group.List {
 			at := set.Position(c.Pos())
@@ -110,13 +126,13 @@ func columns(line string) (n int) {
 
 func TestIllegibleCommentsAreFound(t *testing.T) {
 	t.Parallel()
-	text := "package x\n\n// It is told by the content.\n// " + strings.Repeat("word ", 20) + "\nvar a int\n"
+	text := "package x\n\n// It is told by the content.\n// " + strings.Repeat("word ", 20) + "\nvar aKit int\n"
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, "x.go", text, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := illegible(set, tree, strings.Split(text, "\n")); len(found) != 2 {
-		t.Errorf("found %q, expected two problems", found)
+	if found := illegible(set, tree, strings.Split(text, "\n")); len(found) != 3 {
+		t.Errorf("found %q, expected three problems", found)
 	}
 }
