@@ -201,6 +201,14 @@ func TestKeysAreFetchedAnew(t *testing.T) {
 	}
 }
 
+func TestUnknownCredentialSource(t *testing.T) {
+	home(t, "[default]\nrole_arn = arn:aws:iam::1:role/x\ncredential_source = Enviroment\n", "")
+	_, err := (&Store{Options: quick}).Open(t.Context(), "s3://bkt/x")
+	if !errors.Is(err, fault.Permission) || !strings.Contains(err.Error(), `credential_source is "Enviroment", expected Environment, `) {
+		t.Errorf("found %v, expected an error about credential_source", err)
+	}
+}
+
 // A transportFunc is an http.RoundTripper.
 type transportFunc func(*http.Request) (*http.Response, error)
 

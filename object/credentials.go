@@ -177,6 +177,9 @@ func (k *keyProvider) fromSource(cc *credentials.CredContext, name string) (cred
 	if name == "Environment" {
 		return new(credentials.EnvAWS).RetrieveWithCredContext(cc)
 	}
+	if name != "" && name != "EcsContainer" && name != "Ec2InstanceMetadata" {
+		return credentials.Value{}, noCredentials(": credential_source is " + strconv.Quote(name) + ", expected Environment, EcsContainer or Ec2InstanceMetadata")
+	}
 	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
 	iam := &credentials.IAM{Client: &http.Client{Transport: new(http.Transport), Timeout: 5 * time.Second}}
 	if !container {

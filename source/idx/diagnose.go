@@ -117,7 +117,7 @@ func notIDX(head []byte) error {
 			"found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
 	}
 	if len(head) > tarMagic && bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
-		return unsupported("unpack the archive with tar -xf FILE, then convert the files in it", "found a tar archive, expected an IDX file")
+		return unsupported("unpack the archive with tar -xf FILE, then convert the files in it; the labels of WebDataset (.cls) are not read", "found a tar archive, expected an IDX file")
 	}
 	for _, s := range foreignFormats {
 		if bytes.HasPrefix(head, []byte(s.prefix)) {
