@@ -227,6 +227,8 @@ func (r *run) checkVerify() error {
 		switch {
 		case out.options.Style == "matrix" && !slices.ContainsFunc(out.pass.schema.Columns, tensor):
 			return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
+		case out.format.Images && out.options.Channels == "first":
+			return usagef("--verify: %s holds its images with the channels last, which differs from --channels first", out.format.Name).WithHint("leave out --verify")
 		case out.format.WriteOnly:
 			return usagef("--verify: %s files cannot be read back", out.format.Name).WithHint("leave out --verify for them")
 		}

@@ -92,7 +92,7 @@ func outputFlags() []flagSpec {
 		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "rows-per-file", value: "N", commands: "convert", about: aboutOutput, often: true, usage: "split every output into files of N rows",
-			detail: "Each output becomes a folder of part files and an empty file named _SUCCESS. Only for " + splittable() + ".",
+			detail: "Each output becomes a folder of part files and an empty file named _SUCCESS; in the layout huggingface, the files are shards in data/. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
 		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
 			detail: "Like --rows-per-file, but by size, such as 128MB or 64MiB. M and MB are 10^6 bytes, Mi and MiB are 2^20. A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
@@ -201,7 +201,7 @@ func formatFlags() []flagSpec {
 			to: func(s *settings) any { return &s.Layout }},
 		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
-				"CSV and IDX are compressed if the file name ends in .gz or .zst; IDX in .zst gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
+				"CSV and IDX are compressed if the file name ends in .gz or .zst, or for an output folder by csv=gzip or idx=zstd; IDX in zstd gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
 		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
