@@ -255,9 +255,9 @@ func TestLostAndTaken(t *testing.T) {
 	}
 }
 
-// TestCancelledWhileSending cancels the context: a waiting Write fails with its cause, and Discard
+// TestCanceledWhileSending cancels the context: a waiting Write fails with its cause, and Discard
 // still removes the parts.
-func TestCancelledWhileSending(t *testing.T) {
+func TestCanceledWhileSending(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())

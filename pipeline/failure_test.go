@@ -167,9 +167,9 @@ func cancelStuck(t *testing.T, at spot) error {
 	return err
 }
 
-// TestCancelledWhileStuck would not end if Run waited for the stuck stage. All spots run at the
+// TestCanceledWhileStuck would not end if Run waited for the stuck stage. All spots run at the
 // same time, as each takes the grace period.
-func TestCancelledWhileStuck(t *testing.T) {
+func TestCanceledWhileStuck(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup
 	for _, s := range spots() {
@@ -197,9 +197,9 @@ func TestFailedWhileStuck(t *testing.T) {
 	}
 }
 
-// TestCancelledWhileWaiting checks that Run returns the cause when a stage that waits for the
+// TestCanceledWhileWaiting checks that Run returns the cause when a stage that waits for the
 // context returns the context's error.
-func TestCancelledWhileWaiting(t *testing.T) {
+func TestCanceledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for _, at := range []stage{atRead, atEncode} {
 		t.Run(string(at), func(t *testing.T) {
@@ -218,9 +218,9 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestCancelledAtTheEnd cancels a run when all rows are read. The run either fails with the cause
+// TestCanceledAtTheEnd cancels a run when all rows are read. The run either fails with the cause
 // or has written and closed everything; which of the two happens differs from run to run.
-func TestCancelledAtTheEnd(t *testing.T) {
+func TestCanceledAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, at := range []stage{atEncode, atStep} {
 		t.Run(string(at), func(t *testing.T) {
@@ -258,7 +258,7 @@ func cancelAtTheEnd(t *testing.T, at stage) {
 	}
 }
 
-func TestCancelledBefore(t *testing.T) {
+func TestCanceledBefore(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancelCause(context.Background())
 	cancel(errSignal)

@@ -30,7 +30,7 @@ type Stats struct {
 	Batches int64
 }
 
-// grace is how long Run waits for its goroutines after it was cancelled or has failed. If one is
+// grace is how long Run waits for its goroutines after it was canceled or has failed. If one is
 // still blocked in a read or a write after that, Run leaves it behind: nobody needs its result.
 const grace = 500 * time.Millisecond
 
@@ -58,7 +58,7 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 }
 
 // wait waits for the group, but not longer than grace once ctx is done. The error is the first one
-// that ended ctx: a failure of the run, or what cancelled it, such as a signal.
+// that ended ctx: a failure of the run, or what canceled it, such as a signal.
 func wait(ctx context.Context, g *errgroup.Group) error {
 	done := make(chan error, 1)
 	go func() { done <- g.Wait() }()

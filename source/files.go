@@ -56,7 +56,7 @@ func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	entries, err := f.ReadDir(limit)
 	if err == io.EOF {
 		err = nil

@@ -140,12 +140,12 @@ func (t *IDX) count(path string, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer again.Close() // only read from
+	defer again.Close() // read-only: an error does not matter
 	scan, err := NewIDX(again, path, o)
 	if err != nil {
 		return err
 	}
-	defer scan.Close() // only read from
+	defer scan.Close() // read-only: an error does not matter
 	t.rows, err = Count(context.Background(), scan)
 	return err
 }

@@ -132,8 +132,8 @@ func readSelected(t *testing.T, table Table, expected []int64, then func()) erro
 	}
 }
 
-// TestCancelledSelections demands that no kind of table reads on for a canceled context.
-func TestCancelledSelections(t *testing.T) {
+// TestCanceledSelections demands that no kind of table reads on for a canceled context.
+func TestCanceledSelections(t *testing.T) {
 	t.Parallel()
 	images, labels := writeNumbered(t, 1000)
 	ctx, cancel := context.WithCancel(t.Context())

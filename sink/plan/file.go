@@ -149,7 +149,7 @@ func readText(ctx context.Context, objects *object.Store, path string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fail(fault.Usage, hintPlan, "it is a folder, expected a plan").In(path)
 	}

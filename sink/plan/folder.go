@@ -164,7 +164,7 @@ func (f *folder) checkPart(ctx context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // only read from
+	defer file.Close() // read-only: an error does not matter
 	h := sha256.New()
 	n, err := io.CopyBuffer(h, contextReader{ctx, file}, make([]byte, readBuffer))
 	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != r.Bytes || sum != r.SHA256) {

@@ -225,7 +225,7 @@ func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	buf := make([]byte, min(readBuffer, in.Bytes+1))
 	for _, piece := range pieces {
 		h := xxh3.New()

@@ -19,7 +19,7 @@ const metadataName = "metadata.csv"
 // the line: see schema.FolderNames; a row number has up to 19 digits.
 const maxPath = 128
 
-// infinity is the spelling that readers of CSV recognize as a float.
+// infinity is the spelling that readers of CSV recognise as a float.
 const infinity = "inf"
 
 // A metadata makes the lines of metadata.csv, on many goroutines. The steps write them.

@@ -322,7 +322,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestErrorsWhileWriting checks that the folder's errors are returned and that a cancelled call
+// TestErrorsWhileWriting checks that the folder's errors are returned and that a canceled call
 // writes nothing.
 func TestErrorsWhileWriting(t *testing.T) {
 	t.Parallel()

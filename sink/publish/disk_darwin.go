@@ -23,8 +23,8 @@ func renamex(from, to string, flags uint32) error {
 }
 
 // syncTree sends every file to the drive by fsync(2), which leaves it in the drive's cache, and
-// then flushes that cache once: Sync of package os is F_FULLFSYNC, which takes milliseconds for
-// each file.
+// then flushes that cache once: os.File.Sync is F_FULLFSYNC, which takes milliseconds for each
+// file.
 func syncTree(self *os.File, root *os.Root) error {
 	flush := func(f *os.File) error { return withDescriptor(f, unix.Fsync) }
 	if err := syncEach(root, os.O_RDONLY, true, flush); err != nil {

@@ -102,7 +102,7 @@ func (mark Mark) checkName(name string, top bool) error {
 	return nil
 }
 
-// SetCard sets the text of README.md under CardMark. It must end with a newline.
+// SetCard sets the text of README.md for a folder with CardMark. It must end with a newline.
 func (d *Folder) SetCard(text []byte) { d.card = text }
 
 // Totals returns the number of files written to the folder and its subfolders, and their bytes. The
@@ -172,7 +172,7 @@ type Stream struct {
 	sum       []byte    // the result of digest, set by Close
 }
 
-// Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]); under
+// Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]); with
 // PartsMark and CardMark [Set.Complete] then adds the hash or the number of shards to it (see
 // [Mark]). After an error the folder cannot be committed.
 func (s *Subfolder) Create(name string) (*Stream, error) {
@@ -291,22 +291,22 @@ func (mark Mark) names(all []*Stream) []string {
 	// A name such as part-00000.csv.gz ends with a number, 00000, and extensions, .csv.gz. The part
 	// before the number may have dots, too. Shards of one split have the same name before the
 	// number.
-	numberOf := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
+	numberStart := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
 	shards := map[string]int{}
 	for _, f := range all {
-		shards[f.subfolder.prefix+f.name[:numberOf(f)]]++
+		shards[f.subfolder.prefix+f.name[:numberStart(f)]]++
 	}
 	names := make([]string, len(all))
 	for i, f := range all {
-		number, stem, ext := numberOf(f), f.name, ""
-		if dot := strings.IndexByte(f.name[number:], '.'); dot >= 0 {
-			stem, ext = f.name[:number+dot], f.name[number+dot:]
+		start, stem, ext := numberStart(f), f.name, ""
+		if dot := strings.IndexByte(f.name[start:], '.'); dot >= 0 {
+			stem, ext = f.name[:start+dot], f.name[start+dot:]
 		}
 		switch mark {
 		case PartsMark:
 			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
 		case CardMark:
-			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.subfolder.prefix+f.name[:number]], ext)
+			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.subfolder.prefix+f.name[:start]], ext)
 		default:
 			names[i] = f.name
 		}

@@ -261,7 +261,7 @@ func (s *Set) refresh() (err error) {
 }
 
 // create creates the partials, so that a missing permission shows before any work. Devices and
-// FIFOs have none.
+// FIFOs have no partials.
 func (s *Set) create() error {
 	for _, out := range s.outputs {
 		if !out.Target.Folder {

@@ -109,7 +109,7 @@ func TestFlippedBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer flipped.Close() // others only read from it
+			defer flipped.Close() // an error does not matter: those of writing were checked
 			random := rand.New(rand.NewPCG(1, 2))
 			for i := range 60 {
 				changed := bytes.Clone(file)
@@ -247,7 +247,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	defer whole.Close() // others only read from it
+	defer whole.Close() // an error does not matter: those of writing were checked
 	f.Fuzz(func(t *testing.T, in []byte) {
 		_, err := whole.WriteAt(in, 0)
 		if err := errors.Join(err, whole.Truncate(int64(len(in)))); err != nil {
@@ -366,7 +366,7 @@ func TestBatchesThatShareBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	d := openFeed(f, int64(len(file)))
 	if len(d.places) != 2 {
 		t.Fatalf("found %v, expected two record batches", d.places)

@@ -19,16 +19,16 @@ const inputBuffer = 64 << 10
 // A decoding decompresses one input. It turns whatever a decoder returns, including panics, into
 // the errors that this package promises.
 type decoding struct {
-	decoder
+	formatInfo
 	in  *input
-	buf *bufio.Reader // of in, as decoders read single bytes and have no buffer of their own
+	buf *bufio.Reader // of in, because decoders read single bytes
 	out io.Reader     // nil before the first fill
 
 	wanted func() bool // reports whether a caller waits for data; set before the first fill
 }
 
-func newDecoding(d decoder, in *input) *decoding {
-	return &decoding{decoder: d, in: in, buf: bufio.NewReaderSize(in, inputBuffer)}
+func newDecoding(f formatInfo, in *input) *decoding {
+	return &decoding{formatInfo: f, in: in, buf: bufio.NewReaderSize(in, inputBuffer)}
 }
 
 // fill decodes until p is full or an error ends the data. The first call opens the decoder, as that
@@ -107,8 +107,8 @@ func unsupported(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unsupported, "not supported: "+format, args...)
 }
 
-// fault adds the format and the number of decoded compressed bytes to e. That is not the Offset of
-// the error, which counts decompressed bytes.
+// fault adds the format and the number of compressed bytes that have been decoded to e. That number
+// is not the Offset of the error, which counts decompressed bytes.
 func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
 	located := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
 	switch e.Kind {

@@ -28,9 +28,9 @@
 // table have been read, a Reader would have returned the same data. A table that contradicts itself
 // or the frames is corrupt data; a Reader ignores tables, like any skippable frame.
 //
-// Skipped frames are not compared with the table. If the table gives one of them a few bytes too
-// few and another as many too many, a read between them returns data from a wrong offset; only
-// reading from the start can detect that.
+// Skipped frames are not compared with the table. If the table understates the size of one of them
+// and overstates another's by the same amount, a read between them returns data from a wrong
+// offset; only reading from the start can detect that.
 //
 // # Memory
 //

@@ -24,9 +24,9 @@ const (
 
 // String returns the format's name: "none", "gzip", "zstd", "xz" or "bzip2".
 func (f Format) String() string {
-	for _, d := range decoders() {
-		if d.format == f {
-			return d.name
+	for _, info := range knownFormats() {
+		if info.format == f {
+			return info.name
 		}
 	}
 	return "none"
@@ -35,8 +35,8 @@ func (f Format) String() string {
 // magicLen is the number of bytes from which a format is detected.
 const magicLen = 6
 
-// A decoder describes one compressed format.
-type decoder struct {
+// A formatInfo describes one compressed format.
+type formatInfo struct {
 	format Format
 	name   string
 
@@ -45,14 +45,15 @@ type decoder struct {
 	match func(prefix []byte) bool
 
 	// open starts decoding at the first byte of in. The returned reader, which may be an io.Closer,
-	// ends with io.EOF only if in ended where the format allows it. It takes no byte from in beyond
-	// those it has decoded. Its errors are interpreted by [decoding.classify]. It may use other
-	// cores while wanted returns true, which means that a caller waits for data.
+	// ends with io.EOF only if in ended where the format allows it. If it takes bytes from in
+	// before it decodes them, it has a method unread() int that returns their number. Its errors
+	// are interpreted by [decoding.classify]. It may use other cores while wanted returns true,
+	// which means that a caller waits for data.
 	open func(in *bufio.Reader, wanted func() bool) (io.Reader, error)
 }
 
-func decoders() []decoder {
-	return []decoder{
+func knownFormats() []formatInfo {
+	return []formatInfo{
 		{Gzip, "gzip", startsWith(gzipMagic), openGzip},
 		{Zstd, "zstd", isZstd, openZstd},
 		{XZ, "xz", startsWith(xzMagic), openXZ},
@@ -63,18 +64,18 @@ func decoders() []decoder {
 // Detect returns the format of a stream that begins with prefix, of which it needs the first 6
 // bytes, or all if there are fewer.
 func Detect(prefix []byte) Format {
-	d, _ := decoderFor(prefix)
-	return d.format
+	info, _ := infoFor(prefix)
+	return info.format
 }
 
-// decoderFor returns the decoder of a stream that begins with prefix; false means plain data.
-func decoderFor(prefix []byte) (decoder, bool) {
-	for _, d := range decoders() {
-		if d.match(prefix) {
-			return d, true
+// infoFor returns the formatInfo of a stream that begins with prefix; false means plain data.
+func infoFor(prefix []byte) (formatInfo, bool) {
+	for _, info := range knownFormats() {
+		if info.match(prefix) {
+			return info, true
 		}
 	}
-	return decoder{}, false
+	return formatInfo{}, false
 }
 
 func startsWith(magic string) func([]byte) bool {

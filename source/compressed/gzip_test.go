@@ -160,7 +160,7 @@ func TestGzipHeaders(t *testing.T) {
 			r, err := NewReader(bytes.NewReader(test.in))
 			var data []byte
 			if err == nil {
-				defer r.Close() // only read from
+				defer r.Close() // read-only: an error does not matter
 				data, err = io.ReadAll(r)
 			}
 			if test.kind == nil && (err != nil || string(data) != "abc") {

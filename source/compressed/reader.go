@@ -34,7 +34,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err := in.peek(magicLen); err != nil {
 		return nil, err
 	}
-	d, ok := decoderFor(in.prefix)
+	d, ok := infoFor(in.prefix)
 	if !ok {
 		return &Reader{format: Plain, in: in}, nil
 	}

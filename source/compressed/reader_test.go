@@ -281,7 +281,7 @@ func TestInputWithoutProgress(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	boom := readerFunc(func([]byte) (int, error) { panic("boom") })
-	d := newDecoding(decoder{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")})
+	d := newDecoding(formatInfo{format: XZ, name: "xz", open: openPanicking}, &input{r: strings.NewReader("12345678")})
 	p := make([]byte, 10)
 	if n, err := d.fill(p); n != 3 || !errors.Is(err, fault.Malformed) {
 		t.Errorf("decoder: found %d bytes and %v, expected 3 and malformed data", n, err)
@@ -455,8 +455,8 @@ func TestManyEmptyFramesInASeekTable(t *testing.T) {
 	if limit := many*len(skippable)/inputBuffer + 5; file.reads > limit {
 		t.Errorf("found %d reads of the file, expected at most %d", file.reads, limit)
 	}
-	if position, _ := file.Seek(0, io.SeekCurrent); position > table.ends.packed {
-		t.Errorf("read to byte %d, expected %d, as nothing more was asked for", position, table.ends.packed)
+	if position, _ := file.Seek(0, io.SeekCurrent); position > table.end.packed {
+		t.Errorf("read to byte %d, expected %d, as nothing more was asked for", position, table.end.packed)
 	}
 }
 

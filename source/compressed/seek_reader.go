@@ -27,8 +27,8 @@ type SeekReader struct {
 
 	// Used only by the reading goroutine.
 	offset   int64           // of the byte that Read returns next
-	decoded  int64           // offset of the byte that is decoded next
-	until    int64           // data before it is decoded in advance; 0 means to the end of the current frame
+	nextData int64           // offset of the byte that readNext returns next
+	until    int64           // end of the data that is decoded in advance; 0 means the end of the current frame
 	decoding *decoding       // nil before decodeFrom
 	frames   *frameDecoder   // the decoder of decoding
 	source   *countingReader // the input of frames
@@ -81,7 +81,7 @@ func (s *SeekReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := s.readNext(p)
-	s.offset = s.decoded
+	s.offset = s.nextData
 	return n, err
 }
 
@@ -97,28 +97,28 @@ func (s *SeekReader) Finish() error {
 	return s.finishFrame()
 }
 
-// finishFrame decodes to the end of the frame that contains the byte decoded last.
+// finishFrame reads to the end of the frame that contains the byte before nextData.
 func (s *SeekReader) finishFrame() error {
-	if s.decoded == 0 {
+	if s.nextData == 0 {
 		return nil
 	}
-	return s.discard(s.table.frameWith(s.decoded-1).end().data - s.decoded)
+	return s.discard(s.table.frameWith(s.nextData-1).end().data - s.nextData)
 }
 
 // moveToOffset decodes up to the offset of the next Read: from the current position, if the offset
 // is later in the same frame, and otherwise from the start of the frame at the offset.
 func (s *SeekReader) moveToOffset() error {
-	if s.decoding != nil && s.offset == s.decoded {
+	if s.decoding != nil && s.offset == s.nextData {
 		return nil
 	}
 	frame := s.table.frameWith(s.offset)
-	another := s.decoding != nil && frame.index != s.table.frameWith(s.decoded).index
+	another := s.decoding != nil && frame.index != s.table.frameWith(s.nextData).index
 	if another {
 		if err := s.finishFrame(); err != nil {
 			return err
 		}
 	}
-	if s.decoding == nil || another || s.offset < s.decoded {
+	if s.decoding == nil || another || s.offset < s.nextData {
 		if s.offset == 0 { // it may be preceded by frames without data
 			frame = seekFrame{}
 		}
@@ -126,7 +126,7 @@ func (s *SeekReader) moveToOffset() error {
 			return err
 		}
 	}
-	return s.discard(s.offset - s.decoded)
+	return s.discard(s.offset - s.nextData)
 }
 
 // decodeFrom begins to decode at frame i, which begins at start.
@@ -137,12 +137,12 @@ func (s *SeekReader) decodeFrom(i int, start position) error {
 	if _, err := s.file.Seek(start.packed, io.SeekStart); err != nil {
 		return err
 	}
-	s.decoded = start.data
+	s.nextData = start.data
 	s.frames = &frameDecoder{table: s.table, index: i, next: start, stop: i}
 	s.source = &countingReader{r: s.file, offset: start.packed, limit: start.packed}
 	in := &input{r: s.source}
 	in.taken.Store(start.packed)
-	s.decoding = newDecoding(decoder{format: Zstd, name: Zstd.String(), open: s.frames.open}, in)
+	s.decoding = newDecoding(formatInfo{format: Zstd, name: Zstd.String(), open: s.frames.open}, in)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.in = in
@@ -195,11 +195,11 @@ func (s *SeekReader) resume() error {
 	return nil
 }
 
-// readNext reads the data at offset decoded, which need not be the offset of the next Read.
+// readNext reads the data at offset nextData, which need not be the offset of the next Read.
 func (s *SeekReader) readNext(p []byte) (int, error) {
 	for {
 		n, err := s.ahead.read(p)
-		s.decoded += int64(n)
+		s.nextData += int64(n)
 		if err != errPaused {
 			return n, err
 		}
@@ -272,7 +272,7 @@ type frameDecoder struct {
 	hash    hash.Hash64 // of the data; nil if the frame has its own checksum, or the table has none
 }
 
-// open implements decoder.open.
+// open implements formatInfo.open.
 func (f *frameDecoder) open(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	decoder, err := newZstdDecoder(nil)
 	if err != nil {

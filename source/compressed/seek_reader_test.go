@@ -158,7 +158,7 @@ func TestFilesThatChangeBehindTheFrames(t *testing.T) {
 	raw := testFile(t, "small-seekable.zst")
 	table := tableOf(t, raw)
 	changed := bytes.Clone(raw)
-	changed[table.ends.packed+20]++
+	changed[table.end.packed+20]++
 	for name, test := range map[string]struct {
 		raw  []byte
 		want error

@@ -40,7 +40,7 @@ type SeekTable struct {
 	raw    []byte     // the whole skippable frame, the last bytes of the file
 	entry  int        // bytes of an entry
 	frames int        // number of frames
-	ends   position   // where the last frame ends
+	end    position   // where the last frame ends
 	marks  []position // of the beginning of every markEvery-th frame
 }
 
@@ -75,12 +75,12 @@ func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 	if t == nil || length > min(size, maxSeekTable) {
 		return nil, nil
 	}
-	t.ends.packed = size - length
+	t.end.packed = size - length
 	if int(length) <= len(tail) {
 		t.raw = tail[len(tail)-int(length):]
 	} else {
 		t.raw = make([]byte, length)
-		if err := readAt(r, t.raw, t.ends.packed); err != nil {
+		if err := readAt(r, t.raw, t.end.packed); err != nil {
 			return nil, err
 		}
 	}
@@ -88,20 +88,20 @@ func FindSeekTable(r io.ReaderAt, size int64) (*SeekTable, error) {
 		return nil, nil // the last four bytes are a coincidence
 	}
 	if found, want := int64(binary.LittleEndian.Uint32(t.raw[4:])), length-skippableHeader; found != want {
-		return nil, Zstd.fault(t.ends.packed+4, corrupt("the seek table's size is %d, expected %d for %d frames", found, want, t.frames))
+		return nil, Zstd.fault(t.end.packed+4, corrupt("the seek table's size is %d, expected %d for %d frames", found, want, t.frames))
 	}
 	packed := t.addUp()
-	if packed < t.ends.packed {
+	if packed < t.end.packed {
 		var magic [4]byte
-		if err := readAt(r, magic[:], t.ends.packed-packed); err != nil {
+		if err := readAt(r, magic[:], t.end.packed-packed); err != nil {
 			return nil, err
 		}
 		if isZstd(magic[:]) {
 			return nil, nil // several files, joined
 		}
 	}
-	if packed != t.ends.packed {
-		return nil, Zstd.fault(t.ends.packed, corrupt("the seek table lists frames of %d bytes, expected the %d bytes before it", packed, t.ends.packed))
+	if packed != t.end.packed {
+		return nil, Zstd.fault(t.end.packed, corrupt("the seek table lists frames of %d bytes, expected the %d bytes before it", packed, t.end.packed))
 	}
 	return t, nil
 }
@@ -138,7 +138,7 @@ func (t *SeekTable) addUp() (packed int64) {
 		}
 		end = t.frame(i, end).end()
 	}
-	t.ends.data = end.data
+	t.end.data = end.data
 	return end.packed
 }
 
@@ -161,7 +161,7 @@ func (t *SeekTable) checksum(i int) (sum uint32, ok bool) {
 func (t *SeekTable) frameWith(offset int64) seekFrame {
 	mark := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].data > offset }) - 1
 	if mark < 0 {
-		return seekFrame{index: t.frames, start: t.ends}
+		return seekFrame{index: t.frames, start: t.end}
 	}
 	start := t.marks[mark]
 	for i := mark * markEvery; i < t.frames; i++ {
@@ -171,14 +171,14 @@ func (t *SeekTable) frameWith(offset int64) seekFrame {
 			return f
 		}
 	}
-	return seekFrame{index: t.frames, start: t.ends}
+	return seekFrame{index: t.frames, start: t.end}
 }
 
 // frameStart returns the position where frame i begins or, if there are only i frames, the last one
 // ends.
 func (t *SeekTable) frameStart(i int) position {
 	if i >= t.frames {
-		return t.ends
+		return t.end
 	}
 	start := t.marks[i/markEvery]
 	for k := i / markEvery * markEvery; k < i; k++ {
@@ -188,7 +188,7 @@ func (t *SeekTable) frameStart(i int) position {
 }
 
 // Size returns the number of bytes of the data in all frames.
-func (t *SeekTable) Size() int64 { return t.ends.data }
+func (t *SeekTable) Size() int64 { return t.end.data }
 
 // Span returns the range [from, to) of the file that holds the frames of the data range [first,
 // last), where 0 ≤ first ≤ last ≤ Size().

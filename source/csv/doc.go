@@ -1,7 +1,7 @@
 // Package csv reads CSV files of numbers as a table: those that sink/csv writes in any of its
 // styles, and those that others publish, such as Kaggle's train.csv and pjreddie's mnist_train.csv.
 //
-// # What is recognized
+// # What is recognised
 //
 //	compression  by content, as package compressed does
 //	before data  empty lines, and comments, which begin with #; the last of them is the header if it

@@ -250,7 +250,7 @@ func (t *Table) checkFirstLine(line []byte) error {
 }
 
 // utf16 returns the name of the encoding if text is UTF-16, and "" otherwise. Without a byte order
-// mark, UTF-16 is recognized by a NUL as the first or the second byte of most characters.
+// mark, UTF-16 is recognised by a NUL as the first or the second byte of most characters.
 func utf16(text []byte) string {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return "UTF-16"

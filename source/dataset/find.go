@@ -38,7 +38,7 @@ type Input struct {
 
 // Options control Find. The zero value finds everything.
 type Options struct {
-	// Dataset is the name of one of Known, DatasetNone to recognize none, or empty to recognize the
+	// Dataset is the name of one of Known, DatasetNone to recognise none, or empty to recognise the
 	// data set by names and labels. In a folder with several data sets it selects one.
 	Dataset string
 	// Split selects splits by name, ignoring case ("t10k" is "test"); empty means all. A split that
@@ -81,7 +81,7 @@ type Split struct {
 	// Folder is the name of the folder of the split if the user named several folders, or empty.
 	Folder string
 	Files  []File
-	// Dataset is the recognized data set, or nil. Evidence says how it was recognized: "--dataset",
+	// Dataset is the recognised data set, or nil. Evidence says how it was recognised: "--dataset",
 	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels
 	// of train".
 	Dataset  *Info

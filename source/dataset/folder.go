@@ -124,7 +124,7 @@ func (f finder) findColumns(all []candidate) {
 	}
 }
 
-// identifySets recognizes the data sets of a folder's tables, each set separately.
+// identifySets recognises the data sets of a folder's tables, each set separately.
 func (f finder) identifySets(splits []Split) error {
 	name := func(s *Split) Name { return ParseName(s.Files[0].Path) }
 	sets := map[string][]*Split{}

@@ -219,7 +219,7 @@ func TestFolderByLabels(t *testing.T) {
 	}
 }
 
-// KMNIST's files cannot be recognized by their names, but its folder can.
+// KMNIST's files cannot be recognised by their names, but its folder can.
 func TestFolderSuggestsDataset(t *testing.T) {
 	t.Parallel()
 	for _, sub := range []string{"kmnist", filepath.Join("KMNIST", "raw")} {

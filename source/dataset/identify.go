@@ -21,7 +21,7 @@ const (
 	byHash = "the SHA-256 of the labels"
 )
 
-// identify recognizes the data set of splits that belong together by their names. named is the data
+// identify recognises the data set of splits that belong together by their names. named is the data
 // set in the names, or empty.
 func (f finder) identify(splits []*Split, named string) error {
 	asked := f.options.Dataset
@@ -110,7 +110,7 @@ func labelIndex(files []File) int {
 }
 
 // suggestions notes that the folder of the file at path is named like a data set, whose files
-// cannot be recognized by their names. torchvision keeps files in KMNIST/raw.
+// cannot be recognised by their names. torchvision keeps files in KMNIST/raw.
 func suggestions(path string) []string {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil || path == source.Stdin {

@@ -194,7 +194,7 @@ func prefix(files source.Files, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	var begin [8]byte
 	n, err := io.ReadFull(f, begin[:])
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

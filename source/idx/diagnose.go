@@ -28,7 +28,7 @@ const HintSalvage = ", or read the complete records with idxport convert --salva
 // lookAhead is the number of bytes that are read to detect the format of a file that is not IDX.
 const lookAhead = 512
 
-// foreignFormats are formats that users mistake for IDX, recognized by their first bytes.
+// foreignFormats are formats that users mistake for IDX, recognised by their first bytes.
 var foreignFormats = []struct{ name, prefix, hint string }{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
 	{"a zip archive", "PK\x03\x04", "if it is a .npz file, rename it to end in .npz; otherwise unpack it and convert the files in it"},
@@ -80,7 +80,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	return notIDX(append(m[:], more[:n]...))
 }
 
-// WebPage recognizes an HTML or XML page, which servers send in place of a missing file. It returns
+// WebPage recognises an HTML or XML page, which servers send in place of a missing file. It returns
 // the message of an error, with what was expected, and a hint, or two empty strings if head, the
 // beginning of the file, does not begin like such a page.
 func WebPage(head []byte, expected string) (message, hint string) {

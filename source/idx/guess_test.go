@@ -9,7 +9,7 @@ import (
 )
 
 // guessData resembles measurements and labels; detected means that the wrong order can be
-// recognized.
+// recognised.
 var guessData = map[string]struct {
 	dtype    DType
 	values   func(rng *rand.Rand, n int) any

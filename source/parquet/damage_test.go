@@ -300,7 +300,7 @@ func TestUnusedInvalidEntries(t *testing.T) {
 		at, err := d.offset(uint32(i))
 		if v < 0 {
 			var m *rangeError
-			if !errors.As(err, &m) || m.message != "-8589934592" {
+			if !errors.As(err, &m) || m.value != "-8589934592" {
 				t.Errorf("entry %d: found %v, expected that −2³³ does not fit", i, err)
 			}
 		} else if err != nil || int64(binary.LittleEndian.Uint32(d.table[at:])) != v {

@@ -41,7 +41,7 @@ func (l *leaf) decodeEntries(c *cursor, entry, n int, fileRow int64, dst []byte,
 		from := (batchRow*l.entries + entry) * l.element.size
 		err := c.fixed.read(dst[from : from+n*l.element.size])
 		if m, ok := err.(*rangeError); ok {
-			return damaged("found the value %s, expected one of the column's type %s", m.message, l.element.dtype).
+			return damaged("found the value %s, expected one of the column's type %s", m.value, l.element.dtype).
 				InColumn(l.path).InRow(fileRow+int64((entry+m.index)/l.entries)).WithHint("%s", l.advice)
 		}
 		return err

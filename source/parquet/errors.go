@@ -42,14 +42,14 @@ func located(err error, column string, row, offset int64) error {
 	return e
 }
 
-// A rangeError is about a value that the column's type cannot represent. index is the index of the
-// value among those of one read, and message is the value as text.
+// A rangeError is about a value that the column's type cannot represent. value is its text, and
+// index its index among the values of one read.
 type rangeError struct {
-	index   int
-	message string
+	index int
+	value string
 }
 
-func (m *rangeError) Error() string { return m.message }
+func (m *rangeError) Error() string { return m.value }
 
 // recovered turns a panic into an error, as decoders of other packages may panic on damaged data.
 func recovered(err *error) {

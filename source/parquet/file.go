@@ -31,11 +31,11 @@ type file struct {
 	window   []byte // buffer for page headers
 	reserved int64  // bytes of the decompressed pages and dictionaries that streams keep
 
-	root   *node
-	leaves []*node
-	groups []rowGroup
-	rows   int64
-	meta   map[string]string
+	root      *node
+	leafNodes []*node
+	groups    []rowGroup
+	rows      int64
+	meta      map[string]string
 }
 
 // reserve adds n, which may be negative, to reserved, and fails if that exceeds maxReserved.
@@ -69,7 +69,7 @@ func openFile(r io.ReaderAt, size int64) (f *file, err error) {
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data, &footer); err != nil {
 		return nil, damaged("the footer is damaged: %v", err).At(offset)
 	}
-	if f.root, f.leaves, err = newTree(footer.Schema); err != nil {
+	if f.root, f.leafNodes, err = newTree(footer.Schema); err != nil {
 		return nil, located(err, "", -1, offset)
 	}
 	f.meta = make(map[string]string, len(footer.KeyValueMetadata))
@@ -140,17 +140,17 @@ func (f *file) addGroup(i int, g *format.RowGroup, footerOffset int64) error {
 	if g.NumRows < 0 || f.rows > 1<<62-g.NumRows {
 		return damaged("found row group %d with %d rows", i, g.NumRows).At(footerOffset)
 	}
-	if len(g.Columns) != len(f.leaves) {
-		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(footerOffset)
+	if len(g.Columns) != len(f.leafNodes) {
+		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leafNodes)).At(footerOffset)
 	}
 	group := rowGroup{rows: g.NumRows, chunks: make([]chunk, len(g.Columns))}
 	for k := range g.Columns {
-		c, err := f.newChunk(&g.Columns[k], f.leaves[k], footerOffset)
+		c, err := f.newChunk(&g.Columns[k], f.leafNodes[k], footerOffset)
 		if err != nil {
-			return located(err, f.leaves[k].path, -1, footerOffset)
+			return located(err, f.leafNodes[k].path, -1, footerOffset)
 		}
 		if g.NumRows > c.entries { // each row has at least one entry
-			return damaged("row group %d has %d rows and %d entries, expected at least one per row", i, g.NumRows, c.entries).InColumn(f.leaves[k].path).At(footerOffset)
+			return damaged("row group %d has %d rows and %d entries, expected at least one per row", i, g.NumRows, c.entries).InColumn(f.leafNodes[k].path).At(footerOffset)
 		}
 		group.chunks[k] = c
 	}

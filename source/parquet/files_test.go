@@ -169,9 +169,9 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestCancelled pins that no row is read after the context was canceled, of one file and of
+// TestCanceled pins that no row is read after the context was canceled, of one file and of
 // several.
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -149,7 +149,7 @@ func TestIntegersThatDoNotFit(t *testing.T) {
 	} {
 		e := numberElement(c.number, c.d)
 		var m *rangeError
-		if err := e.fillChecked(make([]byte, 2*e.size), c.src); !errors.As(err, &m) || m.index != 1 || m.message != c.want {
+		if err := e.fillChecked(make([]byte, 2*e.size), c.src); !errors.As(err, &m) || m.index != 1 || m.value != c.want {
 			t.Errorf("%s: found %+v, expected value 1, %s", name, err, c.want)
 		}
 	}

@@ -192,7 +192,7 @@ type firstRows struct {
 	maxRecord int64         // limit of the bytes of a record
 }
 
-// Names returns nil: the schema has no names of dictionaries.
+// Names returns nil: no field of a Parquet file is a columnar.Dictionary.
 func (*firstRows) Names(int) ([]string, error) { return nil, nil }
 
 // Lengths returns the lengths of the lists in the first row.

@@ -140,7 +140,7 @@ func (r *runs) matchRows(pattern []byte, rowLen, pos, n int) (matched int, err e
 			matched += rowLen
 		}
 	}
-	more, _, err := r.match(pattern, pos%rowLen, n-matched)
+	more, _, err := r.match(pattern, 0, n-matched)
 	return matched + more, err
 }
 

@@ -16,7 +16,7 @@ import (
 const maxDeferredPage = 16 << 20
 
 // maxDeferred limits the bytes of pages, as they are in the file, that a column leaves to Decode
-// for one batch. Records of one size take far fewer.
+// for one batch. Columns whose values have a fixed size take far fewer.
 const maxDeferred = 64 << 20
 
 // maxReserved limits the bytes of decompressed pages and dictionaries that all columns keep at

@@ -1,7 +1,7 @@
 // Package png reads a folder of PNG files as a table of images and labels: a folder that sink/png
 // wrote, or another one that torchvision's ImageFolder, Keras or Hugging Face would load.
 //
-// # What is recognized
+// # What is recognised
 //
 //	5/00000.png, 0/00001.png, …   class folders: the folder of an image gives its label
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv

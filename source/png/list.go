@@ -142,7 +142,7 @@ func (t *Table) visit(name string, folder uint32) (v contents, err error) {
 	if err != nil {
 		return v, t.inFile(name, err)
 	}
-	defer dir.Close() // only read from
+	defer dir.Close() // read-only: an error does not matter
 	before := len(t.list.files)
 	for {
 		entries, err := dir.ReadDir(1024)

@@ -42,7 +42,7 @@ func (t *Table) readMetadata() (m metadata, err error) {
 	if err != nil {
 		return m, t.inFile(metadataName, err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return m, err
 	}

@@ -151,7 +151,7 @@ func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 	if err != nil {
 		return buf, bare(err)
 	}
-	defer opened.Close() // only read from
+	defer opened.Close() // read-only: an error does not matter
 	if cap(buf) == 0 {
 		buf = make([]byte, 0, 64<<10)
 	}

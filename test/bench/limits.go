@@ -59,7 +59,7 @@ func limitInflate(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	z, err := gzip.NewReader(bufio.NewReaderSize(f, block))
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func limitCompress(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() // only read from
+	defer in.Close() // read-only: an error does not matter
 	out, err := os.Create(args[1])
 	if err != nil {
 		return err

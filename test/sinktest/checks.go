@@ -136,7 +136,7 @@ func (c *contract) abandoned(t *testing.T) error {
 	return nil
 }
 
-// cancelled encodes after the run was cancelled: Encode must return, with the context's error or
+// cancelled encodes after the run was canceled: Encode must return, with the context's error or
 // without one.
 func (c *contract) cancelled(t *testing.T) error {
 	k, _, err := c.open(t, c.table.schema())

@@ -173,7 +173,7 @@ func (c *contract) serial(t *testing.T, batches []schema.Batch) (output, error) 
 	return closed(k, finish)
 }
 
-// encode calls k.Encode with a context that is never cancelled.
+// encode calls k.Encode with a context that is never canceled.
 func encode(k sink.Sink, b schema.Batch) (func() error, error) {
 	step, err := k.Encode(context.Background(), b)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 )
 
 // find returns the first bit of in, in the range [from, to), where the header of a dynamic block
-// that is not the last seems to begin, or -1. It recognizes a header by its codes, because few bit
+// that is not the last seems to begin, or -1. It recognises a header by its codes, because few bit
 // patterns describe complete codes. If something else looks like a header, no decoder that started
 // at the beginning of the stream ever reaches that bit. find gives up if too much looks like a
 // header at first.
