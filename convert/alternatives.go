@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// An alternative tells how another tool does what idxport does not, starting from its output.
+// An alternative tells how another tool, starting from an output of idxport, does what idxport
+// does not.
 type alternative struct {
 	names  string // flags without dashes, and file extensions
 	tool   string

@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// A conversion is validated Options.
+// A conversion holds validated Options and the state derived from them.
 type conversion struct {
 	inputs
 	View
@@ -181,11 +181,11 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 }
 
 // checkClasses returns an error if --classes is given but not used: no output contains class names,
-// no rows are selected by them, and no input is a folder of images, whose labels are the positions
-// of its class folders in the file of names.
+// no rows are selected by them, and no input is a folder of images (there the label of an image is
+// the position of its class folder's name in the file that --classes names).
 func (o *conversion) checkClasses(splits []dataset.Split) error {
-	read := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
-	if o.Classes == "" || read || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
+	usedByInput := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
+	if o.Classes == "" || usedByInput || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
 		return nil
 	}
 	return usagef("no output uses --classes").WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders and the layout huggingface contain them")

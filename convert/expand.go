@@ -61,8 +61,9 @@ func (o *conversion) expandOutputs(jobs []*job) (outputs []*output, err error) {
 }
 
 // checkColumns returns an error if two of outs hold the same column in the same format and
-// compression. outs are the outputs of j that hold one column each, at paths that the user gave. If
-// all is set, j has no other outputs, and columns that are in none of outs are noted.
+// compression, unless the table has only one column. outs are the outputs of j that hold one column
+// each, at paths that the user gave. If all is set, j has no other outputs, and columns that are in
+// none of outs are noted.
 func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 	written := map[string]bool{}
 	for i, out := range outs {
@@ -195,20 +196,20 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	return []*output{out}, o.shard(arg, out)
 }
 
-func (o *output) extension() string { return o.format.FileExtension(o.options.Compression.Name) }
+func (out *output) extension() string { return out.format.FileExtension(out.options.Compression.Name) }
 
 // perColumn returns the outputs in a format whose files hold one column: in a folder one for each
 // column, else one for the column that the path names.
-func (o *output) perColumn(arg outputArg) (outs []*output, err error) {
-	columns := o.pass.table.Columns()
+func (out *output) perColumn(arg outputArg) (outs []*output, err error) {
+	columns := out.pass.table.Columns()
 	if !arg.container {
-		o.options.Column, err = o.columnFor(columns)
-		return []*output{o}, err
+		out.options.Column, err = out.columnFor(columns)
+		return []*output{out}, err
 	}
 	for i, c := range columns {
-		one := *o
+		one := *out
 		one.options.Column = i
-		one.path = source.Under(o.path, o.fileName(c))
+		one.path = source.Under(out.path, out.fileName(c))
 		outs = append(outs, &one)
 	}
 	return outs, nil
@@ -216,8 +217,8 @@ func (o *output) perColumn(arg outputArg) (outs []*output, err error) {
 
 // fileName returns the name of the file of column c in a folder: train-image.npy or, for
 // IDX, train-images-idx3-ubyte, as data sets are published.
-func (o *output) fileName(c source.Column) string {
-	base, what := o.job.base(), "-"+strings.Map(func(r rune) rune { // the name may come from the contents of a file
+func (out *output) fileName(c source.Column) string {
+	base, what := out.job.base(), "-"+strings.Map(func(r rune) rune { // the name may come from the contents of a file
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '_'
 		}
@@ -226,8 +227,8 @@ func (o *output) fileName(c source.Column) string {
 	if c.Name == dataset.Data.String() {
 		what = ""
 	}
-	if !o.format.IsIDX {
-		return base + what + o.extension()
+	if !out.format.IsIDX {
+		return base + what + out.extension()
 	}
 	if base == "test" {
 		base = "t10k" // programs that look for MNIST expect it
@@ -236,40 +237,40 @@ func (o *output) fileName(c source.Column) string {
 		what += "s"
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
-	return base + what + "-" + h.Name() + strings.TrimPrefix(o.extension(), o.format.Extension)
+	return base + what + "-" + h.Name() + strings.TrimPrefix(out.extension(), out.format.Extension)
 }
 
 // columnFor returns the column for the file at the output's path: the only one, or the one that the
 // path names.
-func (o *output) columnFor(columns []source.Column) (int, error) {
-	name, what := o.path, "an IDX file"
-	if !o.format.IsIDX {
-		what = "a " + o.format.Extension + " file"
-		name, _ = formats.SplitName(name) // with it, ParseName would read x.npy like X_train.npy, as images
+func (out *output) columnFor(columns []source.Column) (int, error) {
+	name, what := out.path, "an IDX file"
+	if !out.format.IsIDX {
+		what = "a " + out.format.Extension + " file"
+		name, _ = formats.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
 	}
 	parsed := dataset.ParseName(name)
 	if len(columns) == 1 {
-		return 0, o.checkRole(parsed.Role.String(), columns[0])
+		return 0, out.checkRole(parsed.Role.String(), columns[0])
 	}
-	if parsed.Ambiguous && o.path != Stdio {
-		return 0, usagef("%s holds one column, but its name mentions images and labels", o.path).WithHint("%s", adviseColumns(o))
+	if parsed.Ambiguous && out.path != Stdio {
+		return 0, usagef("%s holds one column, but its name mentions images and labels", out.path).WithHint("%s", adviseColumns(out))
 	}
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == parsed.Role.String() })
-	if i >= 0 && parsed.Role != dataset.Data && o.path != Stdio {
+	if i >= 0 && parsed.Role != dataset.Data && out.path != Stdio {
 		return i, nil
 	}
-	return 0, usagef("%s holds one column, but %s has %s", what, o.job.title(), strings.Join(namesOf(columns), ", ")).
-		WithHint("%s", adviseColumns(o))
+	return 0, usagef("%s holds one column, but %s has %s", what, out.job.title(), strings.Join(namesOf(columns), ", ")).
+		WithHint("%s", adviseColumns(out))
 }
 
 // checkRole returns an error if a file named for labels would hold images, or the reverse; c is the
 // only column. IDX files are exempt: one that is repaired may have the wrong name.
-func (o *output) checkRole(named string, c source.Column) error {
+func (out *output) checkRole(named string, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
-	if o.format.IsIDX || o.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
+	if out.format.IsIDX || out.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
 		return nil
 	}
-	return usagef("%s is named after the column %s, but the input has only %s", o.name(), named, c.Name).
+	return usagef("%s is named after the column %s, but the input has only %s", out.name(), named, c.Name).
 		WithHint("give the file of that column too, or rename the output")
 }
 
@@ -291,7 +292,7 @@ func (o *conversion) shard(arg outputArg, out *output) error {
 		stem = "train" // as the datasets library names the split of a single table
 	}
 	out.path = source.Above(out.path)
-	out.sharding = &sharding{mark: publish.CardMark, class: "data", stem: stem, extension: out.format.Extension}
+	out.sharding = &sharding{mark: publish.CardMark, subfolder: "data", stem: stem, extension: out.format.Extension}
 	return nil
 }
 

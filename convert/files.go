@@ -108,7 +108,7 @@ func (s storage) Open(name string) (source.File, error) {
 		return nil, pathError("open", name, err)
 	}
 	if err := s.opened.recordObject(name, r.ETag()); err != nil {
-		_ = r.Close() // only read from
+		_ = r.Close() // read-only: an error does not matter
 		return nil, err
 	}
 	return objectFile{r}, nil
@@ -162,9 +162,9 @@ func withoutURL(err error) error {
 	return &bare
 }
 
-// Interruptible calls f and returns its results, or the cause of ctx once that is done. Then f,
-// which may be waiting for a pipe that nobody writes to, is left running: the program is about to
-// end.
+// Interruptible calls f and returns its results. If ctx is done first, it returns
+// context.Cause(ctx) and leaves f running: f may be waiting for a pipe that nobody writes to, and
+// the program is about to end.
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -65,8 +65,8 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	if o.MaxRecordBytes == 0 {
 		o.MaxRecordBytes = DefaultMaxRecordBytes
 	}
-	if o.MaxRecordBytes < 1 || o.MaxRecordBytes > MaxRecordBytes {
-		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.MaxRecordBytes, MaxRecordBytes)
+	if o.MaxRecordBytes < 1 || o.MaxRecordBytes > MaxRecordBytesLimit {
+		return o, usagef("--max-record-bytes %d, expected 1 to %d", o.MaxRecordBytes, MaxRecordBytesLimit)
 	}
 	if o.Workers < 0 || o.Workers > MaxWorkers {
 		return o, usagef("--workers %d, expected 0 to %d", o.Workers, MaxWorkers)
@@ -82,7 +82,8 @@ func newInputs(s Source, r *Report) (inputs, error) {
 	return o, cmp.Or(checkOption("byte-order", s.ByteOrder), checkOption("dtype", s.DType))
 }
 
-// A prober implements dataset.Prober. It has the options of the later reading, except Reshape.
+// A prober implements dataset.Prober. It opens files with the options that they will be read with,
+// except Reshape.
 type prober struct{ options source.Options }
 
 func (p prober) Header(path string) (idx.Header, error) {
@@ -98,7 +99,7 @@ func (p prober) PayloadSHA256(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer t.Close() // only read from
+	defer t.Close() // read-only: an error does not matter
 	hash := sha256.New()
 	for b := (&source.Raw{Cap: 1 << 16}); ; {
 		if err := t.Read(context.Background(), b); err == io.EOF {
@@ -115,7 +116,7 @@ func (p prober) Compressed(path string) bool {
 	if err != nil {
 		return false // reading the file will return the error
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	var prefix [6]byte
 	n, _ := io.ReadFull(f, prefix[:])
 	return compressed.Detect(prefix[:n]) != compressed.Plain
@@ -275,11 +276,11 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		return nil
 	}
 	// From separate columns, --salvage keeps as many rows as the shortest one has.
-	columns := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
+	separate := (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
 	switch name := tables[0].Format.Name; {
 	case o.littleEndian:
 		return usagef("no input uses --byte-order: it is for IDX files, not %s files", name)
-	case o.Salvage && !columns:
+	case o.Salvage && !separate:
 		return usagef("no input uses --salvage: it reads damaged IDX files, not %s files", name)
 	}
 	return nil
@@ -477,7 +478,7 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	if err != nil {
 		return nil, fault.In(o.Classes, err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	classes, note, err := dataset.ReadClasses(f, o.Classes)
 	if note != "" {
 		o.report.Note("%s", note)

@@ -126,17 +126,17 @@ func (o *inputs) inspectEach(ctx context.Context, found func(*File) error) (firs
 // findAnyway finds the splits even if files are damaged or do not match; mismatch is the error in
 // the latter case.
 func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismatch, err error) {
-	splits, found := o.find(ctx, false)
-	if found == nil {
+	splits, findErr := o.find(ctx, false)
+	if findErr == nil {
 		return splits, nil, nil
 	}
 	lenient := *o
 	lenient.Salvage = true
 	if splits, err = lenient.find(ctx, true); err != nil {
-		return nil, nil, found
+		return nil, nil, findErr
 	}
-	if errors.Is(found, dataset.ErrMismatch) {
-		mismatch = found
+	if errors.Is(findErr, dataset.ErrMismatch) {
+		mismatch = findErr
 	}
 	return splits, mismatch, nil // inspectFile reports the damage
 }
@@ -167,7 +167,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	if err != nil {
 		return err
 	}
-	defer t.Close() // only read from
+	defer t.Close() // read-only: an error does not matter
 	file.ETag, file.Sequential = o.opened.about(f.Path)
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {

@@ -88,8 +88,8 @@ type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
 	// Progress is called before a table is read; rows is −1 if its number of rows is unknown. It
-	// returns two functions: update is called with the number of rows processed so far, and end at
-	// the end.
+	// returns two functions: update, which may be nil, is called with the number of rows processed
+	// so far, and end at the end.
 	Progress func(title string, rows int64) (update func(int64), end func())
 }
 
@@ -97,9 +97,9 @@ type Events struct {
 const (
 	DefaultMaxRecordBytes = 16 << 20
 	MaxWorkers            = 4096 // far more than the processors of any machine
-	// MaxRecordBytes is the largest Source.MaxRecordBytes, small enough that a 32-bit process can
-	// hold several records.
-	MaxRecordBytes = min(math.MaxInt32, math.MaxInt/8)
+	// MaxRecordBytesLimit is the largest Source.MaxRecordBytes, small enough that a 32-bit process
+	// can hold several records.
+	MaxRecordBytesLimit = min(math.MaxInt32, math.MaxInt/8)
 )
 
 // Stdio is the path of standard input and standard output.
@@ -224,7 +224,7 @@ type condition struct {
 // A holdout is a parsed --holdout argument: a number of rows, or a percentage of them.
 type holdout struct {
 	text, name string
-	rows       *big.Rat // number of rows, or of percent if percent is set
+	rows       *big.Rat // a number of rows, or a percentage if percent is set
 	percent    bool
 }
 

@@ -63,7 +63,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"a URL of nothing":  func(o *Options) { o.Inputs = []string{"s3://"} },
 		"classes":           func(o *Options) { o.Classes = "s3://" },
 		"record bytes":      func(o *Options) { o.MaxRecordBytes = -1 },
-		"many record bytes": func(o *Options) { o.MaxRecordBytes = MaxRecordBytes + 1 },
+		"many record bytes": func(o *Options) { o.MaxRecordBytes = MaxRecordBytesLimit + 1 },
 		"workers":           func(o *Options) { o.Workers = -1 },
 		"many workers":      func(o *Options) { o.Workers = MaxWorkers + 1 },
 		"byte order":        func(o *Options) { o.ByteOrder = "middle" },

@@ -49,31 +49,31 @@ type output struct {
 // A sharding describes how an output is spread over the files of a folder, the output's path.
 type sharding struct {
 	mark      publish.Mark
-	class     string // the subfolder that holds the files, or empty
+	subfolder string // the subfolder that holds the files, or empty
 	stem      string // the beginning of their names
 	extension string
 	card      *card.Card // of a folder of several splits
 }
 
-func (o *output) isFolder() bool { return o.format.Folder || o.sharding != nil }
+func (out *output) isFolder() bool { return out.format.Folder || out.sharding != nil }
 
 // shared reports whether the output's folder holds several splits.
-func (o *output) shared() bool { return o.sharding != nil && o.sharding.mark == publish.CardMark }
+func (out *output) shared() bool { return out.sharding != nil && out.sharding.mark == publish.CardMark }
 
 // key returns a string that is equal for two outputs if they are at the same place.
-func (o *output) key() string {
-	if o.shared() {
-		return filepath.Join(o.path, o.sharding.class, o.sharding.stem)
+func (out *output) key() string {
+	if out.shared() {
+		return filepath.Join(out.path, out.sharding.subfolder, out.sharding.stem)
 	}
-	return filepath.Clean(o.path)
+	return filepath.Clean(out.path)
 }
 
 // name returns the name of the output for messages.
-func (o *output) name() string {
-	if o.path == Stdio {
+func (out *output) name() string {
+	if out.path == Stdio {
 		return "standard output"
 	}
-	return o.path
+	return out.path
 }
 
 // outputsOf returns the outputs that are written in a pass.
@@ -126,9 +126,9 @@ type local struct {
 
 func (d *local) check(*conversion, *output) error { return nil }
 
-// space returns the folder whose file system stores the output; ok is false if the output needs no
-// space, because it is a device, for example.
-func (d *local) space() (folder string, ok bool) {
+// storageFolder returns the folder whose file system stores the output; ok is false if the output
+// needs no space, because it is a device, for example.
+func (d *local) storageFolder() (folder string, ok bool) {
 	path := d.path
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -230,7 +230,8 @@ func CheckOpen(w io.Writer) error {
 		WithHint("redirect standard output; to throw the data away, write -o FORMAT=/dev/null")
 }
 
-// destinations are where the outputs of a run go. All of them are complete before one is visible.
+// destinations are where the outputs of a run go. All of them are complete before any of
+// them is visible.
 type destinations struct {
 	*publish.Set
 	targets []publish.Target
@@ -350,7 +351,7 @@ func (o *conversion) openSink(out *output) (_ sink.Sink, err error) {
 
 // openParts returns the sink of a sharded output.
 func (o *conversion) openParts(out *output) (*parts.Sink, error) {
-	class, err := out.folder.Subfolder(out.sharding.class)
+	subfolder, err := out.folder.Subfolder(out.sharding.subfolder)
 	if err != nil {
 		return nil, err
 	}
@@ -360,54 +361,55 @@ func (o *conversion) openParts(out *output) (*parts.Sink, error) {
 	}
 	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: o.RowsPerFile, Size: o.FileSize,
 		First: out.pass.first, Checksum: o.Checksum}
-	return parts.New(class, out.pass.schema, options, func(to io.Writer) (sink.Sink, error) {
+	return parts.New(subfolder, out.pass.schema, options, func(to io.Writer) (sink.Sink, error) {
 		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)
 	})
 }
 
 // describe returns the entry of a published output in the report.
-func (o *output) describe(checksum bool) Output {
-	d := Output{Path: o.path, Format: o.format.Name, Split: o.job.split.Name, Rows: o.rows, Load: o.format.LoadLine(o.path, o.pass.schema, o.options)}
+func (out *output) describe(checksum bool) Output {
+	d := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: out.rows, Load: out.format.LoadLine(out.path, out.pass.schema, out.options)}
 	switch {
-	case o.parts != nil:
-		o.describeParts(&d)
-	case o.folder != nil:
-		files, bytes := o.folder.Totals()
+	case out.parts != nil:
+		out.describeParts(&d)
+	case out.folder != nil:
+		files, bytes := out.folder.Totals()
 		d.Files, d.Bytes = &files, bytes
 		if checksum {
-			sum := sha256.Sum256(o.folder.Listing())
+			sum := sha256.Sum256(out.folder.Listing())
 			d.SHA256 = hex.EncodeToString(sum[:])
 		}
 	default:
-		d.Bytes = o.counted.n
-		if o.counted.hash != nil {
-			d.SHA256 = hex.EncodeToString(o.counted.hash.Sum(nil))
+		d.Bytes = out.counted.n
+		if out.counted.hash != nil {
+			d.SHA256 = hex.EncodeToString(out.counted.hash.Sum(nil))
 		}
 	}
 	return d
 }
 
 // describeParts completes the entry of a sharded output.
-func (o *output) describeParts(d *Output) {
-	dir := filepath.Join(o.path, o.sharding.class)
-	for _, p := range o.parts.Parts() {
+func (out *output) describeParts(d *Output) {
+	dir := filepath.Join(out.path, out.sharding.subfolder)
+	for _, p := range out.parts.Parts() {
 		d.Parts = append(d.Parts, Part{Path: filepath.Join(dir, p.Name), Rows: p.Rows, Bytes: p.Bytes, SHA256: p.SHA256})
 		d.Bytes += p.Bytes
 	}
 	files := int64(len(d.Parts))
-	d.Files, d.Load = &files, o.format.LoadPartsLine(o.path, o.pass.schema, o.options)
+	d.Files, d.Load = &files, out.format.LoadPartsLine(out.path, out.pass.schema, out.options)
 	switch {
-	case !o.shared():
-		d.Shown = o.path + string(filepath.Separator)
+	case !out.shared():
+		d.Shown = out.path + string(filepath.Separator)
 	case files == 1:
 		d.Shown = d.Parts[0].Path
 	default:
-		d.Shown = filepath.Join(dir, o.sharding.stem+"-*")
+		d.Shown = filepath.Join(dir, out.sharding.stem+"-*")
 	}
 }
 
-// writeCards writes the cards of the folders that have one, with the splits as they were written.
-func writeCards(outputs []*output) {
+// setCards sets the text of the card of each folder that has one, with the splits as they were
+// written.
+func setCards(outputs []*output) {
 	for _, out := range outputs {
 		if !out.shared() {
 			continue

@@ -145,7 +145,7 @@ func (r *run) addTarget(ctx context.Context, p *plan.Plan, j *job, rowsPerPart i
 	var columns []*source.IDX // opened; columns[i] is t.Inputs[i]
 	defer func() {
 		for _, c := range columns {
-			_ = c.Close() // only read from
+			_ = c.Close() // read-only: an error does not matter
 		}
 	}()
 	for _, f := range j.split.Files {
@@ -207,7 +207,7 @@ func (r *run) addColumn(ctx context.Context, t *plan.Target, j *job, f dataset.F
 		return nil, err
 	}
 	if c.Rows() != j.passes[0].schema.SourceRows {
-		_ = c.Close() // only read from
+		_ = c.Close() // read-only: an error does not matter
 		return nil, fault.In(f.Path, fault.Changed)
 	}
 	input.Column, input.Whole = f.Name, j.split.rows != nil
@@ -224,7 +224,7 @@ func (o *inputs) planInput(ctx context.Context, path string) (plan.Input, error)
 	if err != nil {
 		return plan.Input{}, fault.In(path, err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() // read-only: an error does not matter
 	info, err := f.Stat()
 	if err != nil {
 		return plan.Input{}, fault.In(path, err)
@@ -297,7 +297,7 @@ func makePart(ctx context.Context, p *plan.Plan, t *plan.Target, part *plan.Part
 	if err != nil {
 		return err
 	}
-	inner := NewReport(Events{Progress: options.Events.Progress}) // its path is that of the attempt, which means nothing to the user
+	inner := NewReport(Events{Progress: options.Events.Progress}) // its output has the path of the attempt, which means nothing to the user
 	o, err := newPart(p, t, part, attempt, options, inner)
 	if err != nil {
 		return err

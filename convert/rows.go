@@ -52,7 +52,7 @@ func (j *job) datasetName() string {
 // close closes the table and releases its memory. It may be called again.
 func (p *pass) close() {
 	if p.table != nil {
-		_ = p.table.Close() // only read from
+		_ = p.table.Close() // read-only: an error does not matter
 		p.table = nil
 	}
 }
@@ -139,7 +139,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 	}
 	defer func() {
 		if err != nil {
-			_ = opened.Close() // only read from
+			_ = opened.Close() // read-only: an error does not matter
 		}
 	}()
 	t, a := opened, Applied{Columns: o.Columns, Reshape: o.Reshape, Salvage: o.Salvage, Where: o.Where, Shuffle: o.Shuffle, Take: o.Take}
@@ -279,8 +279,8 @@ func addClassColumn(s *schema.Schema) error {
 	return nil
 }
 
-// describe reports a split that is about to be converted: its files, and what was decided for the
-// user.
+// describe reports a split that is about to be converted: its files, and what was decided on the
+// user's behalf.
 func (o *inputs) describe(j *job) {
 	s, r := j.split.Split, o.report
 	o.describeInputs(s, j.passes[0])
@@ -352,8 +352,8 @@ func (r *Report) noteSelection(prefix string, p *pass) {
 	r.Note("%s%s", prefix, text)
 }
 
-// splitNotes reports what was decided for the user about s, and returns the prefix of further notes
-// about it.
+// splitNotes reports what was decided about s on the user's behalf, and returns the prefix of
+// further notes about it.
 func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	if s.Name != "" {
 		prefix = s.Name + ": "
@@ -382,8 +382,8 @@ func (o *inputs) tableNotes(t source.Table) {
 	}
 }
 
-// noteVectorLabels notes that the labels beside the images of j have several numbers each, if an
-// output has a place for only one of them.
+// noteVectorLabels notes that the labels beside the images of j are vectors, if an output needs a
+// single number.
 func (o *conversion) noteVectorLabels(j *job) {
 	columns := j.passes[0].schema.Columns
 	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {

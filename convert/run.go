@@ -18,8 +18,8 @@ import (
 )
 
 // Run converts. Wrong options and inputs are found before any output is begun, and all outputs are
-// complete before one is visible. If ctx ends, the error is context.Cause(ctx). The report is never
-// nil.
+// complete before any of them is visible. If ctx ends, the error is context.Cause(ctx). The report
+// is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := NewReport(o.Events)
 	c, err := newConversion(o, false, r)
@@ -71,7 +71,7 @@ func (o *conversion) run(ctx context.Context) error {
 	defer dests.Discard() // no effect after Commit
 	for _, out := range r.outputs {
 		if to, ok := out.destination.(*local); ok {
-			if folder, ok := to.space(); ok {
+			if folder, ok := to.storageFolder(); ok {
 				o.scratch = folder
 			}
 		}
@@ -93,7 +93,7 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 	if err := o.checkUsed(); err != nil {
 		return nil, err
 	}
-	// Headers, and the digits of file names, need the number of rows in advance.
+	// Headers, and the number of digits in file names, depend on the number of rows.
 	o.needsCount = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 	splits, err := o.find(ctx, false)
 	if err == nil {
@@ -133,7 +133,7 @@ func (r *run) write(ctx context.Context, dests *destinations) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	writeCards(r.outputs)
+	setCards(r.outputs)
 	if !r.Verify {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (r *run) checkRows() error {
 	for _, j := range r.jobs {
 		counts = append(counts, fmt.Sprintf("%s has %s", j.title(), display.Count(j.passes[0].schema.SourceRows, "row")))
 	}
-	return usagef("%s selects no row of any input: %s", r.selectionFlags(), strings.Join(counts, ", "))
+	return usagef("%s selects no row of any input: %s", r.rowsAndWhere(), strings.Join(counts, ", "))
 }
 
 // findLabels finds the largest label of each split if the names of folders depend on it.
@@ -183,7 +183,7 @@ func (r *run) checkSpace() error {
 	need := map[string]int64{}
 	for _, out := range r.outputs {
 		if to, ok := out.destination.(*local); ok {
-			if dir, ok := to.space(); ok {
+			if dir, ok := to.storageFolder(); ok {
 				need[dir] += out.format.MinSize(out.pass.schema, out.options)
 			}
 		}

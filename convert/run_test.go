@@ -12,8 +12,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// TestCancelledAtTheEnd cancels a run when all rows are written: nothing is published.
-func TestCancelledAtTheEnd(t *testing.T) {
+// TestCanceledAtTheEnd cancels a run when all rows are written: nothing is published.
+func TestCanceledAtTheEnd(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := filepath.Join(t.TempDir(), "out.csv")

@@ -50,7 +50,7 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 			chosen = append(chosen, c)
 			continue
 		}
-		if err := o.checkRereadable(o.selectingFlag(), s); err != nil {
+		if err := o.checkRereadable(o.rereadingFlag(), s); err != nil {
 			return nil, err
 		}
 		scan, err := o.scan(ctx, s, holdsOut && o.Stratify)
@@ -92,7 +92,8 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 }
 
 // needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
-// those files. Parts open only files of the plan, so a plan that selects rows lists all.
+// those files. A plan that selects rows lists all files: its parts select the rows again, perhaps
+// by other columns, and open only files of the plan.
 func (o *conversion) needed(s dataset.Split) []dataset.File {
 	if o.Columns == nil || o.LabelColumn != "" || o.planning && o.selects() {
 		return s.Files
@@ -113,8 +114,9 @@ func (o *conversion) needed(s dataset.Split) []dataset.File {
 	return files
 }
 
-// selectingFlag returns one of the given flags that select rows, for errors about all of them.
-func (o *conversion) selectingFlag() string {
+// rereadingFlag returns one of the given flags that need to read the input a second time to select
+// rows, for messages.
+func (o *conversion) rereadingFlag() string {
 	switch {
 	case o.conditions != nil:
 		return "--where"
@@ -124,8 +126,8 @@ func (o *conversion) selectingFlag() string {
 	return "--shuffle"
 }
 
-// selectionFlags returns the given flags --rows and --where, for messages.
-func (o *conversion) selectionFlags() string {
+// rowsAndWhere returns the given flags --rows and --where with their values, for messages.
+func (o *conversion) rowsAndWhere() string {
 	var flags []string
 	if o.rows.given {
 		flags = append(flags, "--rows "+o.rows.String())
@@ -136,8 +138,8 @@ func (o *conversion) selectionFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// holdsOutFrom reports whether rows are held out from s, one of all splits: it is train, or the
-// only split of its data set.
+// holdsOutFrom reports whether rows are held out from s: it is train, or the only split of its data
+// set. all are the splits of the inputs.
 func (o *conversion) holdsOutFrom(s dataset.Split, all []dataset.Split) (bool, error) {
 	if o.holdouts == nil {
 		return false, nil
@@ -171,7 +173,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 		}
 		quotas := []int64{n}
 		if o.Stratify {
-			quotas = source.Quotas(n, c.rows.Strata(scan.strata, scan.labels))
+			quotas = source.Quotas(n, c.rows.Strata(scan.strata, scan.labelCount))
 		}
 		held := c
 		held.Name, held.Notes, held.Doubt = h.name, nil, ""
@@ -199,9 +201,9 @@ func (h holdout) count(total int64) int64 {
 
 // scanned is the result of scan.
 type scanned struct {
-	rows   *source.Selection
-	strata []uint16 // for each row of the table, the index of its label in the sorted labels
-	labels int      // number of different labels
+	rows       *source.Selection
+	strata     []uint16 // for each row of the table, the index of its label in the sorted labels
+	labelCount int      // number of different labels
 }
 
 // maxStrata is the greatest number of different labels that --stratify accepts.
@@ -214,14 +216,14 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	if err != nil {
 		return found, err
 	}
-	defer whole.Close() // only read from
+	defer whole.Close() // read-only: an error does not matter
 	first, last := int64(0), whole.Rows()
 	if o.rows.given && o.planID == "" {
 		if first, last, err = o.rows.resolve(whole.Rows()); err != nil {
 			return found, err
 		}
 	}
-	label, tests, err := o.rowTests(whole, stratify)
+	labelName, tests, err := o.rowTests(whole, stratify)
 	if err != nil {
 		return found, err
 	}
@@ -230,7 +232,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 		return found, err
 	}
 	if t != whole {
-		defer t.Close() // only read from
+		defer t.Close() // read-only: an error does not matter
 	}
 	found.rows = new(source.Selection)
 	if last < whole.Rows() {
@@ -246,7 +248,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	for i := range tests {
 		tests[i].column = columnIndex(columns, tests[i].name)
 	}
-	labels := columnIndex(columns, label)
+	labelIndex := columnIndex(columns, labelName)
 	err = source.Each(ctx, t, func(b *source.Raw) error {
 		for i := range b.Rows {
 			row := b.First + int64(i)
@@ -256,7 +258,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 			failed := slices.ContainsFunc(tests, func(test rowTest) bool { return !test.passes(b, i) })
 			found.rows.Append(first <= row && row < last && !failed)
 			if stratify {
-				if err := strata.add(source.Int(columns[labels].DType, b.Columns[labels], i)); err != nil {
+				if err := strata.add(source.Int(columns[labelIndex].DType, b.Columns[labelIndex], i)); err != nil {
 					return err
 				}
 			}
@@ -266,15 +268,15 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	if err == nil && found.rows.TableRows() != whole.Rows() {
 		err = fault.In(s.Files[0].Path, fault.Changed)
 	}
-	found.strata, found.labels = strata.sorted()
+	found.strata, found.labelCount = strata.sorted()
 	return found, err
 }
 
 // rowTests returns the name of the column to stratify by, or "" if stratify is not set, and the
 // tests of the conditions on t.
-func (o *conversion) rowTests(t source.Table, stratify bool) (label string, tests []rowTest, err error) {
+func (o *conversion) rowTests(t source.Table, stratify bool) (labelName string, tests []rowTest, err error) {
 	if i := schema.Of(t).Label(); stratify && i >= 0 {
-		label = t.Columns()[i].Name
+		labelName = t.Columns()[i].Name
 	} else if stratify {
 		if err := vectorLabels("--stratify", t.Columns()); err != nil {
 			return "", nil, err
@@ -288,7 +290,7 @@ func (o *conversion) rowTests(t source.Table, stratify bool) (label string, test
 		}
 		tests = append(tests, test)
 	}
-	return label, tests, nil
+	return labelName, tests, nil
 }
 
 // columnIndex returns the index of the column with that name, −1 if there is none.

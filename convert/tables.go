@@ -28,7 +28,7 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 	defer func() {
 		if err != nil {
 			for _, t := range tables {
-				_ = t.Close() // only read from
+				_ = t.Close() // read-only: an error does not matter
 			}
 		}
 	}()
@@ -113,7 +113,7 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	}
 	t, err := o.shaped(opened, o.reshapeOf(f), f.Path)
 	if err != nil {
-		_ = opened.Close() // only read from
+		_ = opened.Close() // read-only: an error does not matter
 		return nil, err
 	}
 	columns := slices.Clone(t.Columns())
@@ -127,7 +127,7 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	case label >= 0 && len(columns[label].Classes) == 0:
 		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.Meta(t)[keyDataset]))
 	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
-		_ = t.Close() // only read from
+		_ = t.Close() // read-only: an error does not matter
 		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", "))
 	}
 	return source.WithColumns(t, columns), nil
@@ -137,12 +137,12 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 // table opened again.
 func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
 	if o.readableOnce(f) {
-		_ = t.Close() // only read from
+		_ = t.Close() // read-only: an error does not matter
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
 			WithHint("save it to a file first; Parquet and CSV outputs do not need the number, except for --take and for --rows that count from the end")
 	}
 	n, err := source.Count(ctx, t)
-	_ = t.Close() // only read from; its memory is free before it is opened again
+	_ = t.Close() // read-only: an error does not matter; its memory is free before it is opened again
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +328,7 @@ func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File
 	if err != nil {
 		return -1, false, err
 	}
-	defer file.Close() // only read from
+	defer file.Close() // read-only: an error does not matter
 	t, err := o.labelColumns(file, s, f)
 	if err != nil {
 		return -1, false, err

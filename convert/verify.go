@@ -88,7 +88,7 @@ func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
 	if err != nil {
 		return err
 	}
-	defer expected.table.Close() // only read from
+	defer expected.table.Close() // read-only: an error does not matter
 	found, err := o.reopen(to.set.Partial(to.i), out, expected.table.Columns())
 	if errors.Is(err, fs.ErrNotExist) { // its folder was moved meanwhile
 		err = fault.New(fault.IO, "reading it again: %v", fs.ErrNotExist).In(out.path).Because(err)
@@ -96,7 +96,7 @@ func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
 	if err != nil {
 		return err
 	}
-	defer found.Close() // only read from
+	defer found.Close() // read-only: an error does not matter
 	_, err = o.compare(ctx, expected.table, found, comparison{path: out.path, title: "verifying " + out.job.title(),
 		text: out.format.Text, partial: out.format.OneColumn || out.format.Images})
 	return err
@@ -113,7 +113,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 	}
 	prefix := ""
 	if out.sharding != nil {
-		path, prefix = filepath.Join(path, out.sharding.class), out.sharding.stem+"-"
+		path, prefix = filepath.Join(path, out.sharding.subfolder), out.sharding.stem+"-"
 	}
 	table, ok, err := formats.As(out.format.Name, path, prefix, out.path)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 	if !ok {
 		return nil, usagef("--verify: %s files cannot be read back", out.format.Name)
 	}
-	read := source.ReadOptions{MaxRecordSize: MaxRecordBytes, Like: columns} // lines of text are longer than records
+	read := source.ReadOptions{MaxRecordSize: MaxRecordBytesLimit, Like: columns} // lines of text are longer than records
 	if out.format.Text {
 		header := csv.HasHeader(out.options.Style)
 		read.Header = &header
@@ -136,7 +136,7 @@ func (o *conversion) reopen(path string, out *output, columns []source.Column) (
 	return source.WithColumns(t, found), nil
 }
 
-// A verification is the validated options of Verify.
+// A verification holds the validated options of Verify.
 type verification struct {
 	conversion        // of the inputs
 	output     inputs // the output to verify, read like an input
@@ -232,7 +232,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 	if err != nil {
 		return matched, nil, err
 	}
-	defer func() { _ = found.Close() }() // only read from
+	defer func() { _ = found.Close() }() // read-only: an error does not matter
 	if err := o.adoptRecorded(found); err != nil {
 		return matched, nil, err
 	}
@@ -263,7 +263,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 	if err != nil {
 		return matched, all, err
 	}
-	defer expected.table.Close() // only read from
+	defer expected.table.Close() // read-only: an error does not matter
 	o.describeInputs(matched, expected)
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
 		again, err := table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header,
@@ -271,7 +271,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 		if err != nil {
 			return matched, all, err
 		}
-		_ = found.Close() // only read from
+		_ = found.Close() // read-only: an error does not matter
 		found = again
 	}
 	// Outputs of one column, and images with one label, may lack columns.

@@ -53,7 +53,7 @@ func (b *bar) done() {
 
 // text returns the line, of at most columns, such as
 // "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes the columns that
-// the words leave; if there are none, the label is cut.
+// the words leave; if there are none, the title is cut.
 func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
 	if b.total <= 0 {
 		return fit(b.title, fmt.Sprintf(": %s rows", display.Thousands(n)), columns)

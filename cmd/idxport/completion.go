@@ -131,7 +131,7 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 		case ended || w == "-" || !strings.HasPrefix(w, "-"):
 			arguments++
 		case !strings.Contains(w, "="):
-			if f := find(w); f != nil && f.value != "" {
+			if f := find(w); f != nil && f.placeholder != "" {
 				waiting = f
 			}
 		}
@@ -156,7 +156,8 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 	return found, paths
 }
 
-// argumentValues returns the candidates for an argument of c that has others before it.
+// argumentValues returns the candidates for an argument of c; before is the number of arguments
+// before it.
 func argumentValues(c *cli.Command, before int) (found []candidate, paths bool) {
 	usage, _, _ := strings.Cut(c.UsageText, "\n")
 	switch {
@@ -182,18 +183,18 @@ func flagNames(flags []flagSpec) []candidate {
 	return found
 }
 
-// values returns the candidates for the value of f, and whether it may be a path. value is what was
-// typed of it. Only flags with a closed list of values have candidates.
+// values returns the candidates for the value of f, and whether it may be a path. value is what has
+// been typed so far. Only flags with a closed list of values have candidates.
 func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 	switch {
-	case f.value == "":
+	case f.placeholder == "":
 		return named("true", "false"), false
-	case f.value == "OUT":
+	case f.placeholder == "OUT":
 		for _, f := range formats.All() {
 			found = append(found, candidate{f.Name + "=", f.Title})
 		}
 		return found, true
-	case f.value == "FILE", f.value == "SHEET":
+	case f.placeholder == "FILE", f.placeholder == "SHEET":
 		return nil, true
 	case f.name == "to":
 		return formatList(value), false

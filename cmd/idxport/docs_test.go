@@ -81,7 +81,7 @@ func TestCLIPage(t *testing.T) {
 				continue
 			}
 			meaning := strings.TrimRight(strings.ToUpper(f.usage[:1])+f.usage[1:]+". "+f.detail, " ")
-			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(strings.Join(f.spellings(), "`, `")+" "+f.value), strings.ReplaceAll(meaning, "|", "\\|"))
+			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(strings.Join(f.spellings(), "`, `")+" "+f.placeholder), strings.ReplaceAll(meaning, "|", "\\|"))
 		}
 		if same.Len() > 0 {
 			fmt.Fprintf(&table, "| %s | as for [convert](#idxport-convert) |\n", same.String()[2:])
@@ -105,7 +105,7 @@ func TestCLIPage(t *testing.T) {
 // meansAsForConvert reports whether convert has the same flag with the same help.
 func meansAsForConvert(f flagSpec) bool {
 	return slices.ContainsFunc(flagsOf("convert"), func(g flagSpec) bool {
-		return g.name == f.name && g.value == f.value && g.usage == f.usage && g.detail == f.detail
+		return g.name == f.name && g.placeholder == f.placeholder && g.usage == f.usage && g.detail == f.detail
 	})
 }
 

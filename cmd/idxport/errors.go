@@ -80,7 +80,7 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// A signalError is the cause of a context that was cancelled by a signal.
+// A signalError is the cause of a context that was canceled by a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return "interrupted by " + signalNames[e.signal] }

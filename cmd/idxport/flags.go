@@ -25,12 +25,12 @@ type settings struct {
 
 // Headings of flags in the help text, in the order in which they are shown.
 const (
-	aboutOutput = "Output"
-	aboutInput  = "Input"
-	aboutRows   = "Rows and columns"
-	aboutFormat = "Formats"
-	aboutPlan   = "Plans"
-	aboutRun    = "Run"
+	headingOutput = "Output"
+	headingInput  = "Input"
+	headingRows   = "Rows and columns"
+	headingFormat = "Formats"
+	headingPlan   = "Plans"
+	headingRun    = "Run"
 )
 
 // Sets of commands: those that read inputs, that have a convert.View, that have --workers, and that
@@ -46,16 +46,16 @@ const (
 // A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
 // docs/cli.md are made.
 type flagSpec struct {
-	name     string // and its short form, after a space
-	value    string // placeholder for its value in the help; empty for a switch
-	commands string // the commands that have the flag
-	about    string // heading in the help
-	usage    string // what it does, in up to 52 characters: a line of help has 80
-	detail   string // more about it, shown by --help-all
-	often    bool   // shown by `convert --help`
-	preset   string // value without the flag
-	choices  []string
-	bounds   [2]int64 // least and greatest number; a greatest of 0 means no limit
+	name        string // and its short form, after a space
+	placeholder string // for its value, in the help; empty for a switch
+	commands    string // the commands that have the flag
+	heading     string // of its section of the help
+	usage       string // what it does, in up to 52 characters: a line of help has 80
+	detail      string // more about it, shown by --help-all
+	often       bool   // shown by `convert --help`
+	preset      string // value without the flag
+	choices     []string
+	bounds      [2]int64 // least and greatest number; a greatest of 0 means no limit
 	// to returns where the value goes: a *string, *[]string, *bool, **bool, *int or *int64.
 	to func(*settings) any
 	// parse is used instead of to for values with their own syntax.
@@ -70,47 +70,47 @@ var flags = sync.OnceValue(func() []flagSpec {
 // outputFlags choose what is written where.
 func outputFlags() []flagSpec {
 	return []flagSpec{
-		{name: "output o", value: "OUT", commands: "convert", about: aboutOutput, often: true, usage: "write to OUT; may be repeated",
+		{name: "output o", placeholder: "OUT", commands: "convert", heading: headingOutput, often: true, usage: "write to OUT; may be repeated",
 			detail: "OUT is a file, whose extension selects the format; FORMAT=PATH; a folder; or - for standard output. " +
 				"{split}, {dataset} and {format} in OUT are filled in. A word before = must be the name of a format: for a file named a=b.csv, write ./a=b.csv.",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "output o", value: "OUT", commands: "plan", about: aboutOutput, usage: "write the table of each split to OUT",
+		{name: "output o", placeholder: "OUT", commands: "plan", heading: headingOutput, usage: "write the table of each split to OUT",
 			detail: "OUT is a path, whose extension selects the format; FORMAT=PATH; or a folder. {split}, {dataset} and {format} in OUT are filled in. " +
 				"Each plan has one format: " + splittable() + ".",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "output o", value: "SHEET", commands: "preview", about: aboutOutput, usage: "write a contact sheet: a .png file, a folder, or -",
+		{name: "output o", placeholder: "SHEET", commands: "preview", heading: headingOutput, usage: "write a contact sheet: a .png file, a folder, or -",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "to", value: "FORMATS", commands: "convert", about: aboutOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
+		{name: "to", placeholder: "FORMATS", commands: "convert", heading: headingOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
 			detail: "Separate formats by commas: " + strings.Join(formats.Names(), ", ") + " (default: parquet). Also selects the format of -o -.", parse: parseTo},
-		{name: "to", value: "FORMAT", commands: "plan", about: aboutOutput, usage: "format for an output folder (default: parquet)",
+		{name: "to", placeholder: "FORMAT", commands: "plan", heading: headingOutput, usage: "format for an output folder (default: parquet)",
 			detail: "FORMAT is " + splittable() + ".", parse: parseTo},
-		{name: "overwrite", commands: "preview", about: aboutOutput, usage: "replace existing sheets",
+		{name: "overwrite", commands: "preview", heading: headingOutput, usage: "replace existing sheets",
 			to: func(s *settings) any { return &s.Overwrite }},
-		{name: "overwrite", commands: "convert", about: aboutOutput, often: true, usage: "replace existing outputs",
+		{name: "overwrite", commands: "convert", heading: headingOutput, often: true, usage: "replace existing outputs",
 			detail: "A file is replaced in one step, and a folder too if the file system can exchange folders. A folder is replaced only if idxport made it and no other files were added to it.",
 			to:     func(s *settings) any { return &s.Overwrite }},
-		{name: "overwrite", commands: "plan", about: aboutOutput, usage: "replace an existing plan",
+		{name: "overwrite", commands: "plan", heading: headingOutput, usage: "replace an existing plan",
 			to: func(s *settings) any { return &s.Overwrite }},
-		{name: "rows-per-file", value: "N", commands: "convert", about: aboutOutput, often: true, usage: "split every output into files of N rows",
+		{name: "rows-per-file", placeholder: "N", commands: "convert", heading: headingOutput, often: true, usage: "split every output into files of N rows",
 			detail: "Each output becomes a folder of part files and an empty file named _SUCCESS; in the layout huggingface, the files are shards in data/. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
-		{name: "file-size", value: "SIZE", commands: "convert", about: aboutOutput, usage: "split every output into files of about SIZE",
+		{name: "file-size", placeholder: "SIZE", commands: "convert", heading: headingOutput, usage: "split every output into files of about SIZE",
 			detail: "Like --rows-per-file, but by size, such as 128MB or 64MiB. M and MB are 10^6 bytes, Mi and MiB are 2^20. A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
-		{name: "if-changed", commands: "convert", about: aboutOutput, often: true, usage: "do nothing if the outputs are up to date",
+		{name: "if-changed", commands: "convert", heading: headingOutput, often: true, usage: "do nothing if the outputs are up to date",
 			detail: "Outputs are up to date if they were made from the same inputs with the same options. For this, the name of an empty hidden file beside each output contains a hash of the inputs and options. " +
 				"If any output is not up to date, all outputs are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
-		{name: "verify", commands: "convert part", about: aboutOutput, often: true, usage: "read outputs back and compare before publishing",
+		{name: "verify", commands: "convert part", heading: headingOutput, often: true, usage: "read outputs back and compare before publishing",
 			detail: "Every value is compared with the inputs. If one differs, nothing is published.",
 			to:     func(s *settings) any { return &s.Verify }},
-		{name: "checksum", commands: "convert", about: aboutOutput, usage: "report the SHA-256 of every output file",
+		{name: "checksum", commands: "convert", heading: headingOutput, usage: "report the SHA-256 of every output file",
 			detail: "For a PNG folder, it is that of _manifest.json, which contains a hash of all files. For a folder of part files, one is reported for each file.",
 			to:     func(s *settings) any { return &s.Checksum }},
-		{name: "images", value: "N", commands: "preview", about: aboutOutput, usage: "number of images to show",
+		{name: "images", placeholder: "N", commands: "preview", heading: headingOutput, usage: "number of images to show",
 			detail: "A sheet shows N images of each class (default 10), or just N if there are no labels (default 100). The terminal shows N of each split (default: one line).",
 			bounds: [2]int64{1, maxImages}, to: func(s *settings) any { return &s.images }},
-		{name: "scale", value: "N", commands: "preview", about: aboutOutput, usage: "draw every pixel N times as wide and high",
+		{name: "scale", placeholder: "N", commands: "preview", heading: headingOutput, usage: "draw every pixel N times as wide and high",
 			detail: "By default, a sheet enlarges small images to about 64 pixels, and the terminal does not.",
 			bounds: [2]int64{0, maxScale}, to: func(s *settings) any { return &s.scale }},
 	}
@@ -123,69 +123,69 @@ func splittable() string { return formats.List(func(f formats.Format) bool { ret
 func inputFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
-		{name: "split", value: "NAME", commands: inputCommands + "plan", about: aboutInput, often: true, usage: "only this split, such as test; may be repeated",
+		{name: "split", placeholder: "NAME", commands: inputCommands + "plan", heading: headingInput, often: true, usage: "only this split, such as test; may be repeated",
 			to: func(s *settings) any { return &s.Split }},
-		{name: "dataset", value: "NAME", commands: inputCommands + "plan", about: aboutInput, often: true, usage: "set the data set (see idxport datasets), or none",
+		{name: "dataset", placeholder: "NAME", commands: inputCommands + "plan", heading: headingInput, often: true, usage: "set the data set (see idxport datasets), or none",
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
-		{name: "classes", value: "FILE", commands: inputCommands + "plan", about: aboutInput, usage: "read class names from FILE, one per line",
+		{name: "classes", placeholder: "FILE", commands: inputCommands + "plan", heading: headingInput, usage: "read class names from FILE, one per line",
 			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files (a label and a code point on each line) and KMNIST's class map (CSV) are read too; " +
 				"other numbered lists, numbered CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
-		{name: "transpose", commands: viewCommands + "plan", about: aboutInput, usage: "swap rows and columns of images",
+		{name: "transpose", commands: viewCommands + "plan", heading: headingInput, usage: "swap rows and columns of images",
 			detail: "EMNIST stores its images transposed; by default they are turned upright, except in IDX outputs. --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
-		{name: "invert", commands: viewCommands + "plan", about: aboutInput, usage: "replace every pixel x by 255-x",
+		{name: "invert", commands: viewCommands + "plan", heading: headingInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
-		{name: "reshape", value: "DIMS", commands: inputCommands + "plan", about: aboutInput, usage: "read the data with other dimensions: -1x28x28",
+		{name: "reshape", placeholder: "DIMS", commands: inputCommands + "plan", heading: headingInput, usage: "read the data with other dimensions: -1x28x28",
 			detail: "DIMS starts with the number of records; -1 stands for whatever remains. The elements stay in C order. Labels that are read together with other data keep their dimensions.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
-		{name: "shape", value: "SHAPE", commands: inputCommands, about: aboutInput, usage: "shape of one record where the input has none: 28x28",
+		{name: "shape", placeholder: "SHAPE", commands: inputCommands, heading: headingInput, usage: "shape of one record where the input has none: 28x28",
 			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
 			parse:  func(s *settings, text string) (err error) { s.Shape, err = parseShape("shape", text); return err }},
-		{name: "dtype", value: "TYPE", commands: inputCommands, about: aboutInput, usage: "element type where the input has none, as in CSV",
+		{name: "dtype", placeholder: "TYPE", commands: inputCommands, heading: headingInput, usage: "element type where the input has none, as in CSV",
 			detail:  "TYPE is uint8, int8, int16, int32, float32 or float64. Used for CSV and PNG, and in Parquet and Arrow for bytes and for integer types that IDX lacks.",
 			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
-		{name: "header", value: "YES-OR-NO", commands: inputCommands, about: aboutInput, usage: "whether the first line of CSV names the columns",
+		{name: "header", placeholder: "YES-OR-NO", commands: inputCommands, heading: headingInput, usage: "whether the first line of CSV names the columns",
 			detail:  "Detected by default. If the first line is 0,1,2,… and could be a header or data, the file is refused unless this flag is given.",
 			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
-		{name: "byte-order", value: "ORDER", commands: inputCommands + "plan", about: aboutInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
+		{name: "byte-order", placeholder: "ORDER", commands: inputCommands + "plan", heading: headingInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
 			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes.",
 			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
-		{name: "salvage", commands: inputCommands, about: aboutInput, usage: "recover the complete records of damaged IDX files",
+		{name: "salvage", commands: inputCommands, heading: headingInput, usage: "recover the complete records of damaged IDX files",
 			detail: "For files that are truncated or too long, or whose header has a wrong count.",
 			to:     func(s *settings) any { return &s.Salvage }},
-		{name: "max-record-bytes", value: "N", commands: inputCommands + "plan", about: aboutInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
+		{name: "max-record-bytes", placeholder: "N", commands: inputCommands + "plan", heading: headingInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
 			usage: "refuse larger records (default 16 MiB)", detail: "Memory use grows with it.",
-			bounds: [2]int64{1, convert.MaxRecordBytes}, to: func(s *settings) any { return &s.MaxRecordBytes }},
+			bounds: [2]int64{1, convert.MaxRecordBytesLimit}, to: func(s *settings) any { return &s.MaxRecordBytes }},
 	}
 }
 
 // rowFlags choose rows, in the order in which they apply, and columns.
 func rowFlags() []flagSpec {
 	return []flagSpec{
-		{name: "columns", value: "NAMES", commands: "convert verify plan", about: aboutRows, usage: "only these columns, such as label or label,image",
+		{name: "columns", placeholder: "NAMES", commands: "convert verify plan", heading: headingRows, usage: "only these columns, such as label or label,image",
 			detail: "Separate names by commas; outputs have the columns in this order. IDX files of other columns are not read.",
 			parse:  func(s *settings, text string) error { s.Columns = strings.Split(text, ","); return nil }},
-		{name: "rows", value: "A:B", commands: viewCommands, about: aboutRows, often: true, usage: "only these rows of each split, such as 0:1000",
+		{name: "rows", placeholder: "A:B", commands: viewCommands, heading: headingRows, often: true, usage: "only these rows of each split, such as 0:1000",
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
 			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
-		{name: "where", value: "COND", commands: viewCommands + "plan", about: aboutRows, often: true, usage: "only rows with these values, such as label=0,1",
+		{name: "where", placeholder: "COND", commands: viewCommands + "plan", heading: headingRows, often: true, usage: "only rows with these values, such as label=0,1",
 			detail: "COND is COLUMN=VALUES or COLUMN!=VALUES. COLUMN has one number in each row; VALUES are numbers or ranges such as 3-7, separated by commas. " +
 				"class=NAMES selects by class name. May be repeated: a row must meet all conditions.",
 			to: func(s *settings) any { return &s.Where }},
-		{name: "holdout", value: "NAME=N", commands: viewCommands + "plan", about: aboutRows, usage: "move N random rows of train to a new split NAME",
+		{name: "holdout", placeholder: "NAME=N", commands: viewCommands + "plan", heading: headingRows, usage: "move N random rows of train to a new split NAME",
 			detail: "N is a number of rows, or a percentage such as 10%. If there is only one split, its rows are taken, whatever its name. May be repeated.",
 			to:     func(s *settings) any { return &s.Holdout }},
-		{name: "stratify", commands: viewCommands + "plan", about: aboutRows, usage: "hold out the same share of every label",
+		{name: "stratify", commands: viewCommands + "plan", heading: headingRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
-		{name: "shuffle", commands: viewCommands + "plan", about: aboutRows, usage: "put the rows of each split in a random order",
+		{name: "shuffle", commands: viewCommands + "plan", heading: headingRows, usage: "put the rows of each split in a random order",
 			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR. Standard input and pipes cannot be shuffled.",
 			to:     func(s *settings) any { return &s.Shuffle }},
-		{name: "seed", value: "N", commands: viewCommands + "plan", about: aboutRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
+		{name: "seed", placeholder: "N", commands: viewCommands + "plan", heading: headingRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",
 			bounds: [2]int64{0, math.MaxInt64}, to: func(s *settings) any { return &s.Seed }},
-		{name: "take", value: "N", commands: viewCommands + "plan", about: aboutRows, usage: "only the first N rows of each split",
+		{name: "take", placeholder: "N", commands: viewCommands + "plan", heading: headingRows, usage: "only the first N rows of each split",
 			detail: "Flags that select rows apply in this order: --rows (not for plan), --where, --holdout, --shuffle, --take.",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.Take }},
 	}
@@ -195,31 +195,31 @@ func rowFlags() []flagSpec {
 func formatFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
-		{name: "layout", value: "NAME", commands: "convert plan", about: aboutFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
+		{name: "layout", placeholder: "NAME", commands: "convert plan", heading: headingFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
 			detail: "NAME is list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns: see idxport formats. " +
 				"FORMAT=NAME applies to one format; the flag may be repeated.",
 			to: func(s *settings) any { return &s.Layout }},
-		{name: "compression", value: "CODEC", commands: "convert plan", about: aboutFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
+		{name: "compression", placeholder: "CODEC", commands: "convert plan", heading: headingFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
 				"CSV and IDX are compressed if the file name ends in .gz or .zst, or for an output folder by csv=gzip or idx=zstd; IDX in zstd gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
-		{name: "csv-style", value: "STYLE", commands: "convert plan", about: aboutFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
+		{name: "csv-style", placeholder: "STYLE", commands: "convert plan", heading: headingFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
 			to:     func(s *settings) any { return &s.CSVStyle }},
-		{name: "class-column", commands: "convert plan", about: aboutFormat, usage: "add a text column with the class names",
+		{name: "class-column", commands: "convert plan", heading: headingFormat, usage: "add a text column with the class names",
 			detail: "The column is named class and follows the label. Only for " +
 				formats.List(func(f formats.Format) bool { return f.ClassColumn }) + "; CSV needs a style with a header.",
 			to: func(s *settings) any { return &s.ClassColumn }},
-		{name: "label-column", value: "NAME", commands: viewCommands + "plan", about: aboutFormat, usage: "use this integer column as the label",
+		{name: "label-column", placeholder: "NAME", commands: viewCommands + "plan", heading: headingFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If the file of labels has several numbers in each record, without names, " +
 				"give the index (from 0) of the number to use: with --label-column 1, that number is the column label, and the others are label_0, label_2, ….",
 			to: func(s *settings) any { return &s.LabelColumn }},
-		{name: "class-folders", value: "WHAT", commands: "convert", about: aboutFormat, usage: "name class folders after labels (default) or names",
+		{name: "class-folders", placeholder: "WHAT", commands: "convert", heading: headingFormat, usage: "name class folders after labels (default) or names",
 			choices: choices("class-folders"), to: func(s *settings) any { return &s.ClassFolders }},
-		{name: "metadata-csv", commands: "convert", about: aboutFormat, usage: "add metadata.csv, a line per image, to PNG folders",
+		{name: "metadata-csv", commands: "convert", heading: headingFormat, usage: "add metadata.csv, a line per image, to PNG folders",
 			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",
 			to:     func(s *settings) any { return &s.MetadataCSV }},
-		{name: "channels", value: "WHERE", commands: "convert plan preview", about: aboutFormat, usage: "channels of colour images: last (default) or first",
+		{name: "channels", placeholder: "WHERE", commands: "convert plan preview", heading: headingFormat, usage: "channels of colour images: last (default) or first",
 			detail:  "Images are H×W×3 with last, and 3×H×W with first. Used by PNG, tar, preview, and the layouts huggingface and spark-image.",
 			choices: choices("channels"), to: func(s *settings) any { return &s.Channels }},
 	}
@@ -228,17 +228,17 @@ func formatFlags() []flagSpec {
 // planFlags are about conversions in parts.
 func planFlags() []flagSpec {
 	return []flagSpec{
-		{name: "plan", value: "FILE", commands: "convert part", about: aboutPlan, usage: "make one part of the plan in FILE",
+		{name: "plan", placeholder: "FILE", commands: "convert part", heading: headingPlan, usage: "make one part of the plan in FILE",
 			detail: "The plan contains the inputs, outputs and options, so only --part, --verify, --quiet, --json, --log-format, --progress and --workers can be added. See idxport plan --help.",
 			to:     func(s *settings) any { return &s.plan }},
-		{name: "plan", value: "FILE", commands: "plan", about: aboutPlan, usage: "write the plan to FILE",
+		{name: "plan", placeholder: "FILE", commands: "plan", heading: headingPlan, usage: "write the plan to FILE",
 			to: func(s *settings) any { return &s.plan }},
-		{name: "plan", value: "FILE", commands: planCommands, about: aboutPlan, usage: "the plan, as written by idxport plan",
+		{name: "plan", placeholder: "FILE", commands: planCommands, heading: headingPlan, usage: "the plan, as written by idxport plan",
 			to: func(s *settings) any { return &s.plan }},
-		{name: "part", value: "N", commands: "convert part", about: aboutPlan, usage: "number of the part to make (the first is 0), or env",
+		{name: "part", placeholder: "N", commands: "convert part", heading: headingPlan, usage: "number of the part to make (the first is 0), or env",
 			detail: "With env, the number is taken from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
 			to:     func(s *settings) any { return &s.part }},
-		{name: "rows-per-part", value: "N", commands: "plan", about: aboutPlan, usage: "rows of each part (default: about 256 MiB of input)",
+		{name: "rows-per-part", placeholder: "N", commands: "plan", heading: headingPlan, usage: "rows of each part (default: about 256 MiB of input)",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
 	}
 }
@@ -246,17 +246,17 @@ func planFlags() []flagSpec {
 // runFlags are those of all commands that report what they do.
 func runFlags() []flagSpec {
 	return []flagSpec{
-		{name: "quiet q", commands: reporting, about: aboutRun, often: true, usage: "print only warnings and errors",
+		{name: "quiet q", commands: reporting, heading: headingRun, often: true, usage: "print only warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
-		{name: "json", commands: reporting, about: aboutRun, often: true, usage: "print a JSON report to standard output",
+		{name: "json", commands: reporting, heading: headingRun, often: true, usage: "print a JSON report to standard output",
 			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
-		{name: "log-format", value: "FORMAT", commands: reporting, about: aboutRun, preset: "text", usage: "format of messages: text (default) or json",
+		{name: "log-format", placeholder: "FORMAT", commands: reporting, heading: headingRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
-		{name: "progress", value: "WHEN", commands: workerCommands + "preview", about: aboutRun, preset: "auto", usage: "show progress: auto (default), always or never",
+		{name: "progress", placeholder: "WHEN", commands: workerCommands + "preview", heading: headingRun, preset: "auto", usage: "show progress: auto (default), always or never",
 			detail:  "With auto, it is shown if standard error is a terminal.",
 			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.progress }},
-		{name: "workers", value: "N", commands: workerCommands, about: aboutRun, usage: "number of workers (default: one per processor)",
+		{name: "workers", placeholder: "N", commands: workerCommands, heading: headingRun, usage: "number of workers (default: one per processor)",
 			preset: "0", bounds: [2]int64{0, convert.MaxWorkers}, to: func(s *settings) any { return &s.Workers }},
 	}
 }

@@ -93,14 +93,14 @@ func (h helpPage) page(c *cli.Command, all bool) {
 
 // all prints all flags under their headings, with their details.
 func (h helpPage) all(specs []flagSpec) {
-	for _, about := range []string{aboutOutput, aboutInput, aboutRows, aboutFormat, aboutPlan, aboutRun} {
+	for _, heading := range []string{headingOutput, headingInput, headingRows, headingFormat, headingPlan, headingRun} {
 		first := true
 		for _, f := range specs {
-			if f.about != about {
+			if f.heading != heading {
 				continue
 			}
 			if first {
-				h.text("", "\n"+about+":")
+				h.text("", "\n"+heading+":")
 				first = false
 			}
 			h.flag(f)
@@ -116,7 +116,7 @@ func (h helpPage) flag(f flagSpec) {
 	if names := f.spellings(); len(names) > 1 {
 		short = names[1] + ", "
 	}
-	fmt.Fprintf(h.w, "  %-26s%s\n", strings.TrimRight(short+"--"+f.long()+" "+f.value, " "), f.usage)
+	fmt.Fprintf(h.w, "  %-26s%s\n", strings.TrimRight(short+"--"+f.long()+" "+f.placeholder, " "), f.usage)
 }
 
 // text prints paragraphs, which end at an empty line, wrapped between words and indented. A line

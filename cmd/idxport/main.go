@@ -62,12 +62,12 @@ func (p *program) start(ctx context.Context, root *cli.Command, args []string) e
 }
 
 // checkValues returns an error if a flag is followed by another flag instead of its value, as in
-// -o --overwrite. Numbers such as -100: are values.
+// -o --overwrite. Numbers, such as "-100:" for --rows, are values.
 func checkValues(args []string) error {
 	placeholders := map[string]string{} // the placeholder of each flag's value, "" for a switch
 	for _, f := range flagsOf(commandOf(args)) {
 		for _, name := range f.spellings() {
-			placeholders[name] = f.value
+			placeholders[name] = f.placeholder
 		}
 	}
 	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
@@ -111,8 +111,8 @@ func (p *program) root() *cli.Command {
 		},
 	}
 	for _, c := range root.Commands {
-		// A path may have commas; only --to is split at them. The library ignores the root's
-		// setting.
+		// A path may have commas: --to and --columns are split by their own parsers. The library
+		// ignores the root's setting.
 		c.DisableSliceFlagSeparator = true
 	}
 	return root

@@ -110,7 +110,7 @@ func (p *program) preview(ctx context.Context, s *settings, arg *sheetArg, r *re
 	}
 	defer func() {
 		for _, t := range tables {
-			_ = t.Close() // only read from
+			_ = t.Close() // read-only: an error does not matter
 		}
 	}()
 	shown, err := withRows(tables)
@@ -277,8 +277,9 @@ func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 	return shown, nil
 }
 
-// printImages draws the first images of a table on standard output, below its name if named is set.
-func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, named, more bool) error {
+// printImages draws the first images of a table on standard output, below its name if named is set,
+// and after an empty line if separate is set.
+func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, named, separate bool) error {
 	view, err := newView(t, s.Channels)
 	if err != nil {
 		return err
@@ -300,13 +301,17 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	if s.images == 0 {
 		pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
 	}
-	if more {
-		fmt.Fprintln(p.stdout)
+	if separate {
+		if _, err := fmt.Fprintln(p.stdout); err != nil {
+			return err
+		}
 	}
 	if named {
-		fmt.Fprintln(p.stdout, display.Printable(t.Name))
+		if _, err := fmt.Fprintln(p.stdout, display.Printable(t.Name)); err != nil {
+			return err
+		}
 	}
-	return screen.Print(p.stdout, pictures) // also returns earlier errors of p.stdout
+	return screen.Print(p.stdout, pictures)
 }
 
 // leastOnLine is the minimum number of small images on a line of the terminal.
@@ -316,7 +321,7 @@ const leastOnLine = 5
 // if NO_COLOR is set (https://no-color.org).
 func (p *program) screen(scale, images int) sheet.Terminal {
 	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale, Least: leastOnLine}
-	if images > 0 { // fewer may be larger
+	if images > 0 { // if fewer images are asked for, they may be larger
 		t.Least = min(t.Least, images)
 	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {
