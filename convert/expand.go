@@ -88,14 +88,15 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 // adviseColumns returns the hint for writing a table of several columns to out, whose format holds
 // one column per file.
 func adviseColumns(out *output) string {
-	images, labels, split := "X_train.npy", "y_train.npy", ""
+	name, split := cmp.Or(out.job.split.Name, "train"), ""
+	images, labels := "X_"+name+".npy", "y_"+name+".npy"
 	if out.format.IsIDX {
-		images, labels = "train-images.idx", "train-labels.idx"
+		images, labels = name+"-images.idx", name+"-labels.idx"
 	}
 	if out.job.split.Name != "" {
 		split = "--split " + shell.Quote(out.job.split.Name) + " "
 	}
-	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as %s-o %s -o %s", out.format.Name, split, images, labels)
+	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as %s-o %s -o %s", out.format.Name, split, shell.Path(images), shell.Path(labels))
 }
 
 // collision returns the error for out, an output of job b at the path of an output of job a.
@@ -132,7 +133,7 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 	case needsDatasetName && (arg.container || out.isFolder()):
 		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
 	case needsDatasetName:
-		return fmt.Sprintf("write -o %s for one file per data set and split", shell.Path(format+stem+"-{dataset}-{split}"+ext))
+		return fmt.Sprintf("write -o %s for one file per data set and split", shell.Path(format+strings.TrimSuffix(stem, "-{split}")+"-{dataset}-{split}"+ext))
 	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	switch {

@@ -281,7 +281,7 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 	case o.littleEndian:
 		return usagef("no input uses --byte-order: it is for IDX files, not %s files", name)
 	case o.Salvage && !separate:
-		return usagef("no input uses --salvage: it reads damaged IDX files, not %s files", name)
+		return usagef("no input uses --salvage: it repairs damaged IDX files, not %s files, and cuts columns of different lengths", name)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	switch {
 	case !known:
 		unknown := unknownFormat("-o "+arg, word)
-		asPath := "a path is written -o " + shell.Path("./"+arg)
+		asPath := "for a path that contains =, write -o " + shell.Path("./"+arg)
 		hint := strings.TrimSpace(unknown.Hint + " " + asPath)
 		if Alternative("."+word) != "" {
 			hint = asPath + "; " + unknown.Hint // which ends with a line of Python

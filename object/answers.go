@@ -41,7 +41,7 @@ func connectionError(err error, hint string) error {
 	case errors.As(err, &certificate):
 		return failed(fault.IO, "the server's certificate is not trusted").WithHint("check the host's name and this machine's clock and certificates")
 	}
-	return temporary("no answer: %s", reason(err)).WithHint("check the address and the network; if they are right, run again")
+	return temporary("%s", reason(err)).WithHint("check the address and the network; if they are right, run again")
 }
 
 // fill reads from the body of an answer until p is full or the body ends.

@@ -134,7 +134,7 @@ func Transpose(t Table, column int) (Table, error) {
 	c := &columns[column]
 	if len(c.Shape) < 2 {
 		return nil, fault.New(fault.Usage,
-			"transpose: not possible: column %s has records of %d dimensions, expected at least 2",
+			"--transpose needs records of two or more dimensions, but those of column %s have %d",
 			c.Name, len(c.Shape))
 	}
 	n1, n2 := c.Shape[0], c.Shape[1]
@@ -178,7 +178,7 @@ func transposeRecord(dst, src []byte, n1, n2, cellSize int) {
 func Invert(t Table, column int) (Table, error) {
 	columns := t.Columns()
 	if c := columns[column]; c.DType != idx.Uint8 {
-		return nil, fault.New(fault.Usage, "invert: not possible: column %s is %s, expected uint8",
+		return nil, fault.New(fault.Usage, "--invert needs uint8, but column %s is %s",
 			c.Name, c.DType)
 	}
 	return newDerived(t, columns, func(b, inner *Raw) error {

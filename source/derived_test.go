@@ -82,7 +82,7 @@ func TestTransformsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
 		in := fromBytes(t, "label", file(t, d, []int{2, 3}, bytesUpTo(6*d.Size())), Options{Name: "label"})
-		if _, err := Transpose(in, 0); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "column label has records of 1 dimensions") {
+		if _, err := Transpose(in, 0); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "those of column label have 1") {
 			t.Errorf("transpose of %v vectors: found %v", d, err)
 		}
 		if _, err := Invert(in, 0); (d != idx.Uint8) != errors.Is(err, fault.Usage) {

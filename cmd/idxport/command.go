@@ -74,6 +74,17 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 var otherNames = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "repair": "--salvage", "recover": "--salvage", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
 
+// commandsWith returns the names of the commands with the flag name: "convert, verify".
+func commandsWith(name string) string {
+	var names []string
+	for _, command := range []string{"convert", "verify", "plan", "commit", "status", "abort", "inspect", "preview"} {
+		if slices.ContainsFunc(flagsOf(command), func(f flagSpec) bool { return f.long() == name }) {
+			names = append(names, command)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // unknownFlag returns the error for a name that no flag of c has.
 func unknownFlag(c *cli.Command, name string) error {
 	var words, short []string
@@ -99,6 +110,9 @@ func unknownFlag(c *cli.Command, name string) error {
 	}
 	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(names, "--take")) {
 		return usagef("unknown flag --%s", name).WithHint("%s", hint)
+	}
+	if commands := commandsWith(name); commands != "" {
+		return usagef("unknown flag --%s", name).WithHint("it is a flag of %s; see %s --help", commands, c.FullName())
 	}
 	for word, ours := range otherNames {
 		if slices.Contains(names, ours) {

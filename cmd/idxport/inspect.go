@@ -16,8 +16,7 @@ import (
 
 const inspectUsage = `idxport inspect INPUT... [flags]
 
-INPUT is as in convert; inputs that are not one table are shown one after the other. Inspect reads
-every file to its end and prints its shape, type and sizes, whether it is complete, the range of its
+INPUT is as in convert, but inputs need not form one table. Inspect reads every file to its end and prints its shape, type and sizes, whether it is complete, the range of its
 values, its labels with their class names, and the files it is paired with. The exit code is 65 if a
 file is damaged, unless --salvage is given.`
 
@@ -77,7 +76,7 @@ func (p *program) printFile(f fileReport) error {
 	case f.Problem != nil:
 		fmt.Fprintf(w, "  complete\tno: %s\n", f.Problem.Message)
 	default:
-		fmt.Fprintln(w, "  complete\tno: only complete records were salvaged")
+		fmt.Fprintln(w, "  complete\tno: the values below are those of the complete records")
 	}
 	for _, c := range f.Columns {
 		if c.DType != "" {

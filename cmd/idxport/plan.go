@@ -154,9 +154,9 @@ func (p *program) onPlan(name, usage, text string, do func(context.Context, *pla
 // commitCommand is `idxport commit`.
 func (p *program) commitCommand() *cli.Command {
 	return p.onPlan("commit", "publish the output of a plan when all its parts exist",
-		`Checks every part against what was recorded when it was made: the size and SHA-256 of a local file,
-which is read again; the size and ETag of an upload, which S3 lists. Then each output is published
-with an empty file _SUCCESS. A local folder appears in one step; on S3, the objects appear one after
+		`Checks every part against what was recorded when it was made. Local files are read again, and their
+size and SHA-256 compared; for uploads, the size and ETag in S3's listing are compared. Then each
+output is published with an empty file _SUCCESS. A local folder appears in one step; on S3, the objects appear one after
 another, and _SUCCESS last. If a part is missing, nothing is published. Committing again changes nothing.`, p.commit)
 }
 
@@ -170,8 +170,8 @@ func (p *program) statusCommand() *cli.Command {
 // abortCommand is `idxport abort`.
 func (p *program) abortCommand() *cli.Command {
 	return p.onPlan("abort", "remove the parts of a plan that are not committed",
-		`Committed outputs stay. First stop all processes that make parts: one that still runs may leave a
-part behind.`, p.abort)
+		`Committed outputs stay. First stop all processes that are making parts: one that is still running
+may leave a part behind.`, p.abort)
 }
 
 // commit does the work of `idxport commit`.

@@ -259,7 +259,7 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 		}
 		info, err := os.Stat(in.Path)
 		if err != nil {
-			return err
+			return fault.In(in.Path, err)
 		}
 		if info.Size() != in.Bytes {
 			return fail(fault.Malformed, "make a new plan", "found %d bytes, expected %d as when the plan was made", info.Size(), in.Bytes).In(in.Path)

@@ -53,7 +53,7 @@ func (out *output) refuseKind() error {
 	case !out.Target.Folder || !exists:
 		return nil
 	case !isDir:
-		return refusal(out.Path, "it is a file, expected a folder: a folder does not replace a file", "remove the file, or give the path of a new folder")
+		return refusal(out.Path, "the output is a folder, but a file has this name", "remove the file, or give the path of a new folder")
 	case filepath.Dir(out.path) == out.path:
 		return refusal(out.Path, "it is the root of a file system", inside)
 	}
@@ -190,6 +190,8 @@ func (s *Set) lock() error {
 			return lockedError(out, ordered[:i])
 		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
 			return refusal(out.Path, "it cannot be locked, as "+path+" is a link", "delete the link")
+		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+			return Failure(out.Path, "cannot be created", err)
 		default:
 			return Failure(out.Path, "cannot be locked", err)
 		}

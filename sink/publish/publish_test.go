@@ -36,7 +36,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"a file that is a folder of parts", tree{"x/_SUCCESS": "", "x/part-00000-0123456789abcdef.csv": ""}, file, over, fault.Refused, "is a folder of part files, as"},
 		{"a file in a folder of parts", tree{"d/_SUCCESS": "", "d/part-00000-01234567.csv": ""}, []Target{{Path: "d/x"}}, over, fault.Refused, "is a folder of part files, and"},
 		{"a file named as a folder", nil, []Target{{Path: "x.csv/"}}, Options{}, fault.Refused, "not a file"},
-		{"a folder that is a file", tree{"x": ""}, folder, over, fault.Refused, "is a file"},
+		{"a folder that is a file", tree{"x": ""}, folder, over, fault.Refused, "a file has this name"},
 		{"a folder that is a device", nil, []Target{{Path: os.DevNull, Folder: true}}, over, fault.Refused, "is a device"},
 		{"the root", nil, []Target{{Path: "/", Folder: true}}, over, fault.Refused, "root"},
 		{"the current folder", nil, []Target{{Path: ".", Folder: true}}, over, fault.Refused, "is the current folder"},
@@ -160,7 +160,7 @@ func TestSomeTargetsExist(t *testing.T) {
 				}
 				return
 			}
-			refuses(t, err, fault.Exists, "it differs from what this run made")
+			refuses(t, err, fault.Exists, "it is not what this run would write")
 			if got := readTree(t, dir); !maps.Equal(got, before) {
 				t.Errorf("found %v, expected %v", got, before)
 			}

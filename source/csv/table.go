@@ -227,7 +227,10 @@ func (t *Table) examineRows(tail []byte, o source.ReadOptions) error {
 	case whole:
 		how = "from its " + display.Count(rows, "row")
 	}
-	t.note("types: %s, %s; --dtype overrides this", strings.Join(types, ", "), how)
+	if o.DType == 0 {
+		how += "; --dtype overrides this"
+	}
+	t.note("types: %s, %s", strings.Join(types, ", "), how)
 	return nil
 }
 

@@ -59,7 +59,7 @@ func TestColumns(t *testing.T) {
 			"label:uint8[] image:uint8[2 2 3]", ""},
 		{"a shape for names of another kind", "y,left,right,up,down\n1,2,3,4,5\n", source.ReadOptions{Shape: []int{2, 2}},
 			"y:uint8[] image:uint8[2 2]", ""},
-		{"a type for the tensor", header(4) + "3,1,2,3,4\n", source.ReadOptions{DType: idx.Float32}, "label:uint8[] image:float32[2 2]", "--dtype"},
+		{"a type for the tensor", header(4) + "3,1,2,3,4\n", source.ReadOptions{DType: idx.Float32}, "label:uint8[] image:float32[2 2]", "types: label uint8, image float32, from its 1 row"},
 		{"a type where there is no tensor", "a,b\n3,1\n", source.ReadOptions{DType: idx.Int16}, "a:int16[] b:int16[]", ""},
 		{"no rows", header(4), source.ReadOptions{}, "label:uint8[] image:uint8[2 2]", "without rows"},
 		{"negative integers", "a,b\n-1,255\n", source.ReadOptions{}, "a:int32[] b:uint8[]", "types: a int32, b uint8, from its 1 row"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // Limits of a file of class names.
@@ -48,6 +49,9 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, note string, e
 	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(text) == 0 {
 		return nil, "", badClasses(fileName, "found no class names")
+	}
+	if message, hint := idx.WebPage(text, "class names"); message != "" {
+		return nil, "", fault.New(fault.Malformed, "%s", message).WithHint("%s", hint).In(fileName)
 	}
 	lines := strings.Split(string(text), "\n")
 	parse, skip := classFormat(strings.TrimSpace(lines[0]))

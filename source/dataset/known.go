@@ -98,7 +98,7 @@ func DidYouMean(name string, names []string) string {
 	if len(family) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %s?", strings.Join(family, ", "))
+	return fmt.Sprintf("did you mean %s?", strings.TrimPrefix(strings.Join(family[:len(family)-1], ", ")+" or "+family[len(family)-1], " or "))
 }
 
 // Nearest returns the nearest of names, the first if several are equally near, or "" if none is

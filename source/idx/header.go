@@ -229,9 +229,13 @@ func (h Header) checkOrder(size int64, file string) error {
 	if file == "" { // dd would destroy a compressed file
 		advice, file = "save the decompressed data as FILE first, then correct its header", "FILE"
 	}
+	values := ""
+	if h.DType.Size() > 1 {
+		values = "; if its values are little-endian too, then read it with --byte-order little"
+	}
 	return fault.New(fault.Malformed, "the dimensions and the magic number have different byte orders: found %s, expected %s, which fits %d bytes of IDX data",
 		dimsText(h.Dims), dimsText(swapped.Dims), size).At(4).
-		WithHint("%s: printf '%s' | dd of=%s bs=1 conv=notrunc", advice, text, file)
+		WithHint("%s: printf '%s' | dd of=%s bs=1 conv=notrunc%s", advice, text, file, values)
 }
 
 // Product returns size times all of dims. ok is false if that exceeds 2⁶²−1. If one of the dims is
