@@ -83,7 +83,7 @@ type Target struct {
 	Stdout io.Writer `json:"-"`
 }
 
-// Events are callbacks during a run, made from one goroutine at a time. Any of them may be nil.
+// Events are callbacks that a run calls, from one goroutine at a time. Any of them may be nil.
 type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
@@ -207,7 +207,7 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
-// A rowOptions holds the parsed --where and --holdout of a View. The options that choose rows apply
+// rowOptions holds the parsed --where and --holdout of a View. The options that choose rows apply
 // in this order: --rows, --where, --holdout, --shuffle, --take.
 type rowOptions struct {
 	conditions []condition

@@ -175,7 +175,7 @@ func (d *remote) check(o *conversion, out *output) error {
 			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
 	case o.IfChanged:
 		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("use --overwrite instead of --if-changed")
-	case o.Verify && !out.format.WriteOnly: // checkVerify refuses these for every destination
+	case o.Verify && !out.format.WriteOnly: // checkVerify refuses write-only formats, whatever the destination
 		return usagef("--verify: an object cannot be read before it is published: %s", d.url).WithHint("compare it afterwards: idxport verify %s INPUT", shell.Path(d.url))
 	}
 	return nil

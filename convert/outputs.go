@@ -299,7 +299,7 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 		codec := compressed.Codec{Name: name}
 		if leveled {
 			limit, ok := map[string]int{"gzip": 9, "zstd": 22}[name]
-			switch codec.Level, err = strconv.Atoi(level); { // the sinks check other levels than 0
+			switch codec.Level, err = strconv.Atoi(level); { // the sinks check levels other than 0
 			case err != nil:
 				return nil, usagef("--compression %q: level %q is not a whole number", values[format], level)
 			case codec.Level == 0 && !ok: // 0 stands for the default in a Codec

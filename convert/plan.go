@@ -364,9 +364,10 @@ func newPart(p *plan.Plan, t *plan.Target, part *plan.Part, attempt string, opti
 	return o, nil
 }
 
-// A watch is the file system of a part's inputs. It hashes the bytes of files as they are read, so
-// that exactly the bytes that the part is made of are compared with the plan, even if a file
-// changes meanwhile. Objects are opened only in their planned version.
+// A watch is the file system of a part's inputs. It hashes the pieces of inputs as they are read,
+// so that exactly the bytes that the part is made of are compared with the plan, even if a file
+// changes meanwhile. Inputs that are read whole are compared before, by Target.CheckInputs. Objects
+// are opened only in their planned version.
 type watch struct {
 	source.Files
 	target *plan.Target
@@ -420,7 +421,7 @@ func (w *watch) record(input int, same bool) {
 	w.same[input] = same && (before || !ok)
 }
 
-// check returns an error unless all inputs were read and were those of the plan.
+// check returns an error unless all hashed inputs were read and match the plan.
 func (w *watch) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -432,7 +433,8 @@ func (w *watch) check() error {
 	return nil
 }
 
-// A watchedFile hashes the pieces of a file that a part is made of, in the order of their bytes.
+// A watchedFile hashes the pieces of a file that a part is made of. It hashes each byte once, in
+// file order, even if the file is read repeatedly.
 type watchedFile struct {
 	source.File
 	watch  *watch

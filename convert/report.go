@@ -7,8 +7,8 @@ import (
 	"github.com/idxport/idxport/display"
 )
 
-// A Report describes what a run has read, decided and written. It is returned with an error, too,
-// and then holds what was known before.
+// A Report describes what a run has read, decided and written. It is returned even with an error;
+// it then holds what was known before the error.
 type Report struct {
 	Inputs    []Input    `json:"inputs"`
 	Outputs   []Output   `json:"outputs"`             // set once all of them are published

@@ -87,7 +87,7 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 	return jobs, nil
 }
 
-// openJob opens the logical table of a split, the raw one, or both, as the outputs need it.
+// openJob opens the logical table of a split, the raw one, or both, as the outputs require.
 func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 	s := c.Split
 	difference := o.difference(s)

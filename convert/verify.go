@@ -162,7 +162,7 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
 	out.exact = true                  // the output is read as it is
 	out.Split = nil                   // --split is about the inputs, see errPassedOver
-	out.Dataset = dataset.DatasetNone // only its name is compared
+	out.Dataset = dataset.DatasetNone // no data set is recognised in the output; its metadata may name one
 	return r, o.run(ctx)
 }
 
@@ -274,7 +274,8 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 		_ = found.Close() // read-only: an error does not matter
 		found = again
 	}
-	// Outputs of one column, and images with one label, may lack columns.
+	// Files that hold one column, and PNG folders, which hold only images and a label, may lack
+	// columns.
 	result, err := o.compare(ctx, expected.table, found, comparison{path: path, title: matched.Stem, notes: true,
 		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
 	if err != nil {

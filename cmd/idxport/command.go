@@ -17,7 +17,8 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// reporting runs f with a report for the flags of c, and shows how it ended.
+// reporting parses the flags of c, calls f with a report that has these settings, and shows how f
+// ended.
 func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report) error) error {
 	r := p.newReport(c.Name)
 	err := pipeline.Recover(func() error {
@@ -34,7 +35,7 @@ func (p *program) reporting(ctx context.Context, c *cli.Command, f func(*report)
 	return r.end(err)
 }
 
-// command adds to c its flags and its action: to run do, and to report what it did.
+// command sets the flags of c, and its action, which calls do and reports the outcome.
 func (p *program) command(c *cli.Command, do func(context.Context, *cli.Command, *settings, *report) error) *cli.Command {
 	c.Flags, c.HideHelp, c.OnUsageError = cliFlags(c.Name), true, onUsageError
 	c.Action = func(ctx context.Context, c *cli.Command) error {
@@ -92,6 +93,9 @@ func unknownFlag(c *cli.Command, name string) error {
 	for _, f := range flagsOf(c.Name) {
 		names = append(names, "--"+f.long())
 		short = append(short, f.spellings()[1:]...)
+	}
+	if name == "" { // --=x
+		return usagef("a flag has no name").WithHint("see %s --help", c.FullName())
 	}
 	if name[0] == 'o' && strings.ContainsAny(name, "./") && !strings.HasPrefix(name, "output") { // -oFILE
 		return usagef("unknown flag -%s", name).WithHint("write -o %s", shell.Path(name[1:]))

@@ -184,7 +184,7 @@ func flagNames(flags []flagSpec) []candidate {
 }
 
 // values returns the candidates for the value of f, and whether it may be a path. value is what has
-// been typed so far. Only flags with a closed list of values have candidates.
+// been typed so far. Other than -o, only flags with a closed list of values have candidates.
 func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 	switch {
 	case f.placeholder == "":

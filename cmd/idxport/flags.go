@@ -33,8 +33,8 @@ const (
 	headingRun    = "Run"
 )
 
-// Sets of commands: those that read inputs, that have a convert.View, that have --workers, and that
-// need a plan. The one named part is convert with --plan.
+// Sets of commands: those that read inputs, have a convert.View, have --workers, need an existing
+// plan, and report what they do. The name part stands for convert with --plan.
 const (
 	inputCommands  = "convert verify inspect preview "
 	viewCommands   = "convert verify preview "
@@ -67,7 +67,7 @@ var flags = sync.OnceValue(func() []flagSpec {
 	return slices.Concat(outputFlags(), inputFlags(), rowFlags(), formatFlags(), planFlags(), runFlags())
 })
 
-// outputFlags choose what is written where.
+// outputFlags returns the flags that choose what is written, and where.
 func outputFlags() []flagSpec {
 	return []flagSpec{
 		{name: "output o", placeholder: "OUT", commands: "convert", heading: headingOutput, often: true, usage: "write to OUT; may be repeated",
@@ -119,7 +119,7 @@ func outputFlags() []flagSpec {
 // splittable returns the names of the formats whose outputs can be folders of part files.
 func splittable() string { return formats.List(func(f formats.Format) bool { return f.Splittable }) }
 
-// inputFlags choose what is read, and how.
+// inputFlags returns the flags that choose what is read, and how.
 func inputFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
@@ -161,7 +161,7 @@ func inputFlags() []flagSpec {
 	}
 }
 
-// rowFlags choose rows, in the order in which they apply, and columns.
+// rowFlags returns the flags that choose columns and rows, in the order in which they apply.
 func rowFlags() []flagSpec {
 	return []flagSpec{
 		{name: "columns", placeholder: "NAMES", commands: "convert verify plan", heading: headingRows, usage: "only these columns, such as label or label,image",
@@ -191,7 +191,7 @@ func rowFlags() []flagSpec {
 	}
 }
 
-// formatFlags choose how formats are written.
+// formatFlags returns the flags that choose how formats are written.
 func formatFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
@@ -225,7 +225,7 @@ func formatFlags() []flagSpec {
 	}
 }
 
-// planFlags are about conversions in parts.
+// planFlags returns the flags for conversions in parts.
 func planFlags() []flagSpec {
 	return []flagSpec{
 		{name: "plan", placeholder: "FILE", commands: "convert part", heading: headingPlan, usage: "make one part of the plan in FILE",
@@ -243,7 +243,7 @@ func planFlags() []flagSpec {
 	}
 }
 
-// runFlags are those of all commands that report what they do.
+// runFlags returns the flags of all commands that report what they do.
 func runFlags() []flagSpec {
 	return []flagSpec{
 		{name: "quiet q", commands: reporting, heading: headingRun, often: true, usage: "print only warnings and errors",

@@ -317,8 +317,8 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 // leastOnLine is the minimum number of small images on a line of the terminal.
 const leastOnLine = 5
 
-// screen returns how standard output shows pictures: without colours unless it is a terminal, and
-// if NO_COLOR is set (https://no-color.org).
+// screen returns how standard output shows pictures. It uses no colours if standard output is not a
+// terminal, if NO_COLOR is set (https://no-color.org), or if TERM is dumb.
 func (p *program) screen(scale, images int) sheet.Terminal {
 	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale, Least: leastOnLine}
 	if images > 0 { // if fewer images are asked for, they may be larger

@@ -21,8 +21,8 @@ import (
 // pickRows limits the rows that are read at once: few, since the first ones are often enough.
 const pickRows = 256
 
-// imageOverhead is about the number of bytes that an image takes besides its record: maps, slices,
-// a tile and a heading.
+// imageOverhead is the approximate number of bytes that an image takes besides its record: maps,
+// slices, a tile and a heading.
 const imageOverhead = 256
 
 // A pickedImage is an image that a picker took from a table.

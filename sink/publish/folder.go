@@ -46,7 +46,7 @@ type Subfolder struct {
 }
 
 // openFolder opens the folder at partial, which was made for a target, and gives it the permissions
-// of replaced, if that is not nil. The caller closes the folder, after an error, too.
+// of replaced, if that is not nil. The caller must close the folder, even after an error.
 func openFolder(d disk, target string, mark Mark, partial string, replaced fs.FileInfo) (*Folder, error) {
 	f := &Folder{disk: d, path: target, mark: mark, subfolders: map[string]*Subfolder{}}
 	return f, d.do("openFolder", partial, func() (err error) {

@@ -107,8 +107,9 @@ func unsupported(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unsupported, "not supported: "+format, args...)
 }
 
-// fault adds the format and the number of compressed bytes that have been decoded to e. That number
-// is not the Offset of the error, which counts decompressed bytes.
+// fault returns an error like e whose message also names the format and the number of compressed
+// bytes that have been decoded. That number is not the Offset of the error, which counts
+// decompressed bytes.
 func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
 	located := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
 	switch e.Kind {

@@ -128,7 +128,7 @@ func parseSeekFooter(tail []byte) (*SeekTable, int64) {
 	return t, skippableHeader + int64(t.frames)*int64(t.entry) + seekFooter
 }
 
-// addUp adds up the sizes of the frames, and sets marks and ends.data. It returns the sum of the
+// addUp adds up the sizes of the frames, and sets marks and end.data. It returns the sum of the
 // sizes in the file.
 func (t *SeekTable) addUp() (packed int64) {
 	var end position

@@ -136,8 +136,8 @@ func (v *deltaBytes) next() ([]byte, error) {
 // Encodings.md of the Parquet format).
 type delta struct {
 	src        []byte // the bytes after the current miniblock
-	perMini    int    // values of a miniblock
-	minis      int    // miniblocks of a block
+	perMini    int    // values per miniblock
+	minis      int    // miniblocks per block
 	left       int    // values left
 	last       int64  // the previous value; before started is set, the first one
 	started    bool

@@ -186,7 +186,7 @@ type pageHeader struct {
 	size, uncompressed                     int // bytes of the body, before and after decompression
 	crc                                    uint32
 	hasCRC                                 bool                    // the header has a crc
-	codec                                  format.CompressionCodec // of the chunk
+	codec                                  format.CompressionCodec // of the chunk, or Uncompressed if the page is not compressed
 	entries                                int                     // of a data page, or values of a dictionary page
 	encoding                               format.Encoding
 	repetition, definition                 int             // bytes of the levels, in pages of version 2

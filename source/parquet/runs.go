@@ -12,7 +12,7 @@ import (
 type runs struct {
 	src   []byte // the bytes after the current run
 	width int    // bits of a value, at most 32
-	left  int    // values left of the current run
+	left  int    // values left in the current run
 
 	packed bool
 	value  uint32 // of a run-length run
