@@ -274,8 +274,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 		_ = found.Close() // read-only: an error does not matter
 		found = again
 	}
-	// Files that hold one column, and PNG folders, which hold only images and a label, may lack
-	// columns.
+	// Files of one column, and PNG folders, which hold images and a label, may lack columns.
 	result, err := o.compare(ctx, expected.table, found, comparison{path: path, title: matched.Stem, notes: true,
 		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
 	if err != nil {
