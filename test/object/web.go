@@ -86,7 +86,7 @@ func (t *tests) webFailures(site *website, there place) {
 		{"a list of files", there, 65, "HTML", site.secure + "/files/mnist" + webQuery},
 		{"from https to http", there, 74, "redirects to http://", site.secure + "/lowered" + name},
 		{"a certificate that is not trusted", place{}, 74, "not trusted", site.secure + "/files" + name},
-		{"https from a server of http", there, 74, "no answer", strings.Replace(site.plain, "http", "https", 1) + "/files" + name},
+		{"https from a server of http", there, 74, "server gave HTTP response", strings.Replace(site.plain, "http", "https", 1) + "/files" + name},
 		{"no server", there, 74, "refused", nobody},
 	} {
 		out := t.local("failed.npy")
