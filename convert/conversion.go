@@ -107,7 +107,7 @@ func (o *conversion) makes(match func(formats.Format) bool) bool {
 // sharded reports whether outputs are spread over several files.
 func (o *conversion) sharded() bool { return o.RowsPerFile > 0 || o.FileSize > 0 || o.planning }
 
-// isHub reports whether outputs of f have the layout of Hugging Face's Hub.
+// isHub reports whether outputs of f have the layout of the Hugging Face Hub.
 func (o *conversion) isHub(f formats.Format) bool {
 	return f.Layouts != nil && o.formatOptions(f).Layout == "huggingface"
 }

@@ -1,4 +1,4 @@
-// Package card writes the README.md of a data set on Hugging Face's Hub: metadata in YAML, which
+// Package card writes the README.md of a data set on the Hugging Face Hub: metadata in YAML, which
 // tells the datasets library the files of each split and the types of the columns, and a few lines
 // for people. See https://huggingface.co/docs/hub/datasets-cards.
 package card

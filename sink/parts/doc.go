@@ -2,7 +2,7 @@
 // format, with a given number of rows or about a given size.
 //
 //	part-00000-5a1f….parquet, part-00001-….parquet, …, _SUCCESS  named as by Spark
-//	README.md, data/train-00000-of-00002.parquet, …  named as on Hugging Face's Hub
+//	README.md, data/train-00000-of-00002.parquet, …  named as on the Hugging Face Hub
 //
 // Package publish chooses the names: see [publish.Mark]. Files of a given number of rows end within
 // batches, files of about a given size between them, so the same table and options give the same

@@ -33,7 +33,7 @@ REFUSALS = [
     ),
     Refusal(
         "datasets", "parquet|arrow", r"Arrow type extension<arrow.fixed_shape_tensor.* does not have a datasets dtype equivalent",
-        "knows no extension types", layout="tensor",
+        "does not support extension types", layout="tensor",
     ),
     Refusal(
         "datasets", "parquet|arrow", 'Instruction "train" corresponds to no data', "load_dataset refuses tables without rows",
