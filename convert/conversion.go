@@ -114,7 +114,7 @@ func (o *conversion) isHub(f formats.Format) bool {
 
 // usesLabel reports whether outputs of f depend on which column is the label.
 func (o *conversion) usesLabel(f formats.Format) bool {
-	_, index := o.labelIndex() // an index turns the numbers of a label into columns
+	_, index := o.labelIndex() // --label-column N splits a label of several numbers into columns
 	return index && !f.IsIDX || f.Images || o.ClassColumn && f.ClassColumn || o.isHub(f)
 }
 

@@ -320,7 +320,7 @@ func makePart(ctx context.Context, p *plan.Plan, t *plan.Target, part *plan.Part
 	if err := p.Deliver(ctx, t, part, attempt, plan.Result{Bytes: out.Bytes, SHA256: out.SHA256, Upload: o.pending}); err != nil {
 		return err
 	}
-	out.Path = source.Under(t.Path, p.FileName(t, part)) // once it is committed
+	out.Path = source.Under(t.Path, p.FileName(t, part)) // where it will be once it is committed
 	r.Outputs = append(r.Outputs, out)
 	return nil
 }

@@ -370,8 +370,9 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	return prefix
 }
 
-// tableNotes reports what was found while reading t: damage to IDX files, which is a warning, and
-// what files in other formats do not record or, with --salvage, which of their rows are left out.
+// tableNotes reports what was found while reading t. Damage to IDX files and rows left out by
+// --salvage are warnings. What had to be assumed about a file in another format, such as a shape
+// that it does not record, is a note.
 func (o *inputs) tableNotes(t source.Table) {
 	add := o.report.warning
 	if o.tables != nil && !o.Salvage {

@@ -252,7 +252,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	err = source.Each(ctx, t, func(b *source.Raw) error {
 		for i := range b.Rows {
 			row := b.First + int64(i)
-			if row == whole.Rows() { // t may have more than whole: a salvage ends with its shortest column
+			if row == whole.Rows() { // t may have more rows than whole, which --salvage cuts to its shortest column
 				break
 			}
 			failed := slices.ContainsFunc(tests, func(test rowTest) bool { return !test.passes(b, i) })

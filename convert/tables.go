@@ -234,7 +234,7 @@ func vectorLabels(flag string, columns []source.Column) error {
 	return nil
 }
 
-// maxLabelNumbers limits the numbers of each label that --label-column turns into columns.
+// maxLabelNumbers is the maximum length of a label vector that --label-column turns into columns.
 const maxLabelNumbers = 4096
 
 // labelIndex returns the value of --label-column if it is an index into labels of several numbers.

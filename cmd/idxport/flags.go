@@ -33,14 +33,13 @@ const (
 	headingRun    = "Run"
 )
 
-// Sets of commands: those that read inputs, have a convert.View, have --workers, need an existing
-// plan, and report what they do. The name part stands for convert with --plan.
+// Sets of commands. The name part stands for convert with --plan.
 const (
-	inputCommands  = "convert verify inspect preview "
-	viewCommands   = "convert verify preview "
-	workerCommands = "convert part verify inspect "
-	planCommands   = "commit status abort "
-	reporting      = workerCommands + planCommands + "plan preview "
+	inputCommands  = "convert verify inspect preview "               // read inputs; so does plan
+	viewCommands   = "convert verify preview "                       // have a convert.View; so does plan
+	workerCommands = "convert part verify inspect "                  // have --workers
+	planCommands   = "commit status abort "                          // need an existing plan
+	reporting      = workerCommands + planCommands + "plan preview " // report what they do
 )
 
 // A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
@@ -243,7 +242,7 @@ func planFlags() []flagSpec {
 	}
 }
 
-// runFlags returns the flags of all commands that report what they do.
+// runFlags returns the flags that control how a command runs and reports.
 func runFlags() []flagSpec {
 	return []flagSpec{
 		{name: "quiet q", commands: reporting, heading: headingRun, often: true, usage: "print only warnings and errors",

@@ -52,7 +52,8 @@ type helpPage struct {
 }
 
 // page prints the help of c: what it is for, its usage, examples, the rest of its text, and its
-// flags: those that are needed often or, if all is set, all with their details.
+// flags: for convert, those that are needed often; for other commands, all. If all is set, it
+// prints all flags with their details.
 func (h helpPage) page(c *cli.Command, all bool) {
 	usage, text, _ := strings.Cut(c.UsageText, "\n\n")
 	h.text("", strings.ToUpper(c.Usage[:1])+c.Usage[1:]+".")

@@ -99,8 +99,8 @@ func folderMode(info fs.FileInfo) fs.FileMode {
 	return info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
 }
 
-// setMode gives f the permissions of mode that the umask removed. If it has them all, setMode does
-// not call chmod, which some file systems lack.
+// setMode sets the permissions of f to mode, as the umask may have removed some. If they are
+// already equal, it does not call chmod, which some file systems lack.
 func setMode(f *os.File, mode fs.FileMode) error {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&^fs.ModeType == mode {

@@ -52,8 +52,9 @@ func incomplete(written, size int64) error {
 // Failure returns err as a *fault.Error about the output at path, with a hint if possible; doing
 // names the operation that failed. It returns nil if err is nil, and err itself if it is a
 // *fault.Error with a path. Of the errors of package os only the cause is shown, because they quote
-// hidden names. An error for a path that is invalid, too long or leads through a file has the kind
-// fault.Refused. fault.NotFound, which is for missing inputs, and fault.Internal become fault.IO.
+// hidden names. An error for a path that is invalid or too long, or that leads through a file, has
+// the kind fault.Refused. fault.NotFound, which is for missing inputs, and fault.Internal become
+// fault.IO.
 func Failure(path, doing string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) && known.Path != "" {

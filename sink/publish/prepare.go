@@ -58,7 +58,7 @@ func (out *output) refuseKind() error {
 		return refusal(out.Path, "it is the root of a file system", inside)
 	}
 	work, err := os.Getwd()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a removed working folder is in no folder
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // if the working folder was removed, no target can contain it
 		return Failure(out.Path, "cannot find the current folder", err)
 	}
 	if err == nil && contains(out.info, work) {

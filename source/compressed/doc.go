@@ -47,6 +47,6 @@
 // # Goroutines
 //
 // Each compressed input has one goroutine, and gzip up to three more. They end at the end of the
-// data, after an error, or by Close. Plain data has none: a Read of it is a Read of the input,
-// straight into the caller's buffer.
+// data, after an error, or when Close is called. Plain data has none: a Read of it is a Read of the
+// input, straight into the caller's buffer.
 package compressed

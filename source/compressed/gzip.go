@@ -209,7 +209,7 @@ func (h *gzipHeader) skipText() error {
 	}
 }
 
-// check compares the checksum with the field at the end of the header, its lower 16 bits.
+// check compares the lower 16 bits of the checksum with the field at the end of the header.
 func (h *gzipHeader) check() error {
 	found := uint16(h.sum)
 	var field [2]byte

@@ -105,7 +105,7 @@ func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) 
 		}
 		c.repetition.src, c.definition.src = body[:r], body[r:r+d]
 		body, size = body[r+d:], size-r-d
-		if len(body) == 0 { // some writers compress no values to no bytes
+		if len(body) == 0 { // if there are no values, some writers store nothing, not even an empty frame
 			return c, nil
 		}
 	}
@@ -160,8 +160,8 @@ func (l *leaf) check(c *cursor, entry, n int, fileRow int64) error {
 }
 
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
-// Its list has length values, or more than in the first row if length is 0. The lengths of nested
-// lists are not known.
+// length is the number of values in its list, or 0 if the list is longer than in the first row. The
+// lengths of nested lists are not known.
 func (l *leaf) lengthError(length int, row int64) error {
 	found, expected := display.Count(length, "value"), display.Thousands(int64(l.entries))
 	switch {

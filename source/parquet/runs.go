@@ -49,7 +49,7 @@ func (r *runs) next() error {
 				return damaged("the runs of levels or indices end too early")
 			}
 		}
-		r.left, r.pos = int(min(left, math.MaxInt32)), 0 // a page has no more values
+		r.left, r.pos = int(min(left, math.MaxInt32)), 0 // no page has more than MaxInt32 values
 		r.bits, r.src = r.src[:size], r.src[size:]
 	}
 	return nil

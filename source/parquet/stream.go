@@ -77,9 +77,9 @@ func (s *stream) read(ctx context.Context, data *leafData, n int) error {
 	return nil
 }
 
-// earlierError returns the error of the first deferred page with lists of another length, or err:
-// err may be only a consequence, because after such a page rows are counted wrong. first is the
-// index of the batch's first row in the file.
+// earlierError returns the first error in a deferred page, or err if there is none. If a deferred
+// page has lists of another length, the rows after it are miscounted, and err may be only a
+// consequence. first is the index of the batch's first row in the file.
 func (s *stream) earlierError(data *leafData, first int64, err error) error {
 	if s.maxRepetition == 0 {
 		return err
