@@ -96,7 +96,7 @@ func adviseColumns(out *output) string {
 	if out.job.split.Name != "" {
 		split = "--split " + shell.Quote(out.job.split.Name) + " "
 	}
-	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or name one file of images and one of labels, such as %s-o %s -o %s", out.format.Name, split, shell.Path(images), shell.Path(labels))
+	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or give two outputs, one for the images and one for the labels, such as %s-o %s -o %s", out.format.Name, split, shell.Path(images), shell.Path(labels))
 }
 
 // collision returns the error for out, an output of job b at the path of an output of job a.

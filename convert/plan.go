@@ -156,7 +156,7 @@ func (r *run) addTarget(ctx context.Context, p *plan.Plan, j *job, rowsPerPart i
 		columns = append(columns, c)
 		if _, seekable := c.HeaderEnd(); !seekable && t.Rows > 0 {
 			rowsPerPart = t.Rows
-			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; to divide it, convert the inputs with --to idx --compression idx=zstd, and plan with the result",
+			r.report.Note("%s is compressed without a suitable seek table, so %s is one part; to divide it, convert the inputs with --to idx --compression idx=zstd, and run idxport plan on the result",
 				f.Path, t.Path)
 		}
 	}

@@ -395,7 +395,7 @@ func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
 	images := open(t, write(t, "images.gz", gzipped(t, raw)), Options{Name: "image", Salvage: true})
 	table := must.Get(Join(true, images, scalars(t, "label", 9)))(t)
 	check(t, table, 10, 0, bytesUpTo(12), bytesUpTo(4))
-	if notes := strings.Join(Notes(table), "\n"); !strings.Contains(notes, "truncated: 12 of 27 bytes") {
+	if notes := strings.Join(Notes(table), "\n"); !strings.Contains(notes, "truncated: only 12 of 27 bytes") {
 		t.Errorf("found notes %q, expected what the salvage of the images found", notes)
 	}
 }

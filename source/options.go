@@ -54,7 +54,7 @@ func AdviceBytes(size int) string {
 	if side := int(math.Sqrt(float64(size))); side*side == size {
 		shape = fmt.Sprintf("%dx%d", side, side)
 	}
-	return fmt.Sprintf("if they are uint8, add --shape %s; if they are another type of IDX, add --dtype too; if they are 128-bit integers, bfloat16 or the like, "+
+	return fmt.Sprintf("if they are uint8, add --shape %s; if they have another element type, such as float32, add --dtype too; if they are 128-bit integers, bfloat16 or the like, "+
 		"cast the column in the program that wrote it", shape)
 }
 

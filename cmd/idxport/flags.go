@@ -107,7 +107,7 @@ func outputFlags() []flagSpec {
 			detail: "For a PNG folder, it is that of _manifest.json, which contains one hash over all files. For a folder of part files, one is reported for each file.",
 			to:     func(s *settings) any { return &s.Checksum }},
 		{name: "images", placeholder: "N", commands: "preview", heading: headingOutput, usage: "number of images to show",
-			detail: "A sheet shows N images of each class (default 10), or just N if there are no labels (default 100). The terminal shows N of each split (default: one line).",
+			detail: "A sheet shows N images of each class (default 10), or just N if there are no labels (default 100). The terminal shows N of each split (default: one row of images, as wide as the terminal).",
 			bounds: [2]int64{1, maxImages}, to: func(s *settings) any { return &s.images }},
 		{name: "scale", placeholder: "N", commands: "preview", heading: headingOutput, usage: "draw every pixel N times as wide and high",
 			detail: "By default, a sheet enlarges small images to about 64 pixels, and the terminal does not.",
@@ -200,7 +200,7 @@ func formatFlags() []flagSpec {
 			to: func(s *settings) any { return &s.Layout }},
 		{name: "compression", placeholder: "CODEC", commands: "convert plan", heading: headingFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
-				"CSV and IDX are compressed if the file name ends in .gz or .zst, or for an output folder by csv=gzip or idx=zstd; IDX in zstd gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
+				"CSV and IDX files are compressed if their name ends in .gz or .zst; in an output folder, use csv=gzip or idx=zstd. IDX in zstd gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
 		{name: "csv-style", placeholder: "STYLE", commands: "convert plan", heading: headingFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",

@@ -26,7 +26,7 @@ const previewUsage = `idxport preview INPUT... [-o SHEET] [flags]
 
 INPUT is as in convert. Without -o, the first images of each split are drawn on the terminal with
 their labels, in colours or, where the terminal has none, in characters. With -o, a contact sheet is
-written, a PNG file with a line of images for each class; SHEET is a .png file, a folder, which gets
+written, a PNG file with a row of images for each class; SHEET is a .png file, a folder, which gets
 a sheet for each split, or - for standard output.
 
 Reading stops once there are enough images. Values other than bytes are scaled so that the smallest is
@@ -95,7 +95,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 	case convert.IsFolder(path) || ext == "":
 		return &sheetArg{path: path, folder: true}, nil
 	case !strings.EqualFold(ext, ".png"):
-		return nil, usagef("-o %s: a sheet is a PNG file, found the ending %s", arg, ext).
+		return nil, usagef("-o %s: a sheet must be a .png file, found the extension %s", arg, ext).
 			WithHint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
 	}
 	return &sheetArg{path: path}, nil
@@ -287,7 +287,7 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	screen := p.screen(int(s.scale), int(s.images))
 	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
 	if s.scale > 1 && screen.LineSize(tile) > maxShown {
-		return usagef("a line of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
+		return usagef("a row of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
 	}
 	k := newPicker(t.Schema, view, false)
 	k.limit = int(s.images)

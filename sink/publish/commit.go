@@ -61,7 +61,7 @@ func (s *Set) chooseMove(out *output) (err error) {
 func (s *Set) accept(out *output) error {
 	equal, err := s.equal(out)
 	if err == nil && !equal {
-		return exists(out.Path, "it is not what this run would write")
+		return exists(out.Path, "its contents differ from the new output")
 	}
 	return Failure(out.Path, "cannot compare it with the new output", err)
 }

@@ -160,7 +160,7 @@ func TestSomeTargetsExist(t *testing.T) {
 				}
 				return
 			}
-			refuses(t, err, fault.Exists, "it is not what this run would write")
+			refuses(t, err, fault.Exists, "its contents differ from the new output")
 			if got := readTree(t, dir); !maps.Equal(got, before) {
 				t.Errorf("found %v, expected %v", got, before)
 			}

@@ -225,7 +225,7 @@ func (rd *Reader) salvageCount() {
 // noteSalvage notes how the payload bytes that were found differ from what the header says.
 func (rd *Reader) noteSalvage(payload int64) {
 	h := rd.header
-	reason := fmt.Sprintf("truncated: %d of %d bytes", payload, h.PayloadSize())
+	reason := fmt.Sprintf("truncated: only %d of %d bytes", payload, h.PayloadSize())
 	switch {
 	case countsBytes(h, payload):
 		reason = "the first dimension counts bytes, not records"

@@ -24,9 +24,9 @@ var salvages = map[string]struct {
 	unknown string // if it is not; "" is no note
 }{
 	"whole":                {func(t *testing.T) []byte { return images(t, 4, 4) }, 4, "", ""},
-	"cut between records":  {func(t *testing.T) []byte { return images(t, 9, 4) }, 4, "truncated: 24 of 54 bytes", "truncated: 24 of 54 bytes"},
-	"cut inside a record":  {func(t *testing.T) []byte { return append(images(t, 9, 4), 1, 2, 3) }, 4, "truncated: 27 of 54 bytes", "truncated: 27 of 54 bytes"},
-	"cut after the header": {func(t *testing.T) []byte { return images(t, 9, 0) }, 0, "truncated: 0 of 54 bytes", "truncated: 0 of 54 bytes"},
+	"cut between records":  {func(t *testing.T) []byte { return images(t, 9, 4) }, 4, "truncated: only 24 of 54 bytes", "truncated: only 24 of 54 bytes"},
+	"cut inside a record":  {func(t *testing.T) []byte { return append(images(t, 9, 4), 1, 2, 3) }, 4, "truncated: only 27 of 54 bytes", "truncated: only 27 of 54 bytes"},
+	"cut after the header": {func(t *testing.T) []byte { return images(t, 9, 0) }, 0, "truncated: only 0 of 54 bytes", "truncated: only 0 of 54 bytes"},
 	"counts bytes":         {func(t *testing.T) []byte { return images(t, 24, 4) }, 4, "counts bytes", "counts bytes"},
 	"count is 0":           {func(t *testing.T) []byte { return images(t, 0, 4) }, 4, "never filled in", "never filled in"},
 	"count is 0, cut":      {func(t *testing.T) []byte { return append(images(t, 0, 4), 9) }, 4, "never filled in", "never filled in"},
@@ -158,11 +158,11 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 		"labels, count is 0":      {[]uint32{0}, nil, 0, "never filled in"},
 		"labels, count is 2^32-1": {[]uint32{math.MaxUint32}, nil, math.MaxUint32, "never filled in"},
 		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{-1}, math.MaxUint32, "never filled in"},
-		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: 4 of 5 bytes"},
+		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: only 4 of 5 bytes"},
 		// A count that was never filled in is not converted: six times that count would not fit a
 		// dimension.
 		"images, reshaped":        {[]uint32{math.MaxUint32, 2, 3}, []int{-1}, math.MaxUint32, "never filled in"},
-		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: 4 of 54 bytes"},
+		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: only 4 of 54 bytes"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
