@@ -76,11 +76,11 @@ var otherNames = map[string]string{"format": "--to", "force": "--overwrite", "re
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "repair": "--salvage", "recover": "--salvage", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
 
 // commandsWith returns the names of the commands with the flag name: "convert, verify".
-func commandsWith(name string) string {
+func commandsWith(commands []*cli.Command, name string) string {
 	var names []string
-	for _, command := range []string{"convert", "verify", "plan", "commit", "status", "abort", "inspect", "preview"} {
-		if slices.ContainsFunc(flagsOf(command), func(f flagSpec) bool { return f.long() == name }) {
-			names = append(names, command)
+	for _, c := range commands {
+		if slices.ContainsFunc(flagsOf(c.Name), func(f flagSpec) bool { return f.long() == name }) {
+			names = append(names, c.Name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -115,7 +115,7 @@ func unknownFlag(c *cli.Command, name string) error {
 	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(names, "--take")) {
 		return usagef("unknown flag --%s", name).WithHint("%s", hint)
 	}
-	if commands := commandsWith(name); commands != "" {
+	if commands := commandsWith(c.Root().Commands, name); commands != "" {
 		return usagef("unknown flag --%s", name).WithHint("it is a flag of %s; see %s --help", commands, c.FullName())
 	}
 	for word, ours := range otherNames {
