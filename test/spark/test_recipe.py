@@ -18,7 +18,7 @@ BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for pa
 
 # recipe
 def read_idx(spark, inputs, rows, schema, step=50_000, binary="idxport", layout="list"):
-    """A frame of IDX files: inputs as for `idxport convert`, such as ["image=/data/i", "label=/data/l"]; rows is their number, as `idxport inspect` prints it."""
+    """A frame of IDX files: inputs as for `idxport convert`, such as ["image=/data/i", "label=/data/l"]; rows is the number of rows of the table, as `idxport inspect` prints it."""
     ranges = [(start, min(start + step, rows)) for start in range(0, rows, step)]
     frame = spark.createDataFrame(ranges, "start long, stop long").repartitionByRange(len(ranges), "start")
 
