@@ -427,7 +427,7 @@ func (w *watch) check() error {
 	defer w.mu.Unlock()
 	for i, in := range w.target.Inputs {
 		if in.Hashed() && !w.same[i] {
-			return w.target.Changed(i, w.part)
+			return w.target.ChangedError(i, w.part)
 		}
 	}
 	return nil

@@ -90,8 +90,8 @@ func (i info) Mode() fs.FileMode {
 }
 
 // A PendingUpload is a complete upload that is not visible yet. Another process can publish it. It
-// is part of the JSON of plans, so its fields do not change. It contains no secret: using it
-// requires permission to write to the bucket.
+// is part of the JSON of results of parts, so its fields do not change. It contains no secret:
+// using it requires permission to write to the bucket.
 type PendingUpload struct {
 	Upload string `json:"upload,omitempty"` // its ID; empty if the object has no bytes, and nothing was sent
 	Bytes  int64  `json:"bytes"`

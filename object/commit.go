@@ -20,11 +20,11 @@ type completion struct {
 	data          []byte
 }
 
-// A conflict describes the object at a key, compared with the one that is to be put there.
-type conflict int
+// An occupant says what is at a key: nothing, the object that is to be put there, or another one.
+type occupant int
 
 const (
-	absent conflict = iota // no object
+	absent occupant = iota // no object
 	same                   // the object that was to be put there
 	other                  // another object
 )
@@ -68,7 +68,7 @@ func (c *completion) confirm(ctx context.Context, problem string) error {
 
 // compare compares the object at the key with the one that c makes: by size, and by checksum or, if
 // the storage has none, by ETag.
-func (c *completion) compare(ctx context.Context) (conflict, error) {
+func (c *completion) compare(ctx context.Context) (occupant, error) {
 	found, err := c.bucket.find(ctx, c.key)
 	var e *fault.Error
 	switch {

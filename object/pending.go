@@ -54,9 +54,9 @@ func (c *completion) publish(ctx context.Context) error {
 	return gone
 }
 
-// Check reports whether Publish can succeed: it returns nil if the upload exists with exactly these
-// parts, if its object exists already, or if the object has no bytes. Without the upload it fails
-// with fault.Exists if another object exists, and otherwise with ErrNoUpload.
+// Check looks for what Publish needs. It returns nil if the upload exists with exactly these parts,
+// if its object exists already, or if the object has no bytes. Without the upload it fails with
+// fault.Exists if another object exists, and otherwise with ErrNoUpload.
 func (s *Store) Check(ctx context.Context, name string, u PendingUpload) error {
 	c, a, err := s.completion(ctx, name, u)
 	if err == nil && u.Upload != "" {

@@ -186,7 +186,8 @@ func (p *piece) read(ctx context.Context, dst []byte, offset int64) (int, error)
 	return copy(dst, p.data[offset-p.first:]), nil
 }
 
-// failed reports whether fetching the piece has failed. If so, the next read fetches it again.
+// failed reports whether fetching the piece has failed. A block that failed is fetched again by the
+// next read.
 func (p *piece) failed() bool {
 	select {
 	case <-p.done:

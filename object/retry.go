@@ -77,7 +77,7 @@ func afterAttempts(err error, n int) error {
 }
 
 // pause waits before attempt n+1. The time doubles with n; it is shortened at random by up to half,
-// so that many processes do not return at once.
+// so that many processes do not repeat their requests at the same moment.
 func (o Options) pause(ctx context.Context, n int) error {
 	d := min(o.Pause<<min(n-1, 20), maxPause)
 	timer := time.NewTimer(d/2 + rand.N(d/2+1))

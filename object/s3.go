@@ -104,8 +104,9 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// do calls f, which sends one request with the context and the client that it gets, and classifies
-// the error of f. The request fails when it stalls for factor times Options.Stall.
+// do calls f, which sends one request, or one for each page of a list, with the context and the
+// client that it gets, and classifies the error of f. The request fails when it stalls for factor
+// times Options.Stall.
 func (s *s3Client) do(parent context.Context, factor int, f func(context.Context, *minio.Core, *exchange) error) error {
 	ctx, w := watched(parent, time.Duration(factor)*s.options.Stall)
 	defer w.stop()
@@ -183,7 +184,7 @@ func (s *s3Client) list(ctx context.Context, prefix string, firstOnly bool) (inf
 				break
 			}
 		}
-		return ctx.Err() // the iterator ends without an error then
+		return ctx.Err() // the iterator stops without an error if the context has ended
 	})
 	return infos, err
 }

@@ -103,8 +103,8 @@ func (a address) checkWeb() error {
 	return nil
 }
 
-// CheckOutput returns an error if arg is a URL that cannot be written, also if the URL follows a
-// format and an equals sign.
+// CheckOutput returns an error if arg is the URL of a file on a web server, which cannot be
+// written, also if the URL follows a format and an equals sign.
 func CheckOutput(arg string) error {
 	if i := urlIndex(arg); i >= 0 && strings.HasPrefix(arg[i:], "http") {
 		return readOnly().In(arg[i:i+strings.Index(arg[i:], "://")] + "://…") // the rest may contain a password

@@ -14,8 +14,9 @@ import (
 
 // wrapped is a table made of another one. It forwards every method of a table, including the
 // optional ones, so that a wrapper can embed it and override only the methods that it changes. A
-// new optional method of tables must be forwarded here, for all wrappers. The type joined, which
-// has several tables, forwards all methods but Meta and Omitted itself.
+// new optional method of tables must be forwarded here, for all wrappers. The type joined has
+// several tables, so it does not embed wrapped: it has its own methods, all except Meta and
+// Omitted.
 type wrapped struct{ Table }
 
 func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
@@ -191,7 +192,7 @@ func Invert(t Table, column int) (Table, error) {
 }
 
 // Unstack returns a scalar column for each element of t's only column, whose records must have as
-// many elements as there are names. The column with the index label gets the class names. QMNIST's
+// many elements as there are names. Column number label, from 0, gets the class names. QMNIST's
 // labels are such a table: eight numbers for each image, the first of which is the class.
 func Unstack(t Table, names []string, label int) (Table, error) {
 	inner := t.Columns()[0]

@@ -33,19 +33,19 @@ type Options struct {
 type IDX struct {
 	path   string // as the user wrote it, for errors
 	column Column
-	swap   int // element size if bytes must be swapped, else 0
+	swap   int // element size in bytes if the file is big-endian, else 0
 	reader *idx.Reader
 	rows   int64 // −1: unknown
 	next   int64 // index of the next row
-	last   int64 // rows from here on are not read
+	end    int64 // index of the first row that is not read
 	stream *compressed.Reader
 	frames *compressed.SeekReader // instead of stream, for zstd with a seek table
 	table  *compressed.SeekTable  // the seek table that frames uses
-	damage *damage                // of the compressed data, or nil if it is read without stream
+	damage *damageReader          // of the compressed data, or nil if it is read without stream
 	file   File                   // closed by Close; nil if the caller owns the reader
 	opened fs.FileInfo            // the state of file when it was opened
 
-	swapped atomic.Bool // the payload looks little-endian; set when the first batch is decoded
+	looksLittle atomic.Bool // the payload looks little-endian; set when the first batch is decoded
 }
 
 // OpenIDX opens the IDX file at path. For an uncompressed file, it compares the size with the
@@ -106,7 +106,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	// Use no other cores before the first Read: a file that is open but not yet read needs no
 	// helper goroutines, which would take memory.
 	stream.SetBusy(true)
-	d := &damage{r: stream, ignored: o.Salvage}
+	d := &damageReader{r: stream, ignored: o.Salvage}
 	t, err := newIDX(d, name, idx.Options{}, o)
 	if err != nil {
 		return nil, errors.Join(err, stream.Close())
@@ -126,7 +126,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 		return nil, fault.In(path, err)
 	}
 	h := reader.Header()
-	t := &IDX{path: path, reader: reader, rows: reader.Records(), last: reader.Records(),
+	t := &IDX{path: path, reader: reader, rows: reader.Records(), end: reader.Records(),
 		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}}
 	if !o.LittleEndian {
 		t.swap = h.DType.Size()
@@ -190,7 +190,7 @@ func (t *IDX) Notes() []string {
 	if t.damage != nil && t.damage.err != nil {
 		notes = append(notes, fmt.Sprintf("%s: %s: %v", name, t.damage.extent(len(t.reader.Notes()) == 0), t.damage.err))
 	}
-	if t.swapped.Load() {
+	if t.looksLittle.Load() {
 		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", name))
 	}
 	return notes
@@ -205,7 +205,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 		t.stream.SetBusy(b.Busy)
 	}
 	if t.frames != nil {
-		t.frames.ReadAhead(t.offset(t.last))
+		t.frames.ReadAhead(t.offset(t.end))
 	}
 	want := b.Cap
 	if t.rows >= 0 {
@@ -220,7 +220,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	n, err := t.reader.ReadRecords(p, want)
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
-	if err == nil && t.next == t.last && t.frames != nil {
+	if err == nil && t.next == t.end && t.frames != nil {
 		err = t.frames.Finish()
 	}
 	if err == io.EOF {
@@ -255,7 +255,7 @@ func (t *IDX) Decode(b *Raw) error {
 	if t.swap > 1 {
 		idx.SwapBytes(b.Columns[0], b.Columns[0], t.swap)
 		if b.First == 0 && idx.LooksSwapped(t.column.DType, b.Columns[0]) {
-			t.swapped.Store(true)
+			t.looksLittle.Store(true)
 		}
 	}
 	return nil
@@ -285,16 +285,16 @@ func (t *IDX) Close() error {
 	return err
 }
 
-// A damage reader looks for damage in compressed data. A salvage treats it as the end, and the
-// reader remembers it; otherwise the hint for an incomplete file names the salvage.
-type damage struct {
+// A damageReader reads decompressed data and looks for damage. A salvage ends the data at the
+// damage, and err keeps it; otherwise the hint for an incomplete file names the flag --salvage.
+type damageReader struct {
 	r         io.Reader
 	ignored   bool
 	inRecords bool // the header has been read
 	err       error
 }
 
-func (d *damage) Read(p []byte) (int, error) {
+func (d *damageReader) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	var found *fault.Error
 	switch {
@@ -308,7 +308,7 @@ func (d *damage) Read(p []byte) (int, error) {
 }
 
 // extent describes what was read in spite of the damage: all records, or those before it.
-func (d *damage) extent(all bool) string {
+func (d *damageReader) extent(all bool) string {
 	switch {
 	case all:
 		return "all records are read, but any of their values may be wrong"
@@ -352,7 +352,7 @@ func (t *IDX) span(first, last int64) (start, end int64) {
 // begins or, with a seek table, at the end of the frame that holds the last byte of record n−1. If
 // that byte is the last of the data, the seek table after it is read, too, so there is no limit.
 func (t *IDX) Limit(n int64) {
-	t.last = n
+	t.end = n
 	end := t.offset(n)
 	if _, spanEnd := t.span(0, end); t.frames == nil || end < t.table.Size() {
 		end = spanEnd
@@ -369,12 +369,11 @@ func (t *IDX) Limit(n int64) {
 // one another; in zstd with a seek table, the rows are in the frames that hold any of their bytes.
 // ok is false for all other files, and for rows that do not exist.
 //
-// Span promises how the table reads its File. After Limit(last) and Skip(first), both of which
-// Slice calls, reading the rows calls Read of the File for the bytes of this range in order and,
-// once begun at start, without gaps or jumps. The header was read before; see HeaderEnd. If start
-// is less than HeaderEnd, reading continues at HeaderEnd. The frame of the last row is read to its
-// end, so that its checksum is verified. ReadAt of the File is called only for the beginning of the
-// file and for the seek table.
+// Span promises how the table reads its File. After Limit(last) and Skip(first), which a slice
+// calls, the table reads the rows with Read of the File, from start to end, without gaps or jumps.
+// If start is less than HeaderEnd, the bytes before HeaderEnd were read with the header, and
+// reading continues there. The frame of the last row is read to its end, so that its checksum is
+// verified. ReadAt of the File is called only for the beginning of the file and for the seek table.
 func (t *IDX) Span(first, last int64) (start, end int64, ok bool) {
 	if first < 0 || first > last || last > t.rows || !t.located() {
 		return 0, 0, false

@@ -8,13 +8,13 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Number is a type of little-endian numbers in the files of other programs: one of the types of
-// IDX, or one that is converted to such a type.
-type Number byte
+// A NumberKind is a kind of little-endian numbers in the files of other programs: one of the types
+// of IDX, or one that is converted to such a type.
+type NumberKind byte
 
 // The kinds of numbers. The six after NoNumber are types of IDX and need no conversion.
 const (
-	NoNumber Number = iota
+	NoNumber NumberKind = iota
 	NumberUint8
 	NumberInt8
 	NumberInt16
@@ -51,19 +51,19 @@ var numbers = [...]struct {
 }
 
 // Size returns the number of bytes of a number, or 0 for bits.
-func (s Number) Size() int { return numbers[s].size }
+func (s NumberKind) Size() int { return numbers[s].size }
 
 // DType returns the IDX type that the numbers are read as by default.
-func (s Number) DType() idx.DType { return numbers[s].dtype }
+func (s NumberKind) DType() idx.DType { return numbers[s].dtype }
 
 // Integer reports whether the numbers are integers or bits.
-func (s Number) Integer() bool { return !numbers[s].dtype.Float() }
+func (s NumberKind) Integer() bool { return !numbers[s].dtype.Float() }
 
 // Is reports whether the numbers are elements of d without conversion.
-func (s Number) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].dtype == d }
+func (s NumberKind) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[s].dtype == d }
 
 // String returns the name of the kind in Arrow and NumPy.
-func (s Number) String() string { return numbers[s].name }
+func (s NumberKind) String() string { return numbers[s].name }
 
 // Convert converts n numbers in src to elements of d in dst. Numbers of the kind NumberBool begin
 // at bit firstBit of src. Convert returns the index and the value of the first number that d cannot
@@ -71,7 +71,7 @@ func (s Number) String() string { return numbers[s].name }
 // −1 if there is none. If s is NumberFloat16, d must be Float32. Otherwise s must be a kind of
 // integers or truth values; d may be a float type only if it holds every value of s, and if every
 // value of s fits an int32.
-func (s Number) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int) (bad int, value int64) {
+func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int) (bad int, value int64) {
 	switch s {
 	case NumberFloat16:
 		for i := range n {
@@ -124,14 +124,14 @@ func (s Number) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int) (b
 const tile = 512
 
 // Int returns the integer at the start of src, or math.MaxInt64 if an int64 cannot hold it.
-func (s Number) Int(src []byte) int64 {
+func (s NumberKind) Int(src []byte) int64 {
 	var one [1]int64
 	s.load(one[:], src)
 	return one[0]
 }
 
 // Text returns the integer at the start of src as text.
-func (s Number) Text(src []byte) string {
+func (s NumberKind) Text(src []byte) string {
 	if s == NumberUint64 {
 		return strconv.FormatUint(binary.LittleEndian.Uint64(src), 10)
 	}
@@ -140,7 +140,7 @@ func (s Number) Text(src []byte) string {
 
 // load fills values with the integers at the start of src. Integers that an int64 cannot hold
 // become math.MaxInt64.
-func (s Number) load(values []int64, src []byte) {
+func (s NumberKind) load(values []int64, src []byte) {
 	switch src = src[:len(values)*s.Size()]; s {
 	case NumberUint8, NumberBool8:
 		for i, v := range src {

@@ -95,9 +95,9 @@ func blockRows(t Table) int {
 // sliced is a range of rows of a table.
 type sliced struct {
 	wrapped
-	first, last int64 // half-open
-	next        int64
-	started     bool
+	first, end int64 // end is the row after the last one
+	next       int64
+	started    bool
 }
 
 // Slice returns the rows first to last−1 of t, which keep their indices. Rows before them are
@@ -109,18 +109,19 @@ func Slice(t Table, first, last int64) (Table, error) {
 		return nil, fault.New(fault.Usage, "no such rows: rows %d:%d of %d", first, last, rows)
 	}
 	Limit(t, last)
-	return &sliced{wrapped: wrapped{t}, first: first, last: last, next: first}, nil
+	return &sliced{wrapped: wrapped{t}, first: first, end: last, next: first}, nil
 }
 
-func (s *sliced) Rows() int64 { return s.last - s.first }
+func (s *sliced) Rows() int64 { return s.end - s.first }
 
 // Limit counts n from the first row of the slice, not from that of the whole table.
 func (s *sliced) Limit(n int64) { Limit(s.Table, s.first+n) }
 
-// Skip only moves the start if nothing was read yet: the first Read skips all rows before it.
+// Skip only moves the start, if nothing was read yet: the first Read then skips all rows before the
+// start.
 func (s *sliced) Skip(n int64) error {
-	if n < 0 || n > s.last-s.next {
-		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, s.last-s.next)
+	if n < 0 || n > s.end-s.next {
+		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, s.end-s.next)
 	}
 	if s.started {
 		if err := Skip(s.Table, n); err != nil {
@@ -135,24 +136,24 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	if !s.started {
 		s.started = true
 		if err := Skip(s.Table, s.next); err == io.EOF {
-			return fault.New(fault.Usage, "no such rows: rows %d:%d, the table ends before row %d", s.first, s.last, s.next)
+			return fault.New(fault.Usage, "no such rows: rows %d:%d, the table ends before row %d", s.first, s.end, s.next)
 		} else if err != nil {
 			return err
 		}
 	}
-	if s.next == s.last && s.last != s.Table.Rows() {
+	if s.next == s.end && s.end != s.Table.Rows() {
 		b.Rows = 0
 		return io.EOF
 	}
-	if s.next == s.last { // after the last row of the table: check its end too
+	if s.next == s.end { // after the last row of the table: check its end too
 		return s.Table.Read(ctx, b)
 	}
 	limit := b.Cap
-	b.Cap = int(min(int64(limit), s.last-s.next))
+	b.Cap = int(min(int64(limit), s.end-s.next))
 	err := s.Table.Read(ctx, b)
 	b.Cap = limit
 	if err == io.EOF {
-		return fault.New(fault.Usage, "no such rows: rows %d:%d, the table ends at row %d", s.first, s.last, s.next)
+		return fault.New(fault.Usage, "no such rows: rows %d:%d, the table ends at row %d", s.first, s.end, s.next)
 	}
 	s.next += int64(b.Rows)
 	return err

@@ -11,10 +11,10 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxHeld is the maximum number of bytes of rows that are kept in memory. The rows of a larger
+// maxInMemory is the maximum number of bytes of rows that are kept in memory. The rows of a larger
 // shuffled table are kept in a file. If the rows that were held out of a selection are larger, the
 // input is read again for them.
-const maxHeld = 32 << 20
+const maxInMemory = 32 << 20
 
 // minPicked is the minimum size, in bytes, of records that are read without the records between
 // them. A column of smaller records is read in blocks, from start to end.
@@ -26,7 +26,9 @@ type Scratch func() (*os.File, error)
 
 // Select returns the rows of t that s selects, in its order. They are read like this:
 //
-//   - Rows of at least 64 bytes in uncompressed IDX files on this machine are read one by one.
+//   - Of uncompressed IDX files on this machine with rows of at least 64 bytes, only the selected
+//
+// rows are read.
 //   - Everything else is read from start to end, and rows that are not selected are skipped.
 //     Without [Selection.StopEarly], the end of the file is reached and checked. If the rows are
 //     selected in another order than the table's, they are held in memory, or in a scratch file if
@@ -53,7 +55,7 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 	if s.order == nil {
 		return &filtered{wrapped: wrapped{t}, s: s}
 	}
-	return &shuffled{wrapped: wrapped{t}, s: s, limit: maxHeld, scratch: scratch}
+	return &shuffled{wrapped: wrapped{t}, s: s, limit: maxInMemory, scratch: scratch}
 }
 
 // randomAccess reports whether any row can be read without those before it: the file is
@@ -81,7 +83,7 @@ func newPicked(t *IDX, s *Selection, random bool) *picked {
 	for _, held := range s.held {
 		size += held.Len() * int64(t.column.RecordSize())
 	}
-	if !random && !s.stopEarly && size <= maxHeld {
+	if !random && !s.stopEarly && size <= maxInMemory {
 		for _, held := range s.held {
 			p.storing = append(p.storing, make([]byte, 0, held.Len()*int64(t.column.RecordSize())))
 		}
@@ -301,7 +303,7 @@ type shuffled struct {
 	returned int64
 	ranks    []int64 // number of selected rows before those of each word of s.kept
 	loaded   bool
-	held     []byte   // the selected rows, row by row, in the order of the table; with file, a buffer
+	inMemory []byte   // the selected rows, row by row, in the order of the table; if file is set, a buffer
 	file     *os.File // has the rows if they are too large for memory
 }
 
@@ -336,7 +338,7 @@ func (t *shuffled) load(ctx context.Context) error {
 	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly, held: t.s.held, stored: t.s.stored}, nil)
 	columns := t.Columns()
 	if total := ranked * int64(recordSize(columns)); total <= t.limit {
-		t.held = make([]byte, 0, total)
+		t.inMemory = make([]byte, 0, total)
 	} else {
 		f, err := t.scratch()
 		if err != nil {
@@ -348,14 +350,14 @@ func (t *shuffled) load(ctx context.Context) error {
 		for row := range b.Rows {
 			for i, c := range columns {
 				size := c.RecordSize()
-				t.held = append(t.held, b.Columns[i][row*size:(row+1)*size]...)
+				t.inMemory = append(t.inMemory, b.Columns[i][row*size:(row+1)*size]...)
 			}
 		}
 		if t.file == nil {
 			return nil
 		}
-		_, err := t.file.Write(t.held)
-		t.held = t.held[:0]
+		_, err := t.file.Write(t.inMemory)
+		t.inMemory = t.inMemory[:0]
 		return err
 	})
 }
@@ -370,7 +372,7 @@ func (t *shuffled) Decode(b *Raw) error {
 		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
 		data := b.Scratch
 		if t.file == nil {
-			data = t.held[rank*int64(record):][:record]
+			data = t.inMemory[rank*int64(record):][:record]
 		} else if _, err := t.file.ReadAt(data, rank*int64(record)); err == io.EOF {
 			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").WithHint("check the disks of the output and of TMPDIR")
 		} else if err != nil {

@@ -17,7 +17,7 @@ type Selection struct {
 	kept  []uint64 // bit i%64 of word i/64: row i is selected
 	count int64    // number of selected rows
 	order []int64  // the selected rows in their order, if they were shuffled
-	first int64    // number of rows before these in the selection that Part divided, or 0
+	first int64    // if Part made this selection: number of rows of the divided selection before these
 	// stopEarly means that the rows after the last selected one need not be read, not even to
 	// check them.
 	stopEarly bool

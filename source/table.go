@@ -39,7 +39,8 @@ func (c Column) Elements() int {
 // RecordSize returns the number of bytes of a record.
 func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 
-// Scalar reports whether each record is a single element (the file has rank 1).
+// Scalar reports whether a record has no dimensions: it is one element. A record of shape [1] is
+// not a scalar.
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
 
 // Same reports whether c and other have the same name, type and shape.

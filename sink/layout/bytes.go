@@ -47,7 +47,8 @@ func (l Layout) binary(c source.Column) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// variable returns a required column of values of variable size, all of which have size bytes.
+// variable returns a required column of type Binary, in Parquet BYTE_ARRAY, whose values all have
+// size bytes. If they have at most that, the caller replaces Data and Values.
 func variable(name string, size int) Column {
 	made := required(name, arrow.BinaryTypes.Binary, arrow.Metadata{}, format.ByteArray)
 	made.Data = func(data []byte, rows int) arrow.ArrayData {

@@ -46,7 +46,7 @@ const NameIndexSize = 2
 // A Leaf is one Parquet column: the contents of its pages, which differ between rows in the values
 // only.
 type Leaf struct {
-	Path []string    // names of the nodes that lead to it, without the root
+	Path []string    // names of the nodes from below the root to the leaf itself
 	Type format.Type // physical type of the values
 
 	// Element is the data type of the values that Values returns. If it is narrower than Type, the

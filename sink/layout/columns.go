@@ -7,12 +7,12 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// maxColumns is the maximum number of elements of a record in the layout columns: a 64×64 image.
+// maxColumns is the maximum number of elements of a record in the layout "columns": a 64×64 image.
 // Every column costs its reader time and memory before the first value, and both formats describe
 // all columns again in every row group or batch.
 const maxColumns = 4096
 
-// columns is the layout columns: a primitive column for each element of a record. Prepare
+// columns is the layout "columns": a primitive column for each element of a record. Prepare
 // transposes a batch once for all columns. Records without elements have no columns.
 func (l Layout) columns(c source.Column) ([]Column, error) {
 	n, size := c.Elements(), c.DType.Size()

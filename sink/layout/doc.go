@@ -10,9 +10,9 @@
 //	double         0E    float64  DOUBLE
 //
 // Scalars (columns of single elements) are primitive columns in every layout, except for the labels
-// of huggingface. A [Layout] is one way to represent tensors; they are rows of a table. [Represent]
-// turns each column of a schema into one or more output columns. An output [Column] contains
-// everything that the two writers need:
+// of huggingface. A [Layout] is one way to represent tensors; the function layouts lists them.
+// [Represent] turns each column of a schema into one or more output columns. An output [Column]
+// contains everything that the two writers need:
 //
 //	Arrow     a field, and a function that wraps a batch's bytes as array data of the field's type
 //	Parquet   the schema elements, depth first, and the leaves: the columns that hold values
@@ -20,10 +20,10 @@
 // The field's metadata stores the data type (idx.dtype) and the shape (idx.shape) of the IDX
 // column.
 //
-// A [Leaf] describes the pages of a Parquet column: the levels of one row, which are the same in
-// every row, as all records of an IDX file have one shape and none is missing, and a function that
-// returns the values. A page writer needs to know nothing else, so nested lists, structs and
-// optional groups are not special cases.
+// A [Leaf] describes the pages of a Parquet column: it has the levels of one row and a function
+// that returns the values. The levels are the same in every row, because all records of an IDX file
+// have one shape and none is missing. A page writer needs to know nothing else, so nested lists,
+// structs and optional groups are not special cases.
 //
 // The invariant: Data and Values return the batch's own memory wherever it already has the right
 // form. What they return is valid as long as the batch is.

@@ -59,9 +59,9 @@ func featureOf(c source.Column) Feature {
 	return Feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
 }
 
-// uniqueNames returns classes with a different name for every label, as datasets require. The first
-// label without a name is named N/A. To the names of further labels without one, and to names that
-// occurred before, the label is appended.
+// uniqueNames returns classes with a different name for every label, as datasets require. A label
+// without a name is named N/A. To a name that occurred before, a hyphen and the label are appended:
+// N/A-2.
 func uniqueNames(classes []string) []string {
 	given := map[string]bool{}
 	for _, name := range classes {

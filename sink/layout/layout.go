@@ -153,7 +153,7 @@ func (l Layout) column(c source.Column) ([]Column, error) {
 }
 
 // checkNames returns an error if an output would have no column, or two columns with the same name.
-// From a valid schema, only the layout columns can make such an output.
+// From a valid schema, only the layout "columns" can make such an output.
 func (l Layout) checkNames(all []Column) error {
 	if l.Name != "columns" {
 		return nil

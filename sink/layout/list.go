@@ -89,13 +89,13 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 		leaf.Entries, leaf.Repetition, leaf.Definition = 1, appendRun(nil, 1, 0), 0
 	}
 	var elements []format.SchemaElement
-	name, optional := c.Name, format.Required
+	name, repetitionType := c.Name, format.Required
 	for range depth {
 		elements = append(elements,
 			format.SchemaElement{
 				Name:           name,
 				NumChildren:    thrift.New(int32(1)),
-				RepetitionType: thrift.New(optional),
+				RepetitionType: thrift.New(repetitionType),
 				ConvertedType:  thrift.New(deprecated.List),
 				LogicalType:    format.LogicalType{Value: &format.ListType{}},
 			},
@@ -104,7 +104,7 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 				NumChildren:    thrift.New(int32(1)),
 				RepetitionType: thrift.New(format.Repeated),
 			})
-		name, optional = elementName, format.Optional
+		name, repetitionType = elementName, format.Optional
 		leaf.Path = append(leaf.Path, "list", name)
 	}
 	types := listTypes(c.DType, sizes)

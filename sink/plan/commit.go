@@ -122,10 +122,10 @@ func (p *Plan) TargetExists(ctx context.Context, t *Target) (bool, error) {
 	return len(found) > 0, err
 }
 
-// Commit makes the targets visible once all parts exist with the sizes and hashes of their results:
-// a folder in one step, objects one after another. Committing twice is the same as committing once.
-// It returns the results of each target in the order of its parts, nil for a target that was
-// committed before.
+// Commit makes the targets visible once all parts exist with the sizes and hashes (for objects, the
+// ETags) of their results: a folder in one step, objects one after another. Committing twice is the
+// same as committing once. It returns the results of each target in the order of its parts, nil for
+// a target that was committed before.
 func (p *Plan) Commit(ctx context.Context) (made [][]Result, err error) {
 	missing, err := p.Missing(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@
 //	        is the hash of all that
 //	part    is made under a temporary name and then moved into its place, unless it exists: making
 //	        a part twice, even at the same time, is harmless
-//	commit  checks that each part exists with the rows, size and hash in its result; then it
-//	        publishes the folder as a whole
+//	commit  checks that each part exists with the size and hash (of an object: the ETags) in its
+//	        result; then it publishes the folder as a whole
 //
 // The interface storage is for the parts and results of one target. It is implemented by folder,
 // for file systems, and by bucket, for object storage.
@@ -21,8 +21,8 @@
 //	.<base>.idxport-plan-<8 hex>/tasks/part-00017-<8 hex>.json
 //
 // where the digits are the first of the plan's ID, and the files in tasks are results: rows, bytes
-// and sha256 of a part. On a file system, commit puts an empty _SUCCESS into parts and renames that
-// to base: readers see all parts or none. No other step makes anything visible, so killed
+// and sha256 of a part. On a file system, commit puts an empty _SUCCESS into the folder parts and
+// renames this folder to base: readers see all parts or none. No other step makes anything visible, so killed
 // processes, and attempts that end after commit, leave only hidden files behind.
 //
 // In object storage, a part is a complete upload that is not published, under its final key

@@ -100,7 +100,7 @@ func Read(ctx context.Context, objects *object.Store, path string) (*Plan, error
 // hintPlan is the hint for what is not a plan.
 const hintPlan = "give the file that idxport plan wrote"
 
-// decodeText returns the text of an error of package json, whose own is about Go's types.
+// decodeText describes an error of package json to users: its own text is about Go's types.
 func decodeText(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

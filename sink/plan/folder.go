@@ -48,7 +48,8 @@ func (f *folder) attempt(file string) (string, error) {
 	return f.path(attemptsFolder, randomName()+"-"+file), nil
 }
 
-// sweepAge is the minimum age of locks that sweep removes: a new lock may not be held yet.
+// sweepAge is the minimum age of locks that sweep removes: the process that made a new one perhaps
+// does not hold it yet.
 const sweepAge = time.Minute
 
 // sweep removes the files of killed attempts to make a part. Attempts that are running hold their

@@ -47,7 +47,7 @@ type Target struct {
 	Format    string  `json:"format"`
 	Extension string  `json:"extension"`       // of the parts
 	Dataset   string  `json:"dataset"`         // the value of convert.Source.Dataset
-	Split     string  `json:"split,omitempty"` // the split, if the options divide one into several
+	Split     string  `json:"split,omitempty"` // name of the split, if the options divide a split of the inputs and this is a piece of it
 	Inputs    []Input `json:"inputs"`
 	Rows      int64   `json:"rows"`
 	Parts     []Part  `json:"parts"`
@@ -179,17 +179,17 @@ func (t *Target) check(path string, index int) error {
 			return invalid(path, "found the ETag %q of %s, expected one for objects only", in.ETag, in.Path)
 		}
 		if in.Header != nil && !in.Header.within(&in) {
-			return invalid(path, "the header of %s has the bytes %d to %d, expected them within its %d bytes", in.Path, in.Header.From, in.Header.To, in.Bytes)
+			return invalid(path, "the header of %s has the bytes %d:%d, expected them within its %d bytes", in.Path, in.Header.From, in.Header.To, in.Bytes)
 		}
 	}
 	next := int64(0)
 	for _, part := range t.Parts {
 		if part.Index != index || part.First != next || part.Last < part.First || len(part.Pieces) != len(t.Inputs) {
-			return invalid(path, "part %d is rows %d to %d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next)
+			return invalid(path, "part %d is rows %d:%d, expected part %d from row %d on", part.Index, part.First, part.Last, index, next)
 		}
 		for k := range part.Pieces {
 			if piece, in := &part.Pieces[k], &t.Inputs[k]; !piece.within(in) {
-				return invalid(path, "part %d is made of the bytes %d to %d of %s, which has only %d", index, piece.From, piece.To, in.Path, in.Bytes)
+				return invalid(path, "part %d is made of the bytes %d:%d of %s, which has only %d", index, piece.From, piece.To, in.Path, in.Bytes)
 			}
 		}
 		index, next = index+1, part.Last
@@ -242,9 +242,9 @@ func (in *Input) hash(ctx context.Context, pieces ...*Piece) error {
 // columns in files of which each part reads only a piece.
 func (in *Input) Hashed() bool { return in.Column != "" && in.ETag == "" && !in.Whole }
 
-// Changed returns the error for input i if the bytes that the part reads differ from the plan.
-func (t *Target) Changed(i int, part *Part) error {
-	return fail(fault.Malformed, "make a new plan", "its header or its rows %d to %d have changed since the plan was made",
+// ChangedError returns the error for input i, whose bytes were found to differ from the plan.
+func (t *Target) ChangedError(i int, part *Part) error {
+	return fail(fault.Malformed, "make a new plan", "its header or its rows %d:%d have changed since the plan was made",
 		part.First, part.Last).In(t.Inputs[i].Path)
 }
 
@@ -272,7 +272,7 @@ func (t *Target) CheckInputs(ctx context.Context, part *Part) error {
 			return err
 		}
 		if found != part.Pieces[i] {
-			return t.Changed(i, part)
+			return t.ChangedError(i, part)
 		}
 	}
 	return nil

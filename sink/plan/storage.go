@@ -54,8 +54,8 @@ type storage interface {
 	check(ctx context.Context, results []Result) error
 	// publish makes the target visible, with all of its parts, which have been checked.
 	publish(ctx context.Context, results []Result) error
-	// remove removes attempts, parts and results. Unless committed is set, it also removes parts
-	// that are visible.
+	// remove removes attempts, parts and results. Unless committed is set, it also removes the
+	// visible parts of a commit that did not end.
 	remove(ctx context.Context, committed bool) error
 }
 
@@ -63,7 +63,7 @@ type storage interface {
 type listKind int
 
 const (
-	visible   listKind = iota // contents of the target, without a _SUCCESS that an abort is about to remove
+	visible   listKind = iota // contents of the target
 	delivered                 // results
 	leftovers                 // anything that stays until remove is called
 )

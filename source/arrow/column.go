@@ -175,7 +175,7 @@ func (c *column) convert(dst []byte, arrays []array, b *source.Raw) {
 }
 
 // convertNumbers fills dst with numbers, the first of which is in the given row.
-func (c *column) convertNumbers(dst []byte, number source.Number, numbers []byte, row int64) {
+func (c *column) convertNumbers(dst []byte, number source.NumberKind, numbers []byte, row int64) {
 	if number.Is(c.DType) {
 		copy(dst, numbers)
 		return

@@ -21,7 +21,7 @@ type dictionary struct {
 	err    error // why it cannot be used; reported only if a column uses it
 	size   int64 // bytes of memory
 
-	number source.Number // kind of the values; NoNumber: text
+	number source.NumberKind // kind of the values; NoNumber: text
 	n      int64
 	values []byte   // the numbers; if the values are text, the indices 0 to n−1 as int32
 	names  []string // the values if they are text

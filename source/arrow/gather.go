@@ -85,7 +85,7 @@ func (g *gatherer) add(f *field, from, n, perRow int64, arrays []array) {
 }
 
 // gatheredNumber returns the kind of numbers that add appends for f.
-func (f *field) gatheredNumber() source.Number {
+func (f *field) gatheredNumber() source.NumberKind {
 	switch {
 	case f.Kind == columnar.Dictionary && f.Number == source.NoNumber: // text
 		return source.NumberInt32

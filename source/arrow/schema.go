@@ -69,9 +69,9 @@ type field struct {
 	children []field
 
 	// A field of the kind Dictionary has the type of its indices, which record batches have.
-	dictionary int64         // id of the dictionary
-	indices    source.Number // NoNumber for other kinds
-	values     *field        // the values of the dictionary
+	dictionary int64             // id of the dictionary
+	indices    source.NumberKind // NoNumber for other kinds
+	values     *field            // the values of the dictionary
 
 	// Where a record batch has the field: the index of its node, the index of its first buffer if
 	// no view before it had variadic buffers, and the number of views before it.
@@ -170,7 +170,7 @@ func (p *schemaParser) parse(t flatTable, column string, depth int) field {
 }
 
 // numberNamed returns the kind of numbers with a name of the Arrow specification, or NoNumber.
-func numberNamed(name string) source.Number {
+func numberNamed(name string) source.NumberKind {
 	for n := source.NumberUint8; n <= source.NumberFloat16; n++ {
 		if n.String() == name {
 			return n

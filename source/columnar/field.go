@@ -34,7 +34,7 @@ type Field struct {
 	Kind     Kind
 	Type     string            // for messages about the kinds Other, Text and Dictionary: "the type utf8"
 	Hint     string            // how to handle a field of the kind Other; "": leave it out, or convert it
-	Number   source.Number     // of the kinds Number, List and Dictionary; NoNumber for a Dictionary of text
+	Number   source.NumberKind // of the kinds Number, List and Dictionary; NoNumber for a Dictionary of text
 	Size     int               // bytes of each value of the kind FixedBytes
 	Lengths  []int             // of the lists of a List, the outermost first; −1: as in the first row
 	Members  []Field           // of a Struct

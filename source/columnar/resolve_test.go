@@ -83,9 +83,9 @@ func tensor(metadata string) map[string]string {
 // TestResolve compares the columns of files, as "name type shape", and their notes.
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	number := func(name string, n source.Number) Field { return Field{Name: name, Kind: Number, Number: n} }
+	number := func(name string, n source.NumberKind) Field { return Field{Name: name, Kind: Number, Number: n} }
 	list := Field{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1, -1}}
-	numbered := func(kinds ...source.Number) (fields []Field) {
+	numbered := func(kinds ...source.NumberKind) (fields []Field) {
 		for i, n := range kinds {
 			fields = append(fields, number(fmt.Sprintf("x%d", i), n))
 		}

@@ -39,7 +39,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 	rest := line
 	for i := range t.parts {
 		p := &t.parts[i]
-		f := &t.fields[p.field]
+		f := &t.fileColumns[p.fileColumn]
 		if f.column < 0 {
 			text, after, ok := nextField(rest, t.comma)
 			if !ok {
@@ -81,8 +81,8 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 }
 
 // advise returns the hint for a value that the type of f does not hold; hint comes from put.
-func (t *Table) advise(f *field, hint string) string {
-	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
+func (t *Table) advise(f *fileColumn, hint string) string {
+	tensors := slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
 	switch {
 	case hint == "":
 		return "correct the value, or remove the row"
@@ -150,8 +150,8 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// putInteger stores v, which has up to nine digits, as element i of dst, and reports whether it
-// did. It does not if d cannot hold v, or if v is 0 and d a float type: the text may have been −0.
+// putInteger stores v, which has up to ten digits, as element i of dst, and reports whether it did.
+// It does not if d cannot hold v, or if v is 0 and d a float type: the text may have been −0.
 func putInteger(d idx.DType, dst []byte, i int, v int64) bool {
 	switch d {
 	case idx.Float32:

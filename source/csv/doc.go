@@ -6,10 +6,10 @@
 //	compression  by content, as package compressed does
 //	before data  empty lines, and comments, which begin with #; the last of them is the header if it
 //	             has as many fields as the line after it, as numpy.savetxt writes it
-//	separator    given by a first line sep=; as Excel writes it; or the most frequent of , tab ; |
-//	             outside quotes in the first line, or else spaces
-//	header       the first line, unless all its fields are numbers or mark a missing value (NA,
-//	             null, ?)
+//	separator    given by a first line such as "sep=;", which Excel writes; or the most frequent of
+//	             , tab ; | outside quotes in the first line; or spaces between numbers
+//	header       the first line, if a field is a word; marks of missing values (NA, null, ?) are words
+//	             only if no field is a number
 //	numbered     0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
 //	             header if they do not fit the rows, are in quotes unlike the rows, or follow an
 //	             empty field; a row if the rows continue the count; otherwise the user must decide
@@ -21,15 +21,16 @@
 //	             record of one dimension
 //	labels       whole numbers are integers, even if written 5.0, as when labels and pixels were in
 //	             one array
-//	types        from the first megabyte: integers 0…255 are uint8, others int32; numbers with a
-//	             point or an exponent are float64, or float32 if each is the shortest text of a
-//	             float32 and some have 8 or 9 digits
+//	types        from the first megabyte and, of an uncompressed file, the last 64 KiB: integers
+//	             0…255 are uint8, others int32 if it can hold them; numbers with a point or an
+//	             exponent are float64, or float32 if each is the shortest text of a float32 and
+//	             some have 8 or 9 digits
 //
 // [Table.Notes] mentions all of it, and options override it. Every value is checked: if the type of
-// its column cannot hold it, the error has the row, the column, the value and the type. A type
-// holds a value if nothing is lost: uint8 holds 7.0 and 2.5e1; float32 holds fractions of up to 9
-// digits, which are enough to distinguish its numbers, and others if they are exact; float64 holds
-// all fractions, and integers that are exact.
+// its column cannot hold it, the error has the row, the column, the value and the type. Types of
+// integers hold the whole numbers of their range, also if they are written 7.0 or 2.5e1. float32
+// holds fractions of up to 9 digits, which are enough to distinguish its numbers, and others if
+// they are exact. float64 holds all fractions, which it rounds, and integers if they are exact.
 //
 // A column of text is an error, except one named class beside labels, which is left out. A first
 // column without a name, where pandas and R put row numbers, is left out too. Quotes inside an

@@ -161,6 +161,8 @@ func TestBeforeTheData(t *testing.T) {
 		{"savetxt with several lines", "# one\n# two, three\n# a,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 2},
 		{"savetxt with one column", "# a\n1\n3\n", source.ReadOptions{}, "a:uint8[]", first, 0},
 		{"savetxt without rows", "# one\n# a,b\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "", 1},
+		{"savetxt with spaces", "# a b\n1 2\n3 4\n", source.ReadOptions{}, ab, first, 0},
+		{"savetxt with a comment and spaces", "# two words, three\n1 2\n3 4\n", source.ReadOptions{}, "data:uint8[2]", "\x01\x02\x03\x04", 1},
 		{"savetxt with semicolons", "# a;b\r\n\r\n1;2\r\n3;4\r\n", source.ReadOptions{}, ab, first, 0},
 		{"a comment, --header yes", "# one, two, three\n1,2\n3,4\n", source.ReadOptions{Header: &yes}, "data:uint8[2]", "\x03\x04", 1},
 		{"empty lines", "\n\r\na,b\n\n\n1,2\n3,4\n\n", source.ReadOptions{}, ab, first, 0},

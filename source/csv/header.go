@@ -11,8 +11,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// skipPreamble consumes all that may precede the data: a byte order mark, Excel's line sep=; empty
-// lines, and comments, which begin with #. It keeps the last comment for firstLine.
+// skipPreamble consumes all that may precede the data: a byte order mark, Excel's line "sep=;",
+// empty lines, and comments, which begin with #. It keeps the last comment for firstLine.
 func (t *Table) skipPreamble() error {
 	const limit = 1 << 20 // bytes
 	line := t.in.peek(limit)
@@ -54,6 +54,9 @@ func (t *Table) firstLine(limit int) ([]byte, error) {
 		return line, err
 	}
 	from := t.in.pos - len(line) - kept
+	if t.comma == 0 && findSeparator(trimEnd(line)) == ' ' { // in the comment, spaces may also separate words of one name
+		t.comma = ' '
+	}
 	if comment, _, _ := bytes.Cut(t.in.buf[from:], []byte{'\n'}); err == nil && !t.isHeaderOf(trimEnd(comment), trimEnd(line)) {
 		return line, nil
 	}
@@ -65,6 +68,7 @@ func (t *Table) firstLine(limit int) ([]byte, error) {
 // isHeaderOf reports whether comment has a name for each field of line, which is not a header.
 func (t *Table) isHeaderOf(comment, line []byte) bool {
 	comma := cmp.Or(t.comma, findSeparator(comment))
+	comment = bytes.TrimPrefix(comment, []byte("# "))
 	count := func(line []byte) int { return eachField(line, comma, func(int, []byte) bool { return true }) }
 	return bytes.Count(comment, []byte{'"'})%2 == 0 && count(comment) == count(line) && !isHeader(line, comma)
 }
@@ -74,7 +78,7 @@ func (t *Table) isHeaderOf(comment, line []byte) bool {
 // cannot, the user must.
 
 // hasHeader reports whether line, the first one, is a header. The line is not consumed. shifted
-// comes from findCount; chosen is the choice of the user, or nil.
+// comes from findNumbering; chosen is the choice of the user, or nil.
 func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error) {
 	switch {
 	case chosen != nil && *chosen:
@@ -83,20 +87,20 @@ func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error)
 		return false, t.checkRow(line)
 	case isHeader(line, t.comma):
 		return true, nil
-	case t.countOrder == nil:
+	case t.numbering == nil:
 		return false, nil
 	case shifted: // a row has no empty field
 		t.note("the first line, %s, is read as a header: an empty name and then 0, 1, 2, …, as pandas writes for columns without names", shown(line))
 		return true, nil
 	}
-	if !slices.IsSorted(t.countOrder) && t.count <= fewFields {
+	if !slices.IsSorted(t.numbering) && t.count <= fewFields {
 		return false, nil
 	}
 	return t.decideByRows(line)
 }
 
 // fewFields is the largest number of fields of a row that may hold 0, 1, 2, … in another order by
-// chance. Up to this number of fields, sorting the numbers as text keeps their order, too.
+// chance. A header 0, 1, 10, 2, …, whose names were sorted as text, has more fields.
 const fewFields = 10
 
 // checkRow requires line to be a row: it has no words.
@@ -111,10 +115,10 @@ func (t *Table) checkRow(line []byte) (err error) {
 	return err
 }
 
-// findCount returns the index of the field for each of the numbers 0, 1, 2, … or 1, 2, 3, …, if
+// findNumbering returns the index of the field for each of the numbers 0, 1, 2, … or 1, 2, 3, …, if
 // these are the fields of line, in any order. Otherwise it returns nil. The first field may be
 // empty, as the name of a column of row numbers; shifted reports whether it is.
-func findCount(line []byte, comma byte, count int) (order []int, shifted bool) {
+func findNumbering(line []byte, comma byte, count int) (order []int, shifted bool) {
 	// The sum of the numbers rules out nearly all lines before anything is allocated.
 	smallest, shift, sum, numbers := count, 0, 0.0, true
 	eachField(line, comma, func(i int, text []byte) bool {
@@ -158,7 +162,7 @@ func findCount(line []byte, comma byte, count int) (order []int, shifted bool) {
 // decisive is how many numbers in the first line must far exceed their columns to make it a header.
 const decisive = 8
 
-// decideByRows compares line, which findCount accepted, with the next rows: is it a header?
+// decideByRows compares line, which findNumbering accepted, with the next rows: is it a header?
 func (t *Table) decideByRows(line []byte) (bool, error) {
 	numbers := make([]float64, 0, t.count)
 	eachField(line, t.comma, func(_ int, text []byte) bool {
@@ -184,7 +188,7 @@ func (t *Table) decideByRows(line []byte) (bool, error) {
 	case t.count == 1 && numbers[0] == 1: // pandas counts from 0
 		t.note("the first line, %s, is read as a row of values; --header yes overrides this", shown(line))
 		return false, nil
-	case r.rows > 0 && r.countOn && t.count > 1:
+	case r.rows > 0 && r.continues && t.count > 1:
 		t.note("the first line, %s, is read as a row of values, because the next rows continue its numbers; --header yes overrides this", shown(line))
 		return false, nil
 	case r.rows > 0 && r.uint8s && beyondBytes:
@@ -201,11 +205,11 @@ func (t *Table) decideByRows(line []byte) (bool, error) {
 
 // nextRows describes the first rows after a line of numbers.
 type nextRows struct {
-	rows    int
-	max     []float64 // of each column; −∞ if it has no number
-	uint8s  bool      // all numbers are integers from 0 to 255
-	quoted  bool      // some row has quotes
-	countOn bool      // the numbers of the rows continue those of the line
+	rows      int
+	max       []float64 // of each column; −∞ if it has no number
+	uint8s    bool      // all numbers are integers from 0 to 255
+	quoted    bool      // some row has quotes
+	continues bool      // the numbers of the rows continue those of the line
 }
 
 // examineNext examines the rows of the sample after the first line, which has the given numbers.
@@ -221,7 +225,7 @@ func (t *Table) examineNext(numbers []float64) (*nextRows, error) {
 		return nil, t.readError(err)
 	}
 	t.in.pos -= len(row)
-	r := &nextRows{max: make([]float64, len(numbers)), uint8s: true, countOn: true}
+	r := &nextRows{max: make([]float64, len(numbers)), uint8s: true, continues: true}
 	for i := range r.max {
 		r.max[i] = math.Inf(-1)
 	}
@@ -231,12 +235,12 @@ func (t *Table) examineNext(numbers []float64) (*nextRows, error) {
 		eachField(line, t.comma, func(i int, text []byte) bool {
 			n, ok := parseNumber(text)
 			if i >= len(numbers) || !ok {
-				r.countOn = false
+				r.continues = false
 				return i < len(numbers)
 			}
 			r.max[i] = max(r.max[i], nanIsZero(n.value))
 			r.uint8s = r.uint8s && n.value >= 0 && n.value <= math.MaxUint8 && n.value == math.Trunc(n.value)
-			r.countOn = r.countOn && n.value == numbers[i]+float64((row+1)*len(numbers))
+			r.continues = r.continues && n.value == numbers[i]+float64((row+1)*len(numbers))
 			return true
 		})
 	})

@@ -16,19 +16,20 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A field is a column of the table, or one that is left out, and its place in a line.
-type field struct {
+// A fileColumn is a column of the file, with one or more fields in each line: a column of the
+// table, or one that is left out.
+type fileColumn struct {
 	flat.Field
 	first, count int // index in a line of the first element, and number of elements
 	column       int // index in the table; −1: left out
 	dtype        idx.DType
-	stats        fieldStats
+	stats        columnStats
 }
 
 // A part is a run of fields in a line that are consecutive elements of one column. A column has one
 // part unless its elements are in another order in the line.
 type part struct {
-	field        int // index in Table.fields
+	fileColumn   int // index in Table.fileColumns
 	first, count int // in the line
 	element      int // index of the first element in the record
 }
@@ -37,8 +38,9 @@ type part struct {
 // Elements of a record are not columns.
 const maxColumns = 1 << 16
 
-// maxParts is the largest number of parts in total. Elements in another order than that of their
-// numbers need it: a picture of 512×512 pixels, column by column.
+// maxParts is the largest number of parts in total. If the elements of a record are out of order in
+// the line, each may be a part of its own: a picture of 512×512 pixels that is stored column by
+// column has this many.
 const maxParts = 1 << 18
 
 // labelName is the name of labels if the file gives none.
@@ -78,12 +80,12 @@ func (t *Table) group(shape []int, like []source.Column) error {
 		if f.Guess != "" {
 			t.note("%s; --shape overrides this", f.Guess)
 		}
-		if err := t.addParts(len(t.fields), f.Columns); err != nil {
+		if err := t.addParts(len(t.fileColumns), f.Columns); err != nil {
 			return err
 		}
 		first, count := f.Columns[0], len(f.Columns)
 		f.Columns = nil // see parts
-		t.fields = append(t.fields, field{Field: f, first: first, count: count})
+		t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: count})
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	if shape != nil && used == 0 {
@@ -96,7 +98,7 @@ func (t *Table) group(shape []int, like []source.Column) error {
 func (t *Table) shapeError(shape []int) error {
 	var list []string
 	hint := ""
-	for _, f := range t.fields {
+	for _, f := range t.fileColumns {
 		if f.Shape != nil {
 			list = append(list, f.Name+" of "+display.Count(f.count, "element"))
 			hint = cmp.Or(hint, hintShape("a record of "+f.Name, f.count))
@@ -166,7 +168,7 @@ func (t *Table) arrange(shape []int) error {
 	}
 	if label == 1 {
 		name := labelName
-		if t.names != nil && t.countOrder == nil {
+		if t.names != nil && t.numbering == nil {
 			name = t.names[first]
 		}
 		t.add(flat.Field{Name: name}, 1)
@@ -188,12 +190,12 @@ func (t *Table) add(f flat.Field, n int) {
 	if k := len(t.parts); k > 0 {
 		first = t.parts[k-1].first + t.parts[k-1].count
 	}
-	t.parts = append(t.parts, part{field: len(t.fields), first: first, count: n})
-	t.fields = append(t.fields, field{Field: f, first: first, count: n})
+	t.parts = append(t.parts, part{fileColumn: len(t.fileColumns), first: first, count: n})
+	t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: n})
 }
 
-// addParts adds the parts of t.fields[field]; columns are the indices of its elements in a line.
-func (t *Table) addParts(field int, columns []int) error {
+// addParts adds the parts of t.fileColumns[owner]; columns are the indices of its elements in a line.
+func (t *Table) addParts(owner int, columns []int) error {
 	for from, i := 0, 1; i <= len(columns); i++ {
 		if i < len(columns) && columns[i] == columns[i-1]+1 {
 			continue
@@ -202,7 +204,7 @@ func (t *Table) addParts(field int, columns []int) error {
 			return fault.New(fault.Unsupported, "the columns of a record are out of order: they form more than %d runs of consecutive numbers", maxParts).
 				WithHint("order the columns by their numbers")
 		}
-		t.parts = append(t.parts, part{field: field, first: columns[from], count: i - from, element: from})
+		t.parts = append(t.parts, part{fileColumn: owner, first: columns[from], count: i - from, element: from})
 		from = i
 	}
 	return nil
@@ -214,11 +216,11 @@ func (t *Table) reorder() error {
 	found := t.parts
 	t.parts = nil
 	for _, p := range found {
-		columns := t.countOrder[p.first : p.first+p.count]
-		if err := t.addParts(p.field, columns); err != nil {
+		columns := t.numbering[p.first : p.first+p.count]
+		if err := t.addParts(p.fileColumn, columns); err != nil {
 			return err
 		}
-		t.fields[p.field].first = columns[0]
+		t.fileColumns[p.fileColumn].first = columns[0]
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	return nil
@@ -226,7 +228,7 @@ func (t *Table) reorder() error {
 
 func (t *Table) checkNames() error {
 	seen := map[string]bool{}
-	for _, f := range t.fields {
+	for _, f := range t.fileColumns {
 		if seen[f.Name] {
 			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
 		}
@@ -235,11 +237,11 @@ func (t *Table) checkNames() error {
 	return nil
 }
 
-// decide gives every field its column and type: that of the caller, or one for the examined rows.
+// decide gives every file column its column and type: that of the caller, or one for the examined rows.
 func (t *Table) decide(o source.ReadOptions) error {
-	tensors := slices.ContainsFunc(t.fields, func(f field) bool { return f.Shape != nil })
-	for i := range t.fields {
-		f := &t.fields[i]
+	tensors := slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
+	for i := range t.fileColumns {
+		f := &t.fileColumns[i]
 		f.column = -1
 		if left, ok := t.leftOut(i); ok {
 			t.omitted = append(t.omitted, left)
@@ -251,7 +253,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 			switch {
 			case hasComma(f.stats.text):
 				hint = hintComma
-			case len(t.fields) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
+			case len(t.fileColumns) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
 				hint = "separate the fields by commas, tabs or semicolons"
 			}
 			return inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.stats.text))
@@ -280,13 +282,13 @@ func (t *Table) decide(o source.ReadOptions) error {
 // Omitted returns the columns of the file that are not part of the table.
 func (t *Table) Omitted() []source.Omission { return t.omitted }
 
-// leftOut returns why field i is not a column of the table; ok is false if it is one.
+// leftOut returns why file column i is not a column of the table; ok is false if it is one.
 func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
-	f := &t.fields[i]
+	f := &t.fileColumns[i]
 	switch {
 	case t.names == nil || f.Shape != nil:
 		return left, false
-	case i == 0 && len(t.fields) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
+	case i == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		return source.Omission{Column: t.name(f.first), Type: "index", Why: "it is the first and has no name, so it is taken for row numbers"}, true
 	case strings.EqualFold(f.Name, schema.ClassName) && (len(f.stats.text) > 0 || f.stats.values == 0 && f.stats.text == nil) && t.hasLabel():
 		return source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}, true
@@ -296,8 +298,8 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 
 // hasLabel reports whether a scalar column beside the names of classes has numbers.
 func (t *Table) hasLabel() bool {
-	for k := range t.fields {
-		if f := &t.fields[k]; f.Shape == nil && f.stats.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
+	for k := range t.fileColumns {
+		if f := &t.fileColumns[k]; f.Shape == nil && f.stats.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
 			if _, left := t.leftOut(k); !left {
 				return true
 			}
@@ -337,7 +339,7 @@ func (t *Table) arrangeLike(o source.ReadOptions) error {
 
 // applyLike gives f the type and shape of the column of the same name, or else of the only scalar
 // or tensor with as many elements. It skips an integer type that does not hold the examined values.
-func (t *Table) applyLike(f *field, columns []source.Column) {
+func (t *Table) applyLike(f *fileColumn, columns []source.Column) {
 	i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == f.Name && c.Elements() == f.count })
 	if i < 0 && f.count == 1 {
 		if i = t.onlyElement(f, columns); i >= 0 {
@@ -363,8 +365,8 @@ func (t *Table) applyLike(f *field, columns []source.Column) {
 }
 
 // onlyElement returns the index, among columns, of a tensor of one element whose element has the
-// name of f in the layout columns, or −1.
-func (t *Table) onlyElement(f *field, columns []source.Column) int {
+// name of f in the layout "columns", or −1.
+func (t *Table) onlyElement(f *fileColumn, columns []source.Column) int {
 	tensors := 0
 	for _, c := range columns {
 		if !c.Scalar() {
@@ -373,7 +375,7 @@ func (t *Table) onlyElement(f *field, columns []source.Column) int {
 	}
 	return slices.IndexFunc(columns, func(c source.Column) bool {
 		named := func(i int) bool { return string(schema.AppendElementName(nil, c, i, tensors == 1)) == f.Name }
-		taken := func(other field) bool { return other.Name == c.Name }
-		return !c.Scalar() && c.Elements() == 1 && (named(0) || named(1)) && !slices.ContainsFunc(t.fields, taken)
+		taken := func(other fileColumn) bool { return other.Name == c.Name }
+		return !c.Scalar() && c.Elements() == 1 && (named(0) || named(1)) && !slices.ContainsFunc(t.fileColumns, taken)
 	})
 }

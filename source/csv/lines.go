@@ -145,8 +145,8 @@ func trimEnd(line []byte) []byte {
 // separators are the candidates for the separator, in the order of preference.
 const separators = ",\t;|"
 
-// findSeparator returns the most frequent separator outside quotes: a space if none occurs, and a
-// comma if there is no space either.
+// findSeparator returns the most frequent separator outside quotes. If none occurs, it returns a
+// space if all fields that spaces separate are numbers, and otherwise a comma.
 func findSeparator(line []byte) byte {
 	var counts [256]int
 	quoted := false
@@ -220,7 +220,7 @@ func validQuotes(field []byte) bool {
 }
 
 // eachField calls f with the content of each field of line, which has no line end, until f returns
-// false. It returns the number of calls.
+// false. It returns the number of calls that returned true.
 func eachField(line []byte, comma byte, f func(i int, text []byte) bool) (n int) {
 	if bytes.IndexByte(line, '"') < 0 { // without a copy: a header may have megabytes
 		for more := true; more; n++ {

@@ -105,8 +105,7 @@ func (n number) fits64(text []byte) bool {
 }
 
 // parseShort32 reads a number with a point and at most maxDigits32 digits, for which fits32 is
-// true. ok is false for all other text, and for zeros, which may be numbers too small for a
-// float32.
+// true. ok is false for all other text.
 func parseShort32(text []byte) (v float32, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '-' {
@@ -121,7 +120,7 @@ func parseShort32(text []byte) (v float32, ok bool) {
 		}
 	}
 	value, err := strconv.ParseFloat(string(text), 32)
-	return float32(value), err == nil && value != 0
+	return float32(value), err == nil
 }
 
 // isShortest32 reports whether the shortest texts of value as a float32 and as a float64 have the
@@ -131,11 +130,11 @@ func isShortest32(value float64) bool {
 	return bytes.Equal(strconv.AppendFloat(single[:0], float64(float32(value)), 'e', -1, 32), strconv.AppendFloat(double[:0], value, 'e', -1, 64))
 }
 
-// fieldStats describes the values of a field in the examined rows.
-type fieldStats struct {
+// columnStats describes the values of a file column in the examined rows.
+type columnStats struct {
 	values    int64
 	floats    bool    // some are not written as integers
-	fractions bool    // some are not whole numbers, as 5.0 is
+	fractions bool    // some are not whole numbers (5.0 is whole)
 	min, max  float64 // NaN counts as 0
 	digits    int     // largest number of significant digits
 	doubles   bool    // some are not the shortest text of a float32
@@ -144,7 +143,7 @@ type fieldStats struct {
 }
 
 // observe adds the value text, which is in the given row.
-func (s *fieldStats) observe(text []byte, row int64) {
+func (s *columnStats) observe(text []byte, row int64) {
 	n, ok := parseNumber(text)
 	if !ok {
 		if s.text == nil || len(s.text) == 0 && len(text) > 0 {
@@ -175,7 +174,7 @@ func nanIsZero(v float64) float64 {
 const usualDigits32 = 8
 
 // dtype returns the type that holds the examined values, and most likely the others.
-func (s *fieldStats) dtype() idx.DType {
+func (s *columnStats) dtype() idx.DType {
 	switch {
 	case s.floats && !s.doubles && s.digits >= usualDigits32 && s.digits <= maxDigits32:
 		return idx.Float32
@@ -208,7 +207,7 @@ func (t *Table) observeLine(line []byte, row int64) {
 			left = t.parts[k].count
 		}
 		left--
-		t.fields[t.parts[k].field].stats.observe(text, row)
+		t.fileColumns[t.parts[k].fileColumn].stats.observe(text, row)
 		return true
 	})
 }
@@ -219,12 +218,12 @@ func (t *Table) observeTail(text []byte) {
 	if n < 0 || bytes.ContainsRune(text, '"') {
 		return
 	}
-	before := make([][]byte, len(t.fields)) // Decode reports damage there, with its row
-	for i := range t.fields {
-		before[i] = t.fields[i].stats.text
+	before := make([][]byte, len(t.fileColumns)) // Decode reports text in the tail, as its row is not known here
+	for i := range t.fileColumns {
+		before[i] = t.fileColumns[i].stats.text
 	}
 	t.observeLines(text[n+1:], 0, true)
-	for i := range t.fields {
-		t.fields[i].stats.text = before[i]
+	for i := range t.fileColumns {
+		t.fileColumns[i].stats.text = before[i]
 	}
 }

@@ -21,23 +21,23 @@ import (
 
 // A Table is a CSV file. It is a source.Table, a source.Seeker and a source.Noter.
 type Table struct {
-	path       string // as given by the user, for errors
-	word       string // the path for commands in hints, or FILE.csv
-	origin     string
-	in         *lines
-	stream     *compressed.Reader
-	file       source.File // closed by Close; nil if the caller owns the reader
-	comma      byte
-	skipped    int      // number of lines before the data that begin with #
-	names      []string // of the fields of a line; nil without a header
-	count      int      // number of fields of a line
-	limit      int      // maximum number of bytes of a line
-	countOrder []int    // indices in the header of 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
-	fields     []field
-	parts      []part // of all fields, in the order of a line
-	columns    []source.Column
-	notes      []string
-	omitted    []source.Omission
+	path        string // as given by the user, for errors
+	word        string // the path for commands in hints, or FILE.csv
+	origin      string
+	in          *lines
+	stream      *compressed.Reader
+	file        source.File // closed by Close; nil if the caller owns the reader
+	comma       byte
+	skipped     int      // number of lines before the data that begin with #
+	names       []string // of the fields of a line; nil without a header
+	count       int      // number of fields of a line
+	limit       int      // maximum number of bytes of a line
+	numbering   []int    // indices in the header of 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
+	fileColumns []fileColumn
+	parts       []part // of all file columns, in the order of a line
+	columns     []source.Column
+	notes       []string
+	omitted     []source.Omission
 
 	next  int64 // index of the next row
 	empty bool  // an empty line was read; only empty lines may follow
@@ -164,7 +164,7 @@ func (t *Table) findFields(line []byte, limit int, o source.ReadOptions) error {
 		return tooMany
 	}
 	var shifted bool
-	if t.countOrder, shifted = findCount(line, t.comma, t.count); t.countOrder != nil {
+	if t.numbering, shifted = findNumbering(line, t.comma, t.count); t.numbering != nil {
 		line = bytes.Clone(line) // reading on overwrites it
 	}
 	header, err := t.hasHeader(line, shifted, o.Header)
@@ -182,14 +182,14 @@ func (t *Table) findFields(line []byte, limit int, o source.ReadOptions) error {
 	}
 	t.names = names(line, t.comma, t.count)
 	t.count = len(t.names)
-	if t.countOrder == nil {
+	if t.numbering == nil {
 		err := t.group(o.Shape, o.Like)
 		if bad := (*fault.Error)(nil); o.Header != nil && errors.As(err, &bad) && bad.Kind == fault.Malformed {
 			bad.Hint = strings.TrimSuffix("if the first line is data, leave out --header yes; otherwise "+bad.Hint, "; otherwise ")
 		}
 		return err
 	}
-	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.countOrder) {
+	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.numbering) {
 		return err
 	}
 	return t.reorder()

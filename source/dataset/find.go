@@ -96,8 +96,8 @@ var columnName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\pN_-]*$`)
 })
 
-// ParseInput parses an argument: PATH or NAME=PATH. It is a path if that exists as a whole, or if
-// the part before the = is not a name, as in "./a=b".
+// ParseInput parses an argument: PATH or NAME=PATH. The whole argument is a path if a file of that
+// name exists, or if the part before the = is not a name, as in "./a=b".
 func ParseInput(arg string) Input {
 	name, path, ok := strings.Cut(arg, "=")
 	if !ok || path == "" || !columnName().MatchString(name) {
@@ -257,7 +257,7 @@ func inputName(path string) Name {
 		return Name{Role: Data, Stem: "stdin"}
 	}
 	n := ParseName(path)
-	if strings.Trim(n.Stem, ".") == "" { // ".idx", "idx3-ubyte.gz", "...idx": outputs need a name that is not a folder's
+	if strings.Trim(n.Stem, ".") == "" { // ".idx", "idx3-ubyte.gz", "...idx": an output cannot be named "", "." or ".."
 		n.Stem = n.Role.String()
 	}
 	return n

@@ -129,7 +129,7 @@ func (f finder) identifySets(splits []Split) error {
 	name := func(s *Split) Name { return ParseName(s.Files[0].Path) }
 	sets := map[string][]*Split{}
 	for i := range splits {
-		set := name(&splits[i]).set()
+		set := name(&splits[i]).setKey()
 		sets[set] = append(sets[set], &splits[i])
 	}
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
@@ -264,7 +264,7 @@ func (f finder) foldersWithFiles(dir string, depth int) (found []string) {
 func groupFiles(all []candidate) []fileGroup {
 	var groups []fileGroup
 	for _, c := range all {
-		set, split := c.name.set(), c.name.Split
+		set, split := c.name.setKey(), c.name.Split
 		i := slices.IndexFunc(groups, func(g fileGroup) bool { return g.set == set && g.split == split })
 		if i < 0 {
 			i, groups = len(groups), append(groups, fileGroup{set: set, split: split})

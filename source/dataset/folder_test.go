@@ -269,7 +269,7 @@ func FuzzPair(f *testing.F) {
 				t.Error("a table without files")
 			}
 			for _, c := range p.files {
-				if c.name.set() != p.set || c.name.Split != p.split {
+				if c.name.setKey() != p.set || c.name.Split != p.split {
 					t.Errorf("%q is in the table of %q, split %q", c.path, p.set, p.split)
 				}
 			}

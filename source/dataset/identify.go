@@ -21,8 +21,8 @@ const (
 	byHash = "the SHA-256 of the labels"
 )
 
-// identify recognises the data set of splits that belong together by their names. named is the data
-// set in the names, or empty.
+// identify recognises the data set of splits, which belong together according to their file names.
+// named is the data set that those names give, or empty.
 func (f finder) identify(splits []*Split, named string) error {
 	asked := f.options.Dataset
 	switch {
@@ -149,7 +149,7 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	case len(unknown) == 1:
 		return inSet(all, unknown[0]), nil
 	}
-	if plain := inSet(all, Name{}.set()); len(plain) > 0 {
+	if plain := inSet(all, Name{}.setKey()); len(plain) > 0 {
 		return plain, nil
 	}
 	return nil, severalSets(all, unknown)
@@ -160,7 +160,7 @@ func sets(all []candidate, include func(Name) bool) []string {
 	var list []string
 	for _, c := range all {
 		if include(c.name) {
-			list = append(list, c.name.set())
+			list = append(list, c.name.setKey())
 		}
 	}
 	slices.Sort(list)
@@ -169,7 +169,7 @@ func sets(all []candidate, include func(Name) bool) []string {
 
 // inSet returns the candidates of one set.
 func inSet(all []candidate, set string) []candidate {
-	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.set() != set })
+	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.setKey() != set })
 }
 
 func severalSets(all []candidate, found []string) error {

@@ -180,9 +180,9 @@ func splitOf(word string) string {
 	return ""
 }
 
-// set returns a key that is equal for the files of one data set: those of a published one, or those
+// setKey returns a key that is equal for the files of one data set: those of a published one, or those
 // with the same prefix.
-func (n Name) set() string {
+func (n Name) setKey() string {
 	if n.Dataset != "" {
 		return n.Dataset
 	}
@@ -193,7 +193,7 @@ func (n Name) set() string {
 // weather for train-weather beside train-images. It is empty if n does not belong to that table.
 func (n Name) columnOf(other Name) string {
 	rest, ok := n.Prefix, n.Split == other.Split
-	if n.Split == "" && other.Split != "" { // of validation-weather: alone, the word does not name a split
+	if n.Split == "" && other.Split != "" { // as in validation-weather: the word is not alone, so it named no split
 		rest, ok = strings.CutPrefix(n.Prefix, other.Split+"-")
 	}
 	if ok && other.Prefix != "" {

@@ -27,7 +27,7 @@ const (
 // A header describes the elements of a file.
 type header struct {
 	size   int64 // in bytes, of the header itself
-	number source.Number
+	number source.NumberKind
 	big    bool // big-endian
 	shape  []int64
 	// fortran means that the first dimension is the fastest, and that this differs from C order.
@@ -120,8 +120,8 @@ func formatError(start []byte, expected, begin string) error {
 
 // numberOf returns the kind of number for a type string of NumPy's array protocol, without the byte
 // order; ? is another name of b1.
-func numberOf(descr string) source.Number {
-	return map[string]source.Number{
+func numberOf(descr string) source.NumberKind {
+	return map[string]source.NumberKind{
 		"b1": source.NumberBool8, "?": source.NumberBool8, "u1": source.NumberUint8, "i1": source.NumberInt8,
 		"u2": source.NumberUint16, "i2": source.NumberInt16,
 		"u4": source.NumberUint32, "i4": source.NumberInt32,

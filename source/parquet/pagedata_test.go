@@ -133,7 +133,7 @@ func TestIntegersThatDoNotFit(t *testing.T) {
 	four := func(v uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{7, 0, 0, 0}, v) }
 	eight := func(v uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{7, 0, 0, 0, 0, 0, 0, 0}, v) }
 	for name, c := range map[string]struct {
-		number source.Number
+		number source.NumberKind
 		d      idx.DType
 		src    []byte
 		want   string

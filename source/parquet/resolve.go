@@ -98,7 +98,7 @@ func (n *node) isDecimal() bool {
 }
 
 // number returns the kind of the numbers of n, or source.NoNumber.
-func (n *node) number() source.Number {
+func (n *node) number() source.NumberKind {
 	if n.index < 0 {
 		return source.NoNumber
 	}
@@ -121,7 +121,7 @@ func (n *node) number() source.Number {
 
 // rawNumber returns the kind of the numbers of n as PLAIN pages store them: narrow integers have 32
 // bits, and booleans are expanded to bytes.
-func (n *node) rawNumber() source.Number {
+func (n *node) rawNumber() source.NumberKind {
 	switch number := n.number(); {
 	case number == source.NumberBool:
 		return source.NumberBool8
@@ -135,8 +135,8 @@ func (n *node) rawNumber() source.Number {
 }
 
 // integer returns the kind of the integers of n, or source.NoNumber for dates and the like.
-func (n *node) integer() source.Number {
-	kinds := [...]source.Number{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
+func (n *node) integer() source.NumberKind {
+	kinds := [...]source.NumberKind{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
 		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // in the order of the converted types
 	i := -1
 	switch t := n.LogicalType.Value.(type) {

@@ -14,7 +14,7 @@ type element struct {
 	width  int  // bytes of a value in PLAIN pages
 	size   int  // bytes of an element
 	same   bool // values and elements have the same bytes
-	number source.Number
+	number source.NumberKind
 	dtype  idx.DType
 }
 
@@ -22,7 +22,7 @@ type element struct {
 func bytesElement(n int) element { return element{width: n, size: n, same: true} }
 
 // numberElement is for numbers that PLAIN pages store as n and that are converted to d.
-func numberElement(n source.Number, d idx.DType) element {
+func numberElement(n source.NumberKind, d idx.DType) element {
 	return element{width: n.Size(), size: d.Size(), same: n.Is(d), number: n, dtype: d}
 }
 
