@@ -11,7 +11,8 @@ import (
 
 // Printable makes text from file names and file contents safe to show: it replaces line breaks,
 // other control characters, and the Unicode marks that change the direction of text, with which one
-// name can be made to look like another (trojansource.codes). Bytes that are not UTF-8 become \xff.
+// name can be made to look like another (trojansource.codes). Bytes that are not UTF-8 become \x
+// and two digits, such as \xff.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -27,7 +28,8 @@ func Printable(s string) string {
 }
 
 // Legible returns s or, if s is not valid UTF-8 (names of files need not be), s with each invalid
-// byte written as \xff and each backslash as \\. JSON would replace each invalid byte by U+FFFD.
+// byte written as \x and two digits, such as \xff, and each backslash as \\. JSON would replace
+// each invalid byte by U+FFFD.
 func Legible(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -52,7 +52,7 @@ type Encoder struct {
 //
 // The error is fault.Unsupported for other channels and depths, for a side that is not 1 to 2³¹−1
 // pixels, as in PNG, and if the worst case of the whole file does not fit 2³¹−1 bytes. That is the
-// limit of a chunk, and the pixels are one chunk; it is also the limit of an int on every system.
+// limit of a chunk, and the pixels are one chunk; it also fits an int on every system.
 func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
 	f, err := newFormat(width, height, channels, bitDepth)
 	if err != nil {

@@ -149,8 +149,8 @@ func literalCode(symbol uint) token {
 }
 
 // matchToken returns the token of a match. Symbols grow with the logarithm: after the first few,
-// each power of two has four lengths or two distances, which the leading bits distinguish; the
-// other bits follow unchanged.
+// there are four symbols for the lengths of each power of two, and two for the distances. The
+// leading bits select the symbol; the other bits follow unchanged.
 func matchToken(length, distance uint) token {
 	var t token
 	switch x := length - minMatch; {

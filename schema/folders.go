@@ -62,8 +62,9 @@ func duplicates(folders []string) map[string][]int {
 	return same
 }
 
-// cleanName replaces the characters of a name that some system or reader refuses by underscores,
-// trims underscores and hyphens, and shortens the result. It may be empty, or the name of a device.
+// cleanName puts an underscore in place of each run of characters that some system or reader
+// refuses. Then it trims underscores and hyphens, and shortens the result. It may be empty, or the
+// name of a device.
 func cleanName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeft(strings.Join(parts, "_"), "_-")

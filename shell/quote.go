@@ -9,9 +9,9 @@ import (
 )
 
 // Quote returns word as one word of a command line: unquoted where that is safe, otherwise in
-// single quotes, or in double quotes on Windows. If word has characters that a terminal cannot
-// show, such as a newline or a byte that is not UTF-8, Quote returns a call of printf; a newline at
-// the end of word is lost.
+// single quotes, or in double quotes on Windows. Except on Windows, if word has characters that a
+// terminal cannot show, such as a newline or a byte that is not UTF-8, Quote returns a call of
+// printf; a newline at the end of word is lost.
 func Quote(word string) string { return quote(word, runtime.GOOS == "windows") }
 
 // Path quotes the path of a file so that it is never taken for a flag: -x becomes ./-x.

@@ -22,7 +22,8 @@ const (
 	headerDictionaryBatch = 2 // MessageHeader.DictionaryBatch
 	headerRecordBatch     = 3 // MessageHeader.RecordBatch
 
-	// Fields of tables, by their index.
+	// Fields of tables, by their index; a name that ends in Fields is the number of fields of a
+	// table.
 	messageVersion    = 0
 	messageHeaderType = 1
 	messageHeader     = 2

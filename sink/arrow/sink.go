@@ -20,8 +20,8 @@ type Options struct {
 	Level int
 	// Layout is the name of the representation of tensors, see layout.Get.
 	Layout string
-	// Channels is the dimension of the channels in layouts of images: "last", also if empty, or
-	// "first".
+	// Channels is the dimension of the channels in layouts of images: "last" or "first"; empty
+	// means "last".
 	Channels string
 }
 

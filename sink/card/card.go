@@ -64,9 +64,9 @@ func (c Card) Text() []byte {
 	return b.Bytes()
 }
 
-// Merge adds the features of s, the schema of another split, to all. A column may be missing in
-// some splits: the card declares it for all of them, so readers fill it with nulls there. Merge
-// fails if a column has another type in s.
+// Merge appends to all, the features so far, those of s, the schema of another split. A column may
+// be missing in some splits: the card declares it for all of them, so readers fill it with nulls
+// there. Merge fails if a column has another type in s.
 func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 	for _, f := range layout.Features(s) {
 		i := slices.IndexFunc(all, func(other layout.Feature) bool { return other.Column == f.Column })

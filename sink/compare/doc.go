@@ -8,6 +8,6 @@
 // any number of workers.
 //
 // Values are equal if they have the same bits. If a column has another type in the second table
-// than in the first (a wider integer, a double for a float), values are equal if they are the same
-// number after rounding to the first table's type, or if both are NaN.
+// than in the first, such as a wider integer, values are equal if they are the same number, or if
+// both are NaN. A double is first rounded to a float if that is the type in the first table.
 package compare

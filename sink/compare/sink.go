@@ -170,8 +170,9 @@ func (v value) float() float64 { return schema.Float(v.dtype, v.data, 0) }
 // isNaN reports whether v is a NaN.
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
 
-// equals reports whether found equals v. Numbers of different types are compared after rounding to
-// v's type. All NaNs are equal if nansEqual is true or the types differ.
+// equals reports whether found equals v. Numbers of different types are equal if they are the same
+// number; if v is a float32 and found a float64, found is rounded first. All NaNs are equal if
+// nansEqual is true or the types differ.
 func (v value) equals(found value, nansEqual bool) bool {
 	if v.isNaN() && found.isNaN() && (nansEqual || v.dtype != found.dtype) {
 		return true

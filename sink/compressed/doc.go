@@ -19,8 +19,7 @@
 // zstd (RFC 8878) is one frame with a checksum per Block; package pagezstd makes those of images.
 // An empty stream is one empty frame, as an empty file is not a zstd stream. A stream of
 // NewSeekable ends with the seek table of zstd's seekable format 0.1.0, with which a reader finds
-// the frame of any byte of the data; other readers skip it. Until Close, the table takes 12 bytes
-// of memory per frame:
+// the frame of any byte of the data; other readers skip it:
 //
 //	5e 2a 4d 18                     a skippable frame
 //	12·n + 9                        its size; all numbers have 4 bytes, little-endian
@@ -29,9 +28,10 @@
 //	80                              there are checksums
 //	b1 ea 92 8f
 //
-// The checksums are copied from the ends of the frames; with them a reader checks that the table
-// belongs to the frames. The table is left out if a size does not fit 4 bytes or if the table would
-// exceed 16 MiB, which with batches of 1 MiB means more than 1.4 TB of data.
+// Until Close, the table takes 12 bytes of memory per frame. The checksums are copied from the ends
+// of the frames; with them a reader checks that the table belongs to the frames. The table is left
+// out if a size does not fit 4 bytes or if the table would exceed 16 MiB, which with batches of 1
+// MiB means more than 1.4 TB of data.
 //
 // Formats that compress their own parts use some pieces of this package: tables of codecs
 // ([Choice]), zstd encoders ([Zstd]), and the memory that an encoder keeps ([Codec.EncoderSize]).

@@ -150,8 +150,8 @@ func (w *Writer) write(p []byte) {
 
 // A Codec is a compression and its level. The zero value does not compress.
 type Codec struct {
-	// Name is "none", also if empty, "gzip" or "zstd" for a Writer. Formats with their own tables
-	// have other names and another default.
+	// Name is "none", "gzip" or "zstd" for a Writer; empty means "none". Formats with their own
+	// tables have other names and another default.
 	Name string
 
 	// Level is 1 (fast) to 9 for gzip and 1 to 22 for zstd, whose encoder has four speeds (levels
@@ -170,8 +170,8 @@ const bestZstdSize = 51 << 20
 
 // EncoderSize returns the approximate maximum number of bytes that an encoder of c keeps between
 // blocks, on each goroutine that compresses: 51 MiB for zstd from level 10 on. For all others, it
-// returns 0, as they keep little compared with a batch: with blocks of 1 MiB, the other speeds of
-// zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 keep less than 1.4 MiB.
+// returns 0, as they keep only about as much as a few batches: with blocks of 1 MiB, the other
+// speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 keep less than 1.4 MiB.
 func (c Codec) EncoderSize() int64 {
 	if c.Name == "zstd" && zstdSpeed(c.Level) == slowestZstd {
 		return bestZstdSize

@@ -22,7 +22,7 @@ import (
 // the first way (IDX) and 197 MiB the second (Parquet), against 88 and 93 MiB.
 type Zstd struct {
 	Level    int  // 1 to 22; 0 is the default
-	Stream   bool // frames have checksums, and no data becomes a frame, too
+	Stream   bool // frames have checksums, and empty data becomes an empty frame
 	Literals bool // at the fast levels, also compress data without repeated sequences, such as labels and floats
 
 	mu   sync.Mutex

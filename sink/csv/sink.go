@@ -67,8 +67,9 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return &Sink{out: out, layout: l, compresses: !o.Compression.Plain(), pieceCap: pieceCap}, nil
 }
 
-// BatchSize implements sink.Sizer. It returns the maximum size of the text, or with compression
-// that of the compressed text, of the piece that is being compressed, and of the encoder together.
+// BatchSize implements sink.Sizer. It returns the maximum size of the text. With compression, it
+// returns the sum of three sizes: of the compressed text, of the piece that is being compressed,
+// and of the encoder.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
 	if s.compresses {
@@ -216,8 +217,8 @@ func (l *layout) start(b schema.Batch) *cursor {
 // done reports whether the whole batch is rendered.
 func (c *cursor) done() bool { return c.row == c.rows }
 
-// render appends to dst until it is full or the batch ends; it never reallocates dst. The text of a
-// flat layout does not end with a separator.
+// render appends to dst until it is full or the batch ends; it never reallocates dst. If all rows
+// form one line, the text does not end with a separator.
 func (c *cursor) render(dst []byte) []byte {
 	for ; !c.done(); c.row++ {
 		for ; c.field < len(c.fields); c.field++ {

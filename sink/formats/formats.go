@@ -29,7 +29,7 @@ type Format struct {
 	Aliases      []string // other extensions of its files
 	Folder       bool     // an output is a folder of files
 	OneColumn    bool     // an output holds one column
-	IsIDX        bool     // an output is an IDX file: transforms of a data set's definition are not applied
+	IsIDX        bool     // an output is an IDX file, which keeps the order of the stored bytes: images of EMNIST stay transposed
 	Images       bool     // records become images, and Options.Channels applies
 	Splittable   bool     // an output can be split into many files: its sink is a sink.Splitter
 	WriteOnly    bool     // idxport cannot read outputs back
@@ -58,8 +58,8 @@ type Options struct {
 	Layout       string           // of tensors; empty for the default
 	Style        string           // of CSV; empty for the default
 	Column       int              // index of the column, for formats of one column
-	Channels     string           // dimension of the channels: "last", also if empty, or "first"
-	ClassFolders string           // names of class folders: "labels", also if empty, or "names"
+	Channels     string           // dimension of the channels: "last" or "first"; empty means "last"
+	ClassFolders string           // names of class folders: "labels" or "names"; empty means "labels"
 	MaxLabel     int64            // the largest label of the source; 0 or less if unknown
 	MetadataCSV  bool             // a PNG folder has a metadata.csv
 	Version      string           // of the program
@@ -221,7 +221,9 @@ func minBinaryRow(s *schema.Schema, _ Options) (size int) {
 // minColumnRow is minBinaryRow for formats of one column.
 func minColumnRow(s *schema.Schema, o Options) int { return s.Columns[o.Column].RecordSize() }
 
-// minParquetRow leaves out columns with dictionaries, in which a value may take less than a bit.
+// minParquetRow leaves out scalar columns, and all columns in the layout "columns": an index into
+// their dictionaries may take less than a bit. An index into the identity dictionary of a tensor is
+// as large as the element.
 func minParquetRow(s *schema.Schema, o Options) (size int) {
 	for _, c := range s.Columns {
 		if !c.Scalar() && o.Layout != "columns" {

@@ -21,8 +21,8 @@ func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
 	return f.loadParts(path, s, o)
 }
 
-// loadParquet uses the library datasets if only it decodes the layout's images. It names a table
-// without a split "train".
+// loadParquet uses the Python library "datasets" for the layout "huggingface", because pyarrow does
+// not decode its images. The library calls the only table "train".
 func loadParquet(path string, _ *schema.Schema, o Options) string {
 	if o.Layout == "huggingface" {
 		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"parquet\", data_files=%q, split=\"train\")", path)
@@ -76,8 +76,8 @@ func loadPNG(path string, s *schema.Schema, o Options) string {
 	return fmt.Sprintf("from torchvision.datasets import ImageFolder; images = ImageFolder(%q)", path)
 }
 
-// readTar returns the lines that load the rows of files, an expression in Python, in order. A
-// sample is an image and, if there are labels, its label.
+// readTar returns the line of Python that loads the rows of files, an expression in Python, in
+// order. A sample is an image and, if there are labels, its label.
 func readTar(files string, s *schema.Schema) string {
 	keys := `"png"`
 	if images.Labelled(s) {
@@ -94,7 +94,7 @@ func loadTarParts(path string, s *schema.Schema, _ Options) string {
 	return "import glob; " + readTar(fmt.Sprintf("sorted(glob.glob(%q))", path+"/part-*"), s)
 }
 
-// loadIDX opens files that Python's standard library can decompress.
+// loadIDX returns no line for zstd, because older versions of Python have no module for it.
 func loadIDX(path string, _ *schema.Schema, o Options) string {
 	switch o.Compression.Name {
 	case "gzip":

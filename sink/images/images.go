@@ -17,7 +17,7 @@ import (
 // Rules say which records are images.
 type Rules struct {
 	Format   string      // the format or layout, for errors
-	Channels string      // position of the channels among three dimensions: "last", also if empty, or "first"
+	Channels string      // position of the channels among three dimensions: "last" or "first"; empty means "last"
 	DTypes   []idx.DType // of the samples: uint8, and perhaps int16, for gray images without negative values
 	Advice   string      // hint for records that are no images
 }

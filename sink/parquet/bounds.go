@@ -14,7 +14,7 @@ import (
 // every data type exactly, so comparisons of float64 give the order of each type.
 type bounds struct {
 	min, max float64
-	nan      bool // there is a NaN, so the values have no bounds
+	none     bool // the values have no bounds: there is a NaN, or a name is too long
 }
 
 // boundsOf returns the range of elements, packed values of d, of which there is at least one.
@@ -32,7 +32,7 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 	for i := range len(elements) / d.Size() {
 		switch v := schema.Float(d, elements, i); {
 		case v != v:
-			return bounds{nan: true}
+			return bounds{none: true}
 		case v < b.min:
 			b.min = v
 			b.max = max(b.max, v) // the first value is minimum and maximum
@@ -55,7 +55,7 @@ func byteBounds(elements []byte, flip byte) (least, greatest byte) {
 
 // union returns the range of the values of b and other.
 func (b bounds) union(other bounds) bounds {
-	return bounds{min(b.min, other.min), max(b.max, other.max), b.nan || other.nan}
+	return bounds{min(b.min, other.min), max(b.max, other.max), b.none || other.none}
 }
 
 // encode returns the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in
@@ -96,7 +96,7 @@ func statistics(pages []bounds, encode func(bounds) (least, greatest []byte), nu
 	for _, b := range pages[1:] {
 		all = all.union(b)
 	}
-	if !all.nan {
+	if !all.none {
 		s.MinValue, s.MaxValue = encode(all)
 	}
 	return s
@@ -110,7 +110,7 @@ func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *
 	}
 	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages)}
 	for _, b := range pages {
-		if b.nan {
+		if b.none {
 			return nil
 		}
 		least, greatest := encode(b)

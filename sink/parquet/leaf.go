@@ -68,7 +68,8 @@ func (l *leaf) check(s *schema.Schema) error {
 	return nil
 }
 
-// bodySize returns the approximate number of bytes of a page of rows rows before compression.
+// bodySize returns the approximate size in bytes, before compression, of a page with the given
+// number of rows.
 func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
@@ -76,8 +77,8 @@ func (l *leaf) bodySize(rows int) int64 {
 // widens reports whether PLAIN values are wider than the batch's elements.
 func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
 
-// page returns a page of rows rows of a tensor; data is the source column's bytes. They are copied
-// only if they are compressed or must be widened.
+// page returns a page with the given number of rows of a tensor; data is the source column's bytes.
+// They are copied only if they are compressed or must be widened.
 func (l *leaf) page(data []byte, rows int) (page, error) {
 	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
 	levels, values := l.levels(rows), l.Values(data, rows)
@@ -103,8 +104,8 @@ func withLevels(levels, values []byte) [][]byte {
 	return [][]byte{levels, values}
 }
 
-// levels returns the levels of a page of rows rows: the repetition levels of every row, and one run
-// of definition levels, each kind after its length.
+// levels returns the levels of a page with the given number of rows: the repetition levels of every
+// row, and one run of definition levels, each kind after its length.
 func (l *leaf) levels(rows int) []byte {
 	var levels []byte
 	if l.MaxRepetition > 0 {

@@ -16,7 +16,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// errPageSize occurs only for batches larger than the schema's, as New refuses larger records.
+// errPageSize occurs only for batches with more rows than Schema.BatchRows: New refuses a schema
+// whose batches do not fit a page.
 var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
 
 // A page is a header and a body, ready to be written, in two or more parts. The parts of the body

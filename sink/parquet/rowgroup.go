@@ -39,7 +39,7 @@ func groupRows(s *schema.Schema) int {
 // append appends a batch, which has a number of rows and a piece for each leaf. It ends the row
 // group if that is full.
 func (s *Sink) append(rows int, pieces []piece) error {
-	if s.groupRows == 0 {
+	if s.rowsInGroup == 0 {
 		s.groupOffset = s.out.offset
 	}
 	for i := range s.leaves {
@@ -59,8 +59,8 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		}
 		s.pages.recycle(pieces[i].page)
 	}
-	s.groupRows += rows
-	if s.groupRows >= s.maxGroupRows || s.buffered >= maxBuffered {
+	s.rowsInGroup += rows
+	if s.rowsInGroup >= s.rowsPerGroup || s.buffered >= maxBuffered {
 		return s.endGroup()
 	}
 	return nil
@@ -81,7 +81,7 @@ func (s *Sink) put(i int, p page) error {
 // endGroup writes the waiting pages of the row group and adds it to the footer.
 func (s *Sink) endGroup() error {
 	group := format.RowGroup{
-		NumRows:    int64(s.groupRows),
+		NumRows:    int64(s.rowsInGroup),
 		FileOffset: s.groupOffset,
 		Ordinal:    int16(min(len(s.groups), math.MaxInt16)), // used only in encrypted files, which have no more row groups
 	}
@@ -100,7 +100,7 @@ func (s *Sink) endGroup() error {
 	}
 	s.groups = append(s.groups, group)
 	s.rows += group.NumRows
-	s.groupRows, s.buffered = 0, 0
+	s.rowsInGroup, s.buffered = 0, 0
 	return nil
 }
 
@@ -218,8 +218,8 @@ type chunkIndex struct {
 // adds what Parquet's schema cannot express: FixedSizeList and the fields' metadata.
 const arrowSchemaKey = "ARROW:schema"
 
-// newFooter returns a footer without rows. The Arrow schema repeats the metadata of s: pyarrow's
-// data sets take it from there, and all others from the file's.
+// newFooter returns a footer without rows. The Arrow schema repeats the metadata of s, because
+// pyarrow's data sets read it there. All other readers read the key-value metadata of the file.
 func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version string) format.FileMetaData {
 	arrowSchema := base64.StdEncoding.EncodeToString(layout.SchemaMessage(s, columns))
 	footer := format.FileMetaData{

@@ -56,9 +56,9 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 	return all, nil
 }
 
-// scalarDictionary passes the dictionary page of a chunk of rows values to put, and returns the
-// number of its entries. s.distinct then has the indices into it. If a dictionary would not make
-// the chunk smaller, scalarDictionary returns 0.
+// scalarDictionary passes the dictionary page of a chunk to put, and returns the number of its
+// entries. The chunk has one value per row. s.distinct then has the indices into the dictionary. If
+// a dictionary would not make the chunk smaller, scalarDictionary returns 0.
 func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page) error) (entries int, err error) {
 	if l.Names != nil { // the values are the indices
 		s.distinct.reset(1)
@@ -92,14 +92,15 @@ func packedIndices(indices []uint16, width int) []byte {
 	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
 }
 
-// dictionaryPays reports whether a chunk of rows values is smaller with a dictionary of n entries
-// than in PLAIN pages. If a dictionary does not pay with n entries, none with more does.
+// dictionaryPays reports whether a chunk with the given number of rows is smaller with a dictionary
+// of n entries than in PLAIN pages. If a dictionary does not pay with n entries, none with more
+// does.
 func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
 }
 
-// maxEntries returns the maximum number of entries with which a dictionary for a chunk of rows
-// values can pay.
+// maxEntries returns the maximum number of entries with which a dictionary can pay for a chunk with
+// the given number of rows.
 func (l *leaf) maxEntries(rows int) int {
 	values := maxDistinct
 	if l.Element.Size() == 1 {
@@ -147,7 +148,7 @@ func (d *distinct) add(values []byte, size int) {
 }
 
 // addBytes is add for values of one byte: a table replaces hashing for all but the first occurrence
-// of each. Together with byteBounds, it reduced the time to write pixels in the layout columns,
+// of each. Together with byteBounds, it reduced the time to write pixels in the layout "columns",
 // uncompressed, to 42 %.
 func (d *distinct) addBytes(values []byte) {
 	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it has not occurred
@@ -214,8 +215,8 @@ func bitsOf(values []byte, size int) uint64 {
 	return binary.LittleEndian.Uint64(values)
 }
 
-// maxBound is the maximum number of bytes of names that are used as bounds. With a longer name, a
-// leaf has no bounds, as the column index would have those of every page.
+// maxBound is the maximum number of bytes of names that are used as bounds. If a name is longer, a
+// leaf has no bounds, because the column index would repeat them for every page.
 const maxBound = 1024
 
 // setNames sets the dictionary page, sorted and ranks from the leaf's names.
@@ -238,7 +239,7 @@ func (l *leaf) setNames() error {
 // one. The bounds are indices in sorted.
 func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	if l.sorted == nil {
-		return bounds{nan: true} // no bounds
+		return bounds{none: true} // no bounds
 	}
 	least, greatest := l.ranks[indices[0]], l.ranks[indices[0]]
 	for _, i := range indices {

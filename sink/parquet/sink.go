@@ -27,8 +27,8 @@ type Options struct {
 	Level int
 	// Layout is the name of the representation of tensors, see layout.Get.
 	Layout string
-	// Channels is the dimension of the channels in layouts of images: "last", also if empty, or
-	// "first".
+	// Channels is the dimension of the channels in layouts of images: "last" or "first"; empty
+	// means "last".
 	Channels string
 	// Version of the program, such as "1.2.3 (build abc)", for the file's created_by.
 	Version string
@@ -72,8 +72,9 @@ func newZstd(level int) codec {
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 
-// newLZ4 does not use parquet-go's codec, but package lz4. Its compressor without levels is several
-// times as fast as the others, but the codec cannot keep its 256 KiB of tables between pages.
+// newLZ4 uses package lz4, not parquet-go's codec. The compressor without levels is several times
+// as fast as those with levels, if its tables of 256 KiB are kept between pages. The pool keeps
+// them, which parquet-go's codec cannot.
 func newLZ4(level int) codec {
 	var pool sync.Pool
 	return codec{id: format.Lz4Raw, encode: func(dst, src []byte) ([]byte, error) {
@@ -109,16 +110,16 @@ type Sink struct {
 	columns      []layout.Column
 	leaves       []leaf
 	pages        pageCompressor // with the codec of the options
-	uncompressed pageCompressor // for values that are already compressed, without a codec
+	asIs         pageCompressor // has no codec: for values that are already compressed
 	encoderSize  int64          // bytes per goroutine that compresses
-	maxGroupRows int
+	rowsPerGroup int
 	footer       format.FileMetaData // without rows and row groups
 
 	// Used by the steps only.
 	out         output
 	distinct    distinct // values of a scalar's chunk
 	chunks      []chunk  // of the current row group, one per leaf
-	groupRows   int      // rows in the current row group
+	rowsInGroup int      // rows in the current row group
 	groupOffset int64    // start of the current row group
 	buffered    int64    // bytes of the current row group in memory
 	rows        int64    // rows of earlier row groups
@@ -138,7 +139,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, columns: columns, maxGroupRows: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: wanted.EncoderSize(), out: output{w: w}}
+	made := &Sink{schema: s, columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: wanted.EncoderSize(), out: output{w: w}}
 	if err := made.plan(); err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 
 // plan decides how the leaves of the columns are written.
 func (s *Sink) plan() error {
-	rows := s.maxGroupRows
+	rows := s.rowsPerGroup
 	if s.schema.Rows >= 0 {
 		rows = int(min(int64(rows), s.schema.Rows))
 	}
@@ -156,7 +157,7 @@ func (s *Sink) plan() error {
 		for _, l := range column.Leaves {
 			pages := &s.pages
 			if l.Compressed {
-				pages = &s.uncompressed
+				pages = &s.asIs
 			}
 			planned, err := newLeaf(l, column.Source, rows, pages)
 			if err != nil {
@@ -226,7 +227,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 
 // Close writes the rest of the file.
 func (s *Sink) Close() error {
-	if s.groupRows > 0 {
+	if s.rowsInGroup > 0 {
 		if err := s.endGroup(); err != nil {
 			return err
 		}

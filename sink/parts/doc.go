@@ -4,7 +4,7 @@
 //	part-00000-5a1f….parquet, part-00001-….parquet, …, _SUCCESS  named as by Spark
 //	README.md, data/train-00000-of-00002.parquet, …  named as on the Hugging Face Hub
 //
-// Package publish chooses the names: see [publish.Mark]. Files of a given number of rows end within
-// batches, files of about a given size between them, so the same table and options give the same
-// files.
+// Package publish chooses the names: see [publish.Mark]. A file with a given number of rows may end
+// within a batch, and a file of about a given size ends between two batches. Batches depend on the
+// schema alone, so the same table and options give the same files.
 package parts

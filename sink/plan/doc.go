@@ -22,8 +22,8 @@
 //
 // where the digits are the first of the plan's ID, and the files in tasks are results: rows, bytes
 // and sha256 of a part. On a file system, commit puts an empty _SUCCESS into the folder parts and
-// renames this folder to base: readers see all parts or none. No other step makes anything visible, so killed
-// processes, and attempts that end after commit, leave only hidden files behind.
+// renames this folder to base: readers see all parts or none. No other step makes anything visible,
+// so killed processes, and attempts that end after commit, leave only hidden files behind.
 //
 // In object storage, a part is a complete upload that is not published, under its final key
 // base/part-00017-<8 hex>.parquet; its result has the PendingUpload. Commit publishes the uploads,

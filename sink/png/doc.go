@@ -1,5 +1,5 @@
 // Package png writes a table of images as a folder of PNG files, with one class folder per label.
-// ImageFolder of torchvision, Keras and Hugging Face load such folders.
+// Such folders are read by torchvision's ImageFolder, by Keras and by Hugging Face's imagefolder.
 //
 // [New] returns a [Sink], which implements sink.Sink. It fills a [publish.Folder], which its owner
 // publishes or discards:
@@ -52,8 +52,8 @@
 // are the label, class with the class names if they are known, and the other scalars in their
 // order. So readers find the label of the data set even if they number the folders. Floats are
 // formatted by [schema.AppendFloat], infinities as inf; fields are quoted as in package csv, and
-// class names are never changed. A column with the name of another one, file_name, class, or image
-// (under which readers show the images), is an error.
+// class names are never changed. It is an error if a column is named file_name, image (under which
+// readers show the images) or, if class names are known, class.
 //
 // The invariant: what is written for a row depends on that row, the schema and the options alone.
 // Files are independent of each other, so Encode writes them, on many goroutines; the steps only

@@ -15,8 +15,8 @@ import (
 // metadataName is the file that Hugging Face's imagefolder reads.
 const metadataName = "metadata.csv"
 
-// maxPath is the maximum number of bytes of a file name with its class folder, and of the end of
-// the line: see schema.FolderNames; a row number has up to 19 digits.
+// maxPath is the maximum number of bytes of a class folder, a file name and the newline together:
+// see schema.FolderNames; a row number has up to 19 digits.
 const maxPath = 128
 
 // infinity is the spelling that readers of CSV recognise as a float.

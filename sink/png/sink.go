@@ -22,10 +22,11 @@ func unsupported(advice, message string, args ...any) error {
 
 // Options configures a sink. The zero value is for channels last and folders named after labels.
 type Options struct {
-	// Channels is the position of the channels among three dimensions: "last", also if empty, or
-	// "first".
+	// Channels is the position of the channels among three dimensions: "last" or "first"; empty
+	// means "last".
 	Channels string
-	// ClassFolders is what class folders are named after: "labels", also if empty, or "names".
+	// ClassFolders is what class folders are named after: "labels" or "names"; empty means
+	// "labels".
 	ClassFolders string
 	// MaxLabel is the largest label of the whole source, or 0 or less if that is unknown. It is
 	// used only if the classes are unknown; then a label with more digits is an error.

@@ -22,8 +22,8 @@ const minDigits = 6
 
 // Options configures a sink. The zero value is for channels last.
 type Options struct {
-	// Channels is the position of the channels among three dimensions: "last", also if empty, or
-	// "first".
+	// Channels is the position of the channels among three dimensions: "last" or "first"; empty
+	// means "last".
 	Channels string
 }
 

@@ -26,12 +26,14 @@ const (
 
 // Limits of the record batches that are read into memory, in bytes. Polars and pandas write a table
 // of 60,000 rows as one batch, and its 785 columns may be int64. Such numbers compress to a
-// thirtieth of their size, but a file of some kilobytes must not need a gigabyte of memory.
+// thirtieth of their size, but a file of some kilobytes must not need a gigabyte of memory: after
+// decompression, all buffers together may have maxPlainRatio bytes for each byte of the body, with
+// a limit between minPlain and maxPlain.
 const (
 	maxBody       = 256 << 20
-	maxPlain      = 1 << 30  // of all buffers after decompression, or less for a small body,
-	minPlain      = 64 << 20 // but at least this,
-	maxPlainRatio = 64       // or this for every byte of the body
+	maxPlain      = 1 << 30 // of all buffers after decompression
+	minPlain      = 64 << 20
+	maxPlainRatio = 64 // bytes for each byte of the body
 )
 
 // maxRatio is the maximum number of bytes that one compressed byte can become, by codec. LZ4 counts
@@ -124,7 +126,7 @@ func (b *batch) load(r io.Reader, buf []byte) {
 	}
 	if b.file != nil {
 		r = io.NewSectionReader(b.file, b.start, b.size)
-		buf = slices.Grow(buf[:0], int(b.size)+bytes.MinRead) // the file has so many bytes
+		buf = slices.Grow(buf[:0], int(b.size)+bytes.MinRead) // the file has that many bytes
 	}
 	body, err := readBytes(r, buf, int(b.size))
 	if err == io.ErrUnexpectedEOF {
@@ -155,9 +157,9 @@ func (b *batch) node(f *field) (length, nulls int64) {
 // checkNulls refuses nulls in f and in its children. perRow is the number of values of f in every
 // row, or 0 if it is not known.
 func (b *batch) checkNulls(f *field, perRow int64) {
-	if b.refuseNulls(f, perRow); f.kind == columnar.List {
+	if b.refuseNulls(f, perRow); f.typeKind == columnar.List {
 		perRow *= f.length
-		if f.offset > 0 {
+		if f.offsetSize > 0 {
 			perRow = 0 // lists need not begin at the first value
 		}
 	}
@@ -194,7 +196,8 @@ func (b *batch) variadicBuffers(f *field) int {
 	return b.views[f.views+1] - b.views[f.views]
 }
 
-// append appends n values of width bytes each from buffer k of f to dst, starting with value first.
+// append appends n values of width bytes each from buffer k of f to dst; first is the index of the
+// first one.
 func (b *batch) append(dst []byte, f *field, k int, first, n, width int64) []byte {
 	i := f.buffer + k
 	if f.views < len(b.views) {

@@ -57,7 +57,7 @@ func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 	err = caught(func() {
 		first, n := int64(0), int64(1)
 		for ; f.Kind == columnar.List; f = &f.children[0] {
-			if f.offset > 0 && n > 0 {
+			if f.offsetSize > 0 && n > 0 {
 				g := gatherer{batch: r.batch}
 				x := g.bounds(f, first, 1)
 				start, end := x.at(0)
@@ -66,7 +66,7 @@ func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 					panic(unsupported(f.column, "", "found a list of %d values, expected at most %d", end-start, maxValue))
 				}
 				f.length, first = end-start, start
-			} else if f.offset == 0 {
+			} else if f.offsetSize == 0 {
 				first *= f.length
 			}
 			lengths = append(lengths, int(f.length))

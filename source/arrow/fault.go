@@ -6,8 +6,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Functions of this package without an error result panic with an error. The exported functions and
-// methods call them through guarded or caught, which return that error.
+// In this package, a function that does not return an error reports one by a panic. The exported
+// functions and methods call such functions through guarded or caught, which return the error.
 
 // guarded calls f and returns the error that it panics with, with path added.
 func guarded(path string, f func()) error { return fault.In(path, caught(f)) }

@@ -305,7 +305,7 @@ func (d *feed) readFooter() {
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	start := d.size - int64(tail) - length
 	demand(length <= maxMessage && start >= 8, d.size-int64(tail), "", "found a footer of %d bytes in a file of %d", length, d.size)
-	footer := make([]byte, length) // the file has so many bytes
+	footer := make([]byte, length) // the file has that many bytes
 	_, err = d.file.ReadAt(footer, start)
 	check(err)
 	defer refuseOutside(start)

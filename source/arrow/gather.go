@@ -129,7 +129,7 @@ type bounds struct {
 
 // bounds reads the bounds of n lists or values of f, starting with the one at index from.
 func (g *gatherer) bounds(f *field, from, n int64) bounds {
-	x := bounds{width: f.offset}
+	x := bounds{width: f.offsetSize}
 	if f.view {
 		g.sizes = g.batch.append(g.sizes[:0], f, 2, from, n, x.width)
 		x.sizes = g.sizes
@@ -167,7 +167,7 @@ func (g *gatherer) firstInLists(f *field, from, n, perRow int64) int64 {
 	if f.length > 0 && from > maxRows<<8/f.length-n {
 		panic(damaged(g.batch.offset, "found %d lists of %d values, expected at most %d lists", from+n, f.length, maxRows<<8/f.length).InColumn(f.column))
 	}
-	if f.offset == 0 {
+	if f.offsetSize == 0 {
 		return from * f.length
 	}
 	x := g.bounds(f, from, n)
@@ -232,7 +232,7 @@ func (g *gatherer) addEnds(f *field, from, n int64, a *array) (size int64) {
 func (g *gatherer) addBytes(f *field, a *array, n int) {
 	ends := a.ends[len(a.ends)-n:]
 	if n > 0 && !f.variadic() {
-		a.data = g.batch.append(a.data, f, 2, integer(g.offsets, f.offset, 0), int64(ends[n-1]-len(a.data)), 1)
+		a.data = g.batch.append(a.data, f, 2, integer(g.offsets, f.offsetSize, 0), int64(ends[n-1]-len(a.data)), 1)
 		return
 	}
 	buffers := g.batch.variadicBuffers(f)

@@ -10,11 +10,11 @@ import (
 
 // An arrowType describes a type of the Arrow specification.
 type arrowType struct {
-	name    string
-	kind    columnar.Kind // of the values, if they can be read
-	buffers int           // number in a record batch, without the variadic buffers of a view
-	offset  int64         // bytes of an offset; 0: there are none
-	view    bool          // values may be anywhere in the other buffers or in the child
+	name       string
+	typeKind   columnar.Kind // of the values, if they can be read
+	buffers    int           // number in a record batch, without the variadic buffers of a view
+	offsetSize int64         // in bytes; 0: there are no offsets
+	view       bool          // values may be anywhere in the other buffers or in the child
 }
 
 // arrowTypes are the types by their numbers in the union Type of Schema.fbs.
@@ -68,7 +68,8 @@ type field struct {
 	wide     bool   // integers of more than 64 bits
 	children []field
 
-	// A field of the kind Dictionary has the type of its indices, which record batches have.
+	// In a field of the kind Dictionary, arrowType is the type of the indices, which record batches
+	// contain.
 	dictionary int64             // id of the dictionary
 	indices    source.NumberKind // NoNumber for other kinds
 	values     *field            // the values of the dictionary
@@ -79,14 +80,14 @@ type field struct {
 
 	// What is expected of the values of a column of the table: see firstRow.Lengths and newColumn.
 	length int64 // of every list
-	limit  int64 // average size of bytes of the kind Bytes
+	limit  int64 // maximum average size, in bytes, of values of the kind Bytes
 }
 
 // A fileSchema is the schema of a file or stream.
 type fileSchema struct {
 	fields       []field
 	metadata     map[string]string
-	dictionaries map[int64]*field // of the kind Dictionary, by their ids
+	dictionaries map[int64]*field // the fields of the values of dictionaries, by the ids of the dictionaries
 }
 
 // A schemaParser counts nodes and buffers in the order of record batches: depth first.
@@ -135,7 +136,7 @@ func (p *schemaParser) assign(f *field) {
 }
 
 // variadic reports whether the values are views of bytes, which are in any number of buffers.
-func (f *field) variadic() bool { return f.view && f.offset == 0 }
+func (f *field) variadic() bool { return f.view && f.offsetSize == 0 }
 
 // parse reads a Field of Schema.fbs. It is a part of column, or a column itself at depth 1.
 func (p *schemaParser) parse(t flatTable, column string, depth int) field {
@@ -195,7 +196,7 @@ func (f *field) setType(t flatTable) {
 	if int(id) < len(arrowTypes) {
 		f.arrowType = arrowTypes[id]
 	}
-	f.Kind, f.Type = f.kind, f.name
+	f.Kind, f.Type = f.typeKind, f.name
 	parameters, ok := t.table(fieldParameters)
 	switch {
 	case ok && id == typeInt:
@@ -207,7 +208,7 @@ func (f *field) setType(t flatTable) {
 	case id == typeDecimal:
 		f.Hint = source.AdviceCast("ipc", f.Name, "Float64")
 	}
-	if f.kind == columnar.Number {
+	if f.typeKind == columnar.Number {
 		if f.Number = numberNamed(f.Type); f.Number == source.NoNumber {
 			f.Kind = columnar.Other
 		}
@@ -216,7 +217,7 @@ func (f *field) setType(t flatTable) {
 
 // useChildren completes f, if it has lists or is a struct, from its children, which were parsed.
 func (f *field) useChildren() {
-	switch f.kind {
+	switch f.typeKind {
 	case columnar.List:
 		f.Kind, f.Hint = columnar.Other, "convert it to lists of numbers"
 		if len(f.children) != 1 {
@@ -226,7 +227,7 @@ func (f *field) useChildren() {
 		f.Type += "<" + child.Type + ">"
 		if child.Kind == columnar.Number || child.Kind == columnar.List {
 			f.Kind, f.Number, f.Lengths = columnar.List, child.Number, append([]int{unknown}, child.Lengths...)
-			if f.offset == 0 {
+			if f.offsetSize == 0 {
 				f.Lengths[0], f.length = f.Size, int64(f.Size)
 			}
 		}

@@ -160,7 +160,7 @@ func (r *resolver) group(g flat.Field) error {
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
-	case g.Shape == nil || !r.sameType(g):
+	case g.Shape == nil || !r.fitOneType(g):
 		for _, i := range g.Columns {
 			f := &r.Fields[i]
 			c := Column{Column: source.Column{Name: f.Name}, Fields: []int{i}}
@@ -224,8 +224,8 @@ func OtherClasses(column string, found, expected []string) *fault.Error {
 		len(found), found[:min(len(found), 8)], len(expected), expected[:min(len(expected), 8)])
 }
 
-// sameType reports whether the fields of g have one type or are all integers, as a tensor needs.
-func (r *resolver) sameType(g flat.Field) bool {
+// fitOneType reports whether the fields of g have one type or are all integers, as a tensor needs.
+func (r *resolver) fitOneType(g flat.Field) bool {
 	d, _ := r.dtype(&r.Fields[g.Columns[0]])
 	return !slices.ContainsFunc(g.Columns, func(i int) bool {
 		other, _ := r.dtype(&r.Fields[i])

@@ -6,10 +6,9 @@
 //	compression  by content, as package compressed does
 //	before data  empty lines, and comments, which begin with #; the last of them is the header if it
 //	             has as many fields as the line after it, as numpy.savetxt writes it
-//	separator    given by a first line such as "sep=;", which Excel writes; or the most frequent of
+//	separator    as in a first line such as "sep=;", which Excel writes; or the most frequent of
 //	             , tab ; | outside quotes in the first line; or spaces between numbers
-//	header       the first line, if a field is a word; marks of missing values (NA, null, ?) are words
-//	             only if no field is a number
+//	header       a first line with a word; NA, null and ? are words only if no field is a number
 //	numbered     0, 1, 2, … or 1, 2, 3, …, which pandas writes for columns without names, are a
 //	             header if they do not fit the rows, are in quotes unlike the rows, or follow an
 //	             empty field; a row if the rows continue the count; otherwise the user must decide
@@ -21,10 +20,9 @@
 //	             record of one dimension
 //	labels       whole numbers are integers, even if written 5.0, as when labels and pixels were in
 //	             one array
-//	types        from the first megabyte and, of an uncompressed file, the last 64 KiB: integers
-//	             0…255 are uint8, others int32 if it can hold them; numbers with a point or an
-//	             exponent are float64, or float32 if each is the shortest text of a float32 and
-//	             some have 8 or 9 digits
+//	types        from the first megabyte and the last 64 KiB: integers 0…255 are uint8, others
+//	             int32; larger ones and numbers with a point or an exponent are float64, or float32 if
+//	             each is the shortest text of a float32 and some have 8 or 9 digits
 //
 // [Table.Notes] mentions all of it, and options override it. Every value is checked: if the type of
 // its column cannot hold it, the error has the row, the column, the value and the type. Types of

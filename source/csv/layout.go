@@ -16,8 +16,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A fileColumn is a column of the file, with one or more fields in each line: a column of the
-// table, or one that is left out.
+// A fileColumn is one or more fields of each line: a column of the table, or one that is left out.
 type fileColumn struct {
 	flat.Field
 	first, count int // index in a line of the first element, and number of elements
@@ -38,9 +37,8 @@ type part struct {
 // Elements of a record are not columns.
 const maxColumns = 1 << 16
 
-// maxParts is the largest number of parts in total. If the elements of a record are out of order in
-// the line, each may be a part of its own: a picture of 512×512 pixels that is stored column by
-// column has this many.
+// maxParts is the largest number of parts in total. A picture of 512×512 pixels that is stored
+// column by column has this many.
 const maxParts = 1 << 18
 
 // labelName is the name of labels if the file gives none.
@@ -194,7 +192,8 @@ func (t *Table) add(f flat.Field, n int) {
 	t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: n})
 }
 
-// addParts adds the parts of t.fileColumns[owner]; columns are the indices of its elements in a line.
+// addParts adds the parts of t.fileColumns[owner]; columns are the indices of its elements in a
+// line.
 func (t *Table) addParts(owner int, columns []int) error {
 	for from, i := 0, 1; i <= len(columns); i++ {
 		if i < len(columns) && columns[i] == columns[i-1]+1 {
@@ -237,7 +236,8 @@ func (t *Table) checkNames() error {
 	return nil
 }
 
-// decide gives every file column its column and type: that of the caller, or one for the examined rows.
+// decide gives every file column its column and type: that of the caller, or one for the examined
+// rows.
 func (t *Table) decide(o source.ReadOptions) error {
 	tensors := slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
 	for i := range t.fileColumns {

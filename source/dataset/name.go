@@ -180,8 +180,8 @@ func splitOf(word string) string {
 	return ""
 }
 
-// setKey returns a key that is equal for the files of one data set: those of a published one, or those
-// with the same prefix.
+// setKey returns a key that is equal for the files of one data set: those of a published one, or
+// those with the same prefix.
 func (n Name) setKey() string {
 	if n.Dataset != "" {
 		return n.Dataset

@@ -57,9 +57,9 @@ func (e *elements) complete() bool {
 const many = 32
 
 // looksLikeTensor reports whether the numbers, which are sorted, look like those of a tensor: they
-// begin with 0 and 1 or with 1 and 2, or they begin with 0 or 1 and there are many and more than
-// half of those up to the largest. Other numbers belong to the names of separate columns, such as
-// q1 and q3.
+// begin with 0 and 1 or with 1 and 2, or they begin with 0 or 1, there are at least many of them,
+// and they are more than half of the numbers up to the largest. Other numbers belong to the names
+// of separate columns, such as q1 and q3.
 func (e *elements) looksLikeTensor() bool {
 	n := len(e.numbers)
 	if e.numbers[0] > 1 {

@@ -26,8 +26,8 @@ const Image = "image"
 // Group finds the elements of tensors among names, which may be in any order. The elements of a
 // tensor are at least two names with a common prefix, numbered from 0 or 1, or names with an index
 // for each dimension, also from 0 or 1 (1x1, 1x2, … as in headers, or a_1x1, … if there are several
-// tensors). The fields are in the order of their first names. If exclude is not nil, it reports
-// whether name i is known not to be an element.
+// tensors). The fields are in the order in which their first columns occur in names. If exclude is
+// not nil, it reports whether name i is known not to be an element.
 //
 // A single number in each name does not give a shape: if the number of elements is a square, the
 // record is assumed to be a square, otherwise to have one dimension. Labels are never squares.
@@ -286,8 +286,8 @@ func base(prefix string) string {
 	return strings.TrimSpace(prefix)
 }
 
-// guessShape returns the shape of the tensor name, which has n elements, and how it was guessed.
-// columns describes the columns of the elements.
+// guessShape returns the shape of the tensor of that name, which has n elements, and how it was
+// guessed. columns describes the columns of the elements.
 func guessShape(name string, n int, columns string) ([]int, string) {
 	if shape, ok := Square(name, n); ok {
 		return shape, fmt.Sprintf("%s are read as %s, because their number is a square", columns, display.Shape(shape))

@@ -17,9 +17,9 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Find returns the tables of the file or folder at path in files, sorted by name. It returns none,
-// and no error, for other formats, such as IDX files and folders of them. The error is of the kind
-// fault.Usage if the tables of a folder are ambiguous.
+// Find returns the tables of the file or folder at path, which it opens through files, sorted by
+// name. It returns none, and no error, for other formats, such as IDX files and folders of them.
+// The error is of the kind fault.Usage if the tables of a folder are ambiguous.
 func Find(files source.Files, path string) ([]Table, error) {
 	tables, err := find(files, path)
 	for i, t := range tables {
@@ -354,8 +354,8 @@ func leadingDigits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// numberTogether makes tables of class folders, which are splits of one data set, number their
-// classes together.
+// numberTogether gives each table of class folders the class folders of all of them, because they
+// are splits of one data set: a class then has the same number in all splits.
 func numberTogether(files source.Files, tables []Table) error {
 	classes := map[string]bool{}
 	for i, t := range tables {

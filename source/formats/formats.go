@@ -57,8 +57,8 @@ func byName(name string) (Format, bool) {
 	return all[i], true
 }
 
-// arrowStream is the beginning of an Arrow stream: the mark of a continued message (Columnar.rst,
-// "Encapsulated message format").
+// arrowStream is the beginning of an Arrow stream: the continuation marker, which precedes every
+// message (Columnar.rst, "Encapsulated message format").
 const arrowStream = "\xff\xff\xff\xff"
 
 // Stdin returns the table on standard input: an Arrow stream, which is detected from its content

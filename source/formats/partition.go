@@ -251,8 +251,9 @@ func (t Table) narrowest(i int, asked idx.DType) idx.DType {
 	return idx.Int32
 }
 
-// countFiles adds up the rows of the files at paths and drops files without rows, if the files
-// record their rows. Otherwise rows is −1.
+// countFiles adds up the rows of the files all, or returns −1 if the files do not record their
+// rows. Files that fail with [columnar.ErrNoRows], because their types are unknown without rows,
+// are not among paths.
 func countFiles(open func(string, source.ReadOptions) (source.Table, error), all []string, o source.ReadOptions) (paths []string, rows int64, err error) {
 	for _, path := range all {
 		t, err := open(path, o)

@@ -52,8 +52,8 @@ func lushMatrix(m []byte) bool {
 	return len(m) >= 4 && (magic(binary.LittleEndian.Uint32(m)) || magic(binary.BigEndian.Uint32(m)))
 }
 
-// tarMagic is the offset of the word ustar in a tar archive of POSIX or GNU.
-const tarMagic = 257
+// tarMagicAt is the offset of the word ustar in a tar archive of POSIX or GNU.
+const tarMagicAt = 257
 
 // littleMagic reports whether m is a magic number in little-endian order, such as 03 08 00 00.
 func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
@@ -116,7 +116,7 @@ func notIDX(head []byte) error {
 		return unsupported("NORB files have another format with a similar header; idxport does not read them",
 			"found a NORB (Lush binary matrix) file, magic % x, expected an IDX file", head[:4])
 	}
-	if len(head) > tarMagic && bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
+	if len(head) > tarMagicAt && bytes.HasPrefix(head[tarMagicAt:], []byte("ustar")) {
 		return unsupported("unpack the archive with tar -xf FILE, then convert the files in it; the labels of WebDataset (.cls) are not read", "found a tar archive, expected an IDX file")
 	}
 	for _, s := range foreignFormats {

@@ -43,8 +43,9 @@
 //
 // [ReadHeader] reads a header. A [Reader] reads records. Before it allocates anything, it checks
 // the header against limits and, if the size of the input is known, against that size. It returns
-// whole records only, and it requires the data to end where the header says.
+// whole records only, and it requires the data to end where the header says, except with
+// [Options.Salvage].
 //
-// The invariant: after [io.EOF], every byte that the header promised has been read, and no byte
-// followed.
+// The invariant: without Salvage, after [io.EOF], every byte that the header promised has been
+// read, or skipped by a seek in an input of known size, and no byte followed.
 package idx

@@ -36,8 +36,9 @@ type Options struct {
 	MaxRecordSize int64
 	// LittleEndian means that the payload is little-endian; the header may be too.
 	LittleEndian bool
-	// Reshape gives the same elements other dimensions, in C order; one may be −1. With Salvage,
-	// only the first may be −1, because a salvage finds out the number of records.
+	// Reshape gives the same elements other dimensions, in C order; one may be −1. With Salvage, it
+	// should be the first: a salvage finds out the number of records, and others are computed from
+	// the header.
 	Reshape []int
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
@@ -251,7 +252,8 @@ func (rd *Reader) limit() int64 {
 
 // ReadRecords reads up to limit complete records into p, which must have room for them, and returns
 // their number. There are fewer only at the end of the input. When the end has been reached and
-// checked, it returns 0 and io.EOF. An error comes after all records before it.
+// checked, it returns 0 and io.EOF. An error comes after the records of earlier calls; if the input
+// ends too early, the complete records that the failed call read are lost, except with Salvage.
 func (rd *Reader) ReadRecords(p []byte, limit int) (int, error) {
 	if rd.err != nil {
 		return 0, rd.err

@@ -73,7 +73,8 @@ func openMember(m *zip.File, path string, o source.ReadOptions) (*Table, error) 
 	return t, fault.In(path, t.checkSize(int64(min(m.UncompressedSize64, math.MaxInt64))))
 }
 
-// A member reads a member of an archive and checks its checksum, as archive/zip ignores one of 0.
+// A member reads a member of an archive and checks its checksum, because archive/zip does not check
+// a checksum that is 0.
 type member struct {
 	r    io.Reader
 	hash hash.Hash32

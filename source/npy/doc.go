@@ -1,5 +1,5 @@
-// Package npy reads a .npy file, as numpy.save writes it, as a table of one column, and arrays of a
-// .npz file, as numpy.savez writes it, as a table. The first dimension of an array is the number of
+// Package npy reads .npy files, which numpy.save writes, and the arrays of .npz files, which
+// numpy.savez writes. Each array is a table of one column; its first dimension is the number of
 // records.
 //
 // The format (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) is a magic
@@ -16,8 +16,8 @@
 // type that was asked for, if every value fits. Text, structured arrays, complex numbers and
 // pickled objects are refused.
 //
-// In Fortran order, the rows of a file lie scattered over it. They are read through a window of 48
-// MiB: the whole array if it is smaller, or else the rows that are read next.
+// In Fortran order, the rows of a file lie scattered over it. They are read through a window: the
+// whole array if it has up to 48 MiB, or else the next rows, in up to 24 MiB.
 //
 // [Open] compares the size of the file with the header before it reads on; the file must end after
 // the elements.

@@ -9,11 +9,13 @@ import (
 // records, and so on. The elements of a record are counted with its first dimension fastest.
 
 // maxWindow is the maximum number of bytes of an array in Fortran order that are in memory: the
-// whole array, such as MNIST's 60,000 images of 45 MiB, or up to half of maxWindow of a larger one.
+// whole array, such as MNIST's 60,000 images, which take 45 MiB together, or up to half of
+// maxWindow of a larger one.
 const maxWindow = 48 << 20
 
-// spansPerWindow is the ratio of the size of a window to that of a span, which has several elements
-// of all records of a large file and is read at once: small elements are not read one by one.
+// spansPerWindow is the size of a window divided by that of a span. A file has the values of one
+// element of all records side by side; if such a block is small, a span of several blocks is read
+// at once.
 const spansPerWindow = 48
 
 // A window holds consecutive rows of an array in Fortran order: their first elements, then their

@@ -184,7 +184,7 @@ type parser struct {
 }
 
 // Patterns of the parser: a string without escapes, which neither keys nor types of numbers have,
-// and a tuple of integers, after which Python 2 wrote an L.
+// and a tuple of integers; Python 2 wrote an L after each integer.
 const (
 	quoted = `'[^'\\\n]*'|"[^"\\\n]*"`
 	tuple  = `\(\s*(\d+L?\s*(,\s*\d+L?\s*)+,?|\d+L?\s*,)?\s*\)`

@@ -153,7 +153,7 @@ func (t *Table) labelByClass(classes []string) error {
 	for label, name := range schema.FolderNames(classes) {
 		byName[name] = int32(label)
 	}
-	for label, name := range classes { // a class name precedes the folder name of another class
+	for label, name := range classes { // set last: a class name takes precedence over the folder name of another class
 		byName[name] = int32(label)
 	}
 	delete(byName, "")

@@ -135,8 +135,8 @@ func (t *Table) visitClass(name string, folder uint32) (contents, error) {
 	return inner, nil
 }
 
-// visit adds the images of the directory name to the list, as those of the class folder with the
-// index folder, and returns what the directory contains.
+// visit adds the images of a directory to the list and returns what the directory contains. folder
+// is the index of the class folder that the images belong to.
 func (t *Table) visit(name string, folder uint32) (v contents, err error) {
 	dir, err := t.root.Open(cmp.Or(name, "."))
 	if err != nil {
@@ -161,8 +161,8 @@ func (t *Table) visit(name string, folder uint32) (v contents, err error) {
 	}
 }
 
-// leadsToFolder reports whether the link name in dir leads to a folder, even one outside the root.
-// Ignoring such a link would lose the rows of its images.
+// leadsToFolder reports whether the link called name in dir leads to a folder, even one outside the
+// root. Ignoring such a link would lose the rows of its images.
 func (t *Table) leadsToFolder(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(t.path, dir, name))
 	return err == nil && info.IsDir()

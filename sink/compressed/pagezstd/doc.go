@@ -5,13 +5,14 @@
 // this package are those of the RFC.
 //
 // A frame consists of blocks of up to 128 KiB. A block has literals, which are bytes that are coded
-// by their frequency (Huffman), and sequences. A sequence has two lengths and an offset: the
-// decoder copies as many literals as the first length, and then a match, as many bytes as the
-// second length from so far back in the output. Here, a run becomes one literal, its first byte,
-// and a match from one byte back. All matches have this offset, and each follows a literal, so that
-// the offset is always the first repeat offset, which is 1 at the beginning of a frame and takes no
-// bits. The lengths of literals and matches are coded by finite state entropy, with tables that are
-// fitted to the block, or with the predefined ones if that is shorter.
+// by their frequency (Huffman), and sequences. A sequence has two lengths and an offset. The
+// decoder copies as many literals as the first length says. Then it copies a match: as many bytes
+// as the second length says, from the place in the output that lies offset bytes back. Here, a run
+// becomes one literal, its first byte, and a match from one byte back. All matches have this
+// offset, and each follows a literal, so that the offset is always the first repeat offset, which
+// is 1 at the beginning of a frame and takes no bits. The lengths of literals and matches are coded
+// by finite state entropy, with tables that are fitted to the block, or with the predefined ones if
+// that is shorter.
 //
 // A page of Parquet begins with levels, a few bytes that repeat for each record. They are a block
 // of their own with one long match, so that they do not distort the tables of the pixels.

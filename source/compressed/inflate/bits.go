@@ -41,7 +41,7 @@ func (b *bitInput) seek(bit int) {
 // bit returns the position in the available bytes, in bits.
 func (b *bitInput) bit() int { return 8*b.next - int(b.count) }
 
-// giveBack takes the used bytes from r.
+// giveBack ends what borrow began: it discards the used bytes from r, which continues after them.
 func (b *bitInput) giveBack() {
 	n, _ := b.r.Discard(b.next) // cannot fail, as in borrow
 	b.offset += int64(n)

@@ -13,7 +13,7 @@ const (
 )
 
 // A decoder decodes blocks into out. In a [Reader] the elements of out are the bytes of the data.
-// In a piece, whose preceding data is not yet known, they are symbols of two bytes (piece.go).
+// In a piece, whose preceding data is not yet known, they are units of two bytes (piece.go).
 type decoder struct {
 	bitInput
 	state state

@@ -52,10 +52,10 @@
 //
 // A stream does not say where its blocks begin, and a block copies from what came before. A helper
 // can begin in the middle nevertheless (piece.go): it tries every bit until the header of a dynamic
-// block seems to begin there (find.go), and decodes into symbols of two bytes. A symbol is a byte
+// block seems to begin there (find.go), and decodes into units of two bytes. A unit is a byte
 // of data, or, if that is not yet known, the index of one of the 32 KiB before the piece. When the
 // Reader has decoded up to the very bit where the helper began, it knows these 32 KiB, and
-// translates the symbols. If it never reaches that bit, because no block begins there, the piece is
+// translates the units. If it never reaches that bit, because no block begins there, the piece is
 // dropped: a helper can save time, but it cannot change the data or hide an error, which only the
 // Reader reports.
 package inflate

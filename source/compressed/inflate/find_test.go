@@ -136,7 +136,7 @@ func TestFindGivesUp(t *testing.T) {
 	}
 }
 
-// TestResolve compares with looking up one symbol after another.
+// TestResolve compares with looking up one unit after another.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
@@ -147,21 +147,21 @@ func TestResolve(t *testing.T) {
 	}
 	for range 300 {
 		n := random.IntN(70)
-		symbols, want := make([]byte, 2*n), make([]byte, n)
+		units, want := make([]byte, 2*n), make([]byte, n)
 		for i := range n {
 			if random.IntN(8) == 0 {
 				at := random.IntN(maxDistance)
-				symbols[2*i], symbols[2*i+1] = byte(at), 1<<7|byte(at>>8)
+				units[2*i], units[2*i+1] = byte(at), 1<<7|byte(at>>8)
 				want[i] = m.markers()[at]
 			} else {
 				want[i] = byte(random.Uint32())
-				symbols[2*i] = want[i]
+				units[2*i] = want[i]
 			}
 		}
 		dst := make([]byte, random.IntN(70))
-		got := m.resolve(dst, symbols)
+		got := m.resolve(dst, units)
 		if got != min(len(dst), n) || !bytes.Equal(dst[:got], want[:got]) {
-			t.Fatalf("%d symbols to %d bytes: found %d bytes, %x, expected %x", n, len(dst), got, dst, want)
+			t.Fatalf("%d units to %d bytes: found %d bytes, %x, expected %x", n, len(dst), got, dst, want)
 		}
 	}
 }

@@ -9,29 +9,29 @@ import (
 // begins with the first block found after from, and ends between two blocks.
 type piece struct {
 	decoder
-	from, to int // bits of the segment: the search begins at from; blocks at to or later belong to the next piece
+	from, to int // bits of the segment: the search begins at bit from; blocks that begin at bit to or after it belong to the next piece
 
 	// start is the bit where the first block begins, or -1. It may be read once found is closed.
 	start int
 	found chan struct{}
 
-	// end is the bit where the last block ends, and symbols are the decoded blocks. They may be
+	// end is the bit where the last block ends, and units are the decoded blocks. They may be
 	// read once done is closed.
-	end     int
-	symbols []byte
-	done    chan struct{}
+	end   int
+	units []byte
+	done  chan struct{}
 
 	unwanted atomic.Bool // stops the decoding at the next block
 }
 
-// newPiece returns a piece with room for about the given number of symbols. Eight symbols for each
-// compressed byte are enough for images, which have two to six. A piece with more symbols ends
+// newPiece returns a piece with room for about the given number of units. Eight units for each
+// compressed byte are enough for images, which have two to six. A piece with more units ends
 // early, or is useless if it is a single block.
-func newPiece(symbols int) *piece {
+func newPiece(units int) *piece {
 	p := new(piece)
-	p.out = make([]byte, 2*(maxDistance+symbols+outputSlack))
+	p.out = make([]byte, 2*(maxDistance+units+outputSlack))
 	p.shift = 1
-	p.limit = 2 * (maxDistance + symbols)
+	p.limit = 2 * (maxDistance + units)
 	putMarkers(p.out)
 	return p
 }
@@ -39,7 +39,7 @@ func newPiece(symbols int) *piece {
 // prepare makes p a piece between two bits of a segment.
 func (p *piece) prepare(from, to int) {
 	p.from, p.to = from, to
-	p.start, p.end, p.symbols = -1, 0, nil
+	p.start, p.end, p.units = -1, 0, nil
 	p.found, p.done = make(chan struct{}), make(chan struct{})
 	p.unwanted.Store(false)
 }
@@ -69,7 +69,7 @@ func (p *piece) search(data []byte) {
 	}
 }
 
-// decode sets end and symbols to the whole blocks before any error.
+// decode sets end and units to the whole blocks before any error.
 func (p *piece) decode(data []byte) {
 	defer func() { recover() }()
 	const first = 2 * maxDistance
@@ -77,7 +77,7 @@ func (p *piece) decode(data []byte) {
 	p.written = first
 	for p.written <= p.limit {
 		if p.state == atHeader {
-			p.end, p.symbols = p.bit(), p.out[first:p.written]
+			p.end, p.units = p.bit(), p.out[first:p.written]
 			if p.end >= p.to || p.unwanted.Load() {
 				return
 			}
@@ -89,44 +89,44 @@ func (p *piece) decode(data []byte) {
 }
 
 // usable reports whether the piece is long enough: the data after it may copy from its last 32 KiB.
-func (p *piece) usable() bool { return len(p.symbols) >= 2*maxDistance }
+func (p *piece) usable() bool { return len(p.units) >= 2*maxDistance }
 
-// A symbol is a byte of data, or, if it was copied from before the piece, marker plus the index of
+// A unit is a byte of data, or, if it was copied from before the piece, marker plus the index of
 // the byte in the 32 KiB there. Symbols take two bytes, little-endian.
 const marker = 1 << 15
 
-// fourMarkers are the marker bits of four symbols.
+// fourMarkers are the marker bits of four units.
 const fourMarkers = marker | marker<<16 | marker<<32 | marker<<48
 
-// putMarkers writes the symbols for the 32 KiB before a piece.
+// putMarkers writes the units for the 32 KiB before a piece.
 func putMarkers(out []byte) {
 	for i := range maxDistance {
 		binary.LittleEndian.PutUint16(out[2*i:], uint16(marker|i))
 	}
 }
 
-// meanings has the byte of every symbol; symbols between 256 and marker do not occur.
+// meanings has the byte of every unit; units between 256 and marker do not occur.
 type meanings [2 * marker]byte
 
-// setBytes sets the meanings of the symbols without a marker.
+// setBytes sets the meanings of the units without a marker.
 func (m *meanings) setBytes() {
 	for i := range 256 {
 		m[i] = byte(i)
 	}
 }
 
-// markers returns the meanings of the symbols with a marker: the 32 KiB before the piece.
+// markers returns the meanings of the units with a marker: the 32 KiB before the piece.
 func (m *meanings) markers() []byte { return m[marker:] }
 
-// resolve writes the bytes of symbols to dst, until one of them ends, and returns their number.
+// resolve writes the bytes of units to dst, until one of them ends, and returns their number.
 //
-// Most groups of 16 symbols have no marker: packing their bytes takes half the time of looking up
+// Most groups of 16 units have no marker: packing their bytes takes half the time of looking up
 // each of them.
-func (m *meanings) resolve(dst, symbols []byte) int {
-	n := min(len(dst), len(symbols)/2)
-	dst, symbols = dst[:n], symbols[:2*n]
-	for len(dst) >= 16 && len(symbols) >= 32 {
-		d, s := dst[:16:16], symbols[:32:32]
+func (m *meanings) resolve(dst, units []byte) int {
+	n := min(len(dst), len(units)/2)
+	dst, units = dst[:n], units[:2*n]
+	for len(dst) >= 16 && len(units) >= 32 {
+		d, s := dst[:16:16], units[:32:32]
 		v0, v1 := binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[8:])
 		v2, v3 := binary.LittleEndian.Uint64(s[16:]), binary.LittleEndian.Uint64(s[24:])
 		if (v0|v1|v2|v3)&fourMarkers == 0 {
@@ -138,21 +138,21 @@ func (m *meanings) resolve(dst, symbols []byte) int {
 			m.four(d[8:], v2)
 			m.four(d[12:], v3)
 		}
-		dst, symbols = dst[16:], symbols[32:]
+		dst, units = dst[16:], units[32:]
 	}
 	for i := range dst {
-		dst[i] = m[binary.LittleEndian.Uint16(symbols[2*i:])]
+		dst[i] = m[binary.LittleEndian.Uint16(units[2*i:])]
 	}
 	return n
 }
 
-// pack returns the bytes of four symbols without markers.
+// pack returns the bytes of four units without markers.
 func pack(v uint64) uint64 {
 	v |= v >> 8
 	return v&0xffff | v>>16&0xffff0000
 }
 
-// four translates the four symbols of v.
+// four translates the four units of v.
 func (m *meanings) four(dst []byte, v uint64) {
 	_ = dst[3]
 	dst[0], dst[1], dst[2], dst[3] = m[uint16(v)], m[uint16(v>>16)], m[uint16(v>>32)], m[v>>48]

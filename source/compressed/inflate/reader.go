@@ -19,7 +19,7 @@ type Reader struct {
 
 	lookahead *Lookahead // the input, if it is a Lookahead
 	piece     *piece     // follows the data in window; nil if there is none
-	taken     int        // bytes of the symbols of piece that Read has returned
+	taken     int        // bytes of the units of piece that Read has returned
 }
 
 // NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next
@@ -107,7 +107,7 @@ func (z *Reader) jump() bool {
 }
 
 // readPiece is Read for a piece. The window, all of which has been read, ends with the data before
-// the piece. It is reused for the meanings of the piece's symbols and, after them, for the end of
+// the piece. It is reused for the meanings of the piece's units and, after them, for the end of
 // the piece's data.
 func (z *Reader) readPiece(p []byte) int {
 	meanings, end := (*meanings)(z.window[:]), z.window[len(meanings{}):][:maxDistance]
@@ -115,11 +115,11 @@ func (z *Reader) readPiece(p []byte) int {
 		copy(meanings.markers(), z.window[z.written-maxDistance:z.written])
 		meanings.setBytes()
 	}
-	symbols := z.piece.symbols
-	n := meanings.resolve(p, symbols[z.taken:])
+	units := z.piece.units
+	n := meanings.resolve(p, units[z.taken:])
 	z.taken += 2 * n
-	if z.taken == len(symbols) {
-		meanings.resolve(end, symbols[len(symbols)-2*maxDistance:])
+	if z.taken == len(units) {
+		meanings.resolve(end, units[len(units)-2*maxDistance:])
 		z.written = len(meanings) + maxDistance
 		z.read = z.written
 		z.lookahead.release(z.piece)
