@@ -399,9 +399,9 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 }
 
 // splitOfArray returns the index of the split for an array without train or test in its name: the
-// split whose name or stem is a prefix of the array's name or, failing that, the first unnamed
-// split that does not have a file of the array's role yet, images or labels. Other arrays join the
-// first unnamed split. It returns −1 if there is none.
+// split whose name or stem is a prefix of the array's name or, failing that, an unnamed split. For
+// images or labels, that is the first unnamed split that has no images, or no labels, yet; for any
+// other array, the first one. It returns −1 if there is none.
 func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
 		return s.Name == "" && s.Stem == stem || strings.HasPrefix(name.Prefix, cmp.Or(s.Name, s.Stem)+"-")

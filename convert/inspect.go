@@ -112,11 +112,12 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 
 // inspectEach inspects one input after the other.
 func (o *inputs) inspectEach(ctx context.Context, found func(*File) error) (first error) {
+	var stopped error // of found
 	for i := range o.args {
 		one := *o
 		one.args, one.tables = o.args[i:i+1], nil
-		first = cmp.Or(first, one.inspect(ctx, found))
-		if ctx.Err() != nil {
+		first = cmp.Or(first, one.inspect(ctx, func(f *File) error { stopped = found(f); return stopped }))
+		if ctx.Err() != nil || stopped != nil {
 			break
 		}
 	}

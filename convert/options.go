@@ -88,8 +88,8 @@ type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
 	// Progress is called before a table is read; rows is −1 if its number of rows is unknown. It
-	// returns two functions: update, which may be nil, is called with the number of rows processed
-	// so far, and end at the end.
+	// returns two functions. The first one, update, may be nil; it is called with the number of
+	// rows processed so far. The second one, end, is called once the table has been read.
 	Progress func(title string, rows int64) (update func(int64), end func())
 }
 

@@ -132,8 +132,8 @@ func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	return f, path, true, err
 }
 
-// unknownFormat returns the error for the unknown format name in arg. The hint also recognises file
-// extensions.
+// unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
+// the hint names its format, or the tool that writes such files.
 func unknownFormat(arg, name string) *fault.Error {
 	advice := dataset.DidYouMean(name, formats.Names())
 	if hint := Alternative("." + name); hint != "" {

@@ -384,7 +384,7 @@ func (o *inputs) tableNotes(t source.Table) {
 }
 
 // noteVectorLabels notes that the labels beside the images of j are vectors, if an output needs a
-// single number.
+// single number, or if there are no outputs, as in a preview.
 func (o *conversion) noteVectorLabels(j *job) {
 	columns := j.passes[0].schema.Columns
 	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {

@@ -322,7 +322,7 @@ func (o *conversion) openScalars(ctx context.Context, s dataset.Split, whole sou
 	return file, file.Compression() == compressed.Plain, nil
 }
 
-// strata numbers labels in the order in which they are found.
+// strata gives each label a number, in the order in which labels are found.
 type strata struct {
 	number map[int64]uint16
 	rows   []uint16

@@ -133,8 +133,8 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	return source.WithColumns(t, columns), nil
 }
 
-// count reads t, which open opened from the file f, to find its number of rows, and returns the
-// table opened again.
+// count reads t, the table of the file f, to find its number of rows. It returns the table opened
+// again with the function open.
 func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
 	if o.readableOnce(f) {
 		_ = t.Close() // read-only: an error does not matter

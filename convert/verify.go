@@ -102,7 +102,8 @@ func (o *conversion) verifyOutput(ctx context.Context, out *output) error {
 	return err
 }
 
-// reopen opens the output out, made of columns, which is at path until it is published.
+// reopen opens the output out, which is at path until it is published. columns are those of the
+// table that was written to it.
 func (o *conversion) reopen(path string, out *output, columns []source.Column) (source.Table, error) {
 	if out.format.IsIDX {
 		t, err := source.OpenIDX(path, source.Options{Name: columns[out.options.Column].Name, MaxRecordSize: o.MaxRecordBytes})

@@ -113,12 +113,13 @@ func describeError(err error) *errorReport {
 	return e
 }
 
-// An errorReport is the error that ended a run, in the JSON report.
+// An errorReport is an error in the JSON report: the one that ended the run, or the problem of a
+// file of inspect.
 type errorReport struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Exit    int    `json:"exit"`
 	Code    string `json:"code"` // see codeNames
 	Path    string `json:"path,omitempty"`
-	Offset  *int64 `json:"offset,omitempty"` // in the decompressed data, bytes
+	Offset  *int64 `json:"offset,omitempty"` // bytes, in the file or in its decompressed contents
 }

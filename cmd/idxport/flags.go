@@ -33,7 +33,7 @@ const (
 	headingRun    = "Run"
 )
 
-// Sets of commands. The name part stands for convert with --plan.
+// Sets of commands. In them, the word "part" stands for convert with --plan.
 const (
 	inputCommands  = "convert verify inspect preview "               // read inputs; so does plan
 	viewCommands   = "convert verify preview "                       // have a convert.View; so does plan
@@ -57,7 +57,7 @@ type flagSpec struct {
 	bounds      [2]int64 // least and greatest number; a greatest of 0 means no limit
 	// to returns where the value goes: a *string, *[]string, *bool, **bool, *int or *int64.
 	to func(*settings) any
-	// parse is used instead of to for values with their own syntax.
+	// parse replaces to if the value has a syntax of its own.
 	parse func(s *settings, text string) error
 }
 
@@ -160,7 +160,7 @@ func inputFlags() []flagSpec {
 	}
 }
 
-// rowFlags returns the flags that choose columns and rows, in the order in which they apply.
+// rowFlags returns the flags that choose columns and rows.
 func rowFlags() []flagSpec {
 	return []flagSpec{
 		{name: "columns", placeholder: "NAMES", commands: "convert verify plan", heading: headingRows, usage: "only these columns, such as label or label,image",

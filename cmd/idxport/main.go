@@ -125,7 +125,8 @@ func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		// nohup ignores SIGHUP, and a shell without job control SIGINT for its background jobs.
+		// nohup starts a program with SIGHUP ignored, and a shell without job control starts
+		// background jobs with SIGINT ignored; that stays so.
 		if !signal.Ignored(s) {
 			signal.Notify(caught, s)
 		}

@@ -58,7 +58,8 @@ func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
 	return k
 }
 
-// defaultLimit returns how many images a sheet has without --images: fewer if they are large.
+// defaultLimit returns how many images a sheet has without --images, or each class if there are
+// classes: fewer if they are large.
 func (k *picker) defaultLimit() int {
 	fit := defaultBytes / k.column.RecordSize()
 	if k.classes {
@@ -149,8 +150,8 @@ func (k *picker) take(b *source.Raw) error {
 	return nil
 }
 
-// groups returns the lines of a sheet: one per class, in the order of labels or, without labels,
-// consecutive rows.
+// groups returns the lines of a sheet. With classes, there is one line per class, in the order of
+// the labels; without, each line has the next sheetColumns images.
 func (k *picker) groups(t *convert.Table) (groups []sheet.Group) {
 	tile := k.tiles(t)
 	if !k.classes {

@@ -202,7 +202,7 @@ type program struct {
 	stderr io.Writer
 }
 
-// linesEvery is how often progress is printed if there is no terminal.
+// linesEvery is how often progress is printed if it is not drawn.
 const linesEvery = 5 * time.Second
 
 // progress returns the display of a pass over total rows, −1 if unknown; title names what is read.
@@ -211,7 +211,7 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 	case r.draws():
 		b := &bar{w: r.program.stderr, title: title, total: total, start: time.Now()}
 		return b.rows, b.done
-	case r.settings.progress == "always" && !r.settings.quiet && !terminal(r.program.stderr):
+	case r.settings.progress == "always" && !r.settings.quiet:
 		return r.lines(title, total), func() {}
 	}
 	return nil, func() {}

@@ -65,7 +65,7 @@ func Failure(path, doing string, err error) error {
 	kind := fault.KindOf(err)
 	switch {
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		e.Kind, e.Hint = fault.Refused, shorten(path)
+		e.Kind, e.Hint = fault.Refused, tooLongHint(path)
 	case errors.Is(err, syscall.EILSEQ):
 		e.Kind, e.Hint = fault.Refused, "name it in UTF-8"
 	case errors.Is(err, syscall.ENOTDIR):
@@ -78,8 +78,8 @@ func Failure(path, doing string, err error) error {
 	return e
 }
 
-// shorten returns the hint for a path that is too long.
-func shorten(path string) string {
+// tooLongHint returns the hint for a path that is too long.
+func tooLongHint(path string) string {
 	for name := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if len(name) > maxName {
 			return fmt.Sprintf("shorten the name of %d bytes to %d, the limit of file systems", len(name), maxName)

@@ -62,8 +62,8 @@ func openFolder(d disk, target string, mark Mark, partial string, replaced fs.Fi
 }
 
 // Subfolder returns the subfolder with the given name, which the first call makes; "" is the folder
-// itself. It fails with fs.ErrInvalid if the name is that of the mark or not a plain file name:
-// valid UTF-8, without the separators of any system, and local on this one (see
+// itself. It fails with fs.ErrInvalid if the name is that of the mark, or is not plain. A plain
+// name is valid UTF-8, has no separator of any system, and is local on this one (see
 // [filepath.IsLocal]).
 func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 	if name != "" {

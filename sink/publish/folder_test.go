@@ -178,6 +178,10 @@ func TestForeignFilesAreKept(t *testing.T) {
 			os.RemoveAll(dir)
 			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-01234567.csv": ""})
 		}, ""},
+		{"more than 100,000 parts of a plan", PartsMark, func(t *testing.T, dir string) {
+			os.RemoveAll(dir)
+			plant(t, dir, tree{"_SUCCESS": "", "part-99999-01234567.csv": "", "part-100000-01234567.csv": ""})
+		}, ""},
 		{"parts of two plans", PartsMark, func(t *testing.T, dir string) {
 			os.RemoveAll(dir)
 			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-0123456f.csv": ""})

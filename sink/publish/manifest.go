@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -301,6 +302,8 @@ func refuseForeignParts(d disk, shown, path string) error {
 	foreign := func(name string) error {
 		return refusal(shown, fmt.Sprintf("it holds %s, which idxport did not write", name), foreignHint)
 	}
+	digits := func(e fs.DirEntry) int { return strings.IndexByte(strings.TrimPrefix(e.Name(), "part-"), '-') }
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return digits(a) - digits(b) }) // 99999, then 100000
 	marked, parts, first, plan, ext := false, 0, 0, "", ""
 	for _, entry := range entries {
 		info, err := entry.Info()

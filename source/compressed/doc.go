@@ -35,14 +35,14 @@
 // # Memory
 //
 // Decompressed data is passed on in up to three buffers of 256 KiB, so a bomb expands only as far
-// as it is read. While a caller waits for gzip data, other cores decode parts of it in advance, in
-// at most 32 MiB more, usually 5. A header may ask for a window (zstd) or a dictionary (xz): even a
-// file of a few bytes can reserve as much as the limits above. Such memory is not touched before
-// data fills it; files of about 30 bytes raised the resident size by less than 1 MiB. A seek table
-// of at most 16 MiB is held in memory. The xz library cannot reuse a dictionary, so a file of many
-// blocks leaves old ones to the garbage collector: 500 blocks in 10 KB, each with 64 MiB, peaked at
-// 334 MB. For a block whose header has its size, as with xz -T, the dictionary is no larger than
-// that.
+// as it is read. While a caller waits for gzip data, other cores decode parts of it in advance,
+// which takes at most 32 MiB more memory, usually 5 MiB. A header may ask for a window (zstd) or a
+// dictionary (xz): even a file of a few bytes can reserve as much as the limits above. Such memory
+// is not touched before data fills it; files of about 30 bytes raised the resident size by less
+// than 1 MiB. A seek table of at most 16 MiB is held in memory. The xz library cannot reuse a
+// dictionary, so a file of many blocks leaves old ones to the garbage collector: 500 blocks in 10
+// KB, each with 64 MiB, peaked at 334 MB. For a block whose header has its size, as with xz -T, the
+// dictionary is no larger than that.
 //
 // # Goroutines
 //

@@ -45,8 +45,8 @@ type formatInfo struct {
 	match func(prefix []byte) bool
 
 	// open starts decoding at the first byte of in. The returned reader, which may be an io.Closer,
-	// ends with io.EOF only if in ended where the format allows it. If it takes bytes from in
-	// before it decodes them, it has a method unread() int that returns their number. Its errors
+	// ends with io.EOF only if the input ended where the format allows it. If it takes bytes from
+	// in before it decodes them, it has a method unread() int that returns their number. Its errors
 	// are interpreted by [decoding.classify]. It may use other cores while wanted returns true,
 	// which means that a caller waits for data.
 	open func(in *bufio.Reader, wanted func() bool) (io.Reader, error)
@@ -105,8 +105,8 @@ func openZstd(in *bufio.Reader, _ func() bool) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// newZstdDecoder returns the library's decoder for in. in may be nil if Reset is called before
-// Read.
+// newZstdDecoder returns the library's decoder of an input, which may be nil if Reset is called
+// before Read.
 func newZstdDecoder(in io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(in,
 		zstd.WithDecoderConcurrency(1), // no goroutines: this package has one already

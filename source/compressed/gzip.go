@@ -107,7 +107,7 @@ func (g *gzipReader) nextMember() error {
 	return g.openMember()
 }
 
-// skipZeros reads in to its end and then returns io.EOF. All bytes must be zero.
+// skipZeros reads the rest of an input, which must be zero bytes, and returns io.EOF.
 func skipZeros(in io.Reader) error {
 	buf := make([]byte, 512)
 	for {

@@ -28,7 +28,7 @@ type SeekReader struct {
 	// Used only by the reading goroutine.
 	offset   int64           // of the byte that Read returns next
 	nextData int64           // offset of the byte that readNext returns next
-	until    int64           // end of the data that is decoded in advance; 0 means the end of the current frame
+	aheadEnd int64           // end of the data that is decoded in advance; 0 means the end of the current frame
 	decoding *decoding       // nil before decodeFrom
 	frames   *frameDecoder   // the decoder of decoding
 	source   *countingReader // the input of frames
@@ -46,10 +46,10 @@ func NewSeekReader(file io.ReadSeeker, t *SeekTable) *SeekReader {
 	return &SeekReader{file: file, table: t}
 }
 
-// ReadAhead tells the reader that the data before offset until will be read. Another goroutine
-// decodes it in advance, up to the end of the last frame with such data. Data after until can still
+// ReadAhead tells the reader that the data up to the offset end will be read. Another goroutine
+// decodes it in advance, up to the end of the last frame with such data. Data from end on can still
 // be read.
-func (s *SeekReader) ReadAhead(until int64) { s.until = until }
+func (s *SeekReader) ReadAhead(end int64) { s.aheadEnd = end }
 
 // Seek sets the offset of the next Read in the data, from 0 to the Size of the table. That Read
 // seeks in the file, unless the byte is still to come in the frame being read.
@@ -179,12 +179,12 @@ func (s *SeekReader) resume() error {
 	}
 	f := s.frames
 	switch {
-	case s.until == 0:
+	case s.aheadEnd == 0:
 		f.stop = s.table.frameWith(f.next.data).index + 1
-	case s.until >= s.table.Size() || f.next.data >= s.until: // until is the end, or was already passed
+	case s.aheadEnd >= s.table.Size() || f.next.data >= s.aheadEnd: // aheadEnd is the end of the data, or was passed
 		f.stop = -1
 	default:
-		f.stop = s.table.frameWith(s.until-1).index + 1
+		f.stop = s.table.frameWith(s.aheadEnd-1).index + 1
 	}
 	s.source.limit = f.limit()
 	if s.ahead == nil {

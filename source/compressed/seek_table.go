@@ -23,7 +23,7 @@ const (
 
 const (
 	// maxSeekTable is the size in bytes of the largest table that is used: that of 1,398,099 frames
-	// with checksums, or 1.4 TB in frames of 1 MiB.
+	// with checksums, or 1.3 TiB in frames of 1 MiB.
 	maxSeekTable = 16 << 20
 
 	// seekTail is how much of the end of a file is read to find the table. This includes a table of

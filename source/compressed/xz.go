@@ -176,7 +176,7 @@ func (s *xzSummer) add(unpadded, uncompressed int64) {
 }
 
 // readIndex reads the rest of the index, after its indicator, compares it with the blocks, and
-// returns its size in bytes (4).
+// returns its size in bytes.
 func (x *xzReader) readIndex() (size int64, err error) {
 	in := &summingReader{in: x.in, crc: crc32.Update(0, crc32.IEEETable, []byte{0}), count: 1}
 	blocks, err := readXZSize(in)

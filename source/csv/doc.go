@@ -21,8 +21,8 @@
 //	labels       whole numbers are integers, even if written 5.0, as when labels and pixels were in
 //	             one array
 //	types        from the first megabyte and the last 64 KiB: integers 0…255 are uint8, others
-//	             int32; larger ones and numbers with a point or an exponent are float64, or float32 if
-//	             each is the shortest text of a float32 and some have 8 or 9 digits
+//	             int32; larger ones, and numbers with a point or an exponent, are float64, or
+//	             float32 if each is the shortest text of a float32 and some have 8 or 9 digits
 //
 // [Table.Notes] mentions all of it, and options override it. Every value is checked: if the type of
 // its column cannot hold it, the error has the row, the column, the value and the type. Types of

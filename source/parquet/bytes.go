@@ -131,9 +131,9 @@ func (v *deltaBytes) next() ([]byte, error) {
 	return v.value, nil
 }
 
-// delta decodes DELTA_BINARY_PACKED integers: the first one, then blocks of bit-packed differences
-// between neighbours, from each of which the smallest difference of the block is subtracted (see
-// Encodings.md of the Parquet format).
+// delta decodes DELTA_BINARY_PACKED integers: the first one, then blocks of differences between
+// neighbours. A block has its smallest difference, and then each difference minus the smallest,
+// bit-packed (see Encodings.md of the Parquet format).
 type delta struct {
 	src        []byte // the bytes after the current miniblock
 	perMini    int    // values per miniblock

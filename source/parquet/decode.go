@@ -8,7 +8,7 @@ import (
 
 // leafData is the data of a leaf that Read has stored for one batch.
 type leafData struct {
-	dst    []byte // the elements of all rows, unless they are bytes
+	dst    []byte // the elements of all rows; not used for byte arrays
 	pages  []deferredPage
 	bodies []byte // of pages, one after another
 
@@ -30,14 +30,15 @@ func (d *leafData) reset() {
 	d.pages, d.bodies, d.values, d.spans = d.pages[:0], d.bodies[:0], d.values[:0], d.spans[:0]
 }
 
-// decodeEntries decodes the next n entries of c. The first one has index entry in its row, which
-// has index fileRow in the file and batchRow in the batch. Elements are stored in dst, which has
-// room for all rows of the batch; byte arrays are passed to emit, with their row in the batch.
+// decodeEntries decodes the next n entries of c. entry is the index of the first one in its row;
+// fileRow and batchRow are the indices of that row in the file and in the batch. Elements are
+// stored in dst, which has room for all rows of the batch; byte arrays are passed to emit, with
+// their row in the batch.
 func (l *leaf) decodeEntries(c *cursor, entry, n int, fileRow int64, dst []byte, batchRow int, emit func(row int, value []byte) error) error {
 	if err := l.check(c, entry, n, fileRow); err != nil || l.valueCount(n) == 0 {
 		return err
 	}
-	if !l.isBytes() {
+	if !l.isByteArray() {
 		from := (batchRow*l.entries + entry) * l.element.size
 		err := c.fixed.read(dst[from : from+n*l.element.size])
 		if m, ok := err.(*rangeError); ok {
@@ -80,7 +81,7 @@ type decoding struct {
 	scratch *[]byte
 }
 
-// numbers decodes the deferred pages of leaf i, whose values are not bytes.
+// numbers decodes the deferred pages of leaf i, whose values are not byte arrays.
 func (d *decoding) numbers(i int) error {
 	data := &d.data[i]
 	for k := range data.pages {
@@ -91,7 +92,8 @@ func (d *decoding) numbers(i int) error {
 	return nil
 }
 
-// eachValue calls emit with the values of leaf i, which are bytes, and their rows in the batch.
+// eachValue calls emit with the values of leaf i, which are byte arrays, and their rows in the
+// batch.
 func (d *decoding) eachValue(i int, emit func(row int, value []byte) error) error {
 	data, l := &d.data[i], d.leaves[i]
 	for _, s := range data.spans {
@@ -120,9 +122,9 @@ func (d *decoding) decode() error {
 		return d.images()
 	case d.Form == columnar.SparkImages:
 		return d.spark()
-	case d.leaves[0].isBytes():
+	case d.leaves[0].isByteArray():
 		return d.records(0, func(record, value []byte) { copy(record, value) })
-	case len(d.leaves) == 1: // numbers writes its elements to the records
+	case len(d.leaves) == 1: // the elements of the only leaf are the records: no copy is needed
 		return d.numbers(0)
 	}
 	return d.flat()

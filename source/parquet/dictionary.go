@@ -33,7 +33,7 @@ func (d *dictionary) footprint() int64 {
 // newDictionary returns a dictionary of n PLAIN values.
 func newDictionary(l *leaf, src []byte, n int) (*dictionary, error) {
 	d := &dictionary{n: n}
-	if l.isBytes() {
+	if l.isByteArray() {
 		values := &plainBytes{src}
 		d.encoded, d.starts = src, make([]uint32, 0, min(n, len(src)/4)) // each entry begins with its length, 4 bytes
 		for range n {
@@ -89,7 +89,7 @@ func newIndices(p *page, src []byte) (runs, error) {
 		return runs{}, damaged("found indices into a dictionary, but no dictionary before them")
 	}
 	if len(src) == 0 {
-		return runs{}, nil // a page without values may omit the width; runs.next fails
+		return runs{}, nil // a page without values may omit the width; if values are read, runs.next returns an error
 	}
 	if src[0] > 32 {
 		return runs{}, damaged("found indices of %d bits, expected at most 32", src[0])

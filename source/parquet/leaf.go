@@ -22,30 +22,30 @@ type leaf struct {
 	element  element // not for BYTE_ARRAY
 	maxBytes int     // limit of the bytes of a BYTE_ARRAY value
 
-	// Every row has the same levels: its number of entries is entries, their definition level is
-	// defined, and their repetition levels are pattern[:entries]. If rows are short, pattern
-	// repeats them, so that long runs are compared at once.
-	entries int
-	defined int
-	pattern []byte
-	shape   string // of a row, for messages
+	// All rows have the same levels. The field entries is the number of entries of a row,
+	// definition is the definition level of each entry, and pattern[:entries] has their repetition
+	// levels. If rows are short, pattern repeats them, so that long runs are compared at once.
+	entries    int
+	definition int
+	pattern    []byte
+	shape      string // of a row, for messages
 }
 
 // valueCount returns the number of values of n entries: n, or 0 if they are empty lists.
 func (l *leaf) valueCount(n int) int {
-	if l.defined < l.maxDefinition {
+	if l.definition < l.maxDefinition {
 		return 0
 	}
 	return n
 }
 
-// isBytes reports whether values are bytes of any size.
-func (l *leaf) isBytes() bool { return l.kind() == format.ByteArray }
+// isByteArray reports whether the values are byte arrays, each with a length of its own.
+func (l *leaf) isByteArray() bool { return l.kind() == format.ByteArray }
 
 // expect sets the levels of every row: the repetition levels of its entries, and the definition
 // level of all of them.
-func (l *leaf) expect(repetition []byte, defined int) {
-	l.entries, l.defined, l.pattern = len(repetition), defined, repetition
+func (l *leaf) expect(repetition []byte, definition int) {
+	l.entries, l.definition, l.pattern = len(repetition), definition, repetition
 	if l.maxRepetition == 0 {
 		return
 	}
@@ -81,7 +81,7 @@ func (l *leaf) open(p *page, body []byte, buf *[]byte) (c *cursor, err error) {
 	if err != nil || l.valueCount(p.entries) == 0 {
 		return c, err
 	}
-	if l.isBytes() {
+	if l.isByteArray() {
 		c.bytes, err = newBytes(p, c.values)
 	} else {
 		c.fixed, err = newFixed(&l.element, l.kind(), p, c.values)
@@ -128,8 +128,8 @@ func (l *leaf) levels(p *page, body []byte, buf *[]byte) (c *cursor, err error) 
 	return c, nil
 }
 
-// check skips the levels of the next n entries of c, and compares them with the expected ones. The
-// first one has index entry in its row, which has index fileRow in the file.
+// check skips the levels of the next n entries of c, and compares them with the expected ones.
+// entry is the index of the first one in its row, and fileRow is the index of that row in the file.
 func (l *leaf) check(c *cursor, entry, n int, fileRow int64) error {
 	matched := n
 	if l.maxRepetition > 0 {
@@ -139,7 +139,7 @@ func (l *leaf) check(c *cursor, entry, n int, fileRow int64) error {
 		}
 	}
 	if l.maxDefinition > 0 {
-		present, other, err := c.definition.match([]byte{byte(l.defined)}, 0, min(n, matched+1))
+		present, other, err := c.definition.match([]byte{byte(l.definition)}, 0, min(n, matched+1))
 		if err != nil {
 			return err
 		}

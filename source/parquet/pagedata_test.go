@@ -90,7 +90,7 @@ func TestCutPages(t *testing.T) {
 // TestLevelsOfVersion2 separates the levels of a page of version 2, whose header has their sizes.
 func TestLevelsOfVersion2(t *testing.T) {
 	t.Parallel()
-	l := &leaf{file: &file{codecs: newCodecs()}, node: kindNode(format.Int32), defined: 1}
+	l := &leaf{file: &file{codecs: newCodecs()}, node: kindNode(format.Int32), definition: 1}
 	l.maxRepetition, l.maxDefinition = 1, 1
 	body := []byte("rrddd")
 	for name, c := range map[string]struct {

@@ -127,7 +127,7 @@ func repetitions(shape []int) []byte {
 // values of a batch. The file must have rows.
 func firstValue(l *leaf) ([]byte, error) {
 	var data leafData
-	if !l.isBytes() {
+	if !l.isByteArray() {
 		data.dst = make([]byte, l.element.size)
 	}
 	s := newStream(l)

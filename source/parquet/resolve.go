@@ -119,8 +119,9 @@ func (n *node) number() source.NumberKind {
 	return source.NoNumber
 }
 
-// rawNumber returns the kind of the numbers of n as PLAIN pages store them: narrow integers have 32
-// bits, and booleans are expanded to bytes.
+// rawNumber returns the kind of the numbers of n before they are converted. They are as in PLAIN
+// pages, where narrow integers have 32 bits; only booleans, which are bits there, have been
+// expanded to bytes.
 func (n *node) rawNumber() source.NumberKind {
 	switch number := n.number(); {
 	case number == source.NumberBool:

@@ -265,7 +265,7 @@ func (s *stream) skip(n int64) error {
 func (s *stream) discard(n int) (int, error) {
 	n = int(min(int64(n), s.rowsLeft))
 	var data leafData
-	if !s.isBytes() {
+	if !s.isByteArray() {
 		n = max(1, min(n, (1<<20)/max(1, s.entries*s.element.size)))
 		data.dst = make([]byte, n*s.entries*s.element.size)
 	}

@@ -115,7 +115,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		for k, l := range c.leaves {
 			data := &state.data[c.first+k]
 			switch {
-			case l.isBytes():
+			case l.isByteArray():
 			case len(c.leaves) == 1:
 				data.dst = b.Columns[i]
 			default:

@@ -11,7 +11,7 @@ import (
 
 // An element describes the conversion of a leaf's values to the elements of a column.
 type element struct {
-	width  int  // bytes of a value in PLAIN pages
+	width  int  // bytes of a value in PLAIN pages, or 1 for booleans
 	size   int  // bytes of an element
 	same   bool // values and elements have the same bytes
 	number source.NumberKind
@@ -76,7 +76,7 @@ const blockValues = 512
 // decodedValues decodes values of other encodings to PLAIN, and then converts them.
 type decodedValues struct {
 	element *element
-	decode  func(raw []byte) error // fills raw with PLAIN values
+	decode  func(raw []byte) error // fills raw with PLAIN values, or a byte for each boolean
 	raw     []byte
 }
 
@@ -99,7 +99,7 @@ func (v *decodedValues) read(dst []byte) error {
 	return nil
 }
 
-// newFixed returns the values of p, a page of the physical type kind, which are encoded in src.
+// newFixed returns the values of the page p, which are encoded in src. kind is their physical type.
 func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, error) {
 	switch encoding := p.encoding; {
 	case encoding == format.RLEDictionary || encoding == plainDictionary:
