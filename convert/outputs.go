@@ -176,6 +176,9 @@ func endsAsFolder(path string) bool {
 
 // unknownExtension returns the error for an output whose name has an unknown file extension.
 func unknownExtension(arg, ext string) error {
+	if strings.HasSuffix(arg, ".{format}") {
+		return usagef("-o %s: the format is not known", arg).WithHint("write -o csv=%s -o parquet=%[1]s, or a folder: -o out/ --to csv,parquet", shell.Quote(arg))
+	}
 	inner := strings.TrimSuffix(arg, ext)
 	if f, _, ok := formats.ByName(inner); ok && (ext == ".gz" || ext == ".zst") {
 		advice := "; --compression compresses it"
