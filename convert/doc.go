@@ -17,7 +17,7 @@
 //	outputs.go     -o and the flags about formats, parsed
 //	conversion.go  all options together, validated
 //	selection.go   the rows that --where, --holdout, --shuffle and --take choose
-//	rows.go        the table that is written: transformed, and its rows
+//	rows.go        the table that is written: its transformations, and which of its rows are taken
 //	output.go      one output: a file, a folder, an object or a stream
 //	expand.go      from each -o to its outputs of each split
 //	verify.go      two tables, compared value by value

@@ -27,8 +27,7 @@ type Scratch func() (*os.File, error)
 // Select returns the rows of t that s selects, in its order. They are read like this:
 //
 //   - Of uncompressed IDX files on this machine with rows of at least 64 bytes, only the selected
-//
-// rows are read.
+//     rows are read.
 //   - Everything else is read from start to end, and rows that are not selected are skipped.
 //     Without [Selection.StopEarly], the end of the file is reached and checked. If the rows are
 //     selected in another order than the table's, they are held in memory, or in a scratch file if

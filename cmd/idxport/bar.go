@@ -16,7 +16,7 @@ import (
 const barEvery = 100 * time.Millisecond
 
 // A bar is a line of a terminal that is redrawn while rows are read. (The popular library for this
-// links an HTTP server, an eighth of the binary and of its start-up time.)
+// links an HTTP server, which would be an eighth of the binary and of its start-up time.)
 type bar struct {
 	w     io.Writer
 	title string
@@ -51,7 +51,7 @@ func (b *bar) done() {
 	b.closed = true
 }
 
-// text returns the line, of at most columns, such as
+// text returns the line, at most columns wide, such as
 // "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes the columns that
 // the words leave; if there are none, the title is cut.
 func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
@@ -69,7 +69,7 @@ func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
 	return fit(b.title, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)
 }
 
-// fit returns title followed by text, shortened to columns.
+// fit returns title followed by text, shortened to a width of columns.
 func fit(title, text string, columns int) string {
 	return shorten(shorten(title, columns-width(text))+text, columns)
 }
@@ -84,7 +84,8 @@ func columns(w io.Writer) int {
 	return 80
 }
 
-// shorten cuts text to columns: only a line that does not wrap can be redrawn.
+// shorten cuts off the end of text if it is more than columns wide: only a line that does not wrap
+// can be redrawn.
 func shorten(text string, columns int) string {
 	for i, r := range text {
 		if columns -= width(string(r)); columns < 0 {

@@ -34,8 +34,8 @@ and never evaluates what was typed. Install it with the line for your shell:
 // where WORD is the word at the cursor, up to the cursor, and BEFORE the words between idxport and
 // WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints the candidates for
 // WORD, each on a line with a tab and a description, and an empty line if the shell should complete
-// paths too, for WORD or after its last =. The script adds a space after each value that does not
-// end with =.
+// paths too. The path is WORD, or the part of WORD after its last =. The script adds a space after
+// each value that does not end with =.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -219,7 +219,8 @@ func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 }
 
 // formatList returns the candidates for list, formats separated by commas, the last incomplete. The
-// rest must be known formats, so that nothing else is ever printed.
+// formats before it must be known: they are part of each candidate, and text that is not a format
+// is never printed back.
 func formatList(list string) (found []candidate) {
 	names := strings.Split(list, ",")
 	before := names[:len(names)-1]

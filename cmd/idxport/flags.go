@@ -35,11 +35,11 @@ const (
 
 // Sets of commands. In them, the word "part" stands for convert with --plan.
 const (
-	inputCommands  = "convert verify inspect preview "               // read inputs; so does plan
-	viewCommands   = "convert verify preview "                       // have a convert.View; so does plan
+	inputCommands  = "convert verify inspect preview "               // read inputs; plan does too, and is added to the flags that it has
+	viewCommands   = "convert verify preview "                       // have a convert.View; plan too, as above
 	workerCommands = "convert part verify inspect "                  // have --workers
 	planCommands   = "commit status abort "                          // need an existing plan
-	reporting      = workerCommands + planCommands + "plan preview " // report what they do
+	reportCommands = workerCommands + planCommands + "plan preview " // report what they do
 )
 
 // A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
@@ -57,7 +57,7 @@ type flagSpec struct {
 	bounds      [2]int64 // least and greatest number; a greatest of 0 means no limit
 	// to returns where the value goes: a *string, *[]string, *bool, **bool, *int or *int64.
 	to func(*settings) any
-	// parse replaces to if the value has a syntax of its own.
+	// parse is set instead of the field to, if the value has a syntax of its own.
 	parse func(s *settings, text string) error
 }
 
@@ -97,7 +97,7 @@ func outputFlags() []flagSpec {
 			detail: "Like --rows-per-file, but by size, such as 128MB or 64MiB. M and MB are 10^6 bytes, Mi and MiB are 2^20. A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
 			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", heading: headingOutput, often: true, usage: "do nothing if the outputs are up to date",
-			detail: "Outputs are up to date if they were made from the same inputs with the same options. To find out, idxport keeps an empty hidden file beside each output, with a hash of the inputs and options in its name. " +
+			detail: "Outputs are up to date if an earlier run with --if-changed made them from the same inputs with the same options. To find out, such a run leaves an empty hidden file beside each output, with a hash of the inputs and options in its name. " +
 				"If any output is not up to date, all outputs are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
 		{name: "verify", commands: "convert part", heading: headingOutput, often: true, usage: "read outputs back and compare before publishing",
@@ -245,12 +245,12 @@ func planFlags() []flagSpec {
 // runFlags returns the flags that control how a command runs and reports.
 func runFlags() []flagSpec {
 	return []flagSpec{
-		{name: "quiet q", commands: reporting, heading: headingRun, often: true, usage: "print only warnings and errors",
+		{name: "quiet q", commands: reportCommands, heading: headingRun, often: true, usage: "print only warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
-		{name: "json", commands: reporting, heading: headingRun, often: true, usage: "print a JSON report to standard output",
+		{name: "json", commands: reportCommands, heading: headingRun, often: true, usage: "print a JSON report to standard output",
 			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
-		{name: "log-format", placeholder: "FORMAT", commands: reporting, heading: headingRun, preset: "text", usage: "format of messages: text (default) or json",
+		{name: "log-format", placeholder: "FORMAT", commands: reportCommands, heading: headingRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
 		{name: "progress", placeholder: "WHEN", commands: workerCommands + "preview", heading: headingRun, preset: "auto", usage: "show progress: auto (default), always or never",
 			detail:  "With auto, it is shown if standard error is a terminal.",

@@ -61,8 +61,9 @@ func (p *program) start(ctx context.Context, root *cli.Command, args []string) e
 	return root.Run(ctx, args)
 }
 
-// checkValues returns an error if a flag is followed by another flag instead of its value, as in
-// -o --overwrite. Numbers, such as "-100:" for --rows, are values.
+// checkValues returns an error if what follows a flag begins with a hyphen, as in -o --overwrite:
+// it is taken for another flag instead of the value. Numbers, such as "-100:" for --rows, are
+// values.
 func checkValues(args []string) error {
 	placeholders := map[string]string{} // the placeholder of each flag's value, "" for a switch
 	for _, f := range flagsOf(commandOf(args)) {

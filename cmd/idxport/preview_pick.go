@@ -58,8 +58,8 @@ func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
 	return k
 }
 
-// defaultLimit returns how many images a sheet has without --images, or each class if there are
-// classes: fewer if they are large.
+// defaultLimit returns the number of images on a sheet without --images or, if there are classes,
+// of each class. It is lower for large images.
 func (k *picker) defaultLimit() int {
 	fit := defaultBytes / k.column.RecordSize()
 	if k.classes {

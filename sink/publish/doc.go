@@ -70,7 +70,8 @@
 // # Marks
 //
 // The [Mark] of a folder shows that the folder is complete and was written by idxport. A folder is
-// replaced only if it holds exactly what was published.
+// replaced only if it has a mark and no files but those of the mark, by name. The contents of files
+// are not compared, except the text of a card.
 //
 // [ManifestMark] is the file _manifest.json, for folders whose files are in subfolders, one level
 // deep:
@@ -92,8 +93,8 @@
 // that they do not depend on the order of writing. The term of a file in "content" is the SHA-256
 // of the concatenation of its subfolder, "/", its name, a zero byte and the SHA-256 of its bytes;
 // version 1 had the length of the file and its bytes in place of that SHA-256. The term in "names"
-// is the SHA-256 of the name, so a listing suffices to check that a folder holds exactly what was
-// published.
+// is the SHA-256 of the name, so a listing suffices to check that a folder has exactly the files
+// that were published, by name.
 //
 // [CardMark] is README.md, for folders with a card, a text for people. Its last line is
 //

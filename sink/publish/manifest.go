@@ -134,15 +134,15 @@ func (s *sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// contentTerm returns the term of a file whose content has the SHA-256 digest content. It allocates
-// nothing for names of a usual length, as there may be 60,000 files.
-func contentTerm(subfolder, name string, content []byte) sum {
+// contentTerm returns the term of a file in "content"; digest is the SHA-256 of its bytes. It
+// allocates nothing for names of a usual length, as there may be 60,000 files.
+func contentTerm(subfolder, name string, digest []byte) sum {
 	var scratch [256]byte
 	term := append(scratch[:0], subfolder...)
 	term = append(term, '/')
 	term = append(term, name...)
 	term = append(term, 0)
-	return sha256.Sum256(append(term, content...))
+	return sha256.Sum256(append(term, digest...))
 }
 
 func nameTerm(name string) sum { return sha256.Sum256([]byte(name)) }

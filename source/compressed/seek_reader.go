@@ -238,7 +238,7 @@ func (s *SeekReader) Close() error {
 // user raises limit before it needs more.
 type countingReader struct {
 	r             io.Reader
-	offset, limit int64 // offsets in r
+	offset, limit int64 // counted from where the user set offset
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
@@ -250,7 +250,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errPaused is the error of a frameDecoder that has reached the frame to pause before.
+// errPaused is the error of a frameDecoder that has reached the frame before which it pauses.
 var errPaused = errors.New("paused")
 
 // A frameDecoder decodes the frames of a seek table, one after another, and compares each with its
@@ -260,13 +260,13 @@ type frameDecoder struct {
 	table *SeekTable
 	next  position // where the next frame begins
 	index int      // of the next frame
-	stop  int      // index of the frame to pause before, or −1
+	stop  int      // index of the frame before which it pauses, or −1
 
 	in      *bufio.Reader
 	decoder *zstd.Decoder
 
 	// The current frame.
-	packed  *lastBytes  // nil between frames
+	frame   *frameInput // its compressed bytes; nil between frames
 	left    int64       // bytes of data not yet decoded
 	wantSum uint32      // expected checksum of the data, if the table has one
 	hash    hash.Hash64 // of the data; nil if the frame has its own checksum, or the table has none
@@ -294,9 +294,9 @@ func (f *frameDecoder) limit() int64 {
 func (f *frameDecoder) Read(p []byte) (int, error) {
 	for {
 		switch {
-		case f.packed != nil && f.left > 0:
+		case f.frame != nil && f.left > 0:
 			return f.readFrame(p)
-		case f.packed != nil:
+		case f.frame != nil:
 			if err := f.closeFrame(); err != nil {
 				return 0, err
 			}
@@ -325,11 +325,11 @@ func (f *frameDecoder) openFrame() error {
 		f.wantSum = sum
 		f.hash = xxhash.New()
 	}
-	f.packed = &lastBytes{in: io.LimitedReader{R: f.in, N: frame.packedSize}, keep: hasChecksum(head) && f.hash != nil}
-	if f.packed.keep {
+	f.frame = &frameInput{in: io.LimitedReader{R: f.in, N: frame.packedSize}, keep: hasChecksum(head) && f.hash != nil}
+	if f.frame.keep {
 		f.hash = nil
 	}
-	return f.decoder.Reset(f.packed)
+	return f.decoder.Reset(f.frame)
 }
 
 // hasChecksum reports whether a frame that begins with head, 5 bytes, ends with a checksum (RFC
@@ -375,20 +375,20 @@ func (f *frameDecoder) closeFrame() error {
 	switch {
 	case f.hash != nil:
 		found = uint32(f.hash.Sum64())
-	case f.packed.keep: // verified by the decoder
-		found = binary.LittleEndian.Uint32(f.packed.last[:])
+	case f.frame.keep: // verified by the decoder
+		found = binary.LittleEndian.Uint32(f.frame.last[:])
 	}
 	if found != f.wantSum {
 		return corrupt("found frame %d with the checksum %08x, expected %08x, as the seek table says", f.index, found, f.wantSum)
 	}
-	f.packed, f.next, f.index = nil, frame.end(), f.index+1
+	f.frame, f.next, f.index = nil, frame.end(), f.index+1
 	return nil
 }
 
 // classify turns the error for an early end into one for corrupt data if the frame continues beyond
 // its end in the table. Otherwise the input itself ends early, and err is returned.
 func (f *frameDecoder) classify(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) && f.packed.in.N == 0 {
+	if errors.Is(err, io.ErrUnexpectedEOF) && f.frame.in.N == 0 {
 		end := f.table.frame(f.index, f.next).end().packed
 		return corrupt("frame %d continues at byte %d, expected its end there, as the seek table says", f.index, end)
 	}
@@ -420,14 +420,14 @@ func (f *frameDecoder) Close() error {
 	return nil
 }
 
-// lastBytes reads a frame and, if keep is set, remembers its last four bytes.
-type lastBytes struct {
+// frameInput reads a frame and, if keep is set, remembers its last four bytes.
+type frameInput struct {
 	in   io.LimitedReader
 	keep bool
 	last [4]byte
 }
 
-func (l *lastBytes) Read(p []byte) (int, error) {
+func (l *frameInput) Read(p []byte) (int, error) {
 	n, err := l.in.Read(p)
 	switch {
 	case !l.keep:

@@ -26,7 +26,7 @@ type xzReader struct {
 	in    *bufio.Reader
 	flags [2]byte   // stream flags: the kind of check
 	block *xzBlock  // nil between blocks
-	index *xzSummer // over the blocks of this stream
+	found *xzSummer // the blocks read so far in this stream; readIndex compares them with the index
 }
 
 func openXZ(in *bufio.Reader, _ func() bool) (io.Reader, error) {
@@ -50,7 +50,7 @@ func (x *xzReader) read(p []byte) (int, error) {
 	}
 	n, err := x.block.Read(p)
 	if err == io.EOF {
-		x.index.add(x.block.unpaddedSize(), x.block.size)
+		x.found.add(x.block.unpaddedSize(), x.block.size)
 		x.block, err = nil, nil
 	}
 	return n, err
@@ -101,7 +101,7 @@ func (x *xzReader) streamHeader() error {
 	if x.flags[0] != 0 || x.flags[1] > 0xf {
 		return unsupported("unknown xz stream flags %x", x.flags)
 	}
-	x.index = newXZSummer()
+	x.found = newXZSummer()
 	return nil
 }
 
@@ -179,26 +179,26 @@ func (s *xzSummer) add(unpadded, uncompressed int64) {
 // returns its size in bytes.
 func (x *xzReader) readIndex() (size int64, err error) {
 	in := &summingReader{in: x.in, crc: crc32.Update(0, crc32.IEEETable, []byte{0}), count: 1}
-	blocks, err := readXZSize(in)
+	blocks, err := readXZInteger(in)
 	if err != nil {
 		return 0, err
 	}
-	if blocks != x.index.blocks {
-		return 0, corrupt("found %d blocks, expected %d, as the index says", x.index.blocks, blocks)
+	if blocks != x.found.blocks {
+		return 0, corrupt("found %d blocks, expected %d, as the index says", x.found.blocks, blocks)
 	}
 	listed := newXZSummer()
 	for range blocks {
-		unpadded, err := readXZSize(in)
+		unpadded, err := readXZInteger(in)
 		if err != nil {
 			return 0, err
 		}
-		uncompressed, err := readXZSize(in)
+		uncompressed, err := readXZInteger(in)
 		if err != nil {
 			return 0, err
 		}
 		listed.add(unpadded, uncompressed)
 	}
-	if [32]byte(listed.sum.Sum(nil)) != [32]byte(x.index.sum.Sum(nil)) {
+	if [32]byte(listed.sum.Sum(nil)) != [32]byte(x.found.sum.Sum(nil)) {
 		return 0, corrupt("the index differs from the blocks")
 	}
 	return in.end()

@@ -156,12 +156,12 @@ func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
 		return unsupported("xz filters other than a single LZMA2")
 	}
 	if flags&0x40 != 0 {
-		if h.compressed, err = readXZSize(fields); err != nil {
+		if h.compressed, err = readXZInteger(fields); err != nil {
 			return err
 		}
 	}
 	if flags&0x80 != 0 {
-		if h.uncompressed, err = readXZSize(fields); err != nil {
+		if h.uncompressed, err = readXZInteger(fields); err != nil {
 			return err
 		}
 	}
@@ -179,14 +179,14 @@ func (h *xzBlockHeader) parse(flags byte, fields *bytes.Reader) (err error) {
 // parseFilter reads the LZMA2 filter, number 0x21 with one byte of properties: the size of the
 // dictionary (5.3.1). For a smaller block, its own size suffices.
 func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
-	id, err := readXZSize(fields)
+	id, err := readXZInteger(fields)
 	if err != nil {
 		return err
 	}
 	if id != 0x21 {
 		return unsupported("xz filter %#x", id)
 	}
-	length, err := readXZSize(fields)
+	length, err := readXZInteger(fields)
 	if err != nil {
 		return err
 	}
@@ -208,9 +208,9 @@ func (h *xzBlockHeader) parseFilter(fields *bytes.Reader) error {
 	return nil
 }
 
-// readXZSize reads a multibyte integer: seven bits to a byte, the lowest first, in at most nine
+// readXZInteger reads a multibyte integer: seven bits to a byte, the lowest first, in at most nine
 // bytes (1.2).
-func readXZSize(in io.ByteReader) (int64, error) {
+func readXZInteger(in io.ByteReader) (int64, error) {
 	var v int64
 	for i := range 9 {
 		b, err := in.ReadByte()

@@ -39,7 +39,7 @@ func arrowFields(encoded string) map[string]arrow.FieldInfo {
 // describeField describes n, a child of the root or of a struct, for package columnar. info is from
 // the Arrow schema.
 func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
-	value := n.value()
+	value := n.innermost()
 	f := columnar.Field{Name: n.Name, Metadata: info.Metadata, Number: value.number(), Size: int(n.TypeLength.V)}
 	if f.Type = value.describe(); value.index >= 0 {
 		f.Type = "values of the type " + f.Type
@@ -80,8 +80,8 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 	return f
 }
 
-// value returns the innermost element of nested lists, or n.
-func (n *node) value() *node {
+// innermost returns the node below nodes of one child, such as the element of nested lists, or n.
+func (n *node) innermost() *node {
 	for n.index < 0 && len(n.children) == 1 {
 		n = n.children[0]
 	}
@@ -89,7 +89,7 @@ func (n *node) value() *node {
 }
 
 // physicalOnly reports whether n has a physical type, but no logical type. If n has a logical type,
-// its BYTE_ARRAY values are text or documents.
+// its BYTE_ARRAY values are text, documents or decimals.
 func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
 func (n *node) isDecimal() bool {
@@ -198,7 +198,7 @@ func (*firstRows) Names(int) ([]string, error) { return nil, nil }
 
 // Lengths returns the lengths of the lists in the first row.
 func (r *firstRows) Lengths(i int) ([]int, error) {
-	l := r.file.newLeaf(r.file.root.children[i].value())
+	l := r.file.newLeaf(r.file.root.children[i].innermost())
 	l.element = numberElement(l.rawNumber(), l.number().DType())
 	first, err := firstRow(l, max(1, r.maxRecord/int64(l.element.size)))
 	if err != nil {
@@ -251,7 +251,7 @@ func (r *firstRows) column(c columnar.Column) *column {
 		for _, i := range c.Fields {
 			l := r.lists[i]
 			if l == nil {
-				l = r.file.newLeaf(r.file.root.children[i].value())
+				l = r.file.newLeaf(r.file.root.children[i].innermost())
 			}
 			l.setType(c.DType)
 			col.leaves = append(col.leaves, l)

@@ -17,7 +17,7 @@ type runs struct {
 	packed bool
 	value  uint32 // of a run-length run
 	bits   []byte // of a bit-packed run
-	pos    int    // number of values in the field bits that were read
+	pos    int    // number of values already read from bits
 }
 
 // next ensures that the current run has another value.

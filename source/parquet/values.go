@@ -70,7 +70,7 @@ func (v *plainValues) read(dst []byte) error {
 	return v.element.fillChecked(dst, src)
 }
 
-// blockValues is the number of values that are decoded, and then converted, at a time.
+// blockValues is the maximum number of values that are decoded, and then converted, at a time.
 const blockValues = 512
 
 // decodedValues decodes values of other encodings to PLAIN, and then converts them.
