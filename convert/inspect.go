@@ -106,8 +106,24 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 				return err
 			}
 		}
+		if first == nil && o.tables != nil && len(s.Files) > 1 {
+			first = o.checkCounts(ctx, s)
+		}
 	}
 	return first
+}
+
+// checkCounts returns an error if the arrays of s have different numbers of records. Those of IDX
+// files are compared when they are found.
+func (o *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
+	t, err := o.open(ctx, s, nil, true)
+	switch {
+	case err == nil:
+		_ = t.Close() // read-only: an error does not matter
+	case fault.KindOf(err) == fault.Malformed:
+		return err
+	}
+	return nil
 }
 
 // inspectEach inspects one input after the other.

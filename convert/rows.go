@@ -355,6 +355,9 @@ func (r *Report) noteSelection(prefix string, p *pass) {
 // splitNotes reports what was decided about s on the user's behalf, and returns the prefix of
 // further notes about it.
 func (r *Report) splitNotes(s dataset.Split) (prefix string) {
+	for _, n := range s.FolderNotes {
+		r.Note("%s", n)
+	}
 	if s.Name != "" {
 		prefix = s.Name + ": "
 	}

@@ -106,7 +106,8 @@ func (o *conversion) needed(s dataset.Split) []dataset.File {
 		}
 		f := s.Files[i]
 		table, isTable := o.tables[f.Path]
-		if isTable && !table.Format.OneColumn || isLabels(f) && len(f.Header.Dims) != 1 { // perhaps several columns
+		unstacked := isLabels(f) && s.Dataset != nil && s.Dataset.LabelColumns != nil
+		if isTable && !table.Format.OneColumn || unstacked && len(f.Header.Dims) != 1 { // perhaps several columns
 			return s.Files
 		}
 		files = append(files, f)
@@ -176,7 +177,7 @@ func (o *conversion) holdOut(c chosenSplit, scan scanned) ([]chosenSplit, error)
 			quotas = source.Quotas(n, c.rows.Strata(scan.strata, scan.labelCount))
 		}
 		held := c
-		held.Name, held.Notes, held.Doubt = h.name, nil, ""
+		held.Name, held.Notes, held.FolderNotes, held.Doubt = h.name, nil, nil, ""
 		held.Evidence = dataset.ByOption // else the notes would say a second time how it was recognised
 		held.rows = c.rows.HoldOut(scan.strata, quotas, random)
 		chosen = append(chosen, held)

@@ -177,7 +177,11 @@ func (o *verification) run(ctx context.Context) error {
 	}
 	o.forOutput = o.output.tables != nil
 	o.several = len(outputs) > 1
+	for _, n := range outputs[0].FolderNotes {
+		o.report.Note("%s", n)
+	}
 	path := o.output.args[0].Path
+	o.noteWriteOnly(ctx, path)
 	singleFile := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
 	var first error
 	var left []dataset.Split // of the inputs, not compared with any output
@@ -203,6 +207,17 @@ func (o *verification) run(ctx context.Context) error {
 		return differs(path, "it has no split "+splitNames(left)).WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return first
+}
+
+// noteWriteOnly notes files in the folder of the output that cannot be read, and so not compared.
+func (o *verification) noteWriteOnly(ctx context.Context, dir string) {
+	entries, _ := o.output.files(ctx).ReadDir(dir, 0) // of a file, there are none
+	for _, e := range entries {
+		if f, _, _ := sinkformats.ByName(e.Name()); f.WriteOnly {
+			o.report.Note("%s: %s files are not compared, such as %s", dir, f.Name, e.Name())
+			return
+		}
+	}
 }
 
 // errPassedOver means that a table of the output belongs to none of the splits that --split names,
@@ -275,6 +290,10 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 		_ = found.Close() // read-only: an error does not matter
 		found = again
 	}
+	if table.Format.Text && isMatrixOfScalars(expected.table, found) {
+		return matched, all, usagef("%s is one row of all labels, which cannot be read back as a column", path).
+			WithHint("compare an output of another format, or a CSV made without --csv-style matrix")
+	}
 	// Files of one column, and PNG folders, which hold images and a label, may lack columns.
 	result, err := o.compare(ctx, expected.table, found, comparison{path: path, title: matched.Stem, notes: true,
 		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
@@ -287,6 +306,20 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 		o.report.Note("%s does not hold the %s", path, columnList(result.Missing))
 	}
 	return matched, all, nil
+}
+
+// isMatrixOfScalars reports whether found seems to be a CSV of the style matrix that holds a column
+// of scalars of expected: it has one row, of as many numbers as expected has rows.
+func isMatrixOfScalars(expected, found source.Table) bool {
+	numbers := func(columns []source.Column) (n int64) {
+		for _, c := range columns {
+			n += int64(c.Elements())
+		}
+		return n
+	}
+	n := expected.Rows()
+	return n > 1 && found.Rows() <= 1 && numbers(found.Columns()) == n && numbers(expected.Columns()) != n &&
+		slices.ContainsFunc(expected.Columns(), source.Column.Scalar)
 }
 
 // adoptRecorded adopts the transformations that the metadata of found lists, except where flags

@@ -16,9 +16,10 @@ import (
 
 const inspectUsage = `idxport inspect INPUT... [flags]
 
-INPUT is as in convert, but inputs need not form one table. Inspect reads every file to its end and prints its shape, type and sizes, whether it is complete, the range of its
-values, its labels with their class names, and the files it is paired with. The exit code is 65 if a
-file is damaged, unless --salvage is given.`
+INPUT is as in convert, but inputs need not form one table. Inspect reads every file to its end and
+prints its shape, type and sizes, whether it is complete, the range of its values, its labels with
+their class names, and the files it is paired with. The exit code is 65 if a file is damaged, or if
+the columns of a table have different numbers of records, unless --salvage is given.`
 
 // inspectCommand is `idxport inspect`.
 func (p *program) inspectCommand() *cli.Command {

@@ -89,6 +89,8 @@ type Split struct {
 	Doubt    string   // why the content contradicts the data set that the user named, or empty
 	Lacks    string   // "labels" or "images" if a folder has only the other file
 	Notes    []string // decisions made for the user, each a line without "note: "
+	// FolderNotes has the decisions about the folder of the split. Only its first split has them.
+	FolderNotes []string
 }
 
 // columnName matches a name before the = of an argument. Other arguments with a = are paths.

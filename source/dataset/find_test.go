@@ -131,7 +131,7 @@ func summaries(splits []Split) []string {
 func notes(splits []Split) string {
 	var all []string
 	for _, s := range splits {
-		all = append(all, s.Notes...)
+		all = append(append(all, s.FolderNotes...), s.Notes...)
 	}
 	return strings.Join(all, "\n")
 }

@@ -73,7 +73,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 		}
 		splits = append(splits, s)
 	}
-	splits[0].Notes = slices.Concat(notes, noteUnpaired(splits), splits[0].Notes)
+	splits[0].FolderNotes = append(notes, noteUnpaired(splits)...)
 	return splits, f.identifySets(splits)
 }
 
