@@ -88,6 +88,11 @@ func (o *conversion) checkColumns(j *job, outs []*output, all bool) error {
 // adviseColumns returns the hint for writing a table of several columns to out, whose format holds
 // one column per file.
 func adviseColumns(out *output) string {
+	folder := fmt.Sprintf("write -o %s=DIR/ for one file per column; or ", out.format.Name)
+	names := namesOf(out.pass.table.Columns())
+	if !slices.Contains(names, dataset.Image.String()) || !slices.Contains(names, dataset.Label.String()) {
+		return folder + "select one column: --columns " + shell.Quote(names[0])
+	}
 	name, split := cmp.Or(out.job.split.Name, "train"), ""
 	images, labels := "X_"+name+".npy", "y_"+name+".npy"
 	if out.format.IsIDX {
@@ -96,7 +101,7 @@ func adviseColumns(out *output) string {
 	if out.job.split.Name != "" {
 		split = "--split " + shell.Quote(out.job.split.Name) + " "
 	}
-	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or give two outputs, one for the images and one for the labels, such as %s-o %s -o %s", out.format.Name, split, shell.Path(images), shell.Path(labels))
+	return fmt.Sprintf("%sgive two outputs, one for the images and one for the labels, such as %s-o %s -o %s", folder, split, shell.Path(images), shell.Path(labels))
 }
 
 // collision returns the error for out, an output of job b at the path of an output of job a.

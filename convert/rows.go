@@ -264,8 +264,7 @@ func addClassColumn(s *schema.Schema) error {
 		if err := vectorLabels("--class-column", s.Columns); err != nil {
 			return err
 		}
-		return usagef("--class-column: no column holds labels").
-			WithHint("give the labels file too, or name the column that has them: label=FILE, or --label-column NAME")
+		return usagef("--class-column: no column holds labels").WithHint("%s", adviseLabels(s.Columns))
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).WithHint("give the names with --classes FILE or --dataset NAME")

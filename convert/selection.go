@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"regexp"
 	"slices"
@@ -282,7 +283,7 @@ func (o *conversion) rowTests(t source.Table, stratify bool) (labelName string, 
 		if err := vectorLabels("--stratify", t.Columns()); err != nil {
 			return "", nil, err
 		}
-		return "", nil, usagef("--stratify: no column holds labels").WithHint("name it with --label-column")
+		return "", nil, usagef("--stratify: no column holds labels").WithHint("%s", adviseLabels(t.Columns()))
 	}
 	for _, c := range o.conditions {
 		test, err := c.rowTest(t)
@@ -292,6 +293,17 @@ func (o *conversion) rowTests(t source.Table, stratify bool) (labelName string, 
 		tests = append(tests, test)
 	}
 	return labelName, tests, nil
+}
+
+// adviseLabels returns the hint for a table without labels: it names a column that may hold them.
+func adviseLabels(columns []source.Column) string {
+	if i := columnIndex(columns, dataset.Label.String()); i >= 0 && columns[i].Scalar() {
+		return fmt.Sprintf("column %s is %s, expected integers", columns[i].Name, columns[i].DType)
+	}
+	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() }); i >= 0 {
+		return "name the column that does, such as --label-column " + shell.Quote(columns[i].Name)
+	}
+	return "give the folder, or the file of labels too: label=FILE"
 }
 
 // columnIndex returns the index of the column with that name, −1 if there is none.
@@ -384,7 +396,14 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(namesOf(columns), ", "))
+		e := usagef("--where %s: no such column, found only %s", c.text, strings.Join(namesOf(columns), ", "))
+		switch name := strings.TrimSpace(c.column); {
+		case strings.HasSuffix(name, ">") || strings.HasSuffix(name, "<"):
+			e = e.WithHint("write the values as a range, as in --where label=5-9")
+		case name != c.column && columnIndex(columns, name) >= 0:
+			e = e.WithHint("leave out the spaces, as in --where label=1")
+		}
+		return test, e
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}

@@ -128,7 +128,8 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.Meta(t)[keyDataset]))
 	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
 		_ = t.Close() // read-only: an error does not matter
-		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", "))
+		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", ")).
+			WithHint("if another column holds the labels, name it with --label-column")
 	}
 	return source.WithColumns(t, columns), nil
 }
@@ -182,7 +183,7 @@ func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Tabl
 }
 
 // checkTyped returns an error if --dtype or --shape matches no column of the file at path: then the
-// file records the types or shapes of all its columns, and the flag has no use.
+// flag has no use.
 func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	var types, shapes []string
 	typed, shaped := o.dtype == 0, o.Shape == nil
@@ -192,13 +193,28 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	}
 	switch {
 	case !typed:
-		return usagef("--dtype %s: %s records its types: %s", o.dtype, path, strings.Join(types, ", ")).
-			WithHint("leave out --dtype; it is for bytes, and for integers of types that IDX lacks")
+		return usagef("--dtype %s: no column of %s can be read as this type, found %s", o.dtype, path, strings.Join(types, ", ")).
+			WithHint("leave out --dtype; it is for bytes, and selects an integer type for integers of types that IDX lacks")
 	case !shaped:
-		return usagef("--shape %s: %s records its shapes: %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("leave out --shape; --reshape gives records other dimensions, such as -1x28x28")
+		return usagef("--shape %s: no column of %s can be read with this shape, found %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
+			WithHint("%s", o.adviseShape(columns))
 	}
 	return nil
+}
+
+// adviseShape returns the hint for a --shape that fits no column: it names a shape for the first
+// column that needs one.
+func (o *inputs) adviseShape(columns []source.Column) string {
+	i := slices.IndexFunc(columns, func(c source.Column) bool { return len(c.Shape) == 1 && c.Shape[0] > 1 })
+	if i < 0 {
+		return "leave out --shape; --reshape gives records other dimensions, such as -1x28x28"
+	}
+	c := columns[i]
+	advice := fmt.Sprintf("give a shape of the %d elements of %s, such as --shape %s", c.Elements(), c.Name, source.ExampleShape(c.Elements()))
+	if !c.Listed && o.dtype == 0 {
+		advice += "; if its bytes are not uint8, add --dtype too"
+	}
+	return advice
 }
 
 // datasetClasses returns the class names of a data set, nil if it is not known.

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -50,12 +51,16 @@ func (o ReadOptions) MaxRecord() int64 {
 // AdviceBytes returns the hint for a column of values of size bytes whose type the file does not
 // record.
 func AdviceBytes(size int) string {
-	shape := fmt.Sprint(size)
-	if side := int(math.Sqrt(float64(size))); side*side == size {
-		shape = fmt.Sprintf("%dx%d", side, side)
-	}
 	return fmt.Sprintf("if they are uint8, add --shape %s; if they have another element type, such as float32, add --dtype too; if they are 128-bit integers, bfloat16 or the like, "+
-		"cast the column in the program that wrote it", shape)
+		"cast the column in the program that wrote it", ExampleShape(size))
+}
+
+// ExampleShape returns a shape of n elements, as --shape takes it: a square if n is one.
+func ExampleShape(n int) string {
+	if side := int(math.Sqrt(float64(n))); side > 1 && side*side == n {
+		return fmt.Sprintf("%dx%d", side, side)
+	}
+	return strconv.Itoa(n)
 }
 
 // AdviceCast returns the hint to cast a column to dtype, a type of polars; format is "parquet" or

@@ -182,30 +182,54 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 		return &regrouped{newDerived(t, columns, copyColumns), perRecord}, nil
 	}
 	fits := false
-	var found []string
 	for i, c := range columns {
 		if c.Scalar() || c.Name == "label" {
 			continue
 		}
-		found = append(found, fmt.Sprintf("%s %s", c.Name, display.Shape(c.Shape)))
 		if shape, perRecord, err := reshapeColumn(c, t.Rows(), dims); err == nil && perRecord == 1 {
 			columns[i].Shape, fits = shape, true
 		}
 	}
 	if !fits {
-		if rows := t.Rows(); rows >= 0 && dims[0] != -1 && int64(dims[0]) != rows {
-			return nil, idx.ShapeError("found %s, expected %d", display.Count(rows, "row"), dims[0])
-		}
-		if found == nil {
-			return nil, idx.ShapeError("every column has a single number in each row, expected one with the elements of %s", display.Shape(dims[1:]))
-		}
-		e := idx.ShapeError("no column has as many elements in a record as %s, found %s", display.Shape(dims[1:]), strings.Join(found, ", "))
-		if dims[0] != -1 {
-			e = e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(dims), "×", "x"))
-		}
-		return nil, e
+		return nil, noReshape(t, dims)
 	}
 	return WithColumns(t, columns), nil
+}
+
+// noReshape returns the error for a table t of several columns if dims fit none of them.
+func noReshape(t Table, dims []int) error {
+	var found []string
+	var records [][]int // the dimensions of a record, if a column has records of that size
+	want := display.Shape(dims[1:])
+	if len(dims) == 1 {
+		want = "a scalar"
+	}
+	for _, c := range t.Columns() {
+		if c.Scalar() || c.Name == "label" {
+			continue
+		}
+		found = append(found, fmt.Sprintf("%s %s", c.Name, display.Shape(c.Shape)))
+		for _, shape := range [][]int{dims, dims[1:]} {
+			if (Column{Shape: shape}).Elements() == c.Elements() {
+				records = append(records, shape)
+			}
+		}
+	}
+	if found == nil {
+		return idx.ShapeError("every column has a single number in each row, expected one with the elements of %s", want)
+	}
+	e := idx.ShapeError("no column has as many elements in a record as %s, found %s", want, strings.Join(found, ", "))
+	if len(records) == 0 || dims[0] == -1 {
+		return e
+	}
+	switch rows := t.Rows(); {
+	case len(records[0]) == len(dims):
+	case rows < 0:
+		e = idx.ShapeError("the number of rows is not known in advance, so the first dimension must be -1")
+	default:
+		e = idx.ShapeError("found %s, expected %d", display.Count(rows, "row"), dims[0])
+	}
+	return e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(records[0]), "×", "x"))
 }
 
 // reshapeColumn reshapes column c, which has the given number of rows (−1 if unknown), to dims. It

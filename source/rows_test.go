@@ -256,7 +256,12 @@ func TestReshapeBesideOthers(t *testing.T) {
 	for _, test := range []struct {
 		dims []int
 		hint string
-	}{{[]int{-1, 7}, ""}, {[]int{2, 12}, ""}, {[]int{24}, ""}, {[]int{4, 7}, "the first dimension is the number of rows: --reshape -1x4x7"}} {
+	}{
+		{[]int{-1, 7}, ""}, {[]int{4, 7}, ""},
+		{[]int{2, 3}, "the first dimension is the number of rows: --reshape -1x2x3"},
+		{[]int{6}, "the first dimension is the number of rows: --reshape -1x6"},
+		{[]int{3, 2, 3}, "the first dimension is the number of rows: --reshape -1x2x3"},
+	} {
 		if _, err := Reshape(in, test.dims, 1<<20); !errors.Is(err, fault.Usage) || fault.HintOf(err) != test.hint {
 			t.Errorf("%v: found %v with the hint %q, expected wrong usage with %q", test.dims, err, fault.HintOf(err), test.hint)
 		}

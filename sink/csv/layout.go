@@ -45,7 +45,7 @@ const slack = 8
 // renderers need.
 func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if style.matrix && len(s.Columns) != 1 {
-		return nil, unsupported("convert one file only, or use --csv-style pjreddie",
+		return nil, unsupported("select one column, as in --columns image, or use --csv-style pjreddie",
 			"found %d columns, expected one for the style matrix", len(s.Columns))
 	}
 	// A separator must not occur in numbers or be a quote or the end of a line.

@@ -46,7 +46,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 				return t.countError(b, line, row)
 			}
 			if !validQuotes(text) {
-				return inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and write each quote in it twice", "found %s, with a quote inside an unquoted text",
+				return t.inRow(b.First+int64(row), t.name(f.first), "put the text in quotes, and write each quote in it twice", "found %s, with a quote inside an unquoted text",
 					shown(text))
 			}
 			rest = after
@@ -70,7 +70,7 @@ func (t *Table) parseLine(b *source.Raw, line []byte, row int) error {
 				continue
 			}
 			if message, hint := put(f.dtype, dst, n, content(text)); message != "" {
-				return inRow(b.First+int64(row), t.name(p.first+n), t.advise(f, hint), "%s", message)
+				return t.inRow(b.First+int64(row), t.name(p.first+n), t.advise(f, hint), "%s", message)
 			}
 		}
 	}
@@ -100,12 +100,12 @@ func (t *Table) countError(b *source.Raw, line []byte, row int) error {
 	for len(rest) > 0 {
 		_, after, ok := nextField(rest, t.comma)
 		if !ok {
-			return inRow(b.First+int64(row), "", "", "field %d has a quote that is not closed", n+1)
+			return t.inRow(b.First+int64(row), "", "", "field %d has a quote that is not closed", n+1)
 		}
 		rest = after
 		n++
 	}
-	return inRow(b.First+int64(row), "", "", "found %s, expected %d", display.Count(n, "field"), t.count)
+	return t.inRow(b.First+int64(row), "", "", "found %s, expected %d", display.Count(n, "field"), t.count)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
@@ -236,9 +236,10 @@ func noNumber(text []byte) (message, hint string) {
 	return fmt.Sprintf("found %s, expected a number", shown(text)), "correct the value; if it stands for a missing one, fill it, or remove the row"
 }
 
-// inRow returns the error for a row and, unless column is empty, a column.
-func inRow(row int64, column, hint, format string, args ...any) error {
-	return fault.New(fault.Malformed, format, args...).InRow(row).InColumn(column).WithHint("%s", hint)
+// inRow returns the error for a row and, unless column is empty, a column. It also names the line,
+// which is what editors show; no line feeds in quotes are expected before it.
+func (t *Table) inRow(row int64, column, hint, format string, args ...any) error {
+	return fault.New(fault.Malformed, format+" (line %d)", append(args, t.before+row+1)...).InRow(row).InColumn(column).WithHint("%s", hint)
 }
 
 // shown quotes up to 40 bytes of text for a message.

@@ -24,6 +24,7 @@ func (t *Table) skipPreamble() error {
 	if n := len("sep="); len(text) == n+1 && strings.EqualFold(string(text[:n]), "sep=") && strings.IndexByte(separators, text[n]) >= 0 {
 		t.comma = text[n]
 		t.in.pos += len(line)
+		t.before++
 	}
 	for before := 0; before <= limit; before += len(line) {
 		line = t.in.peek(limit)
@@ -39,6 +40,7 @@ func (t *Table) skipPreamble() error {
 			t.in.keep += len(line)
 		}
 		t.in.pos += len(line)
+		t.before++
 	}
 	return fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
 		WithHint("remove them: grep -v -e '^#' -e '^$' %s >rows.csv", t.word)
@@ -61,6 +63,7 @@ func (t *Table) firstLine(limit int) ([]byte, error) {
 		return line, nil
 	}
 	t.skipped--
+	t.before -= int64(bytes.Count(t.in.buf[from:][:kept], []byte{'\n'}))
 	t.in.pos = from
 	return t.in.next(limit)
 }

@@ -107,11 +107,7 @@ func (t *Table) shapeError(shape []int) error {
 
 // hintShape returns the hint for --shape if what has n elements.
 func hintShape(what string, n int) string {
-	shape, ok := flat.Square("", n)
-	if !ok || n == 1 {
-		shape = []int{n}
-	}
-	return fmt.Sprintf("%s has %s: give a shape such as --shape %s", what, display.Count(n, "element"), strings.ReplaceAll(display.Shape(shape), "×", "x"))
+	return fmt.Sprintf("%s has %s: give a shape such as --shape %s", what, display.Count(n, "element"), source.ExampleShape(n))
 }
 
 // elements returns the number of elements of a record of this shape, or −1 if it is not valid.
@@ -251,12 +247,16 @@ func (t *Table) decide(o source.ReadOptions) error {
 		if f.stats.text != nil && f.stats.values == 0 && len(f.stats.text) > 0 {
 			hint := "remove columns of text from the file"
 			switch {
+			case strings.EqualFold(f.Name, labelName):
+				hint = "write the labels as numbers; --classes FILE gives them names"
+			case f.Name == string(f.stats.text): // a row of text and numbers was taken for a header
+				hint = "the first line was read as column names; if it is a row, write its text as numbers"
 			case hasComma(f.stats.text):
 				hint = hintComma
 			case len(t.fileColumns) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
 				hint = "separate the fields by commas, tabs or semicolons"
 			}
-			return inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.stats.text))
+			return t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.stats.text))
 		}
 		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.stats.fractions {
 			f.stats.floats = false // 5.0, as in one array with the pixels

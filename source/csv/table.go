@@ -39,8 +39,9 @@ type Table struct {
 	notes       []string
 	omitted     []source.Omission
 
-	next  int64 // index of the next row
-	empty bool  // an empty line was read; only empty lines may follow
+	before int64 // number of lines before the first row
+	next   int64 // index of the next row
+	empty  bool  // an empty line was read; only empty lines may follow
 }
 
 const (
@@ -146,6 +147,7 @@ func (t *Table) begin(tail []byte, o source.ReadOptions) error {
 	}
 	if t.names != nil {
 		t.in.pos += length
+		t.before++
 	}
 	return t.examineRows(tail, o)
 }
@@ -355,11 +357,13 @@ func (t *Table) line() ([]byte, error) {
 		}
 		line = trimEnd(line)
 		if len(line) == 0 {
-			t.empty = t.next > 0 // else it is before the data
+			if t.empty = t.next > 0; !t.empty {
+				t.before++
+			}
 			continue
 		}
 		if t.empty {
-			return nil, fault.In(t.path, inRow(t.next, "", "remove the empty lines", "found an empty line before this row"))
+			return nil, fault.In(t.path, t.inRow(t.next, "", "remove the empty lines", "found an empty line before this row"))
 		}
 		t.next++
 		return line, nil
@@ -368,7 +372,7 @@ func (t *Table) line() ([]byte, error) {
 
 func (t *Table) readError(err error) error {
 	if err == errLong {
-		return inRow(t.next, "", "perhaps a quote in it is not closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
+		return t.inRow(t.next, "", "perhaps a quote in it is not closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
 	}
 	return err
 }

@@ -66,8 +66,12 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	}
 	switch {
 	case littleMagic(m):
+		hint := "read it with --byte-order little"
+		if DType(m[1]).Size() > 1 {
+			hint = "if its data is little-endian too, " + hint
+		}
 		return fault.New(fault.Malformed, "the header is little-endian: found % x, expected 00 00 %02x %02x", m[:], m[1], m[0]).
-			At(0).WithHint("if its data is little-endian too, read it with --byte-order little").Because(ErrMagic)
+			At(0).WithHint("%s", hint).Because(ErrMagic)
 	case m[0] == 0 && m[1] == 0 && DType(m[2]).Valid():
 		return fault.New(fault.Malformed, "the header has no dimensions, expected 1 to 255").
 			At(3).WithHint("to store a single number, write one dimension of size 1")

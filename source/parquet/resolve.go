@@ -264,7 +264,7 @@ func (r *firstRows) column(c columnar.Column) *column {
 func (l *leaf) setType(d idx.DType) {
 	number := l.number()
 	if d == idx.Int32 && !number.Is(number.DType()) {
-		l.advice = "IDX files have no type for it: write the column as float64"
+		l.advice = "IDX files have no type for it: cast the column to float64 in the program that wrote it"
 	}
 	l.element = numberElement(l.rawNumber(), d)
 }
