@@ -247,11 +247,7 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 		out.destination.join(out, s)
 	}
 	if s.Set, err = publish.Prepare(s.targets, publish.Options{Overwrite: o.Overwrite, Inputs: inputs}); err != nil {
-		var e *fault.Error
-		if errors.As(err, &e) && e.Kind == fault.Exists && slices.ContainsFunc(outputs, func(out *output) bool { return out.shared() && out.path == e.Path }) {
-			err = e.WithHint("--overwrite replaces the whole folder, including splits that this run does not write")
-		}
-		return nil, err
+		return nil, adviseShared(err, outputs)
 	}
 	for _, d := range s.remotes {
 		if slices.Contains(inputs, d.url) {
@@ -265,6 +261,15 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 		}
 	}
 	return s, nil
+}
+
+// adviseShared returns err, with a hint if the folder of several splits among outputs exists.
+func adviseShared(err error, outputs []*output) error {
+	var e *fault.Error
+	if errors.As(err, &e) && e.Kind == fault.Exists && slices.ContainsFunc(outputs, func(out *output) bool { return out.shared() && out.path == e.Path }) {
+		return e.WithHint("--overwrite replaces the whole folder, including splits that this run does not write")
+	}
+	return err
 }
 
 // Commit completes all outputs and makes them visible: objects first, as requests fail more often

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
@@ -82,7 +83,7 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 		}
 		j.alone = len(chosen) == 1
 		jobs = append(jobs, j)
-		o.noteVectorLabels(j)
+		o.noteLabels(j)
 	}
 	return jobs, nil
 }
@@ -385,20 +386,29 @@ func (o *inputs) tableNotes(t source.Table) {
 	}
 }
 
-// noteVectorLabels notes that the labels beside the images of j are vectors, if an output needs a
-// single number, or if there are no outputs, as in a preview.
-func (o *conversion) noteVectorLabels(j *job) {
+// noteLabels notes why no column beside the images of j is the label, if an output needs one, or if
+// there are no outputs, as in a preview.
+func (o *conversion) noteLabels(j *job) {
 	columns := j.passes[0].schema.Columns
 	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
 		return
 	}
+	var integers []string
 	for _, c := range columns {
+		if c.Scalar() && c.Integer() {
+			integers = append(integers, c.Name)
+		}
 		switch {
+		case c.Name == dataset.Label.String() && c.Scalar():
+			o.report.Note("%s: column label is %s and not an integer, so the images get no label", j.base(), c.DType)
 		case c.Name != dataset.Label.String() || len(c.Shape) != 1 || !c.Integer():
 		case c.Elements() == 1:
 			o.report.Note("%s: each label of %s is a vector of one number; --label-column 0 makes that number the label", j.base(), c.Origin)
 		default:
 			o.report.Note("%s: each label of %s has %d numbers, and it is not known which one is the class; --label-column 0 chooses the first", j.base(), c.Origin, c.Elements())
 		}
+	}
+	if len(integers) > 1 { // one would be the label, see Schema.Label
+		o.report.Note("%s: it is not known which of the %s is the label; --label-column %s chooses the first", j.base(), columnList(integers), shell.Quote(integers[0]))
 	}
 }

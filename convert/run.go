@@ -80,7 +80,7 @@ func (o *conversion) run(ctx context.Context) error {
 		return err
 	}
 	if err := dests.Commit(); err != nil {
-		return err
+		return adviseShared(err, r.outputs)
 	}
 	for _, out := range r.outputs {
 		r.report.Outputs = append(r.report.Outputs, out.describe(o.Checksum))

@@ -297,6 +297,10 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 	// Files of one column, and PNG folders, which hold images and a label, may lack columns.
 	result, err := o.compare(ctx, expected.table, found, comparison{path: path, title: matched.Stem, notes: true,
 		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
+	var difference *fault.Error
+	if _, recorded := source.Meta(found)[keySources]; !recorded && errors.As(err, &difference) && difference.Kind == fault.Differs {
+		err = difference.WithHint("if it was made with flags that select or change rows, such as --holdout, --rows or --transpose, give them again")
+	}
 	if err != nil {
 		return matched, all, err
 	}

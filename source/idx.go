@@ -109,6 +109,9 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	d := &damageReader{r: stream, ignored: o.Salvage}
 	t, err := newIDX(d, name, idx.Options{}, o)
 	if err != nil {
+		if d.err != nil { // nothing was read before the damage
+			err = fault.In(name, d.err)
+		}
 		return nil, errors.Join(err, stream.Close())
 	}
 	t.stream, t.damage, d.inRecords = stream, d, true
@@ -310,6 +313,8 @@ func (d *damageReader) Read(p []byte) (int, error) {
 // extent describes what was read in spite of the damage: all records, or those before it.
 func (d *damageReader) extent(all bool) string {
 	switch {
+	case all && errors.Is(d.err, compressed.ErrExtra):
+		return "all records are read, and their checksum is right"
 	case all:
 		return "all records are read, but any of their values may be wrong"
 	case errors.Is(d.err, fault.Truncated):

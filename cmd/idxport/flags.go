@@ -152,7 +152,7 @@ func inputFlags() []flagSpec {
 			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes: the values and, if it is little-endian too, the header.",
 			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
 		{name: "salvage", commands: inputCommands, heading: headingInput, usage: "recover the complete records of damaged IDX files",
-			detail: "For files that are truncated or too long, or whose header has a wrong count. If columns have different lengths, in any input format, only the rows that all columns have are read.",
+			detail: "For files that are truncated or too long, or whose header has a wrong count. If the count is too small, the records beyond it are not read, unless it is 0. If columns have different lengths, in any input format, only the rows that all columns have are read.",
 			to:     func(s *settings) any { return &s.Salvage }},
 		{name: "max-record-bytes", placeholder: "N", commands: inputCommands + "plan", heading: headingInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
 			usage: "refuse larger records (default 16 MiB)", detail: "Memory use grows with it.",

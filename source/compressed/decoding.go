@@ -98,6 +98,9 @@ func corrupt(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
 }
 
+// ErrExtra is the cause of the error for a complete stream that is followed by other data.
+var ErrExtra = errors.New("extra data")
+
 // truncated returns the error for an input that ends inside a member.
 func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
 
@@ -111,7 +114,7 @@ func unsupported(format string, args ...any) *fault.Error {
 // bytes that have been decoded. That number is not the Offset of the error, which counts
 // decompressed bytes.
 func (f Format) fault(offset int64, e *fault.Error) *fault.Error {
-	located := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg)
+	located := fault.New(e.Kind, "%v stream, at compressed byte %d: %s", f, offset, e.Msg).Because(e.Err)
 	switch e.Kind {
 	case fault.Truncated:
 		return located.WithHint("the file is incomplete: download or write it again")

@@ -102,7 +102,7 @@ func (g *gzipReader) nextMember() error {
 	case head[0] == 0:
 		return skipZeros(g.in)
 	case !bytes.HasPrefix([]byte(gzipMagic), head):
-		return corrupt("extra data after the last member")
+		return corrupt("extra data after the last member").Because(ErrExtra)
 	}
 	return g.openMember()
 }
