@@ -229,7 +229,8 @@ func mixed(a, b string, tablesFirst bool) error {
 	if !tablesFirst {
 		a, b = b, a
 	}
-	return usagef("%s holds a table and %s holds IDX data, expected inputs of one kind", shownPath(a), shownPath(b)).WithHint("give one at a time")
+	return usagef("%s is not read as IDX and %s is, expected inputs of one format", shownPath(a), shownPath(b)).
+		WithHint("give one at a time; or make IDX files first: idxport convert %s -o idx=DIR/", shell.Path(a))
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
@@ -453,13 +454,15 @@ func (o *inputs) namedSplits(splits []dataset.Split) ([]dataset.Split, error) {
 	if len(o.Split) == 0 {
 		return splits, nil
 	}
-	var names []string
 	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
-		names = append(names, s.Stem)
 		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	})
 	if len(chosen) == 0 {
-		return nil, usagef("the inputs have no split %s", strings.Join(o.Split, " or ")).WithHint("they have only %s", strings.Join(names, ", "))
+		hint := "they have only " + splitNames(splits)
+		if len(splits) == 1 && splits[0].Name == "" {
+			hint = "their names and contents have no split: leave out --split"
+		}
+		return nil, usagef("the inputs have no split %s", strings.Join(o.Split, " or ")).WithHint("%s", hint)
 	}
 	return chosen, nil
 }

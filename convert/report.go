@@ -71,6 +71,8 @@ type Verified struct {
 	Rows    int64    `json:"rows"`
 	Columns []string `json:"columns"`
 	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output's format cannot hold
+
+	Paths []string `json:"-"` // of all its files, if each column has a file of its own; Path is the first
 }
 
 // Applied lists the transformations of one split between input and output. The metadata of outputs

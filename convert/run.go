@@ -230,7 +230,7 @@ func (r *run) checkVerify() error {
 		case out.format.Images && out.options.Channels == "first":
 			return usagef("--verify: %s holds its images with the channels last, which differs from --channels first", out.format.Name).WithHint("leave out --verify")
 		case out.format.WriteOnly:
-			return usagef("--verify: %s files cannot be read back", out.format.Name).WithHint("leave out --verify for them")
+			return usagef("--verify: %s files cannot be read back", out.format.Name).WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
 		}
 	}
 	return nil

@@ -273,43 +273,55 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 		return matched, all, err
 	}
 	i := slices.IndexFunc(all, func(s dataset.Split) bool { return s.Name == matched.Name && s.Stem == matched.Stem })
-	path := split.Files[0].Path
-	table, isTable := o.output.tables[path]
+	_, isTable := o.output.tables[split.Files[0].Path]
 	expected, err := o.openPass(ctx, chosen[i], !isTable)
 	if err != nil {
 		return matched, all, err
 	}
 	defer expected.table.Close() // read-only: an error does not matter
 	o.describeInputs(matched, expected)
+	return matched, all, o.verifyTable(ctx, expected.table, found, split, matched)
+}
+
+// verifyTable compares found, the table of the split own of the output, with expected, the table of
+// the split matched of the inputs.
+func (o *verification) verifyTable(ctx context.Context, expected, found source.Table, own, matched dataset.Split) error {
+	path := own.Files[0].Path
+	table, isTable := o.output.tables[path]
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
 		again, err := table.Open(source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.output.dtype, Shape: o.output.Shape, Header: o.output.Header,
-			Like: expected.table.Columns(), Files: o.output.files(ctx)})
+			Like: expected.Columns(), Files: o.output.files(ctx)})
 		if err != nil {
-			return matched, all, err
+			return err
 		}
-		_ = found.Close() // read-only: an error does not matter
+		defer again.Close() // read-only: an error does not matter
 		found = again
 	}
-	if table.Format.Text && isMatrixOfScalars(expected.table, found) {
-		return matched, all, usagef("%s is one row of all labels, which cannot be read back as a column", path).
+	if table.Format.Text && isMatrixOfScalars(expected, found) {
+		return usagef("%s is one row of all labels, which cannot be read back as a column", path).
 			WithHint("compare an output of another format, or a CSV made without --csv-style matrix")
 	}
 	// Files of one column, and PNG folders, which hold images and a label, may lack columns.
-	result, err := o.compare(ctx, expected.table, found, comparison{path: path, title: matched.Stem, notes: true,
+	result, err := o.compare(ctx, expected, found, comparison{path: path, title: matched.Stem, notes: true,
 		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
 	var difference *fault.Error
 	if _, recorded := source.Meta(found)[keySources]; !recorded && errors.As(err, &difference) && difference.Kind == fault.Differs {
-		err = difference.WithHint("if it was made with flags that select or change rows, such as --holdout, --rows or --transpose, give them again")
+		return difference.WithHint("if it was made with flags that select or change rows, such as --holdout, --rows or --transpose, give them again")
 	}
 	if err != nil {
-		return matched, all, err
+		return err
 	}
 	result.Split = matched.Name
+	for _, f := range own.Files {
+		if !slices.Contains(result.Paths, f.Path) { // a .npz file has several columns
+			result.Paths = append(result.Paths, f.Path)
+		}
+	}
 	o.report.Verified = append(o.report.Verified, result)
 	if len(result.Missing) > 0 {
 		o.report.Note("%s does not hold the %s", path, columnList(result.Missing))
 	}
-	return matched, all, nil
+	return nil
 }
 
 // isMatrixOfScalars reports whether found seems to be a CSV of the style matrix that holds a column

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,6 +98,9 @@ func unknownFlag(c *cli.Command, name string) error {
 	if name == "" { // --=x
 		return usagef("a flag has no name").WithHint("see %s --help", c.FullName())
 	}
+	if name == "help" { // --help=x
+		return usagef("--help takes no value").WithHint("for all flags: %s --help-all", c.FullName())
+	}
 	if name[0] == 'o' && strings.ContainsAny(name, "./") && !strings.HasPrefix(name, "output") { // -oFILE
 		return usagef("unknown flag -%s", name).WithHint("write -o %s", shell.Path(name[1:]))
 	}
@@ -149,6 +153,9 @@ func commandOf(args []string) string {
 
 // unknownCommand returns the error for a name that no command of root has.
 func unknownCommand(root *cli.Command, name string) error {
+	if _, err := os.Stat(name); err == nil {
+		return usagef("unknown command %q", name).WithHint("begin with the command: idxport convert %s -o out", shell.Path(name))
+	}
 	var names []string
 	for _, c := range root.Commands {
 		names = append(names, c.Name)

@@ -245,7 +245,7 @@ func planFlags() []flagSpec {
 // runFlags returns the flags that control how a command runs and reports.
 func runFlags() []flagSpec {
 	return []flagSpec{
-		{name: "quiet q", commands: reportCommands, heading: headingRun, often: true, usage: "print only warnings and errors",
+		{name: "quiet q", commands: reportCommands, heading: headingRun, often: true, usage: "print no messages but warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
 		{name: "json", commands: reportCommands, heading: headingRun, often: true, usage: "print a JSON report to standard output",
 			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",

@@ -126,7 +126,11 @@ func (r *report) wrote(o convert.Output, first bool) {
 			return
 		}
 	}
-	what := fmt.Sprintf("%s  %s  %s", name, display.Count(o.Rows, "row"), display.Bytes(o.Bytes))
+	unit := "row"
+	if r.Command == "preview" {
+		unit = "image"
+	}
+	what := fmt.Sprintf("%s  %s  %s", name, display.Count(o.Rows, unit), display.Bytes(o.Bytes))
 	switch {
 	case o.Parts != nil:
 		what = fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(o.Shown), display.Count(o.Rows, "row"), display.Count(int64(len(o.Parts)), "file"), display.Bytes(o.Bytes))

@@ -40,7 +40,7 @@ func (p *program) verifyCommand() *cli.Command {
 		s.Inputs = s.Inputs[1:]
 		r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 		for _, v := range r.Verified {
-			r.print("verified", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(v.Path), display.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
+			r.print("verified", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")), display.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
 		}
 		return err
 	})

@@ -186,7 +186,7 @@ func (c *classList) add(i int, line string) error {
 	}
 	if name != "" {
 		if first, ok := c.lines[name]; ok {
-			return fmt.Errorf("the name %q is already on line %d", name, first+1)
+			return fmt.Errorf("the name %q is already on line %d, expected another name for each label", name, first+1)
 		}
 		c.lines[name] = i
 	}

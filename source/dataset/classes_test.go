@@ -56,9 +56,9 @@ func TestReadClassesRefuses(t *testing.T) {
 		text, want string
 	}{
 		"nothing":            {"\n\n", "names.txt: found no class names"},
-		"a name twice":       {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1`},
-		"a character twice":  {"0 65\n1 65\n", `names.txt: line 2: the name "A" is already on line 1`},
-		"twice in the map":   {"index,codepoint,char\n0,U+304A,お\n1,U+304A,お", `names.txt: line 3: the name "お" is already on line 2`},
+		"a name twice":       {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1, expected another name for each label`},
+		"a character twice":  {"0 65\n1 65\n", `names.txt: line 2: the name "A" is already on line 1, expected another name for each label`},
+		"twice in the map":   {"index,codepoint,char\n0,U+304A,お\n1,U+304A,お", `names.txt: line 3: the name "お" is already on line 2, expected another name for each label`},
 		"a label twice":      {"0 65\n0 66\n", "names.txt: line 2: label 0 occurs twice"},
 		"a broken mapping":   {"0 48\n1\n", "names.txt: line 2: expected two or three numbers"},
 		"a blank in mapping": {"0 48\n\n1 49\n", "names.txt: line 2: expected two or three numbers"},

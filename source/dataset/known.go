@@ -104,7 +104,7 @@ func DidYouMean(name string, names []string) string {
 // Nearest returns the nearest of names, the first if several are equally near, or "" if none is
 // near.
 func Nearest(name string, names []string) (closest string) {
-	limit := 1 + len(name)/3
+	limit := 1 + (len(name)+1)/4
 	for _, n := range names {
 		if d := editDistance(plainName(name), plainName(n)); d <= limit {
 			closest, limit = n, d-1

@@ -17,7 +17,7 @@ const (
 	hintDownload = "the file is incomplete: download or write it again"
 	hintHeader   = "the header is damaged, or this is not an IDX file"
 	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
-	hintFile     = "this format cannot be read from a pipe or a compressed file; save it to a file, then: idxport convert FILE"
+	hintFile     = "this format cannot be read from a pipe or a compressed file; save or decompress it to a file, then: idxport convert FILE"
 	hintUnfilled = "the number of records was never filled in; read the records that are there with idxport convert --salvage"
 	hintArray    = "save the array in another format first, such as .npy"
 )
@@ -31,7 +31,7 @@ const lookAhead = 512
 // foreignFormats are formats that users mistake for IDX, recognised by their first bytes.
 var foreignFormats = []struct{ name, prefix, hint string }{
 	{"a gzip file inside another compressed file", "\x1f\x8b", "decompress it once, then convert the result"},
-	{"a zip archive", "PK\x03\x04", "if it is a .npz file, rename it to end in .npz; otherwise unpack it and convert the files in it"},
+	{"a zip archive", "PK\x03\x04", "if it is a .npz file, save it as FILE.npz; otherwise unpack it and convert the files in it"},
 	{"a Parquet file", "PAR1", hintFile + ".parquet -o OUT"},
 	{"an Arrow IPC file", "ARROW1", hintFile + ".arrow -o OUT"},
 	{"a numpy .npy file", "\x93NUMPY", hintFile + ".npy -o OUT"},

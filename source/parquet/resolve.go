@@ -50,6 +50,8 @@ func (n *node) describeField(info arrow.FieldInfo) columnar.Field {
 		}
 	}
 	switch {
+	case n.isDecimal(): // also of the type BYTE_ARRAY
+		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
 	case n.kind() == format.ByteArray && !n.physicalOnly():
 		f.Kind, f.Type = columnar.Text, "text"
 	case n.index < 0 && value.maxRepetition == 0:

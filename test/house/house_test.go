@@ -39,15 +39,15 @@ var rooms = map[string]room{
 	"shell":                     {90, nil},
 	"sink/publish":              {2760, []string{"shell"}},                                     // goal 2000
 	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
-	"source":                    {2350, []string{"shell", "source/idx", "source/compressed"}},  // goal 1100 and 450 for selections
-	"source/dataset":            {1570, []string{"shell", "source", "source/idx"}},             // goal 1200
+	"source":                    {2380, []string{"shell", "source/idx", "source/compressed"}},  // goal 1100 and 450 for selections
+	"source/dataset":            {1590, []string{"shell", "source", "source/idx"}},             // goal 1200
 	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
 	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},   // goal 1300
 	"source/arrow":              {2010, []string{"source", "source/columnar", "source/idx"}},                           // goal 1700
 	"source/parquet":            {2940, []string{"schema", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
-	"source/csv":                {1660, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
+	"source/csv":                {1670, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
 	"source/png":                {900, []string{"schema", "shell", "source", "source/idx", "source/picture"}},
 	"source/npy":                {910, []string{"schema", "source", "source/idx"}},
 	"source/formats":            {1120, []string{"shell", "source", "source/..."}},
@@ -69,7 +69,7 @@ var rooms = map[string]room{
 	"pipeline":                  {330, []string{"schema", "sink", "source"}},
 	"object":                    {2810, []string{"shell"}}, // goal 1700, without https.go
 	"display":                   {100, nil},
-	"convert":                   {4690, []string{"object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
+	"convert":                   {4830, []string{"object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
 	"cmd/idxport":               {2800, []string{"convert", "object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
 
