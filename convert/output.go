@@ -263,7 +263,7 @@ func begin(ctx context.Context, outputs []*output, inputs []string, o *conversio
 	return s, nil
 }
 
-// adviseShared returns err, with a hint if the folder of several splits among outputs exists.
+// adviseShared returns err, with another hint if it says that the folder of several splits exists.
 func adviseShared(err error, outputs []*output) error {
 	var e *fault.Error
 	if errors.As(err, &e) && e.Kind == fault.Exists && slices.ContainsFunc(outputs, func(out *output) bool { return out.shared() && out.path == e.Path }) {

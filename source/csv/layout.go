@@ -247,14 +247,14 @@ func (t *Table) decide(o source.ReadOptions) error {
 		if f.stats.text != nil && f.stats.values == 0 && len(f.stats.text) > 0 {
 			hint := "remove columns of text from the file"
 			switch {
-			case strings.EqualFold(f.Name, labelName):
-				hint = "write the labels as numbers; --classes FILE gives them names"
-			case f.Name == string(f.stats.text): // a row of text and numbers was taken for a header
-				hint = "the first line was read as column names; if it is a row, write its text as numbers"
 			case hasComma(f.stats.text):
 				hint = hintComma
 			case len(t.fileColumns) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
 				hint = "separate the fields by commas, tabs or semicolons"
+			case strings.EqualFold(f.Name, labelName):
+				hint = "write the labels as numbers; --classes FILE gives them names"
+			case f.Name == string(f.stats.text): // a row of text and numbers was taken for a header
+				hint = "the first line was read as column names; if it is a row, write its text as numbers"
 			}
 			return t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.stats.text))
 		}
