@@ -76,6 +76,22 @@ func TestConvertedTypesAlone(t *testing.T) {
 	}
 }
 
+// TestDecimalBytes opens decimals of the type BYTE_ARRAY, whose column must be cast, not removed.
+func TestDecimalBytes(t *testing.T) {
+	t.Parallel()
+	file := edited(t, "bad-text", func(f *format.FileMetaData) {
+		for i := range f.Schema {
+			if s := &f.Schema[i]; s.Name == "label" {
+				s.LogicalType.Value, s.ConvertedType.Valid = &format.DecimalType{Scale: 1, Precision: 5}, false
+			}
+		}
+	})
+	_, err := fromBytes(file, source.ReadOptions{})
+	if want := "found values of the type DECIMAL(5,1)"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(fault.HintOf(err), "cast(pl.Float64)") {
+		t.Errorf("found %v with the hint %q, expected %s and a hint to cast", err, fault.HintOf(err), want)
+	}
+}
+
 // TestRefusedFooters opens files whose footers are impossible or unsupported.
 func TestRefusedFooters(t *testing.T) {
 	t.Parallel()
