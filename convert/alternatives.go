@@ -8,7 +8,7 @@ import (
 // An alternative tells how another tool, starting from an output of idxport, does what idxport
 // does not.
 type alternative struct {
-	names  string // flags without dashes, and file extensions
+	names  string // flags without --, and file extensions
 	tool   string
 	format string // the output of idxport that the tool reads
 	code   string // a line of Python; it is also in docs/recipes.md, whose code is tested
@@ -39,7 +39,7 @@ var alternatives = []alternative{
 }
 
 // Alternative returns a hint for a flag or file extension that idxport lacks: which other tool or
-// flag does that. Flag names have no dashes, extensions have their dot. For any other name it
+// flag does that. Flag names have no leading --, extensions have their dot. For any other name it
 // returns the empty string.
 func Alternative(name string) string {
 	switch strings.ToLower(name) {

@@ -270,7 +270,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 }
 
 // checkRole returns an error if a file named for labels would hold images, or the reverse; c is the
-// only column. IDX files are exempt: one that is repaired may have the wrong name.
+// only column. Any name is allowed for IDX: a copy of a file with a wrong name may keep it.
 func (out *output) checkRole(named string, c source.Column) error {
 	image, label := dataset.Image.String(), dataset.Label.String()
 	if out.format.IsIDX || out.path == Stdio || !(named == image && c.Name == label || named == label && c.Name == image) {
@@ -281,7 +281,7 @@ func (out *output) checkRole(named string, c source.Column) error {
 }
 
 // shard makes the output a folder of several files if the options ask for that. In the Hugging Face
-// layout, all splits share one folder, and out becomes one split of that folder.
+// layout, all splits share one folder of Parquet files, and out becomes one split of that folder.
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
 		if o.sharded() && out.format.Splittable {

@@ -34,7 +34,7 @@ type Input struct {
 	DType  string `json:"dtype"`
 	Shape  []int  `json:"shape"` // of one record
 	Rows   int64  `json:"rows"`  // −1 if unknown before the input was read
-	// SourceRows is the number of rows of the whole input if only some of them are converted.
+	// SourceRows is the number of rows of the whole input, with --rows or if some are left out.
 	SourceRows *int64 `json:"source_rows,omitempty"`
 	Dataset    string `json:"dataset,omitempty"`
 	ETag       string `json:"etag,omitempty"`       // version of an object that was read
@@ -70,7 +70,7 @@ type Verified struct {
 	Split   string   `json:"split,omitempty"`
 	Rows    int64    `json:"rows"`
 	Columns []string `json:"columns"`
-	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output's format cannot hold
+	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output does not hold
 
 	Paths []string `json:"-"` // of all its files, if each column has a file of its own; Path is the first
 }

@@ -236,8 +236,8 @@ func (r *run) checkVerify() error {
 	return nil
 }
 
-// formatVersion is increased when the same inputs and options produce different bytes than before:
-// --if-changed then rewrites the outputs of earlier versions.
+// formatVersion is increased when the same inputs and options produce other bytes than before, also
+// between releases: --if-changed then rewrites earlier outputs.
 const formatVersion = 3
 
 // findUnchanged sets the upToDateKey of each output, a hash over its inputs and everything else
@@ -261,6 +261,9 @@ func (r *run) findUnchanged() (unchanged bool, err error) {
 	for _, out := range r.outputs {
 		if out.shared() {
 			keys[out.path] += out.sharding.stem
+		}
+		if out.pass.schema.Classes != nil {
+			keys[out.path] += "with class names "
 		}
 		keys[out.path] += fmt.Sprintf("%s %s %s %s %v %s", common, inputs[out.job], out.format.Name, display.JSON(out.pass.applied), out.options, display.JSON(out.pass.schema.Columns))
 	}

@@ -148,8 +148,11 @@ func (o *conversion) holdsOutFrom(s dataset.Split, all []dataset.Split) (bool, e
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(other dataset.Split) bool { return other.Folder != s.Folder })
 	for _, h := range o.holdouts {
-		if h.name == s.Name {
+		switch {
+		case h.name == s.Name:
 			return false, usagef("--holdout %s: the inputs have a split %s", h.text, h.name).WithHint("choose another name")
+		case s.Name == "" && h.name == "train": // see holdOut
+			return false, usagef("--holdout %s: the split that keeps the other rows is called train", h.text).WithHint("choose another name")
 		}
 	}
 	train := slices.ContainsFunc(all, func(s dataset.Split) bool { return s.Name == "train" })

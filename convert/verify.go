@@ -283,8 +283,8 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 	return matched, all, o.verifyTable(ctx, expected.table, found, split, matched)
 }
 
-// verifyTable compares found, the table of the split own of the output, with expected, the table of
-// the split matched of the inputs.
+// verifyTable compares found, the table of the output's split own, with expected, that of the
+// inputs' split matched.
 func (o *verification) verifyTable(ctx context.Context, expected, found source.Table, own, matched dataset.Split) error {
 	path := own.Files[0].Path
 	table, isTable := o.output.tables[path]

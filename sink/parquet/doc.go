@@ -2,9 +2,9 @@
 //
 // Library writers take a value at a time and store a list of uint8 as one INT32 per pixel. Here
 // pages are assembled from the batch's own bytes. [New] returns a [Sink] for a schema; Encode makes
-// and compresses the pages of a batch on any goroutine, and its step appends them. Everything that
-// depends on the order of rows (offsets, row groups, dictionaries of scalar columns) happens in
-// steps, so the same input and options give the same bytes.
+// and compresses the pages of a batch on any goroutine; the step that it returns appends them.
+// Everything that depends on the order of rows (offsets, row groups, dictionaries of scalar
+// columns) happens in steps, so the same input and options give the same bytes.
 //
 // # The file
 //

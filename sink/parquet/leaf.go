@@ -29,13 +29,15 @@ type leaf struct {
 func newLeaf(l layout.Leaf, source, groupRows int, pages *pageCompressor) (leaf, error) {
 	made := leaf{Leaf: l, source: source, pages: pages, valueSize: plainSize(l)}
 	if l.Names != nil {
-		return made, made.setNames()
+		err := made.setNames()
+		return made, err
 	}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}
 	made.valueSize = l.Element.Size()
-	return made, made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
+	err := made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
+	return made, err
 }
 
 // setDictionary sets the page that each chunk starts with, from PLAIN values.
@@ -63,7 +65,7 @@ func plainSize(l layout.Leaf) int {
 func (l *leaf) check(s *schema.Schema) error {
 	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
 	if size := l.bodySize(s.BatchRows()); size > math.MaxInt32-room {
-		return unsupported("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size)
+		return usagef("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *Sink) endGroup() error {
 	group := format.RowGroup{
 		NumRows:    int64(s.rowsInGroup),
 		FileOffset: s.groupOffset,
-		Ordinal:    int16(min(len(s.groups), math.MaxInt16)), // used only in encrypted files, which have no more row groups
+		Ordinal:    int16(min(len(s.groups), math.MaxInt16)), // only for encrypted files, which cannot have more groups
 	}
 	offset := s.groupOffset
 	for i := range s.leaves {

@@ -56,7 +56,7 @@ func codecs() []compressed.Choice[codec] {
 // Codecs lists the values of Options.Compression, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
-func unsupported(message string, values ...any) error {
+func usagef(message string, values ...any) error {
 	return fault.New(fault.Usage, "parquet: "+message, values...)
 }
 
@@ -68,7 +68,7 @@ func newGzip(level int) codec {
 }
 
 func newZstd(level int) codec {
-	frames := &compressed.Zstd{Level: level} // a page has a CRC of its own
+	frames := &compressed.Zstd{Level: level} // without checksums: a page has a CRC of its own
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 
@@ -133,7 +133,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	wanted := compressed.Codec{Name: cmp.Or(o.Compression, codecs()[0].Name), Level: o.Level}
 	codec, err := compressed.Find(codecs(), wanted)
 	if err != nil {
-		return nil, unsupported("%v", err)
+		return nil, usagef("%v", err)
 	}
 	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
 	if err != nil {

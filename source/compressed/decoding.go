@@ -98,7 +98,7 @@ func corrupt(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
 }
 
-// ErrExtra is the cause of the error for a complete stream that is followed by other data.
+// ErrExtra is the cause of the error for other data after complete gzip or xz streams.
 var ErrExtra = errors.New("extra data")
 
 // truncated returns the error for an input that ends inside a member.

@@ -114,7 +114,7 @@ func skipZeros(in io.Reader) error {
 		n, err := in.Read(buf)
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return corrupt("extra data in the padding after the last member")
+				return corrupt("extra data in the padding after the last member").Because(ErrExtra)
 			}
 		}
 		if err != nil {

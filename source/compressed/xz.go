@@ -89,7 +89,7 @@ func (x *xzReader) streamHeader() error {
 	var h [12]byte
 	n, err := io.ReadFull(x.in, h[:])
 	if n := min(n, len(xzMagic)); string(h[:n]) != xzMagic[:n] {
-		return corrupt("extra data after the last stream")
+		return corrupt("extra data after the last stream").Because(ErrExtra)
 	}
 	if err != nil {
 		return noEOF(err)

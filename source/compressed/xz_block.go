@@ -53,7 +53,7 @@ func (b *xzBlock) Read(p []byte) (int, error) {
 		b.check.Write(p[:n])
 	}
 	switch {
-	case err == io.EOF && !b.data.EOS(): // a chunk too short for its own header
+	case err == io.EOF && !b.data.EOS(): // a chunk that ends in its first five bytes
 		err = io.ErrUnexpectedEOF
 	case err == io.EOF:
 		if err = b.end(); err == nil {
@@ -147,7 +147,8 @@ func readXZBlockHeader(in io.Reader, size byte) (xzBlockHeader, error) {
 	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
 		return h, corrupt("wrong checksum of a block header")
 	}
-	return h, h.parse(body[1], bytes.NewReader(body[2:]))
+	err := h.parse(body[1], bytes.NewReader(body[2:]))
+	return h, err
 }
 
 // parse reads the fields after the flags (3.1.2 to 3.1.6).

@@ -109,8 +109,9 @@ func (t *Table) countError(b *source.Raw, line []byte, row int) error {
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
-// full or a field has another form. It returns the number of parsed fields and of their bytes. Four
-// zeros, which are common in backgrounds, are parsed at once.
+// full, a field has another form, or fewer than four bytes are left. It returns the number of
+// parsed fields and of their bytes. Four zeros, which are common in backgrounds, are parsed at
+// once.
 func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	zeros := uint64('0') | uint64(comma)<<8
 	zeros |= zeros << 16
@@ -195,7 +196,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 		if !n.fits32(text) {
 			return fmt.Sprintf("found %s, expected a number that float32 holds, of up to %d digits", shown(text), maxDigits32), "--dtype float64"
 		}
-		single, _ := strconv.ParseFloat(string(text), 32) // rounds only once; cannot fail, as parsing to 64 bits did not
+		single, _ := strconv.ParseFloat(string(text), 32) // rounds only once; cannot fail, as fits32 is true
 		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(single)))
 		return "", ""
 	}
@@ -217,7 +218,7 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 // hintComma is the hint for numbers with a decimal comma.
 const hintComma = "decimals need a point, not a comma"
 
-func hasComma(text []byte) bool {
+func decimalComma(text []byte) bool {
 	_, ok := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
 	return ok
 }
@@ -230,7 +231,7 @@ func noNumber(text []byte) (message, hint string) {
 	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
 		return fmt.Sprintf("found %s, expected a number that float64 holds", shown(text)), ""
 	}
-	if hasComma(text) {
+	if decimalComma(text) {
 		return fmt.Sprintf("found %s, expected a number", shown(text)), hintComma
 	}
 	return fmt.Sprintf("found %s, expected a number", shown(text)), "correct the value; if it stands for a missing one, fill it, or remove the row"

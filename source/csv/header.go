@@ -68,7 +68,7 @@ func (t *Table) firstLine(limit int) ([]byte, error) {
 	return t.in.next(limit)
 }
 
-// isHeaderOf reports whether comment has a name for each field of line, which is not a header.
+// isHeaderOf reports whether comment has a name for each field of line, and line is no header.
 func (t *Table) isHeaderOf(comment, line []byte) bool {
 	comma := cmp.Or(t.comma, findSeparator(comment))
 	comment = bytes.TrimPrefix(comment, []byte("# "))

@@ -247,7 +247,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 		if f.stats.text != nil && f.stats.values == 0 && len(f.stats.text) > 0 {
 			hint := "remove columns of text from the file"
 			switch {
-			case hasComma(f.stats.text):
+			case decimalComma(f.stats.text):
 				hint = hintComma
 			case len(t.fileColumns) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
 				hint = "separate the fields by commas, tabs or semicolons"

@@ -138,7 +138,7 @@ type columnStats struct {
 	min, max  float64 // NaN counts as 0
 	digits    int     // largest number of significant digits
 	doubles   bool    // some are not the shortest text of a float32
-	text      []byte  // the first value that is not a number, or nil
+	text      []byte  // the first value that is not a number, preferably not an empty one; or nil
 	row       int64   // of text
 }
 

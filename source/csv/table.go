@@ -91,7 +91,7 @@ func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions
 }
 
 // newTable reads CSV from r, compressed or not, and decides what the columns are. Errors call it
-// path ("-" for standard input). The caller closes r after the table. tail is the end of an
+// path. The caller closes r after the table. tail is the end of an
 // uncompressed file, if it is known.
 func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
 	stream, err := compressed.NewReader(r)

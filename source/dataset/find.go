@@ -77,7 +77,7 @@ type File struct {
 // A Split is one table: files that belong together, in the order of its columns.
 type Split struct {
 	Name string // "train", "test", that of another split of a published data set, or empty
-	Stem string // the name of outputs without the name of a split; never empty
+	Stem string // the name of outputs if Name is empty; itself never empty
 	// Folder is the name of the folder of the split if the user named several folders, or empty.
 	Folder string
 	Files  []File
@@ -250,7 +250,8 @@ func (f finder) files(inputs []Input) (Split, error) {
 	if err := f.check(&s); err != nil {
 		return Split{}, err
 	}
-	return s, f.identify([]*Split{&s}, common(names, func(n Name) string { return n.Dataset }))
+	err := f.identify([]*Split{&s}, common(names, func(n Name) string { return n.Dataset }))
+	return s, err
 }
 
 // inputName parses the name of an input.

@@ -155,7 +155,7 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 	return nil, severalSets(all, unknown)
 }
 
-// sets lists the sets of the candidates whose names include accepts, sorted.
+// sets returns the sets, sorted, of the candidates whose names pass the test include.
 func sets(all []candidate, include func(Name) bool) []string {
 	var list []string
 	for _, c := range all {
