@@ -149,7 +149,7 @@ func inputFlags() []flagSpec {
 			detail:  "Detected by default. If the first line is 0,1,2,… and could be a header or data, the file is refused unless this flag is given.",
 			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
 		{name: "byte-order", placeholder: "ORDER", commands: inputCommands + "plan", heading: headingInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
-			detail:  "IDX is big-endian; little reads files whose writer did not swap bytes: the values and, if it is little-endian too, the header.",
+			detail:  "IDX is big-endian; little reads files whose values are little-endian; their header may have either order.",
 			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
 		{name: "salvage", commands: inputCommands, heading: headingInput, usage: "recover the complete records of damaged IDX files",
 			detail: "For files that are truncated or too long, or whose header has a wrong count. If the count is too small, the records beyond it are not read, unless it is 0. If columns have different lengths, in any input format, only the rows that all columns have are read.",
