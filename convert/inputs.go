@@ -489,7 +489,7 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	}
 	for _, s := range splits {
 		if d := s.Dataset; err == nil && d != nil && o.LabelColumn == "" && len(classes) != len(d.Classes) {
-			o.report.warning("%s has names for %d labels, but %s has %d", o.Classes, len(classes), d.Title, len(d.Classes))
+			o.report.warning("%s names the labels 0 to %d, but those of %s go up to %d; the first line names label 0", o.Classes, len(classes)-1, d.Title, len(d.Classes)-1)
 		}
 	}
 	return classes, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -106,20 +107,24 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 				return err
 			}
 		}
-		if first == nil && o.tables != nil && len(s.Files) > 1 {
-			first = o.checkCounts(ctx, s)
-		}
+		first = cmp.Or(first, o.checkCounts(ctx, s))
 	}
 	return first
 }
 
-// checkCounts returns an error if the arrays of s have different numbers of records. Those of IDX
-// files are compared when they are found.
+// checkCounts returns an error if the columns of s have different numbers of records, or reports it
+// if --salvage is given. Otherwise those of IDX files were compared when they were found.
 func (o *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
+	if len(s.Files) < 2 || o.tables == nil && !o.Salvage || slices.ContainsFunc(s.Files, o.readableOnce) {
+		return nil
+	}
 	t, err := o.open(ctx, s, nil, true)
 	switch {
 	case err == nil:
-		_ = t.Close() // read-only: an error does not matter
+		defer t.Close() // read-only: an error does not matter
+		if o.Salvage {
+			o.tableNotes(t)
+		}
 	case fault.KindOf(err) == fault.Malformed:
 		return err
 	}

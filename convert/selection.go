@@ -306,7 +306,7 @@ func adviseLabels(columns []source.Column) string {
 	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() }); i >= 0 {
 		return "name the column that does, such as --label-column " + shell.Quote(columns[i].Name)
 	}
-	return "give the folder, or the file of labels too: label=FILE"
+	return "give the folder, or the file of labels too: label=FILE; if --columns is given, add label to it"
 }
 
 // columnIndex returns the index of the column with that name, −1 if there is none.

@@ -185,16 +185,16 @@ func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Tabl
 // checkTyped returns an error if --dtype or --shape matches no column of the file at path: then the
 // flag has no use.
 func (o *inputs) checkTyped(path string, columns []source.Column) error {
-	var types, shapes []string
+	var shapes []string
 	typed, shaped := o.dtype == 0, o.Shape == nil
 	for _, c := range columns {
-		types, shapes = append(types, c.Name+" "+c.DType.String()), append(shapes, c.Name+" "+display.Shape(c.Shape))
+		shapes = append(shapes, c.Name+" "+display.Shape(c.Shape))
 		typed, shaped = typed || c.DType == o.dtype, shaped || slices.Equal(c.Shape, o.Shape)
 	}
 	switch {
 	case !typed:
-		return usagef("--dtype %s: no column of %s can be read as this type, found %s", o.dtype, path, strings.Join(types, ", ")).
-			WithHint("leave out --dtype; it is for bytes, and selects an integer type for integers of types that IDX lacks")
+		return usagef("--dtype %s: no column of %s can be read as this type", o.dtype, path).
+			WithHint("leave out --dtype: it does not convert numbers, but gives bytes a type, and chooses an integer type for int64, uint16 and the like")
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
 			WithHint("%s", o.adviseShape(columns))

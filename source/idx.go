@@ -107,7 +107,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	// helper goroutines, which would take memory.
 	stream.SetBusy(true)
 	d := &damageReader{r: stream, ignored: o.Salvage}
-	t, err := newIDX(d, name, idx.Options{}, o)
+	t, err := newIDX(d, name, idx.Options{Checked: stream.Format() != compressed.Plain}, o)
 	if err != nil {
 		if d.err != nil { // nothing was read before the damage
 			err = fault.In(name, d.err)
@@ -328,7 +328,7 @@ func (d *damageReader) extent(all bool) string {
 // read in order, which finds the damage.
 func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
 	in := compressed.NewSeekReader(f, table)
-	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size()}, o)
+	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size(), Checked: true}, o)
 	if err != nil {
 		in.Close() // its error is always nil
 		return nil, err

@@ -286,8 +286,12 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		data[i] = byte(x >> 24)
 	}
 	whole := gzipped(t, file(t, idx.Uint8, []int{rows, record}, data))
-	wrong := bytes.Clone(whole)
-	wrong[len(wrong)-6] ^= 1 // inside the checksum
+	broken := func(file []byte) []byte {
+		file = bytes.Clone(file)
+		file[len(file)-6] ^= 1 // inside the checksum
+		return file
+	}
+	few := broken(gzipped(t, file(t, idx.Uint8, []int{rows - 1, record}, data)))
 	tests := map[string]struct {
 		packed []byte
 		note   string // "" for none
@@ -297,6 +301,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		"cut in the data": {whole[:len(whole)/2], "only the data before the damage is read", -1},
 		"count is 0":      {gzipped(t, file(t, idx.Uint8, []int{0, record}, data)), "never filled in", rows},
 		"counts bytes":    {gzipped(t, file(t, idx.Uint8, []int{rows * record, record}, data)), "counts bytes", rows},
+		"more, and wrong": {few, "and any of its values may be wrong: gzip stream", rows - 1}, // the damage may have changed the count
 		"too few inside":  {gzipped(t, file(t, idx.Uint8, []int{rows + 1, record}, data)), "truncated", rows},
 	}
 	for name, test := range tests {
@@ -315,8 +320,10 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := readAll(open(t, write(t, "crc.gz", wrong), Options{}), 7); !errors.Is(err, fault.Malformed) {
-		t.Errorf("a wrong checksum: found %v, expected malformed data", err)
+	for _, damaged := range [][]byte{broken(whole), few} {
+		if _, err := readAll(open(t, write(t, "crc.gz", damaged), Options{}), 7); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "checksum") {
+			t.Errorf("found %v, expected a wrong checksum", err)
+		}
 	}
 }
 

@@ -73,14 +73,15 @@ func firstRows(n int64) string {
 }
 
 // HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "one of the columns is incomplete, or they belong to different splits; idxport convert --salvage reads the rows that all columns have"
+const HintCounts = "one of the columns is incomplete, or they belong to different splits; --salvage reads the rows that all columns have"
 
 // hintCounts returns HintCounts, unless the counts differ because of another shape.
 func (j *joined) hintCounts() string {
 	for _, t := range j.tables {
 		if t, ok := t.(*IDX); ok {
 			if stored, read := t.Header().Records(), t.reader.Header().Records(); stored != read {
-				return fmt.Sprintf("--reshape changes the number of records from %d to %d: begin its dimensions with %[1]d", stored, read)
+				n := (Column{Shape: t.Header().RecordShape()}).Elements()
+				return fmt.Sprintf("--reshape changes the number of records from %d to %d: give each record %s, as in --reshape -1x%d", stored, read, display.Count(n, "element"), n)
 			}
 		}
 	}

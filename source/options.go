@@ -55,6 +55,9 @@ func AdviceBytes(size int) string {
 		"cast the column in the program that wrote it", ExampleShape(size))
 }
 
+// HintDType is the hint for a number that the type of --dtype does not hold.
+const HintDType = "choose a type that holds all values, or leave out --dtype"
+
 // ExampleShape returns a shape of n elements, as --shape takes it: a square if n is one.
 func ExampleShape(n int) string {
 	if side := int(math.Sqrt(float64(n))); side > 1 && side*side == n {

@@ -143,7 +143,7 @@ func inputFlags() []flagSpec {
 			detail: "Used for CSV, and for lists and bytes in Parquet and Arrow.",
 			parse:  func(s *settings, text string) (err error) { s.Shape, err = parseShape("shape", text); return err }},
 		{name: "dtype", placeholder: "TYPE", commands: inputCommands, heading: headingInput, usage: "element type where the input has none, as in CSV",
-			detail:  "TYPE is uint8, int8, int16, int32, float32 or float64. Used for CSV and PNG, and in Parquet and Arrow for bytes and for integer types that IDX lacks.",
+			detail:  "TYPE is uint8, int8, int16, int32, float32 or float64. Used for CSV and PNG; for bytes in Parquet and Arrow; and for integers of types that IDX lacks, such as int64, in Parquet, Arrow and NumPy files.",
 			choices: choices("dtype"), to: func(s *settings) any { return &s.DType }},
 		{name: "header", placeholder: "YES-OR-NO", commands: inputCommands, heading: headingInput, usage: "whether the first line of CSV names the columns",
 			detail:  "Detected by default. If the first line is 0,1,2,… and could be a header or data, the file is refused unless this flag is given.",
@@ -164,7 +164,7 @@ func inputFlags() []flagSpec {
 func rowFlags() []flagSpec {
 	return []flagSpec{
 		{name: "columns", placeholder: "NAMES", commands: "convert verify plan", heading: headingRows, usage: "only these columns, such as label or label,image",
-			detail: "Separate names by commas; outputs have the columns in this order. IDX files of other columns are not read.",
+			detail: "Separate names by commas; outputs have the columns in this order. The values in IDX files of other columns are not read, but their headers and sizes are checked.",
 			parse:  func(s *settings, text string) error { s.Columns = strings.Split(text, ","); return nil }},
 		{name: "rows", placeholder: "A:B", commands: viewCommands, heading: headingRows, often: true, usage: "only these rows of each split, such as 0:1000",
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",

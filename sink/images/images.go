@@ -151,7 +151,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
 			return Columns{}, flatError(PNG(format, ""), s.Columns[i])
 		}
-		return Columns{}, Unsupported(format, "add a file of images to the command", "no column has images, expected records of two or three dimensions")
+		return Columns{}, Unsupported(format, "add a file of images to the command; if --columns is given, add the images to it", "no column has images, expected records of two or three dimensions")
 	}
 	if len(images) > 1 {
 		return Columns{}, Unsupported(format, "give only the file of one of them, and the file of its labels",

@@ -415,8 +415,8 @@ func (f finder) chooseTwin(files []candidate) (File, []string, error) {
 		}
 	}
 	if len(good) > 1 {
-		notes = append(notes, fmt.Sprintf("%s is read; %s is skipped: it has the same header (the data was not compared)",
-			good[0].base(), baseNames(good[1:])))
+		notes = append(notes, fmt.Sprintf("%s is read, and not %s, with the same header (the data was not compared)",
+			good[0].base(), strings.ReplaceAll(baseNames(good[1:]), ", ", " or ")))
 	}
 	first := good[0]
 	return File{Path: first.path, Role: first.name.Role, Name: first.name.Role.String(), Header: headers[0]}, notes, nil

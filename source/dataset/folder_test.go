@@ -59,7 +59,7 @@ func TestFolder(t *testing.T) {
 			"dig/dig-mnist/kannada-mnist: image=X_dig_MNIST-idx3-ubyte.gz label=y_dig_MNIST-idx1-ubyte.gz"}, nil},
 		"plain and compressed": {slices.Concat(fourFiles[:2], []string{"train-images-idx3-ubyte.gz 60000 28 28", "train-labels-idx1-ubyte.gz 60000"}),
 			Options{}, []string{"train/FOLDER/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte"},
-			[]string{"train-images-idx3-ubyte is read; train-images-idx3-ubyte.gz is skipped", "train-labels-idx1-ubyte is read; train-labels-idx1-ubyte.gz is skipped"}},
+			[]string{"train-images-idx3-ubyte is read, and not train-images-idx3-ubyte.gz,", "train-labels-idx1-ubyte is read, and not train-labels-idx1-ubyte.gz,"}},
 		"a bad twin": {[]string{"train-labels-idx1-ubyte.gz=<html>", "train-labels-idx1-ubyte 7"}, Options{},
 			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {[]string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x", ".train.idxport-1234.partial=x",

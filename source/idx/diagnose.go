@@ -18,12 +18,12 @@ const (
 	hintHeader   = "the header is damaged, or this is not an IDX file"
 	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
 	hintFile     = "this format cannot be read from a pipe or a compressed file; save or decompress it to a file, then: idxport convert FILE"
-	hintUnfilled = "the number of records was never filled in; read the records that are there with idxport convert --salvage"
+	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
 	hintArray    = "save the array in another format first, such as .npy"
 )
 
 // HintSalvage is the end of the hint for an incomplete file that may have complete records.
-const HintSalvage = ", or read the complete records with idxport convert --salvage"
+const HintSalvage = ", or read the complete records with --salvage"
 
 // lookAhead is the number of bytes that are read to detect the format of a file that is not IDX.
 const lookAhead = 512

@@ -113,7 +113,10 @@ func (h Header) Reshape(dims []int) (Header, error) {
 	}
 	if !ok || n != elements || open >= 0 && reshaped.Dims[open] > math.MaxUint32 || open >= 0 && reshaped.Dims[open] < 0 {
 		err := ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
-		if ok && open < 0 && n > 0 && elements%n == 0 { // the shape of a record
+		switch {
+		case dims[0] > 0 && int64(dims[0]) == h.Records():
+			return h, err.WithHint("give each of the %d records %s", h.Records(), display.Count(elements/h.Records(), "element"))
+		case ok && open < 0 && n > 0 && elements%n == 0: // the shape of a record
 			return h, err.WithHint("leave the number of records open: --reshape -1x%s", strings.ReplaceAll(dimsText(dims), "×", "x"))
 		}
 		return h, err

@@ -43,6 +43,9 @@ type Options struct {
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
 	Salvage bool
+	// Checked means that the input has checksums, as compressed files have. If there is more data
+	// than the header says, up to a gigabyte of it is read, to find out whether it is damaged.
+	Checked bool
 	// File is the path of an uncompressed local file, quoted for a shell, for commands in hints. It
 	// is empty if the input is not such a file or is not known.
 	File string
@@ -164,7 +167,7 @@ func (rd *Reader) truncated(found int64) error {
 	if countsBytes(h, found-rd.stored.Size()) {
 		return fault.New(fault.Malformed, "the first dimension counts bytes, not records: found %d for %d records of %d bytes",
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
-			At(4).WithHint("some writers do this (such as Datumaro); read the file with idxport convert --salvage")
+			At(4).WithHint("some writers do this (such as Datumaro); read the file with --salvage")
 	}
 	complete := (found - rd.stored.Size()) / max(1, h.RecordSize())
 	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%s)",
@@ -196,7 +199,7 @@ func (rd *Reader) trailing(extra int64) error {
 	if h.Records() == 0 {
 		return e.WithHint(hintUnfilled)
 	}
-	return e.WithHint("the file is damaged, or the header's counts are wrong; idxport convert --salvage reads as many records as the header says")
+	return e.WithHint("the file is damaged, or the header's counts are wrong; --salvage reads as many records as the header says")
 }
 
 // salvageCount decides how many records a salvage reads if the size of the input is known, and
@@ -296,6 +299,9 @@ func (rd *Reader) ended(got int) (int, error) {
 	return whole, nil
 }
 
+// maxTrailing is how much data after the records is read to find damage.
+const maxTrailing = 1 << 30
+
 // finish requires the input to end here; a salvage notes that it does not.
 func (rd *Reader) finish() error {
 	var one [1]byte
@@ -304,6 +310,11 @@ func (rd *Reader) finish() error {
 		return io.EOF
 	} else if err != nil {
 		return err
+	}
+	if rd.opts.Checked {
+		if _, err := io.CopyN(io.Discard, rd.r, maxTrailing); err != nil && err != io.EOF {
+			return err
+		}
 	}
 	if !rd.opts.Salvage {
 		return rd.trailing(0)

@@ -225,8 +225,11 @@ func (t *Table) Decode(b *source.Raw) error {
 		return nil
 	}
 	row := b.First + int64(bad/elements)
-	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(p[bad*h.number.Size():]), t.column.DType).
-		WithHint("idxport uses the types of IDX, whose widest integer is int32: convert the array with astype first, to float64 if that is exact")
+	hint := source.HintDType
+	if t.column.DType == h.number.DType() { // chosen for the user
+		hint = "idxport uses the types of IDX, whose widest integer is int32: convert the array with astype first, to float64 if that is exact"
+	}
+	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(p[bad*h.number.Size():]), t.column.DType).WithHint("%s", hint)
 	if h.number == source.NumberBool8 {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
 			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")

@@ -265,7 +265,9 @@ func (r *firstRows) column(c columnar.Column) *column {
 // setType sets the type to which the numbers of l are converted.
 func (l *leaf) setType(d idx.DType) {
 	number := l.number()
-	if d == idx.Int32 && !number.Is(number.DType()) {
+	if d != number.DType() {
+		l.advice = source.HintDType
+	} else if d == idx.Int32 && !number.Is(d) {
 		l.advice = "IDX files have no type for it: cast the column to float64 in the program that wrote it"
 	}
 	l.element = numberElement(l.rawNumber(), d)
