@@ -478,13 +478,17 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	if info, err := o.files(ctx).Stat(o.Classes); o.Classes == source.Stdin || err == nil && info.IsDir() {
 		return nil, usagef("--classes %s, expected a file", o.Classes)
 	}
-	f, err := o.files(ctx).Open(o.Classes)
-	if err != nil {
-		return nil, fault.In(o.Classes, err)
-	}
-	defer f.Close() // read-only: an error does not matter
-	classes, note, err := dataset.ReadClasses(f, o.Classes)
-	if note != "" {
+	var note string
+	classes, err := Interruptible(ctx, func() (classes []string, err error) {
+		f, err := o.files(ctx).Open(o.Classes)
+		if err != nil {
+			return nil, fault.In(o.Classes, err)
+		}
+		defer f.Close() // read-only: an error does not matter
+		classes, note, err = dataset.ReadClasses(f, o.Classes)
+		return classes, err
+	})
+	if err == nil && note != "" {
 		o.report.Note("%s", note)
 	}
 	for _, s := range splits {

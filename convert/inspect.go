@@ -42,7 +42,7 @@ type File struct {
 // A Column summarises the values of one column.
 type Column struct {
 	Name   string   `json:"name"`
-	DType  string   `json:"dtype,omitempty"` // of a table in a format other than IDX
+	DType  string   `json:"dtype,omitempty"` // unless it is that of the IDX file
 	Shape  []int64  `json:"shape,omitempty"` // likewise, the number of rows first
 	Min    *float64 `json:"min"`             // of the finite elements; null if there are none
 	Max    *float64 `json:"max"`

@@ -83,7 +83,8 @@ type Target struct {
 	Stdout io.Writer `json:"-"`
 }
 
-// Events are callbacks that a run calls, from one goroutine at a time. Any of them may be nil.
+// Events are callbacks that a run calls, one at a time unless it is canceled. Any of them may be
+// nil.
 type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)

@@ -375,7 +375,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 
 // tableNotes reports what was found while reading t. Damage to IDX files and rows left out by
 // --salvage are warnings. What had to be assumed about a file in another format, such as a shape
-// that it does not record, is a note.
+// that it does not record, is a note without --salvage.
 func (o *inputs) tableNotes(t source.Table) {
 	add := o.report.warning
 	if o.tables != nil && !o.Salvage {

@@ -18,8 +18,8 @@ import (
 )
 
 // Run converts. Wrong options and inputs are found before any output is begun, and all outputs are
-// complete before any of them is visible. If ctx ends, the error is context.Cause(ctx). The report
-// is never nil.
+// complete before any of them is visible. If ctx ends, the error is context.Cause(ctx) or
+// ctx.Err(). The report is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := NewReport(o.Events)
 	c, err := newConversion(o, false, r)

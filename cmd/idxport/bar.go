@@ -23,7 +23,7 @@ type bar struct {
 	total int64 // rows, −1 if unknown
 	start time.Time
 
-	mu     sync.Mutex // an abandoned pass may still report
+	mu     sync.Mutex // rows may be called after done, see convert.Events
 	drawn  time.Time
 	closed bool
 }

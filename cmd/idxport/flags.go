@@ -35,7 +35,7 @@ const (
 
 // Sets of commands. In them, the word "part" stands for convert with --plan.
 const (
-	inputCommands  = "convert verify inspect preview "               // read inputs; plan does too, and is added to the flags that it has
+	inputCommands  = "convert verify inspect preview "               // read inputs; plan, which lacks some of these flags, is added to the others
 	viewCommands   = "convert verify preview "                       // have a convert.View; plan too, as above
 	workerCommands = "convert part verify inspect "                  // have --workers
 	planCommands   = "commit status abort "                          // need an existing plan

@@ -20,13 +20,13 @@
 //
 // # The identity dictionary
 //
-// Elements of 8 and 16 bits are INT32 values in Parquet. Their chunks start with a dictionary of
-// all possible values, where dictionary[i] is the element with the bits i. Indices into it have 8
-// or 16 bits, and a bit-packed run of that width is the elements themselves, unchanged: the byte 8
-// or 16, varint(groups·2 + 1) with groups of 8 values, the elements, zeros to fill the last group.
-// A dictionary takes 1 KiB or 256 KiB; if PLAIN pages would be smaller for a whole row group, the
-// file has PLAIN pages instead. Elements of 32 and 64 bits are PLAIN, which is the batch's memory
-// unchanged.
+// Elements of tensors of 8 and 16 bits are INT32 values in Parquet. Their chunks start with a
+// dictionary of all possible values, where dictionary[i] is the element with the bits i. Indices
+// into it have 8 or 16 bits, and a bit-packed run of that width is the elements themselves,
+// unchanged: the byte 8 or 16, varint(groups·2 + 1) with groups of 8 values, the elements, zeros to
+// fill the last group. A dictionary takes 1 KiB or 256 KiB; if PLAIN pages would be smaller for a
+// whole row group, the file has PLAIN pages instead. Elements of 32 and 64 bits are PLAIN, which is
+// the batch's memory unchanged.
 //
 // # Scalar columns
 //

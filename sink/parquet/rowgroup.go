@@ -18,7 +18,7 @@ const (
 	maxGroupSize = 128 << 20 // bytes before compression
 	minGroupRows = 20_000    // rows; smaller groups would not help parallel readers
 	groupsWanted = 4         // row groups of a table that is large enough, for parallel readers
-	maxBuffered  = 32 << 20  // bytes of pages that wait in memory
+	maxBuffered  = 32 << 20  // bytes that wait in memory
 )
 
 // groupRows returns the number of rows in a row group, unless it ends earlier because maxBuffered

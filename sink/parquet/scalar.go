@@ -135,7 +135,7 @@ func (d *distinct) reset(limit int) {
 	d.keys, d.indices, d.full = d.keys[:0], d.indices[:0], false
 }
 
-// add numbers values, packed elements of size bytes. It stops when d is full.
+// add gives an index to each of values, packed elements of size bytes. It stops when d is full.
 func (d *distinct) add(values []byte, size int) {
 	d.indices = slices.Grow(d.indices, len(values)/size)
 	if size == 1 {

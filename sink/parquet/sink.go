@@ -73,7 +73,7 @@ func newZstd(level int) codec {
 }
 
 // newLZ4 uses package lz4, not parquet-go's codec. The compressor without levels is several times
-// as fast as those with levels, if its tables of 256 KiB are kept between pages. The pool keeps
+// as fast as those with levels, if its tables of 136 KiB are kept between pages. The pool keeps
 // them, which parquet-go's codec cannot.
 func newLZ4(level int) codec {
 	var pool sync.Pool
@@ -103,7 +103,8 @@ func newLZ4(level int) codec {
 // magic begins and ends a file.
 const magic = "PAR1"
 
-// A Sink writes one file. It implements sink.Sizer and sink.Splitter.
+// A Sink writes a file, or several one after the other, see Next. It implements sink.Sizer and
+// sink.Splitter.
 type Sink struct {
 	// Used by Encode and the steps; these do not change.
 	schema       *schema.Schema
@@ -248,6 +249,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.out.write([]byte(magic))
 }
 
-// Buffered implements sink.Splitter. It returns the size of the pages that wait for the end of the
-// row group.
+// Buffered implements sink.Splitter. It returns the size of all that waits for the end of the row
+// group.
 func (s *Sink) Buffered() int64 { return s.buffered }

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// A disk makes the system calls of a Set, so that tests can make each of them fail. Paths
-// are absolute and without symbolic links. An operation that a file system lacks fails with
-// errors.ErrUnsupported.
+// A disk makes the system calls of a Set, so that tests can make each of them fail. An operation
+// that a file system lacks fails with errors.ErrUnsupported.
 type disk struct {
 	// fault, which only tests set, performs an operation by calling effect, or fails.
 	fault func(operation, path string, effect func() error) error

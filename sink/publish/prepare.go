@@ -13,8 +13,8 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// refuseDangerous refuses targets whose replacement would destroy something other than an earlier
-// output, whatever the options.
+// refuseDangerous refuses targets that Options.Overwrite does not allow either, such as an input, a
+// mount point, or a file in a folder that does not exist.
 func (s *Set) refuseDangerous(inputs []string) error {
 	for _, out := range s.outputs {
 		err := out.refuseKind()

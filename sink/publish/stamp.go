@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/idxport/idxport/fault"
 )
 
 // UpToDate reports whether the file or folder at path was published with this Target.Key and has
@@ -69,14 +71,27 @@ func writeStamp(d disk, out *output) {
 }
 
 // Fingerprint returns a hash, as 16 hexadecimal digits, of the content of the file at path, or of
-// the names and contents of all files in the folder at path.
+// the names and contents of all files in the folder at path. Links are followed.
 func Fingerprint(path string) (string, error) {
 	h := xxh3.New()
-	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+	err := hashTree(h, path, maxLinkedFolders)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// maxLinkedFolders is how many links to folders a path may contain: a link may lead to a folder
+// above it.
+const maxLinkedFolders = 3
+
+func hashTree(h *xxh3.Hasher, path string, links int) error {
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		relative, err := filepath.Rel(path, name)
+		relative, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
 		}
@@ -90,9 +105,14 @@ func Fingerprint(path string) (string, error) {
 			return err
 		}
 		_, _ = h.WriteString(filepath.ToSlash(relative) + "\x00")
+		switch {
+		case info.IsDir() && links == 0:
+			return fault.New(fault.IO, "found a link in more than %d linked folders", maxLinkedFolders).In(name)
+		case info.IsDir():
+			return hashTree(h, name, links-1)
+		}
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(info.Size())))
 		_, err = io.Copy(h, f)
 		return err
 	})
-	return hex.EncodeToString(h.Sum(nil)), err
 }

@@ -53,7 +53,7 @@ func (b *xzBlock) Read(p []byte) (int, error) {
 		b.check.Write(p[:n])
 	}
 	switch {
-	case err == io.EOF && !b.data.EOS(): // a chunk that ends in its first five bytes
+	case err == io.EOF && !b.data.EOS(): // an LZMA2 chunk of fewer than five bytes
 		err = io.ErrUnexpectedEOF
 	case err == io.EOF:
 		if err = b.end(); err == nil {
