@@ -55,7 +55,7 @@ func Alternative(name string) string {
 				if strings.HasPrefix(name, ".") {
 					does = "writes such files"
 				}
-				return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python: %s",
+				return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python, with the names that convert prints: %s",
 					a.tool, does, a.format, a.code)
 			}
 		}

@@ -79,7 +79,7 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 		j, err := o.openJob(ctx, c)
 		if err != nil {
 			closeAll(jobs)
-			return nil, err
+			return nil, aboutSplit(err, c.Split, splits)
 		}
 		j.alone = len(chosen) == 1
 		jobs = append(jobs, j)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -56,7 +57,7 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 		}
 		scan, err := o.scan(ctx, s, holdsOut && o.Stratify)
 		if err != nil {
-			return nil, err
+			return nil, aboutSplit(err, s, splits)
 		}
 		c.rows = scan.rows
 		parts := []chosenSplit{c}
@@ -90,6 +91,19 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.partSplit })
 	}
 	return chosen, nil
+}
+
+// aboutSplit returns err with the name of the split s, to which a flag does not apply, and with a
+// hint to leave it out, if there are others. all are the splits of the inputs.
+func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
+	i := slices.IndexFunc(all, func(other dataset.Split) bool { return other.Name != "" && other.Name != s.Name })
+	var found *fault.Error
+	if i < 0 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
+		return err
+	}
+	e := *found
+	e.Msg = splitTitle(s) + ": " + e.Msg
+	return e.WithHint("%s", strings.TrimPrefix(e.Hint+"; to leave this split out, choose others: --split "+shell.Quote(all[i].Name), "; "))
 }
 
 // needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
@@ -298,15 +312,21 @@ func (o *conversion) rowTests(t source.Table, stratify bool) (labelName string, 
 	return labelName, tests, nil
 }
 
-// adviseLabels returns the hint for a table without labels: it names a column that may hold them.
+// adviseLabels returns the hint for a table without labels: it names columns that may hold them.
 func adviseLabels(columns []source.Column) string {
 	if i := columnIndex(columns, dataset.Label.String()); i >= 0 && columns[i].Scalar() {
 		return fmt.Sprintf("column %s is %s, expected integers", columns[i].Name, columns[i].DType)
 	}
-	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() }); i >= 0 {
-		return "name the column that does, such as --label-column " + shell.Quote(columns[i].Name)
+	var integers []string
+	for _, c := range columns {
+		if c.Scalar() && c.Integer() {
+			integers = append(integers, c.Name)
+		}
 	}
-	return "give the folder, or the file of labels too: label=FILE; if --columns is given, add label to it"
+	if integers != nil {
+		return "choose one with --label-column: " + strings.Join(integers, ", ")
+	}
+	return "give the labels too: for IDX and .npy, their file, as label=FILE; in other formats, a column of integers; with --columns, its name"
 }
 
 // columnIndex returns the index of the column with that name, −1 if there is none.

@@ -253,7 +253,7 @@ func newView(t *convert.Table, channels string) (images.View, error) {
 	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
 	if errors.As(err, &e) && e.Hint == images.HintOther { // which is no help here
-		e.Hint = "--reshape reads the data as images of other dimensions, such as -1x28x28"
+		e.Hint = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
 	}
 	return view, err
 }

@@ -28,7 +28,7 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	}
 	if column < 0 {
 		if byName {
-			return labels{}, unsupported("add the labels file to the command", "no column has labels, and class folders are named after their classes")
+			return labels{}, unsupported("give the labels too: their file for IDX and .npy, a column of integers in other formats", "no column has labels, and class folders are named after their classes")
 		}
 		return labels{}, nil
 	}

@@ -218,6 +218,9 @@ func put(d idx.DType, dst []byte, i int, text []byte) (message, hint string) {
 // hintComma is the hint for numbers with a decimal comma.
 const hintComma = "decimals need a point, not a comma"
 
+// hintSeparate is the hint for lines that seem to have one field.
+const hintSeparate = "separate the fields by commas, tabs or semicolons"
+
 func decimalComma(text []byte) bool {
 	_, ok := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
 	return ok

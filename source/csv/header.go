@@ -111,7 +111,7 @@ func (t *Table) checkRow(line []byte) (err error) {
 	eachField(line, t.comma, func(i int, text []byte) bool {
 		if _, ok := parseNumber(text); !ok && len(text) > 0 && !isMissing(text) {
 			err = fault.New(fault.Malformed, "field %d of the first line is %s, expected a number because of --header no", i+1, shown(text)).
-				WithHint("leave out --header no")
+				WithHint("write text as numbers; if the line has the names of the columns, leave out --header no")
 		}
 		return err == nil
 	})

@@ -59,7 +59,16 @@ func (t *Table) group(shape []int, like []source.Column) error {
 		return slices.ContainsFunc(like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
 	})
 	if bad != nil {
-		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)
+		hint, numbers := bad.Hint, 0
+		for _, name := range t.names {
+			if _, ok := parseNumber([]byte(name)); ok {
+				numbers++
+			}
+		}
+		if 2*numbers > len(t.names) && numbers < len(t.names) {
+			hint = "if the first line is a row, write its text as numbers; otherwise " + hint
+		}
+		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", hint)
 	}
 	tensors, used := 0, 0
 	for _, f := range found {
@@ -250,7 +259,7 @@ func (t *Table) decide(o source.ReadOptions) error {
 			case decimalComma(f.stats.text):
 				hint = hintComma
 			case len(t.fileColumns) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
-				hint = "separate the fields by commas, tabs or semicolons"
+				hint = hintSeparate
 			case strings.EqualFold(f.Name, labelName):
 				hint = "write the labels as numbers; --classes FILE gives them names"
 			case f.Name == string(f.stats.text): // a row of text and numbers was taken for a header

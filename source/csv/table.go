@@ -372,7 +372,11 @@ func (t *Table) line() ([]byte, error) {
 
 func (t *Table) readError(err error) error {
 	if err == errLong {
-		return t.inRow(t.next, "", "perhaps a quote in it is not closed", "the line has more than %d bytes, expected %d numbers", t.limit, t.count)
+		hint := "perhaps a quote in it is not closed"
+		if t.count == 1 {
+			hint = hintSeparate
+		}
+		return t.inRow(t.next, "", hint, "the line has more than %d bytes, expected %s", t.limit, display.Count(t.count, "number"))
 	}
 	return err
 }

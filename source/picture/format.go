@@ -182,7 +182,7 @@ func allGrey(colors []byte) bool {
 
 // notPNG returns the error for a file that is not a PNG file.
 func notPNG(file []byte) error {
-	const convert = "convert the images to PNG first: mogrify -format png FILES"
+	const convert = "convert the images to PNG: files with mogrify -format png FILES, images in a column with the program that wrote it"
 	for _, other := range []struct{ name, magic string }{
 		{"a JPEG", "\xff\xd8\xff"}, {"a GIF", "GIF8"}, {"a BMP", "BM"}, {"a TIFF", "II*\x00"}, {"a TIFF", "MM\x00*"},
 	} {
