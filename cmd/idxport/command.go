@@ -101,9 +101,6 @@ func unknownFlag(c *cli.Command, name string) error {
 	if name == "help" { // --help=x
 		return usagef("--help takes no value").WithHint("for all flags: %s --help-all", c.FullName())
 	}
-	if name[0] == 'o' && strings.ContainsAny(name, "./") && !strings.HasPrefix(name, "output") { // -oFILE
-		return usagef("unknown flag -%s", name).WithHint("write -o %s", shell.Path(name[1:]))
-	}
 	if letters := strings.Join(short, ""); len(name) == 2 && strings.Trim(name, letters) == "" { // -qo
 		return usagef("unknown flag -%s", name).WithHint("short flags cannot be combined: write them one by one")
 	}

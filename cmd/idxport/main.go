@@ -6,15 +6,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"unicode"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/source/dataset"
 )
 
 func main() {
@@ -63,7 +66,7 @@ func (p *program) start(ctx context.Context, root *cli.Command, args []string) e
 
 // checkValues returns an error if what follows a flag begins with a hyphen, as in -o --overwrite:
 // it is taken for another flag instead of the value. Numbers, such as "-100:" for --rows, are
-// values.
+// values. It is also an error if no space follows -o, as in -oFILE.
 func checkValues(args []string) error {
 	placeholders := map[string]string{} // the placeholder of each flag's value, "" for a switch
 	for _, f := range flagsOf(commandOf(args)) {
@@ -79,6 +82,16 @@ func checkValues(args []string) error {
 				return e.WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
 			}
 			return e.WithHint("give a value; one that begins with - is written %s=%s", flag, shell.Quote(value))
+		}
+	}
+	for _, arg := range args[1:] {
+		if arg == "--" {
+			break
+		}
+		value, joined := strings.CutPrefix(arg, "-o")
+		name, _, _ := strings.Cut(arg, "=")
+		if joined && placeholders["-o"] != "" && name != "-o" && dataset.DidYouMean(name, slices.Collect(maps.Keys(placeholders))) == "" {
+			return usagef("unknown flag %s", arg).WithHint("write -o %s", shell.Path(value))
 		}
 	}
 	return nil
