@@ -44,7 +44,7 @@ type Options struct {
 	// bytes in its first dimension, or whose number of records was never filled in.
 	Salvage bool
 	// Checked means that the input has checksums, as compressed files have. If there is more data
-	// than the header says, up to a gigabyte of it is read, to find out whether it is damaged.
+	// than the header says, up to 64 MiB of it are read, to find out whether it is damaged.
 	Checked bool
 	// File is the path of an uncompressed local file, quoted for a shell, for commands in hints. It
 	// is empty if the input is not such a file or is not known.
@@ -300,7 +300,7 @@ func (rd *Reader) ended(got int) (int, error) {
 }
 
 // maxTrailing is how much data after the records is read to find damage.
-const maxTrailing = 1 << 30
+const maxTrailing = 64 << 20
 
 // finish requires the input to end here; a salvage notes that it does not.
 func (rd *Reader) finish() error {
