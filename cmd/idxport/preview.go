@@ -252,7 +252,11 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 func newView(t *convert.Table, channels string) (images.View, error) {
 	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
-	if errors.As(err, &e) && e.Hint == images.HintOther { // which is no help here
+	if !errors.As(err, &e) {
+		return view, err
+	}
+	// Preview has neither --columns nor other formats.
+	if e.Hint, _, _ = strings.Cut(e.Hint, "; if --columns is given"); e.Hint == images.HintOther {
 		e.Hint = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
 	}
 	return view, err
