@@ -193,6 +193,14 @@ def processes() -> dict[int, tuple[int, str, str]]:
     return found
 
 
+def started(pid: int) -> int:
+    """When a process was started, in clock ticks; 0 if it has ended. Its number does not tell: numbers are used again."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except OSError:
+        return 0
+
+
 def descendants() -> dict[int, tuple[int, str, str]]:
     """The processes that this one started, and those that they started."""
     everyone = processes()

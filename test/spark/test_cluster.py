@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 from pyspark.sql import functions as sql
 
-from support import MNIST, Slow, SparkCase, beside, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, wait_for, write
+from support import MNIST, Slow, SparkCase, beside, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, started, wait_for, write
 
 
 # Parts of the command lines of the executors' JVMs, and of their Python processes, which run the programs.
@@ -32,9 +32,10 @@ class Killed(SparkCase):
         return self.spark.read.format("idx").options(path=str(MNIST), split="train", rowsPerPartition="5000", rowIndex="true", binary=self.slow.path, **options).load()
 
     def busy(self, text: str) -> list[int]:
-        """For each waiting program, the process with the text in its command line: itself or its nearest ancestor."""
+        """For each waiting program, in the order of their starts, the process with the text in its command line: itself
+        or its nearest ancestor."""
         found, ours = [], descendants()
-        for pid in sorted(pid for pid, (_, _, line) in ours.items() if self.slow.path in line):
+        for pid in sorted((pid for pid, (_, _, line) in ours.items() if self.slow.path in line), key=started):
             while pid in ours and text not in ours[pid][2]:
                 pid = ours[pid][0]
             found += [pid] * (pid in ours)
