@@ -393,11 +393,7 @@ func (o *conversion) noteLabels(j *job) {
 	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
 		return
 	}
-	var integers []string
 	for _, c := range columns {
-		if c.Scalar() && c.Integer() {
-			integers = append(integers, c.Name)
-		}
 		switch {
 		case c.Name == dataset.Label.String() && c.Scalar():
 			o.report.Note("%s: column label is %s and not an integer, so the images get no label", j.base(), c.DType)
@@ -408,7 +404,7 @@ func (o *conversion) noteLabels(j *job) {
 			o.report.Note("%s: each label of %s has %d numbers, and it is not known which one is the class; --label-column 0 chooses the first", j.base(), c.Origin, c.Elements())
 		}
 	}
-	if len(integers) > 1 { // one would be the label, see Schema.Label
-		o.report.Note("%s: it is not known which of the %s is the label; --label-column %s chooses the first", j.base(), columnList(integers), shell.Quote(integers[0]))
+	if names := labelNames(columns); len(names) > 1 { // one would be the label, see Schema.Label
+		o.report.Note("%s: it is not known which of the %s is the label; --label-column %s chooses the first", j.base(), columnList(names), shell.Quote(names[0]))
 	}
 }

@@ -317,16 +317,15 @@ func adviseLabels(columns []source.Column) string {
 	if i := columnIndex(columns, dataset.Label.String()); i >= 0 && columns[i].Scalar() {
 		return fmt.Sprintf("column %s is %s, expected integers", columns[i].Name, columns[i].DType)
 	}
-	var integers []string
-	for _, c := range columns {
-		if c.Scalar() && c.Integer() {
-			integers = append(integers, c.Name)
-		}
-	}
-	if integers != nil {
-		return "choose one with --label-column: " + strings.Join(integers, ", ")
+	if names := labelNames(columns); names != nil {
+		return "choose one with --label-column: " + strings.Join(names, ", ")
 	}
 	return "give the labels too: for IDX and .npy, their file, as label=FILE; in other formats, a column of integers; with --columns, its name"
+}
+
+// labelNames returns the names of the columns that can be labels: those of scalar integers.
+func labelNames(columns []source.Column) []string {
+	return namesOf(slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return !c.Scalar() || !c.Integer() }))
 }
 
 // columnIndex returns the index of the column with that name, −1 if there is none.

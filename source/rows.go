@@ -183,10 +183,7 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	}
 	fits := false
 	for i, c := range columns {
-		if c.Scalar() || c.Name == "label" {
-			continue
-		}
-		if shape, perRecord, err := reshapeColumn(c, t.Rows(), dims); err == nil && perRecord == 1 {
+		if shape, perRecord, err := reshapeColumn(c, t.Rows(), dims); reshapes(c) && err == nil && perRecord == 1 {
 			columns[i].Shape, fits = shape, true
 		}
 	}
@@ -196,22 +193,25 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 	return WithColumns(t, columns), nil
 }
 
+// reshapes reports whether c takes other dimensions in a table of several columns.
+func reshapes(c Column) bool { return !c.Scalar() && c.Name != "label" }
+
 // noReshape returns the error for a table t of several columns if dims fit none of them.
 func noReshape(t Table, dims []int) error {
 	var found []string
-	var records [][]int // the dimensions of a record, if a column has records of that size
+	var record []int // dims as the shape of a record of a column, with or without the first one
 	want := display.Shape(dims[1:])
 	if len(dims) == 1 {
 		want = "a scalar"
 	}
 	for _, c := range t.Columns() {
-		if c.Scalar() || c.Name == "label" {
+		if !reshapes(c) {
 			continue
 		}
 		found = append(found, fmt.Sprintf("%s %s", c.Name, display.Shape(c.Shape)))
 		for _, shape := range [][]int{dims, dims[1:]} {
-			if (Column{Shape: shape}).Elements() == c.Elements() {
-				records = append(records, shape)
+			if record == nil && (Column{Shape: shape}).Elements() == c.Elements() {
+				record = shape
 			}
 		}
 	}
@@ -219,17 +219,17 @@ func noReshape(t Table, dims []int) error {
 		return idx.ShapeError("every column has a single number in each row, expected one with the elements of %s", want)
 	}
 	e := idx.ShapeError("no column has as many elements in a record as %s, found %s", want, strings.Join(found, ", "))
-	if len(records) == 0 || dims[0] == -1 {
+	if record == nil || dims[0] == -1 {
 		return e
 	}
 	switch rows := t.Rows(); {
-	case len(records[0]) == len(dims):
+	case len(record) == len(dims):
 	case rows < 0:
 		e = idx.ShapeError("the number of rows is not known in advance, so the first dimension must be -1")
 	default:
 		e = idx.ShapeError("found %s, expected %d", display.Count(rows, "row"), dims[0])
 	}
-	return e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(records[0]), "×", "x"))
+	return e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(record), "×", "x"))
 }
 
 // reshapeColumn reshapes column c, which has the given number of rows (−1 if unknown), to dims. It

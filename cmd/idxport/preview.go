@@ -252,12 +252,13 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 func newView(t *convert.Table, channels string) (images.View, error) {
 	view, err := images.NewView("preview", t.Schema, channels)
 	var e *fault.Error
-	if !errors.As(err, &e) {
-		return view, err
-	}
-	// Preview has neither --columns nor other formats.
-	if e.Hint, _, _ = strings.Cut(e.Hint, "; if --columns is given"); e.Hint == images.HintOther {
-		e.Hint = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
+	if errors.As(err, &e) {
+		switch e.Hint { // preview has neither other formats nor --columns
+		case images.HintOther:
+			e.Hint = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
+		case images.HintNone:
+			e.Hint = "add a file of images to the command"
+		}
 	}
 	return view, err
 }

@@ -83,15 +83,11 @@ func Fingerprint(path string) (string, error) {
 const maxLinkedFolders = 3
 
 func hashTree(h *xxh3.Hasher, path string, links int) error {
-	root, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	return filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		relative, err := filepath.Rel(root, name)
+		relative, err := filepath.Rel(path, name)
 		if err != nil {
 			return err
 		}
@@ -109,7 +105,11 @@ func hashTree(h *xxh3.Hasher, path string, links int) error {
 		case info.IsDir() && links == 0:
 			return fault.New(fault.IO, "found a link in more than %d linked folders", maxLinkedFolders).In(name)
 		case info.IsDir():
-			return hashTree(h, name, links-1)
+			target, err := filepath.EvalSymlinks(name) // WalkDir does not follow a link
+			if err != nil {
+				return err
+			}
+			return hashTree(h, target, links-1)
 		}
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(info.Size())))
 		_, err = io.Copy(h, f)
