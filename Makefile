@@ -194,22 +194,9 @@ bench-results: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data -write test/bench/RESULTS.md
 	$(GO) run ./test/bench -binary $(BIN) -scale -write test/bench/RESULTS.md
 
-#: scale-rounds: parts of plans made, killed and misled at random; ROUNDS rounds
-ROUNDS ?= 200
-scale-rounds: build
-	$$(test/interop/venv) test/scale/rounds.py --binary $(BIN) --rounds $(ROUNDS)
-
-#: scale-speed: 1, 2 and 4 processes on the parts of 6 GB; 10 GB of /dev/shm
-scale-speed: build data
-	python3 test/scale/speed.py --binary $(BIN)
-
 #: scale-docs: run what docs/scale.md shows, and docs/python.md of Ray and Dask
 scale-docs: build data
 	$$(test/interop/venv) test/recipes/run.py --binary $(BIN) --scale
-
-#: deploy: hold deploy/ against Kubernetes, AWS and Slurm
-deploy: build
-	$$(test/interop/venv ../deploy) test/deploy/run.py --binary $(BIN) $(DEPLOY_FLAGS)
 
 #: cross: build for every platform, into dist/
 cross:

@@ -24,11 +24,7 @@ type conversion struct {
 	compression map[string]compressed.Codec // by format name; "" is the key for all that compress internally
 	layouts     map[string]string           // by format name; "" is the key for all that have layouts
 	classNames  []string                    // from the file Classes, once it is read
-	planning    bool                        // a plan is made: every output becomes a folder of parts
-	planID      string                      // of the plan that this is a part of, or empty
-	partSplit   string                      // the split that this part belongs to, if the plan has --holdout
 	scratch     string                      // folder of scratch files
-	pending     *object.PendingUpload       // if not nil, the object is only staged, and its upload stored here
 }
 
 // newInputConversion validates the options of a conversion that has no outputs.
@@ -50,12 +46,12 @@ func newInputConversion(in Source, view View, r *Report) (*conversion, error) {
 }
 
 // newConversion validates options.
-func newConversion(o Options, planning bool, r *Report) (*conversion, error) {
+func newConversion(o Options, r *Report) (*conversion, error) {
 	c, err := newInputConversion(o.Source, o.View, r)
 	if err != nil {
 		return nil, err
 	}
-	c.Target, c.planning = o.Target, planning
+	c.Target = o.Target
 	c.Overwrite = c.Overwrite || c.IfChanged
 	if c.RowsPerFile < 0 || c.FileSize < 0 {
 		return nil, usagef("found --rows-per-file %d and --file-size %d, expected neither below 0", c.RowsPerFile, c.FileSize)
@@ -105,7 +101,7 @@ func (o *conversion) makes(match func(formats.Format) bool) bool {
 }
 
 // sharded reports whether outputs are spread over several files.
-func (o *conversion) sharded() bool { return o.RowsPerFile > 0 || o.FileSize > 0 || o.planning }
+func (o *conversion) sharded() bool { return o.RowsPerFile > 0 || o.FileSize > 0 }
 
 // isHub reports whether outputs of f have the layout of the Hugging Face Hub.
 func (o *conversion) isHub(f formats.Format) bool {
@@ -118,17 +114,12 @@ func (o *conversion) usesLabel(f formats.Format) bool {
 	return index && !f.IsIDX || f.Images || o.ClassColumn && f.ClassColumn || o.isHub(f)
 }
 
-// checkUsed returns an error if a flag applies to no output, or if an output of a plan cannot be
-// divided.
+// checkUsed returns an error if a flag applies to no output.
 func (o *conversion) checkUsed() error {
 	splittable := func(f formats.Format) bool { return f.Splittable }
 	classColumn := func(f formats.Format) bool { return f.ClassColumn }
 	styled := func(f formats.Format) bool { return f.Styled }
 	folder := func(f formats.Format) bool { return f.Folder }
-	var name string
-	if o.planning && o.makes(func(f formats.Format) bool { name = f.Name; return !f.Splittable }) {
-		return usagef("%s outputs cannot be divided into parts", name).WithHint("use %s", formats.List(splittable))
-	}
 	for _, flag := range []struct {
 		name    string
 		given   bool
@@ -185,8 +176,8 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 // the position of its class folder's name in the file that --classes names). It is also an error if
 // the names would be read twice from a pipe.
 func (o *conversion) checkClasses(splits []dataset.Split) error {
-	if info, err := os.Stat(o.Classes); err == nil && !info.Mode().IsRegular() && !info.IsDir() && (o.IfChanged || o.planning) {
-		return usagef("--classes %s can be read only once, but --if-changed and plans read it again", o.Classes).WithHint("save the names in a file")
+	if info, err := os.Stat(o.Classes); err == nil && !info.Mode().IsRegular() && !info.IsDir() && o.IfChanged {
+		return usagef("--classes %s can be read only once, but --if-changed reads it again", o.Classes).WithHint("save the names in a file")
 	}
 	usedByInput := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
 	if o.Classes == "" || usedByInput || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {

@@ -1,5 +1,5 @@
 // Package convert is the library behind the program. It converts IDX files, and tables in other
-// formats, to any number of outputs, verifies outputs, and divides conversions into parts.
+// formats, to any number of outputs, and verifies outputs.
 //
 //	report, err := convert.Run(ctx, convert.Options{
 //		Source: convert.Source{Inputs: []string{"fashion-mnist"}},
@@ -22,7 +22,7 @@
 //	expand.go      from each -o to its outputs of each split
 //	verify.go      two tables, compared value by value
 //	run.go         a conversion from its inputs to its published outputs
-//	inspect.go, open.go, plan.go
+//	inspect.go, open.go
 //
 // The invariant: every output appears complete or not at all, and none appears before all are
 // complete. If publishing one fails, those that were published before it stay.

@@ -21,7 +21,6 @@ import (
 type openedInputs struct {
 	mu         sync.Mutex
 	etags      map[string]string // versions of objects
-	fromPlan   bool              // etags was filled from the plan
 	sequential map[string]bool   // IDX files that can only be read from their start
 }
 
@@ -32,8 +31,6 @@ func (k *openedInputs) recordObject(url, etag string) error {
 	defer k.mu.Unlock()
 	before, ok := k.etags[url]
 	switch {
-	case ok && before != etag && k.fromPlan:
-		return pathError("open", url, fault.New(fault.Malformed, "it has changed since the plan was made").WithHint("make a new plan"))
 	case ok && before != etag:
 		return fault.In(url, fault.Changed)
 	case k.etags == nil:
@@ -51,8 +48,7 @@ func (k *openedInputs) recordIDX(path string, t *source.IDX, onlyOnce bool) {
 	if k.sequential == nil {
 		k.sequential = map[string]bool{}
 	}
-	_, _, seekable := t.Span(0, 0)
-	k.sequential[path] = onlyOnce || !seekable
+	k.sequential[path] = onlyOnce || !t.Seekable()
 }
 
 // about returns the ETag of the input at path if it is an object, and whether it can only be read

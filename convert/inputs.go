@@ -34,7 +34,6 @@ type inputs struct {
 	opened       *openedInputs
 	tables       map[string]formats.Table // inputs in formats other than IDX, by path; set by find
 	needsCount   bool                     // the number of rows is needed before they are read
-	partFiles    source.Files             // what a part of a plan reads its inputs through, see watch; nil for other runs
 	stdin        *bufio.Reader
 	littleEndian bool
 	dtype        idx.DType // 0 if not given
@@ -195,9 +194,6 @@ func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, er
 
 // files returns the file system of the inputs. Requests are canceled when ctx is done.
 func (o *inputs) files(ctx context.Context) source.Files {
-	if o.partFiles != nil {
-		return o.partFiles
-	}
 	return storage{ctx, o.store, o.opened}
 }
 

@@ -19,9 +19,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Options describe what a conversion reads and writes. They are plain data: encoding/json reads
-// back what it has written, except for the standard streams, Workers and Events. Zero values are
-// the defaults. String values have the form of the command's flags, which its help explains.
+// Options describe what a conversion reads and writes. Zero values are the defaults. String values
+// have the form of the command's flags, which its help explains.
 type Options struct {
 	Source
 	View
@@ -30,57 +29,57 @@ type Options struct {
 
 // A Source describes what is read.
 type Source struct {
-	Inputs         []string `json:"inputs,omitempty"`       // folders, files, NAME=FILE, URLs, or - for Stdin
-	Split          []string `json:"split,omitempty"`        // the splits to read; empty means all
-	Dataset        string   `json:"dataset,omitempty"`      // a name known to package dataset, or "none"; empty means detect it
-	Classes        string   `json:"classes,omitempty"`      // file of class names
-	Reshape        []int    `json:"reshape,omitempty"`      // other dimensions over the same data; one may be −1
-	ByteOrder      string   `json:"byte_order,omitempty"`   // big or little
-	DType          string   `json:"dtype,omitempty"`        // element type, for inputs that record none or whose type IDX lacks
-	Shape          []int    `json:"shape,omitempty"`        // shape of one record, for inputs that do not record one
-	Header         *bool    `json:"header,omitempty"`       // whether CSV begins with column names; nil means detect it
-	Salvage        bool     `json:"salvage,omitempty"`      // read the complete records of damaged IDX files
-	LabelColumn    string   `json:"label_column,omitempty"` // name of the label column, or index into labels of several numbers
-	MaxRecordBytes int64    `json:"max_record_bytes,omitempty"`
+	Inputs         []string // folders, files, NAME=FILE, URLs, or - for Stdin
+	Split          []string // the splits to read; empty means all
+	Dataset        string   // a name known to package dataset, or "none"; empty means detect it
+	Classes        string   // file of class names
+	Reshape        []int    // other dimensions over the same data; one may be −1
+	ByteOrder      string   // big or little
+	DType          string   // element type, for inputs that record none or whose type IDX lacks
+	Shape          []int    // shape of one record, for inputs that do not record one
+	Header         *bool    // whether CSV begins with column names; nil means detect it
+	Salvage        bool     // read the complete records of damaged IDX files
+	LabelColumn    string   // name of the label column, or index into labels of several numbers
+	MaxRecordBytes int64
 
-	Stdin   io.Reader `json:"-"`
-	Workers int       `json:"-"` // number of goroutines; 0 means one per processor
-	Events  Events    `json:"-"`
+	Stdin   io.Reader
+	Workers int // number of goroutines; 0 means one per processor
+	Events  Events
 }
 
 // A View selects columns and rows and transforms images.
 type View struct {
-	Columns   []string `json:"columns,omitempty"`  // names, in the order of the output; empty means all
-	Rows      string   `json:"rows,omitempty"`     // A:B, half-open; negative numbers count from the end
-	Where     []string `json:"where,omitempty"`    // COLUMN=VALUES or COLUMN!=VALUES; a row must meet all conditions
-	Holdout   []string `json:"holdout,omitempty"`  // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
-	Stratify  bool     `json:"stratify,omitempty"` // hold out the same share of each label
-	Shuffle   bool     `json:"shuffle,omitempty"`
-	Seed      int64    `json:"seed,omitempty"`      // of Holdout and Shuffle
-	Take      int64    `json:"take,omitempty"`      // the maximum number of rows; 0 means all
-	Transpose *bool    `json:"transpose,omitempty"` // nil means yes if the data set is stored transposed
-	Invert    bool     `json:"invert,omitempty"`
-	Channels  string   `json:"channels,omitempty"` // last or first
+	Columns   []string // names, in the order of the output; empty means all
+	Rows      string   // A:B, half-open; negative numbers count from the end
+	Where     []string // COLUMN=VALUES or COLUMN!=VALUES; a row must meet all conditions
+	Holdout   []string // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
+	Stratify  bool     // hold out the same share of each label
+	Shuffle   bool
+	Seed      int64 // of Holdout and Shuffle
+	Take      int64 // the maximum number of rows; 0 means all
+	Transpose *bool // nil means yes if the data set is stored transposed
+	Invert    bool
+	Channels  string // last or first
 }
 
 // A Target describes what is written, and how.
 type Target struct {
-	Outputs      []string `json:"outputs,omitempty"` // files, folders, FORMAT=PATH, URLs, or - for Stdout
-	To           []string `json:"to,omitempty"`      // formats for folders and for Stdout
-	Overwrite    bool     `json:"overwrite,omitempty"`
-	IfChanged    bool     `json:"if_changed,omitempty"` // do nothing if all is up to date, else overwrite
-	Verify       bool     `json:"verify,omitempty"`
-	Checksum     bool     `json:"checksum,omitempty"` // report the SHA-256 of outputs
-	RowsPerFile  int64    `json:"rows_per_file,omitempty"`
-	FileSize     int64    `json:"file_size,omitempty"` // bytes
-	Compression  []string `json:"compression,omitempty"`
-	Layout       []string `json:"layout,omitempty"`
-	CSVStyle     string   `json:"csv_style,omitempty"`
-	ClassFolders string   `json:"class_folders,omitempty"` // labels or names
-	ClassColumn  bool     `json:"class_column,omitempty"`
-	MetadataCSV  bool     `json:"metadata_csv,omitempty"`
+	Outputs      []string // files, folders, FORMAT=PATH, URLs, or - for Stdout
+	To           []string // formats for folders and for Stdout
+	Overwrite    bool
+	IfChanged    bool // do nothing if all is up to date, else overwrite
+	Verify       bool
+	Checksum     bool // report the SHA-256 of outputs
+	RowsPerFile  int64
+	FileSize     int64 // bytes
+	Compression  []string
+	Layout       []string
+	CSVStyle     string
+	ClassFolders string // labels or names
+	ClassColumn  bool
+	MetadataCSV  bool
 
-	Stdout io.Writer `json:"-"`
+	Stdout io.Writer
 }
 
 // Events are callbacks that a run calls, one at a time unless it is canceled. Any of them may be

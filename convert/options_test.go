@@ -1,57 +1,12 @@
 package convert
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"path/filepath"
-	"reflect"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
 )
-
-// TestOptionsAreData sets every field of Options that is data, and demands that JSON returns all of
-// them. Plans store options like this.
-func TestOptionsAreData(t *testing.T) {
-	t.Parallel()
-	var o Options
-	fill := func(v reflect.Value) {
-		for i := range v.NumField() {
-			f := v.Field(i)
-			if v.Type().Field(i).Tag.Get("json") == "-" {
-				continue
-			}
-			switch f.Interface().(type) {
-			case string:
-				f.SetString("x")
-			case []string:
-				f.Set(reflect.ValueOf([]string{"x", "y,z"}))
-			case []int:
-				f.Set(reflect.ValueOf([]int{-1, 28}))
-			case bool:
-				f.SetBool(true)
-			case *bool:
-				f.Set(reflect.ValueOf(new(bool))) // false, which differs from nil
-			case int64:
-				f.SetInt(1 << 40)
-			default:
-				t.Errorf("%s has the type %s, for which this test has no value", v.Type().Field(i).Name, f.Type())
-			}
-		}
-	}
-	fill(reflect.ValueOf(&o.Source).Elem())
-	fill(reflect.ValueOf(&o.View).Elem())
-	fill(reflect.ValueOf(&o.Target).Elem())
-	text, err := json.Marshal(o)
-	var back Options
-	if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(o, back) {
-		t.Errorf("%s came back as %+v, expected %+v (%v)", text, back, o, err)
-	}
-	if part := back.forParts(); len(part.Inputs)+len(part.Outputs)+len(part.To)+len(part.Split) > 0 || part.Overwrite || part.Dataset != "" {
-		t.Errorf("found %+v among the options of parts", part)
-	}
-}
 
 // TestOptionsAreChecked gives programs what the command line does not let through.
 func TestOptionsAreChecked(t *testing.T) {
@@ -89,14 +44,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		o := Options{Source: Source{Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"}}, Target: Target{Outputs: []string{out}}}
 		change(&o)
 		_, err := Run(t.Context(), o)
-		_, _, _, planErr := WritePlan(t.Context(), o, 0, out+".json")
-		if !errors.Is(err, fault.Usage) || !errors.Is(planErr, fault.Usage) {
-			t.Errorf("%s: found %v, and for a plan %v", name, err, planErr)
-		}
-	}
-	for name, rows := range map[string]int64{"rows per part": -1, "a plan without": 1} {
-		o := Options{Source: Source{Inputs: []string{"-"}, Stdin: bytes.NewReader(nil)}, View: View{Rows: "0:3"}, Target: Target{Outputs: []string{out}}}
-		if _, _, _, err := WritePlan(t.Context(), o, rows, out+".json"); !errors.Is(err, fault.Usage) {
+		if !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}

@@ -170,9 +170,9 @@ func (d *remote) check(o *conversion, out *output) error {
 	case out.isFolder() && out.sharding == nil:
 		return usagef("%s: %s outputs are folders of files, which cannot be published in object storage in one step", d.url, out.format.Name).
 			WithHint("write tar or Parquet, or a local folder")
-	case out.isFolder() && !(o.planning && out.sharding.mark == publish.PartsMark):
+	case out.isFolder():
 		return usagef("%s: outputs of several files cannot be published in object storage in one step", d.url).
-			WithHint("write one file for each split, a local folder, or the parts of a plan: idxport plan")
+			WithHint("write one file for each split, or a local folder")
 	case o.IfChanged:
 		return usagef("--if-changed: an object cannot be marked as up to date: %s", d.url).WithHint("use --overwrite instead of --if-changed")
 	case o.Verify && !out.format.WriteOnly: // checkVerify refuses write-only formats, whatever the destination
@@ -236,13 +236,12 @@ type destinations struct {
 	*publish.Set
 	targets []publish.Target
 	remotes []*remote
-	pending *object.PendingUpload // see conversion
 }
 
 // begin prepares the destinations of all outputs, the local ones first: their errors cost no
 // request.
 func begin(ctx context.Context, outputs []*output, inputs []string, o *conversion) (s *destinations, err error) {
-	s = &destinations{pending: o.pending}
+	s = &destinations{}
 	for _, out := range outputs {
 		out.destination.join(out, s)
 	}
@@ -279,13 +278,7 @@ func (s *destinations) Commit() error {
 		return err
 	}
 	for _, d := range s.remotes {
-		var err error
-		if s.pending == nil {
-			err = d.Writer.Commit()
-		} else { // another process will publish it
-			*s.pending, err = d.Stage()
-		}
-		if err != nil {
+		if err := d.Writer.Commit(); err != nil {
 			return err
 		}
 	}

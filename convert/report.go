@@ -101,7 +101,6 @@ const (
 	keyDataset = "idx.dataset"
 	keySplit   = "idx.split"
 	keyApplied = "idx.applied" // JSON of Applied
-	keyPlan    = "idx.plan"    // ID of the plan that a part belongs to
 )
 
 // Note adds a piece of information for the user.

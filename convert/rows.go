@@ -184,41 +184,33 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 	if t, first, err = o.takeRows(t, c.rows, &a); err != nil {
 		return nil, err
 	}
-	p := &pass{table: t, raw: raw, applied: a, first: first, schema: schema.Of(t, metadata(t, s, a, o.planID)...)}
+	p := &pass{table: t, raw: raw, applied: a, first: first, schema: schema.Of(t, metadata(t, s, a)...)}
 	if o.ClassColumn && !raw {
 		err = addClassColumn(p.schema)
 	}
 	return p, err
 }
 
-// takeRows returns the rows of t that the view and the plan ask for, and the index of the first
-// one. selected is the selection of the view, nil if it has only a range.
+// takeRows returns the rows of t that the view asks for, and the index of the first one. selected
+// is the selection of the view, nil if it has only a range.
 func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *Applied) (_ source.Table, first int64, err error) {
-	part := o.planID != "" // then o.rows is the range of the part and not recorded in Applied
 	if !o.rows.given && selected == nil && o.Take == 0 {
 		return t, 0, nil
 	}
 	rows := rowRange{open: o.rows.open || !o.rows.given, first: o.rows.first, last: o.rows.last}
-	total := t.Rows()
-	if part && selected != nil {
-		total = selected.Len()
-	}
-	first, last, err := rows.resolve(total)
+	first, last, err := rows.resolve(t.Rows())
 	if err != nil {
 		return nil, 0, err
 	}
-	if o.rows.given && !part {
+	if o.rows.given {
 		a.Rows = fmt.Sprintf("%d:%d", first, last)
 	}
-	switch {
-	case selected == nil:
-		if o.Take > 0 && !part {
+	if selected == nil {
+		if o.Take > 0 {
 			last = min(last, first+o.Take)
 		}
 		t, err = source.Slice(t, first, last)
 		return t, first, err
-	case part:
-		selected = selected.Part(first, last)
 	}
 	return source.Select(t, selected, publish.Scratch(func() string { return o.scratch })), selected.First(), nil
 }
@@ -241,19 +233,19 @@ func transformColumns(t source.Table, wanted func(source.Column) bool, f func(so
 }
 
 // metadata returns what outputs record about their origin.
-func metadata(t source.Table, s dataset.Split, a Applied, planID string) []schema.Pair {
+func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
 		if !slices.Contains(sources, display.Legible(c.Origin)) {
 			sources = append(sources, display.Legible(c.Origin))
 		}
 	}
-	all := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}, {Key: keyDataset}, {Key: keySplit, Value: s.Name}, {Key: keyPlan, Value: planID}, {Key: keyApplied}}
+	all := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}, {Key: keyDataset}, {Key: keySplit, Value: s.Name}, {Key: keyApplied}}
 	if s.Dataset != nil {
 		all[1].Value = s.Dataset.Name
 	}
 	if text := display.JSON(a); text != "{}" {
-		all[4].Value = text
+		all[3].Value = text
 	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }

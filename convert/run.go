@@ -22,7 +22,7 @@ import (
 // ctx.Err(). The report is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := NewReport(o.Events)
-	c, err := newConversion(o, false, r)
+	c, err := newConversion(o, r)
 	if err != nil {
 		return r, err
 	}
@@ -152,7 +152,7 @@ func (r *run) write(ctx context.Context, dests *destinations) error {
 // written is no mistake.
 func (r *run) checkRows() error {
 	empty := r.rows.given && r.rows.first == r.rows.last && !r.rows.open
-	if !r.rows.given && !r.selects() || r.planID != "" || empty {
+	if !r.rows.given && !r.selects() || empty {
 		return nil
 	}
 	for _, j := range r.jobs {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/idxport/idxport/convert"
@@ -59,41 +58,5 @@ func TestVerifyFindsDamage(t *testing.T) {
 		if spoiled == nil || fault.KindOf(err) != fault.Malformed || len(left) > 0 {
 			t.Errorf("%s: found the error %v and %v, after spoiling %v", name, err, left, spoiled)
 		}
-	}
-}
-
-// TestLatePart makes a part and commits its plan while another attempt makes the same part: nothing
-// of that attempt is left.
-func TestLatePart(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	work, _, _, err := convert.WritePlan(t.Context(), convert.Options{
-		Source: convert.Source{Inputs: []string{"../testdata/fashion-mnist"}, Dataset: "fashion-mnist", Split: []string{"test"}},
-		Target: convert.Target{Outputs: []string{filepath.Join(dir, "out.csv")}},
-	}, 1000, filepath.Join(dir, "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = convert.MakePart(t.Context(), work, 0, convert.PartOptions{Events: convert.Events{
-		Progress: func(string, int64) (func(int64), func()) {
-			if _, err := convert.MakePart(t.Context(), work, 0, convert.PartOptions{}); err != nil {
-				t.Error(err)
-			}
-			if _, err := work.Commit(t.Context()); err != nil {
-				t.Error(err)
-			}
-			return nil, func() {}
-		},
-	}})
-	if err != nil {
-		t.Error(err)
-	}
-	var names []string
-	found, _ := os.ReadDir(dir) // it exists
-	for _, f := range found {
-		names = append(names, f.Name())
-	}
-	if !slices.Equal(names, []string{"out.csv", "plan.json"}) {
-		t.Errorf("found %v", names)
 	}
 }

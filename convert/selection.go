@@ -87,9 +87,6 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 	if o.Reshape != nil && !slices.ContainsFunc(chosen, reshaped) {
 		return nil, usagef("no column of --columns uses --reshape: it gives images other dimensions, not their labels")
 	}
-	if o.partSplit != "" {
-		chosen = slices.DeleteFunc(chosen, func(c chosenSplit) bool { return c.Name != o.partSplit })
-	}
 	return chosen, nil
 }
 
@@ -107,10 +104,9 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 }
 
 // needed returns the files of s that are read: all, or, if each of --columns is a file of its own,
-// those files. A plan that selects rows lists all files: its parts select the rows again, perhaps
-// by other columns, and open only files of the plan.
+// those files.
 func (o *conversion) needed(s dataset.Split) []dataset.File {
-	if o.Columns == nil || o.LabelColumn != "" || o.planning && o.selects() {
+	if o.Columns == nil || o.LabelColumn != "" {
 		return s.Files
 	}
 	var files []dataset.File
@@ -237,7 +233,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	}
 	defer whole.Close() // read-only: an error does not matter
 	first, last := int64(0), whole.Rows()
-	if o.rows.given && o.planID == "" {
+	if o.rows.given {
 		if first, last, err = o.rows.resolve(whole.Rows()); err != nil {
 			return found, err
 		}

@@ -29,15 +29,6 @@
 // of the written bytes exists. Discard removes the parts. A killed process leaves its parts behind,
 // invisible, until a lifecycle rule of the bucket removes them.
 //
-// # Uploads that another process publishes
-//
-// [Writer.Stage], instead of Commit, keeps the upload and returns a [PendingUpload], with which any
-// process can make the object visible by [Store.Publish]. Publish never replaces another object,
-// and may be repeated. [Store.Check] reports whether the upload still exists, [Store.Abort] ends
-// it, and [Store.Sweep] ends all uploads below a prefix.
-//
-// [Store.Put], [Store.Get] and [Store.Remove] are for small objects such as the state of a job.
-//
 // # Builds
 //
 // With the build tag lean the package contains no network code, and every URL is an error.

@@ -10,10 +10,6 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// ErrNoUpload is the cause of a fault.IO for an upload that cannot be published any more, because
-// somebody or a rule of the bucket has aborted it, or because its parts are not those recorded.
-var ErrNoUpload = errors.New("no such upload")
-
 // errTemporary is the cause of errors after which the next attempt may succeed.
 var errTemporary = errors.New("may succeed if repeated")
 
@@ -45,12 +41,6 @@ func failed(kind fault.Kind, format string, args ...any) *fault.Error {
 // temporary returns the error of a request that may succeed if it is repeated.
 func temporary(format string, args ...any) *fault.Error {
 	return failed(fault.IO, format, args...).Because(errTemporary)
-}
-
-// noUpload returns the error for an upload that is missing or has other parts.
-func noUpload(format string, args ...any) *fault.Error {
-	return fault.New(fault.IO, format, args...).Because(ErrNoUpload).
-		WithHint("make the object again; a lifecycle rule that aborts incomplete uploads must wait until the work is done")
 }
 
 // writeError returns the error of a request that writes, where fault.NotFound means a missing

@@ -417,21 +417,11 @@ func TestWebIsReadOnly(t *testing.T) {
 	_, createErr := s.Create(t.Context(), name, true)
 	_, listErr := s.ReadDir(t.Context(), name)
 	_, folderErr := s.ReadDir(t.Context(), address+"/")
-	u := PendingUpload{CRC32: "AAAAAA=="}
 	for what, err := range map[string]error{
-		"Create": createErr, "ReadDir": listErr, "of a folder": folderErr, "Put": s.Put(t.Context(), name, nil, true), "Remove": s.Remove(t.Context(), name),
-		"Sweep": s.Sweep(t.Context(), name, nil), "Publish": s.Publish(t.Context(), name, u), "Check": s.Check(t.Context(), name, u), "Abort": s.Abort(t.Context(), name, u),
+		"Create": createErr, "ReadDir": listErr, "of a folder": folderErr,
 	} {
 		if !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected a usage error", what, err)
 		}
-	}
-}
-
-func TestWebGet(t *testing.T) {
-	t.Parallel()
-	s, address := webStore(t, quick), webServer(t, serveFile([]byte("text")))
-	if got, err := s.Get(t.Context(), address+"/x", 4); err != nil || string(got) != "text" {
-		t.Errorf("found %q, %v", got, err)
 	}
 }

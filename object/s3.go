@@ -50,7 +50,7 @@ func connect(ctx context.Context, name string, query url.Values, o Options) (cli
 	if err != nil {
 		return client{}, err
 	}
-	return client{s.head, s.read, s.list, s.hasBucket, s.put, s.remove, s.begin, s.send, s.finish, s.abort, s.parts, s.uploads}, nil
+	return client{s.head, s.read, s.list, s.hasBucket, s.put, s.begin, s.send, s.finish, s.abort}, nil
 }
 
 func newS3Client(ctx context.Context, name string, query url.Values, o Options) (*s3Client, error) {
@@ -240,12 +240,6 @@ func (s *s3Client) put(ctx context.Context, key string, data []byte, crc string,
 	})
 }
 
-func (s *s3Client) remove(ctx context.Context, key string) error {
-	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		return c.RemoveObject(ctx, s.name, key, minio.RemoveObjectOptions{})
-	})
-}
-
 func (s *s3Client) begin(ctx context.Context, key string) (id string, err error) {
 	headers := map[string]string{}
 	if s.checksums {
@@ -258,7 +252,7 @@ func (s *s3Client) begin(ctx context.Context, key string) (id string, err error)
 	return id, err
 }
 
-func (s *s3Client) send(ctx context.Context, key, id string, number int, data []byte) (part Part, err error) {
+func (s *s3Client) send(ctx context.Context, key, id string, number int, data []byte) (sent part, err error) {
 	header := http.Header{}
 	if s.checksums {
 		header.Set(crcHeader, checksum(crc32.ChecksumIEEE(data)))
@@ -267,25 +261,25 @@ func (s *s3Client) send(ctx context.Context, key, id string, number int, data []
 		body, sum := s.body(x, data)
 		_, err := c.PutObjectPart(ctx, s.name, key, id, number, body, int64(len(data)),
 			minio.PutObjectPartOptions{Sha256Hex: sum, CustomHeader: header, DisableContentSha256: true})
-		part = Part{ETag: x.header.Get("ETag"), CRC32: x.header.Get(crcHeader), Bytes: int64(len(data))}
+		sent = part{x.header.Get("ETag"), x.header.Get(crcHeader)}
 		return err
 	})
-	return part, err
+	return sent, err
 }
 
 // finish completes an upload. If the storage verified the checksums of the parts, it is asked to
 // verify that of the whole object.
-func (s *s3Client) finish(ctx context.Context, key string, u PendingUpload, replace bool) error {
+func (s *s3Client) finish(ctx context.Context, key string, u upload, replace bool) error {
 	headers := map[string]string{}
-	if u.Parts[0].CRC32 != "" {
-		headers["X-Amz-Checksum-Type"], headers[crcHeader] = "FULL_OBJECT", u.CRC32
+	if u.parts[0].crc32 != "" {
+		headers["X-Amz-Checksum-Type"], headers[crcHeader] = "FULL_OBJECT", u.crc32
 	}
-	parts := make([]minio.CompletePart, len(u.Parts))
-	for i, p := range u.Parts {
-		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: p.ETag, ChecksumCRC32: p.CRC32}
+	parts := make([]minio.CompletePart, len(u.parts))
+	for i, p := range u.parts {
+		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: p.etag, ChecksumCRC32: p.crc32}
 	}
 	return s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		_, err := c.CompleteMultipartUpload(ctx, s.name, key, u.Upload, parts, s.putOptions(replace, headers))
+		_, err := c.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, s.putOptions(replace, headers))
 		return err
 	})
 }
@@ -294,42 +288,6 @@ func (s *s3Client) abort(ctx context.Context, key, id string) error {
 	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
 		return c.AbortMultipartUpload(ctx, s.name, key, id)
 	})
-}
-
-func (s *s3Client) parts(ctx context.Context, key, id string) (parts []Part, err error) {
-	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		for after := 0; ; {
-			page, err := c.ListObjectParts(ctx, s.name, key, id, after, 0)
-			for _, p := range page.ObjectParts {
-				parts = append(parts, Part{ETag: p.ETag, Bytes: p.Size, number: p.PartNumber})
-			}
-			if err != nil || !page.IsTruncated {
-				return err
-			}
-			if page.NextPartNumberMarker <= after {
-				return noProgress()
-			}
-			after = page.NextPartNumberMarker
-		}
-	})
-	return parts, err
-}
-
-func (s *s3Client) uploads(ctx context.Context, prefix string, after uploadRef) (uploads []uploadRef, next uploadRef, err error) {
-	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		page, err := c.ListMultipartUploads(ctx, s.name, prefix, after.key, after.id, "", 0)
-		for _, u := range page.Uploads {
-			uploads = append(uploads, uploadRef{u.Key, u.UploadID})
-		}
-		if page.IsTruncated {
-			next = uploadRef{page.NextKeyMarker, page.NextUploadIDMarker}
-			if next == (uploadRef{}) && len(uploads) > 0 { // some servers give no marker: it is the last upload
-				next = uploads[len(uploads)-1]
-			}
-		}
-		return err
-	})
-	return uploads, next, err
 }
 
 // useRegion makes the client send its next requests to a region.
@@ -408,9 +366,7 @@ func (s *s3Client) classify(x *exchange, err error) error {
 		missing := messages[fault.Refused]
 		return fault.New(fault.NotFound, "%s", missing.words).WithHint("%s", missing.hint).Because(fs.ErrNotExist) // as for files
 	case code == "NoSuchUpload": // this 404 is about the upload, not the object
-		return noUpload("the upload no longer exists")
-	case code == "InvalidPart":
-		return noUpload(notRecorded + "the server answers InvalidPart")
+		return failed(fault.IO, "the upload no longer exists").WithHint("a lifecycle rule that aborts incomplete uploads must wait until the work is done")
 	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
 		return failed(fault.Exists, "")
 	case s.redirected(x):

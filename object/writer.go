@@ -26,7 +26,7 @@ type Writer struct {
 	buffer []byte         // the part that is being filled
 	free   sync.Pool      // of buffers
 	group  errgroup.Group // of the requests that send parts
-	parts  []*Part        // in order, filled in by the answers
+	parts  []*part        // in order, filled in by the answers
 	sum    hash.Hash32    // CRC-32 of all bytes written
 	count  int64
 	id     string // of the upload; empty before the first whole part
@@ -112,13 +112,13 @@ func (w *Writer) send() error {
 		}
 		w.id = id
 	}
-	data, part, number := w.buffer, new(Part), len(w.parts)+1
+	data, sent, number := w.buffer, new(part), len(w.parts)+1
 	if number > maxParts {
 		return failed(fault.IO, "the object has more than %d parts, the limit of S3", maxParts).WithHint("divide the rows over several outputs: --rows")
 	}
-	w.buffer, w.parts = nil, append(w.parts, part)
+	w.buffer, w.parts = nil, append(w.parts, sent)
 	w.group.Go(func() (err error) {
-		*part, err = retried(w.ctx, b.Options, func() (Part, error) { return b.client.send(w.ctx, key, w.id, number, data) })
+		*sent, err = retried(w.ctx, b.Options, func() (part, error) { return b.client.send(w.ctx, key, w.id, number, data) })
 		if err != nil {
 			w.cancel(err)
 			if w.parent.Err() == nil {
@@ -166,40 +166,19 @@ func (w *Writer) Commit() error {
 	if err := w.Complete(); err != nil {
 		return err
 	}
-	c := &completion{bucket: w.bucket, key: w.address.key, replace: w.replace, data: w.buffer, PendingUpload: w.pending()}
-	if err := w.fail(c.complete(context.WithoutCancel(w.parent), false)); err != nil {
+	c := &completion{bucket: w.bucket, key: w.address.key, replace: w.replace, data: w.buffer}
+	c.upload = upload{id: w.id, bytes: w.count, crc32: checksum(w.sum.Sum32())}
+	for _, p := range w.parts {
+		c.parts = append(c.parts, *p)
+	}
+	if err := w.fail(c.complete(context.WithoutCancel(w.parent))); err != nil {
 		return err
 	}
 	w.ended = true
 	return nil
 }
 
-func (w *Writer) pending() PendingUpload {
-	u := PendingUpload{Upload: w.id, Bytes: w.count, CRC32: checksum(w.sum.Sum32())}
-	for _, p := range w.parts {
-		u.Parts = append(u.Parts, *p)
-	}
-	return u
-}
-
-// Stage completes the upload and keeps it for Store.Publish, in this process or in another, without
-// making the object visible. After it, nothing may be written, and Discard has no effect. Publish
-// never replaces another object, even if Create was called with overwrite.
-func (w *Writer) Stage() (PendingUpload, error) {
-	if w.ended {
-		return PendingUpload{}, errors.Join(w.err, fs.ErrClosed)
-	}
-	if w.err == nil && w.id == "" && w.count > 0 { // even if it is smaller than a part
-		_ = w.fail(w.send())
-	}
-	if err := w.Complete(); err != nil {
-		return PendingUpload{}, err
-	}
-	w.ended = true
-	return w.pending(), nil
-}
-
-// Discard ends the upload and removes its parts, unless Commit or Stage has succeeded. It waits for
+// Discard ends the upload and removes its parts, unless Commit has succeeded. It waits for
 // running requests. Parts that it cannot remove stay until a lifecycle rule removes them.
 func (w *Writer) Discard() {
 	if w.ended {
@@ -213,7 +192,9 @@ func (w *Writer) Discard() {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), 2*w.bucket.Stall)
 	defer cancel()
-	_ = w.bucket.end(ctx, w.address.key, w.id)
+	for range 2 { // a part in transit may arrive after the first attempt
+		_ = w.bucket.retry(ctx, func() error { return w.bucket.abort(ctx, w.address.key, w.id) })
+	}
 }
 
 func (w *Writer) fail(err error) error {

@@ -344,24 +344,17 @@ func (t *IDX) offset(n int64) int64 {
 	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
-// span returns the range of bytes of the file that holds bytes first to last−1 of the decompressed
-// file.
-func (t *IDX) span(first, last int64) (start, end int64) {
-	if t.frames == nil {
-		return first, last
-	}
-	return t.table.Span(first, last)
-}
-
 // Limit tells the file, if it has a method Limit, at which offset reading will end: where record n
 // begins or, with a seek table, at the end of the frame that holds the last byte of record n−1. If
 // that byte is the last of the data, the seek table after it is read, too, so there is no limit.
 func (t *IDX) Limit(n int64) {
 	t.end = n
 	end := t.offset(n)
-	if _, spanEnd := t.span(0, end); t.frames == nil || end < t.table.Size() {
-		end = spanEnd
-	} else {
+	switch {
+	case t.frames == nil:
+	case end < t.table.Size():
+		_, end = t.table.Span(0, end)
+	default:
 		end = math.MaxInt64
 	}
 	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
@@ -369,37 +362,9 @@ func (t *IDX) Limit(n int64) {
 	}
 }
 
-// Span returns the range of bytes of the file that holds the rows first to last−1: it begins at
-// offset start and ends before offset end. In an uncompressed file, the header and the rows follow
-// one another; in zstd with a seek table, the rows are in the frames that hold any of their bytes.
-// ok is false for all other files, and for rows that do not exist.
-//
-// Span promises how the table reads its File. After Limit(last) and Skip(first), which a slice
-// calls, the table reads the rows with Read of the File, from start to end, without gaps or jumps.
-// If start is less than HeaderEnd, the bytes before HeaderEnd were read with the header, and
-// reading continues there. The frame of the last row is read to its end, so that its checksum is
-// verified. ReadAt of the File is called only for the beginning of the file and for the seek table.
-func (t *IDX) Span(first, last int64) (start, end int64, ok bool) {
-	if first < 0 || first > last || last > t.rows || !t.located() {
-		return 0, 0, false
-	}
-	start, end = t.span(t.offset(first), t.offset(last))
-	return start, end, true
-}
-
-// HeaderEnd returns the number of bytes at the beginning of the file that hold the header. In an
-// uncompressed file, that is the size of the header; in zstd with a seek table, it is that of the
-// frames up to the one with the last byte of the header. ok is false for all other files.
-//
-// The table calls Read of the File for these bytes first and in order, even if it then skips rows.
-// So the checksums of their frames are verified before a row of another frame is returned.
-func (t *IDX) HeaderEnd() (end int64, ok bool) {
-	if !t.located() {
-		return 0, false
-	}
-	_, end = t.span(0, t.offset(0))
-	return end, true
-}
+// Seekable reports whether rows can be read without those before them: the file is not compressed,
+// or has a seek table.
+func (t *IDX) Seekable() bool { return t.located() }
 
 // located reports whether the offsets of the rows in the file are known.
 func (t *IDX) located() bool {

@@ -34,7 +34,7 @@ func TestCompletion(t *testing.T) {
 		want   string
 		paths  bool
 	}{
-		{"", "co", "convert commit completion", false},
+		{"", "co", "convert completion", false},
 		{"", "--", "--help --version", false},
 		{"help", "in", "inspect", false},
 		{"frobnicate", "", "", false},
@@ -44,13 +44,12 @@ func TestCompletion(t *testing.T) {
 		{"convert x", "--ro", "--rows-per-file --rows", false},
 		{"convert x", "-", "--help --output -o --to --overwrite --rows-per-file --file-size --if-changed --verify --checksum --split --dataset --classes " +
 			"--transpose --invert --reshape --shape --dtype --header --byte-order --salvage --max-record-bytes --columns --rows --where --holdout --stratify --shuffle --seed --take --layout --compression --csv-style --class-column " +
-			"--label-column --class-folders --metadata-csv --channels --plan --part --quiet -q --json --log-format --progress --workers", false},
+			"--label-column --class-folders --metadata-csv --channels --quiet -q --json --log-format --progress --workers", false},
 		{"convert -- x", "--ro", "", true},
 		{"convert -o --", "--ro", "--rows-per-file --rows", false}, // -- is the value of -o
 		{"convert -", "--hel", "--help", false},
 		{"convert x --quiet", "a", "", true},
 		{"commit", "", "", false},
-		{"commit", "--pl", "--plan", false},
 		{"formats", "", "", false},
 		{"datasets", "k", "kmnist kannada-mnist", false},
 		{"datasets mnist", "", "", false},
@@ -89,7 +88,6 @@ func TestCompletion(t *testing.T) {
 		{"convert x --rows", "", "", false},
 		{"convert x --classes", "", "", true},
 		{"convert x", "--classes=", "", true},
-		{"plan x --plan", "", "", true},
 	} {
 		values, paths := ask(t, c.word, strings.Fields(c.before)...)
 		if got := strings.Join(values, " "); got != c.want || paths != c.paths {

@@ -38,10 +38,7 @@ func (p *program) convertCommand() *cli.Command {
 		Usage:       "convert IDX files to other formats, and most formats back to IDX",
 		UsageText:   convertUsage,
 		Description: convertExamples,
-	}, func(ctx context.Context, c *cli.Command, s *settings, r *report) (err error) {
-		if c.IsSet("plan") || c.IsSet("part") {
-			return p.convertPart(ctx, c, s, r)
-		}
+	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) (err error) {
 		r.Report, err = convert.Run(ctx, s.Options)
 		r.wroteAll()
 		return err

@@ -88,3 +88,15 @@ func sameFiles(t *testing.T, what string, want, got map[string]string, count int
 		}
 	}
 }
+
+// fashion are small files of Fashion-MNIST, by whose names they are found.
+var fashion = filepath.Join("..", "..", "testdata", "fashion-mnist")
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

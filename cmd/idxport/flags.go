@@ -16,8 +16,6 @@ import (
 // settings holds the values of the flags of all commands.
 type settings struct {
 	convert.Options
-	plan, part          string
-	rowsPerPart         int64
 	images, scale       int64
 	quiet, json         bool
 	logFormat, progress string
@@ -29,17 +27,14 @@ const (
 	headingInput  = "Input"
 	headingRows   = "Rows and columns"
 	headingFormat = "Formats"
-	headingPlan   = "Plans"
 	headingRun    = "Run"
 )
 
-// Sets of commands. In them, the word "part" stands for convert with --plan.
+// Sets of commands.
 const (
-	inputCommands  = "convert verify inspect preview "               // read inputs; plan, which lacks some of these flags, is added to the others
-	viewCommands   = "convert verify preview "                       // have a convert.View; plan too, as above
-	workerCommands = "convert part verify inspect "                  // have --workers
-	planCommands   = "commit status abort "                          // need an existing plan
-	reportCommands = workerCommands + planCommands + "plan preview " // report what they do
+	inputCommands  = "convert verify inspect preview" // read inputs and report what they do
+	viewCommands   = "convert verify preview"         // have a convert.View
+	workerCommands = "convert verify inspect"         // have --workers
 )
 
 // A flagSpec is a row of the table of all flags, from which parsing, checks, help, completion and
@@ -63,7 +58,7 @@ type flagSpec struct {
 
 // flags is the table of all flags. Those of one command are shown in this order.
 var flags = sync.OnceValue(func() []flagSpec {
-	return slices.Concat(outputFlags(), inputFlags(), rowFlags(), formatFlags(), planFlags(), runFlags())
+	return slices.Concat(outputFlags(), inputFlags(), rowFlags(), formatFlags(), runFlags())
 })
 
 // outputFlags returns the flags that choose what is written, and where.
@@ -73,23 +68,15 @@ func outputFlags() []flagSpec {
 			detail: "OUT is a file, whose extension selects the format; FORMAT=PATH; a folder; or - for standard output. " +
 				"{split}, {dataset} and {format} in OUT are filled in. A word before = must be the name of a format: for a file named a=b.csv, write ./a=b.csv.",
 			to: func(s *settings) any { return &s.Outputs }},
-		{name: "output o", placeholder: "OUT", commands: "plan", heading: headingOutput, usage: "write the table of each split to OUT",
-			detail: "OUT is a path, whose extension selects the format; FORMAT=PATH; or a folder. {split}, {dataset} and {format} in OUT are filled in. " +
-				"Each plan has one format: " + splittable() + ".",
-			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", placeholder: "SHEET", commands: "preview", heading: headingOutput, usage: "write a contact sheet: a .png file, a folder, or -",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "to", placeholder: "FORMATS", commands: "convert", heading: headingOutput, often: true, usage: "formats for an output folder, such as parquet,csv",
 			detail: "Separate formats by commas: " + strings.Join(formats.Names(), ", ") + " (default: parquet). Also selects the format of -o -.", parse: parseTo},
-		{name: "to", placeholder: "FORMAT", commands: "plan", heading: headingOutput, usage: "format for an output folder (default: parquet)",
-			detail: "FORMAT is " + splittable() + ".", parse: parseTo},
 		{name: "overwrite", commands: "preview", heading: headingOutput, usage: "replace existing sheets",
 			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "overwrite", commands: "convert", heading: headingOutput, often: true, usage: "replace existing outputs",
 			detail: "A file is replaced in one step, and a folder too if the file system can exchange folders. A folder is replaced only if idxport made it and no other files were added to it.",
 			to:     func(s *settings) any { return &s.Overwrite }},
-		{name: "overwrite", commands: "plan", heading: headingOutput, usage: "replace an existing plan",
-			to: func(s *settings) any { return &s.Overwrite }},
 		{name: "rows-per-file", placeholder: "N", commands: "convert", heading: headingOutput, often: true, usage: "split every output into files of N rows",
 			detail: "Each output becomes a folder of part files and an empty file named _SUCCESS; in the layout huggingface, the files are shards in data/. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
@@ -100,7 +87,7 @@ func outputFlags() []flagSpec {
 			detail: "Outputs are up to date if an earlier run with --if-changed made them from the same inputs with the same options. To find out, such a run leaves an empty hidden file beside each output, with a hash of the inputs and options in its name. " +
 				"If any output is not up to date, all outputs are replaced, as with --overwrite.",
 			to: func(s *settings) any { return &s.IfChanged }},
-		{name: "verify", commands: "convert part", heading: headingOutput, often: true, usage: "read outputs back and compare before publishing",
+		{name: "verify", commands: "convert", heading: headingOutput, often: true, usage: "read outputs back and compare before publishing",
 			detail: "Every value is compared with the inputs. If one differs, nothing is published.",
 			to:     func(s *settings) any { return &s.Verify }},
 		{name: "checksum", commands: "convert", heading: headingOutput, usage: "report the SHA-256 of every output file",
@@ -122,21 +109,21 @@ func splittable() string { return formats.List(func(f formats.Format) bool { ret
 func inputFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
-		{name: "split", placeholder: "NAME", commands: inputCommands + "plan", heading: headingInput, often: true, usage: "only this split, such as test; may be repeated",
+		{name: "split", placeholder: "NAME", commands: inputCommands, heading: headingInput, often: true, usage: "only this split, such as test; may be repeated",
 			to: func(s *settings) any { return &s.Split }},
-		{name: "dataset", placeholder: "NAME", commands: inputCommands + "plan", heading: headingInput, often: true, usage: "set the data set (see idxport datasets), or none",
+		{name: "dataset", placeholder: "NAME", commands: inputCommands, heading: headingInput, often: true, usage: "set the data set (see idxport datasets), or none",
 			detail: "By default it is recognised by the file names or by the SHA-256 of the labels. The value none turns recognition off: no class names, images as stored.",
 			to:     func(s *settings) any { return &s.Dataset }},
-		{name: "classes", placeholder: "FILE", commands: inputCommands + "plan", heading: headingInput, usage: "read class names from FILE, one per line",
+		{name: "classes", placeholder: "FILE", commands: inputCommands, heading: headingInput, usage: "read class names from FILE, one per line",
 			detail: "FILE may be a URL. The first line names label 0. EMNIST's mapping files (a label and a code point on each line) and KMNIST's class map (CSV) are read too; " +
 				"other numbered lists, numbered CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
-		{name: "transpose", commands: viewCommands + "plan", heading: headingInput, usage: "swap rows and columns of images",
+		{name: "transpose", commands: viewCommands, heading: headingInput, usage: "swap rows and columns of images",
 			detail: "EMNIST stores its images transposed; by default they are turned upright, except in IDX outputs. --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
-		{name: "invert", commands: viewCommands + "plan", heading: headingInput, usage: "replace every pixel x by 255-x",
+		{name: "invert", commands: viewCommands, heading: headingInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},
-		{name: "reshape", placeholder: "DIMS", commands: inputCommands + "plan", heading: headingInput, usage: "read the data with other dimensions: -1x28x28",
+		{name: "reshape", placeholder: "DIMS", commands: inputCommands, heading: headingInput, usage: "read the data with other dimensions: -1x28x28",
 			detail: "DIMS starts with the number of records; -1 stands for whatever remains. The elements stay in C order. Labels that are read together with other data keep their dimensions.",
 			parse:  func(s *settings, text string) (err error) { s.Reshape, err = parseShape("reshape", text); return err }},
 		{name: "shape", placeholder: "SHAPE", commands: inputCommands, heading: headingInput, usage: "shape of one record where the input has none: 28x28",
@@ -148,13 +135,13 @@ func inputFlags() []flagSpec {
 		{name: "header", placeholder: "YES-OR-NO", commands: inputCommands, heading: headingInput, usage: "whether the first line of CSV names the columns",
 			detail:  "Detected by default. If the first line is 0,1,2,… and could be a header or data, the file is refused unless this flag is given.",
 			choices: []string{"yes", "no"}, parse: func(s *settings, text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
-		{name: "byte-order", placeholder: "ORDER", commands: inputCommands + "plan", heading: headingInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
+		{name: "byte-order", placeholder: "ORDER", commands: inputCommands, heading: headingInput, preset: "big", usage: "byte order of IDX data: big (default) or little",
 			detail:  "IDX is big-endian; little reads files whose values are little-endian; their header may have either order.",
 			choices: choices("byte-order"), to: func(s *settings) any { return &s.ByteOrder }},
 		{name: "salvage", commands: inputCommands, heading: headingInput, usage: "recover the complete records of damaged IDX files",
 			detail: "For files that are truncated or too long, or whose header has a wrong count. If the count is too small, the records beyond it are not read, unless it is 0. If columns have different lengths, in any input format, only the rows that all columns have are read.",
 			to:     func(s *settings) any { return &s.Salvage }},
-		{name: "max-record-bytes", placeholder: "N", commands: inputCommands + "plan", heading: headingInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
+		{name: "max-record-bytes", placeholder: "N", commands: inputCommands, heading: headingInput, preset: strconv.Itoa(convert.DefaultMaxRecordBytes),
 			usage: "refuse larger records (default 16 MiB)", detail: "Memory use grows with it.",
 			bounds: [2]int64{1, convert.MaxRecordBytesLimit}, to: func(s *settings) any { return &s.MaxRecordBytes }},
 	}
@@ -163,29 +150,29 @@ func inputFlags() []flagSpec {
 // rowFlags returns the flags that choose columns and rows.
 func rowFlags() []flagSpec {
 	return []flagSpec{
-		{name: "columns", placeholder: "NAMES", commands: "convert verify plan", heading: headingRows, usage: "only these columns, such as label or label,image",
+		{name: "columns", placeholder: "NAMES", commands: "convert verify", heading: headingRows, usage: "only these columns, such as label or label,image",
 			detail: "Separate names by commas; outputs have the columns in this order, but CSV has numbers before images. The values in IDX files of other columns are not read, but their headers and sizes are checked.",
 			parse:  func(s *settings, text string) error { s.Columns = strings.Split(text, ","); return nil }},
 		{name: "rows", placeholder: "A:B", commands: viewCommands, heading: headingRows, often: true, usage: "only these rows of each split, such as 0:1000",
 			detail: "Rows are counted from 0, B is not included, and negative numbers count from the end.",
 			parse:  func(s *settings, text string) (err error) { s.Rows = text; return convert.CheckRows(text) }},
-		{name: "where", placeholder: "COND", commands: viewCommands + "plan", heading: headingRows, often: true, usage: "only rows with these values, such as label=0,1",
+		{name: "where", placeholder: "COND", commands: viewCommands, heading: headingRows, often: true, usage: "only rows with these values, such as label=0,1",
 			detail: "COND is COLUMN=VALUES or COLUMN!=VALUES. COLUMN has one number in each row; VALUES are numbers or ranges such as 3-7, separated by commas. " +
 				"class=NAMES selects by class name. May be repeated: a row must meet all conditions.",
 			to: func(s *settings) any { return &s.Where }},
-		{name: "holdout", placeholder: "NAME=N", commands: viewCommands + "plan", heading: headingRows, usage: "move N random rows of train to a new split NAME",
+		{name: "holdout", placeholder: "NAME=N", commands: viewCommands, heading: headingRows, usage: "move N random rows of train to a new split NAME",
 			detail: "N is a number of rows, or a percentage such as 10%. If there is only one split, its rows are taken, whatever its name. May be repeated.",
 			to:     func(s *settings) any { return &s.Holdout }},
-		{name: "stratify", commands: viewCommands + "plan", heading: headingRows, usage: "hold out the same share of every label",
+		{name: "stratify", commands: viewCommands, heading: headingRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
-		{name: "shuffle", commands: viewCommands + "plan", heading: headingRows, usage: "put the rows of each split in a random order",
+		{name: "shuffle", commands: viewCommands, heading: headingRows, usage: "put the rows of each split in a random order",
 			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR. Standard input and pipes cannot be shuffled.",
 			to:     func(s *settings) any { return &s.Shuffle }},
-		{name: "seed", placeholder: "N", commands: viewCommands + "plan", heading: headingRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
+		{name: "seed", placeholder: "N", commands: viewCommands, heading: headingRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",
 			bounds: [2]int64{0, math.MaxInt64}, to: func(s *settings) any { return &s.Seed }},
-		{name: "take", placeholder: "N", commands: viewCommands + "plan", heading: headingRows, usage: "only the first N rows of each split",
-			detail: "Flags that select rows apply in this order: --rows (not for plan), --where, --holdout, --shuffle, --take.",
+		{name: "take", placeholder: "N", commands: viewCommands, heading: headingRows, usage: "only the first N rows of each split",
+			detail: "Flags that select rows apply in this order: --rows, --where, --holdout, --shuffle, --take.",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.Take }},
 	}
 }
@@ -194,22 +181,22 @@ func rowFlags() []flagSpec {
 func formatFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
-		{name: "layout", placeholder: "NAME", commands: "convert plan", heading: headingFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
+		{name: "layout", placeholder: "NAME", commands: "convert", heading: headingFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
 			detail: "NAME is list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns: see idxport formats. " +
 				"FORMAT=NAME applies to one format; the flag may be repeated.",
 			to: func(s *settings) any { return &s.Layout }},
-		{name: "compression", placeholder: "CODEC", commands: "convert plan", heading: headingFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
+		{name: "compression", placeholder: "CODEC", commands: "convert", heading: headingFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
 			detail: "[FORMAT=]CODEC[:LEVEL]; may be repeated. Parquet: zstd (default), none, snappy, gzip, lz4_raw. Arrow: none (default), lz4, zstd. " +
 				"CSV and IDX files are compressed if their name ends in .gz or .zst; in an output folder, use csv=gzip or idx=zstd. IDX in zstd gets a seek table. zstd without a level is fastest for images. zstd levels 10 and higher use at most two workers, each with up to 51 MiB of memory.",
 			to: func(s *settings) any { return &s.Compression }},
-		{name: "csv-style", placeholder: "STYLE", commands: "convert plan", heading: headingFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
+		{name: "csv-style", placeholder: "STYLE", commands: "convert", heading: headingFormat, often: true, usage: "columns of CSV, such as kaggle (default), pjreddie",
 			detail: "STYLE is kaggle (default), kaggle1, rowxcol, pjreddie or matrix: see idxport formats.",
 			to:     func(s *settings) any { return &s.CSVStyle }},
-		{name: "class-column", commands: "convert plan", heading: headingFormat, usage: "add a text column with the class names",
+		{name: "class-column", commands: "convert", heading: headingFormat, usage: "add a text column with the class names",
 			detail: "The column is named class and follows the label. Only for " +
 				formats.List(func(f formats.Format) bool { return f.ClassColumn }) + "; CSV needs a style with a header.",
 			to: func(s *settings) any { return &s.ClassColumn }},
-		{name: "label-column", placeholder: "NAME", commands: viewCommands + "plan", heading: headingFormat, usage: "use this integer column as the label",
+		{name: "label-column", placeholder: "NAME", commands: viewCommands, heading: headingFormat, usage: "use this integer column as the label",
 			detail: "Used by PNG folders, tar, the layout huggingface, --class-column, preview, --stratify and --where class=NAME. If the file of labels has several numbers in each record, without names, " +
 				"give the index (from 0) of the number to use: with --label-column 1, that number is the column label, and the others are label_0, label_2, ….",
 			to: func(s *settings) any { return &s.LabelColumn }},
@@ -218,41 +205,23 @@ func formatFlags() []flagSpec {
 		{name: "metadata-csv", commands: "convert", heading: headingFormat, usage: "add metadata.csv, a line per image, to PNG folders",
 			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",
 			to:     func(s *settings) any { return &s.MetadataCSV }},
-		{name: "channels", placeholder: "WHERE", commands: "convert plan preview", heading: headingFormat, usage: "channels of colour images: last (default) or first",
+		{name: "channels", placeholder: "WHERE", commands: "convert preview", heading: headingFormat, usage: "channels of colour images: last (default) or first",
 			detail:  "Images are H×W×3 with last, and 3×H×W with first. Used by PNG, tar, preview, and the layouts huggingface and spark-image.",
 			choices: choices("channels"), to: func(s *settings) any { return &s.Channels }},
-	}
-}
-
-// planFlags returns the flags for conversions in parts.
-func planFlags() []flagSpec {
-	return []flagSpec{
-		{name: "plan", placeholder: "FILE", commands: "convert part", heading: headingPlan, usage: "make one part of the plan in FILE",
-			detail: "The plan contains the inputs, outputs and options, so only --part, --verify, --quiet, --json, --log-format, --progress and --workers can be added. See idxport plan --help.",
-			to:     func(s *settings) any { return &s.plan }},
-		{name: "plan", placeholder: "FILE", commands: "plan", heading: headingPlan, usage: "write the plan to FILE",
-			to: func(s *settings) any { return &s.plan }},
-		{name: "plan", placeholder: "FILE", commands: planCommands, heading: headingPlan, usage: "the plan, as written by idxport plan",
-			to: func(s *settings) any { return &s.plan }},
-		{name: "part", placeholder: "N", commands: "convert part", heading: headingPlan, usage: "number of the part to make (the first is 0), or env",
-			detail: "With env, the number is taken from JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or SLURM_ARRAY_TASK_ID.",
-			to:     func(s *settings) any { return &s.part }},
-		{name: "rows-per-part", placeholder: "N", commands: "plan", heading: headingPlan, usage: "rows of each part (default: about 256 MiB of input)",
-			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.rowsPerPart }},
 	}
 }
 
 // runFlags returns the flags that control how a command runs and reports.
 func runFlags() []flagSpec {
 	return []flagSpec{
-		{name: "quiet q", commands: reportCommands, heading: headingRun, often: true, usage: "print no messages but warnings and errors",
+		{name: "quiet q", commands: inputCommands, heading: headingRun, often: true, usage: "print no messages but warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
-		{name: "json", commands: reportCommands, heading: headingRun, often: true, usage: "print a JSON report to standard output",
+		{name: "json", commands: inputCommands, heading: headingRun, often: true, usage: "print a JSON report to standard output",
 			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
 			to:     func(s *settings) any { return &s.json }},
-		{name: "log-format", placeholder: "FORMAT", commands: reportCommands, heading: headingRun, preset: "text", usage: "format of messages: text (default) or json",
+		{name: "log-format", placeholder: "FORMAT", commands: inputCommands, heading: headingRun, preset: "text", usage: "format of messages: text (default) or json",
 			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
-		{name: "progress", placeholder: "WHEN", commands: workerCommands + "preview", heading: headingRun, preset: "auto", usage: "show progress: auto (default), always or never",
+		{name: "progress", placeholder: "WHEN", commands: inputCommands, heading: headingRun, preset: "auto", usage: "show progress: auto (default), always or never",
 			detail:  "With auto, it is shown if standard error is a terminal.",
 			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.progress }},
 		{name: "workers", placeholder: "N", commands: workerCommands, heading: headingRun, usage: "number of workers (default: one per processor)",
@@ -322,8 +291,8 @@ func parse(c *cli.Command, s *settings) (err error) {
 		return err
 	}
 	s.Inputs = c.Args().Slice()
-	if part := c.Name == "convert" && (s.plan != "" || c.IsSet("part")); len(s.Inputs) == 0 && !part && slices.Contains([]string{"convert", "plan", "inspect", "preview"}, c.Name) {
-		example := map[string]string{"convert": " -o out", "plan": " -o out --plan plan.json"}[c.Name]
+	if len(s.Inputs) == 0 && c.Name != "verify" {
+		example := map[string]string{"convert": " -o out"}[c.Name]
 		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.Name, example)
 	}
 	return nil

@@ -94,7 +94,7 @@ func (h helpPage) page(c *cli.Command, all bool) {
 
 // all prints all flags under their headings, with their details.
 func (h helpPage) all(specs []flagSpec) {
-	for _, heading := range []string{headingOutput, headingInput, headingRows, headingFormat, headingPlan, headingRun} {
+	for _, heading := range []string{headingOutput, headingInput, headingRows, headingFormat, headingRun} {
 		first := true
 		for _, f := range specs {
 			if f.heading != heading {

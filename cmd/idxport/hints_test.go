@@ -74,11 +74,6 @@ var hintCases = map[string]hintCase{
 		files: map[string]string{"dir/%s.csv": "tiny", "dir/%s.parquet": "tiny"},
 		args:  func(string) []string { return []string{"convert", "dir", "-o", "x.csv"} },
 		hint:  `^give one of the files: (.*)$`, words: func(name string) string { return "dir/" + name + ".parquet|" }},
-	"a name that a plan cannot hold": {
-		files: map[string]string{"%s": "tiny"},
-		args:  func(name string) []string { return []string{"plan", "./" + name, "-o", "x.csv", "--plan", "p.json"} },
-		hint:  `: ln -s (.*) NAME.idx$`, words: func(name string) string { return "./" + name + "|" },
-		skip: func(name string) bool { return name != "b\xffd" }},
 }
 
 // TestHintsCanBePasted demands that a real shell reads every path and value in a hint as the one
@@ -143,17 +138,13 @@ func TestReportsOfNamesThatAreNotUTF8(t *testing.T) {
 	if err := os.WriteFile(in, encodeIDX(sample(0x08)), 0o666); err != nil {
 		t.Skip(err) // not every file system has such names
 	}
-	for _, args := range [][]string{{"convert", in, "-o", filepath.Join(dir, "b\xffo.csv")}, {"inspect", in}, {"convert", in, "-o", filepath.Join(dir, "\xff", "x.csv")},
-		{"plan", in, "-o", filepath.Join(dir, "p.csv"), "--plan", filepath.Join(dir, "p.json")}} {
+	for _, args := range [][]string{{"convert", in, "-o", filepath.Join(dir, "b\xffo.csv")}, {"inspect", in}, {"convert", in, "-o", filepath.Join(dir, "\xff", "x.csv")}} {
 		stdout, code := ownJSON(args...)
 		if text := string(stdout); strings.Contains(text, "ufffd") || strings.Contains(text, "\ufffd") || !strings.Contains(text, `\\xff`) {
 			t.Errorf("%q: exit code %d: %s", args, code, text)
 		}
-		if args[0] != "plan" && !strings.Contains(string(stdout), `\\xff stands for a byte ff`) {
+		if !strings.Contains(string(stdout), `\\xff stands for a byte ff`) {
 			t.Errorf("%q: found no note in %s", args, stdout)
-		}
-		if args[0] == "plan" && code != exitUsage {
-			t.Errorf("plan: found exit code %d, expected %d", code, exitUsage)
 		}
 	}
 }

@@ -106,8 +106,8 @@ func (p *program) root() *cli.Command {
 		Description: `  idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
   idxport inspect ./fashion-mnist
   idxport preview ./fashion-mnist`,
-		Commands: []*cli.Command{p.convertCommand(), p.verifyCommand(), p.planCommand(), p.commitCommand(), p.statusCommand(),
-			p.abortCommand(), p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand(), p.completionCommand()},
+		Commands: []*cli.Command{p.convertCommand(), p.verifyCommand(),
+			p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand(), p.completionCommand()},
 		HideHelp:  true, // start prints it
 		Reader:    p.stdin,
 		Writer:    p.stdout,

@@ -25,7 +25,6 @@ type report struct {
 	Status        string `json:"status"` // "ok", "unchanged" or "error"
 	Command       string `json:"command"`
 	*convert.Report
-	Plan    *planReport  `json:"plan,omitempty"`
 	Files   []fileReport `json:"files,omitempty"` // of inspect
 	Seconds float64      `json:"seconds"`
 	Error   *errorReport `json:"error,omitempty"`
@@ -181,16 +180,6 @@ func makeLegible(v reflect.Value) (changed bool) {
 		}
 	}
 	return changed
-}
-
-// A planReport describes a plan.
-type planReport struct {
-	ID      string `json:"plan_id"`
-	Path    string `json:"path"`
-	Parts   int    `json:"parts"`
-	Part    *int   `json:"part,omitempty"` // that was made
-	Missing *int   `json:"missing,omitempty"`
-	Array   string `json:"array,omitempty"` // of the missing parts: 3,7-9
 }
 
 // A fileReport is what inspect found in one file.

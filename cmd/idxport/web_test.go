@@ -106,19 +106,15 @@ func TestWebErrors(t *testing.T) {
 		says string
 		args []string
 	}{
-		"no such file":        {66, "not found", []string{"convert", at("/etag/none"), "-o", dir + "/x.npy"}},
-		"denied":              {77, "presigned", []string{"convert", site + "/etag/" + webNames[0] + "?sig=hunter2x", "-o", dir + "/x.npy"}},
-		"a password":          {64, "password", []string{"convert", "https://user:hunter2@example.org/x", "-o", dir + "/x.npy"}},
-		"a folder":            {64, "name the files", []string{"convert", at("/etag/"), "-o", dir + "/x.npy"}},
-		"an output":           {64, "only be read", []string{"convert", image, "-o", at("/etag/x.npy")}},
-		"a folder as output":  {64, "only be read", []string{"convert", image, "-o", "csv=" + at("/etag/")}},
-		"a sheet":             {64, "cannot write to a URL", []string{"preview", image, "-o", at("/etag/x.png")}},
-		"--if-changed":        {64, "--if-changed", []string{"convert", at("/etag/" + webNames[0]), "-o", dir + "/x.npy", "--if-changed"}},
-		"a plan":              {64, "only be read", []string{"plan", image, "-o", dir + "/x/", "--plan", at("/etag/plan.json")}},
-		"a plan with a query": {64, "may be a secret", []string{"plan", at("/etag/" + webNames[0]), "-o", dir + "/x/", "--plan", dir + "/plan.json"}},
-		"a plan without ETag": {64, "no strong ETag", []string{"plan", at("/plain/" + webNames[0]), "-o", dir + "/x/", "--plan", dir + "/plan.json"}},
-		"no plan":             {66, "not found", []string{"status", "--plan", at("/etag/plan.json")}},
-		"a page":              {65, "", []string{"convert", at("/etag/README.md"), "-o", dir + "/x.npy"}},
+		"no such file":       {66, "not found", []string{"convert", at("/etag/none"), "-o", dir + "/x.npy"}},
+		"denied":             {77, "presigned", []string{"convert", site + "/etag/" + webNames[0] + "?sig=hunter2x", "-o", dir + "/x.npy"}},
+		"a password":         {64, "password", []string{"convert", "https://user:hunter2@example.org/x", "-o", dir + "/x.npy"}},
+		"a folder":           {64, "name the files", []string{"convert", at("/etag/"), "-o", dir + "/x.npy"}},
+		"an output":          {64, "only be read", []string{"convert", image, "-o", at("/etag/x.npy")}},
+		"a folder as output": {64, "only be read", []string{"convert", image, "-o", "csv=" + at("/etag/")}},
+		"a sheet":            {64, "cannot write to a URL", []string{"preview", image, "-o", at("/etag/x.png")}},
+		"--if-changed":       {64, "--if-changed", []string{"convert", at("/etag/" + webNames[0]), "-o", dir + "/x.npy", "--if-changed"}},
+		"a page":             {65, "", []string{"convert", at("/etag/README.md"), "-o", dir + "/x.npy"}},
 	} {
 		code, said := runProgram(c.args...)
 		if code != c.code || !strings.Contains(said, c.says) || strings.Contains(said, "hunter2") || strings.Contains(said, "AWS") {
@@ -127,35 +123,6 @@ func TestWebErrors(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("found %v, %v, expected no output", left, err)
-	}
-}
-
-// TestPlanOfWebFiles: a part reads the version that the plan was made of.
-func TestPlanOfWebFiles(t *testing.T) {
-	t.Parallel()
-	var version atomic.Value
-	version.Store(`"1"`)
-	files := http.FileServer(http.Dir(fashion))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", version.Load().(string))
-		files.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	dir := t.TempDir()
-	plan := filepath.Join(dir, "plan.json")
-	for _, args := range [][]string{
-		{"plan", server.URL + "/" + webNames[0], server.URL + "/" + webNames[1], "-o", dir + "/out/", "--to", "csv", "--plan", plan},
-		{"convert", "--plan", plan, "--part", "0"}, {"commit", "--plan", plan},
-		{"verify", dir + "/out/train.csv", filepath.Join(fashion, webNames[0]), filepath.Join(fashion, webNames[1])},
-		{"plan", server.URL + "/" + webNames[1], "-o", dir + "/late/", "--to", "csv", "--plan", plan + "2"},
-	} {
-		if code, said := runProgram(args...); code != 0 {
-			t.Fatalf("%v: exit %d: %s", args, code, said)
-		}
-	}
-	version.Store(`"2"`)
-	if code, said := runProgram("convert", "--plan", plan+"2", "--part", "0"); code != 65 || !strings.Contains(said, "it has changed since the plan was made") {
-		t.Errorf("another version: exit %d: %s", code, said)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -240,32 +239,4 @@ func notMovedBack(out *output, cause error, old, hint string) error {
 	var e *fault.Error
 	errors.As(cause, &e) // Failure returns one
 	return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
-}
-
-// Rename renames a complete file or folder in one step, and makes that durable. If the new path
-// exists, even as an empty folder, Rename fails with fault.Exists.
-func Rename(from, to string) error {
-	s := &Set{}
-	p, err := locate(to)
-	if err != nil {
-		return Failure(to, "cannot follow the path", err)
-	}
-	info, err := s.disk.lstat(from)
-	switch {
-	case p.info != nil:
-		return exists(to, "")
-	case err == nil && info == nil:
-		err = syscall.ENOENT
-	}
-	if err != nil {
-		return Failure(to, "cannot check its new content", err)
-	}
-	out := &output{Target: Target{Path: to, Folder: info.IsDir()}, place: p, partial: from, identity: info}
-	switch err = s.disk.confirmRename(s.moveNew(out), p.path, info); {
-	case errors.Is(err, fs.ErrExist):
-		return exists(to, "")
-	case err != nil:
-		return Failure(to, "publishing it", err)
-	}
-	return Failure(to, "syncing its folder", s.disk.syncDir(filepath.Dir(p.path)))
 }

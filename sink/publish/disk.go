@@ -142,9 +142,6 @@ func (d disk) syncDir(path string) error {
 	return d.do("syncDir", path, func() error { return syncDir(path) })
 }
 
-// SyncDir makes the names in a folder durable, as far as the file system can.
-func SyncDir(path string) error { return syncDir(path) }
-
 // FreeSpace returns the number of bytes that this user may still write to the file system of path,
 // which need not exist yet. It fails with errors.ErrUnsupported if the system does not report that
 // number.

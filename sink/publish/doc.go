@@ -105,7 +105,6 @@
 //
 // [PartsMark] is the empty file _SUCCESS, for folders that data tools read as one table: some of
 // them read any other file as data. The names of the parts serve as the manifest: part-00000-<16
-// hex>.parquet, where the digits are the XXH3 hash of the content. Package plan writes such folders
-// too, with 8 digits of the plan's ID: part-00003-<8 hex>.parquet. No other target may be inside
+// hex>.parquet, where the digits are the XXH3 hash of the content. No other target may be inside
 // such a folder.
 package publish

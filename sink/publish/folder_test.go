@@ -173,19 +173,6 @@ func TestForeignFilesAreKept(t *testing.T) {
 		{"parts and Spark's", PartsMark, with(tree{"part-00001-2a7f0000-0000-4000-8000-000000000000-c000.snappy.parquet": ""}), "snappy"},
 		{"parts of another format", PartsMark, with(tree{"part-00001-0123456789abcdef.csv": ""}), "csv"},
 		{"parts with a gap", PartsMark, with(tree{"part-00002-0123456789abcdef.parquet": ""}), "part-00002"},
-		{"parts of a plan beside a run's", PartsMark, with(tree{"part-00001-01234567.parquet": ""}), "part-00001"},
-		{"parts of a plan", PartsMark, func(t *testing.T, dir string) {
-			os.RemoveAll(dir)
-			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-01234567.csv": ""})
-		}, ""},
-		{"more than 100,000 parts of a plan", PartsMark, func(t *testing.T, dir string) {
-			os.RemoveAll(dir)
-			plant(t, dir, tree{"_SUCCESS": "", "part-99999-01234567.csv": "", "part-100000-01234567.csv": ""})
-		}, ""},
-		{"parts of two plans", PartsMark, func(t *testing.T, dir string) {
-			os.RemoveAll(dir)
-			plant(t, dir, tree{"_SUCCESS": "", "part-00017-01234567.csv": "", "part-00018-0123456f.csv": ""})
-		}, "part-00018"},
 		{"a mark that is not empty", PartsMark, with(tree{"_SUCCESS": "x"}), "_SUCCESS"},
 		{"card", CardMark, with(nil), ""},
 		{"edited card", CardMark, func(t *testing.T, dir string) {

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -283,15 +282,10 @@ func notListed(subfolder, name string) string {
 	return fmt.Sprintf("it holds %s, which is not in its manifest", filepath.Join(subfolder, name))
 }
 
-// partName matches the name of a published part; its groups are the number, the hash and the
-// extensions. Parts of a plan have the first digits of its ID in place of the hash, and are
-// numbered across all targets of the plan, so the numbers of a folder need not start at 0.
+// partName matches the name of a published part; its groups are the number and the extensions.
 var partName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^part-(\d{5,})-([0-9a-f]{8}|[0-9a-f]{16})(\.[a-z]+(?:\.[a-z]+)?)$`)
+	return regexp.MustCompile(`^part-(\d{5,})-[0-9a-f]{16}(\.[a-z]+(?:\.[a-z]+)?)$`)
 })
-
-// planDigits is the number of digits of a plan's ID in the names of its parts.
-const planDigits = 8
 
 // refuseForeignParts is refuseForeign for PartsMark: the names of the parts are the manifest.
 func refuseForeignParts(d disk, shown, path string) error {
@@ -304,7 +298,7 @@ func refuseForeignParts(d disk, shown, path string) error {
 	}
 	digits := func(e fs.DirEntry) int { return strings.IndexByte(strings.TrimPrefix(e.Name(), "part-"), '-') }
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return digits(a) - digits(b) }) // 99999, then 100000
-	marked, parts, first, plan, ext := false, 0, 0, "", ""
+	marked, parts, ext := false, 0, ""
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil {
@@ -319,17 +313,10 @@ func refuseForeignParts(d disk, shown, path string) error {
 		case !info.Mode().IsRegular() || match == nil:
 			return foreign(name)
 		}
-		number, id := match[1], match[2]
-		if len(id) != planDigits { // a hash, which is different for every part
-			id = ""
-		}
 		if parts == 0 {
-			plan, ext = id, match[3]
-			if plan != "" {
-				first, _ = strconv.Atoi(number) // after an error the comparison below fails
-			}
+			ext = match[2]
 		}
-		if id != plan || match[3] != ext || number != fmt.Sprintf("%05d", first+parts) {
+		if match[2] != ext || match[1] != fmt.Sprintf("%05d", parts) {
 			return foreign(name)
 		}
 		parts++

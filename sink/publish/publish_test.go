@@ -34,7 +34,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}{
 		{"a file that is a folder", tree{"x/f": ""}, file, over, fault.Refused, "is a folder"},
 		{"a file that is a folder of parts", tree{"x/_SUCCESS": "", "x/part-00000-0123456789abcdef.csv": ""}, file, over, fault.Refused, "is a folder of part files, as"},
-		{"a file in a folder of parts", tree{"d/_SUCCESS": "", "d/part-00000-01234567.csv": ""}, []Target{{Path: "d/x"}}, over, fault.Refused, "is a folder of part files, and"},
+		{"a file in a folder of parts", tree{"d/_SUCCESS": "", "d/part-00000-0123456789abcdef.csv": ""}, []Target{{Path: "d/x"}}, over, fault.Refused, "is a folder of part files, and"},
 		{"a file named as a folder", nil, []Target{{Path: "x.csv/"}}, Options{}, fault.Refused, "not a file"},
 		{"a folder that is a file", tree{"x": ""}, folder, over, fault.Refused, "a file has this name"},
 		{"a folder that is a device", nil, []Target{{Path: os.DevNull, Folder: true}}, over, fault.Refused, "is a device"},
@@ -256,27 +256,5 @@ func TestFreeSpace(t *testing.T) {
 		if free, err := FreeSpace(path); err != nil || free == 0 {
 			t.Errorf("%s: found %d, %v", path, free, err)
 		}
-	}
-}
-
-// TestRename renames files and folders to free names, and refuses names that are taken.
-func TestRename(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	plant(t, dir, tree{"file": "new", "folder/f": "", "full/f": "", "empty/": "", "old": "old"})
-	for _, c := range []struct {
-		from, to string
-		want     error
-	}{
-		{"file", "old", fault.Exists}, {"folder", "empty", fault.Exists}, {"folder", "full", fault.Exists},
-		{"gone", "x", fs.ErrNotExist}, {"file", "none/x", fault.IO}, {"file", "x", nil}, {"folder", "y", nil},
-	} {
-		if err := Rename(filepath.Join(dir, c.from), filepath.Join(dir, c.to)); !errors.Is(err, c.want) {
-			t.Errorf("%s to %s: found %v, expected %v", c.from, c.to, err, c.want)
-		}
-	}
-	want := tree{"x": "new", "y/": "", "y/f": "", "full/": "", "full/f": "", "empty/": "", "old": "old"}
-	if got := readTree(t, dir); !maps.Equal(got, want) {
-		t.Errorf("found %v, expected %v", got, want)
 	}
 }

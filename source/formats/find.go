@@ -91,13 +91,10 @@ var (
 	partName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(part[-.])(\d+)\b`) })
 	shardName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-\d{5}-of-(\d{5})\.`) })
 	ownName   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^part-\d{5,}-([0-9a-f]{8}|[0-9a-f]{16})(?:\.[a-z]+)+$`)
+		return regexp.MustCompile(`^part-\d{5,}-[0-9a-f]{16}(?:\.[a-z]+)+$`)
 	})
 	idxName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`) })
 )
-
-// planDigits is how many digits of a plan's ID the names of its parts have.
-const planDigits = 8
 
 // A listing has the entries of a folder, except hidden files and markers such as _SUCCESS.
 type listing struct {
@@ -270,7 +267,7 @@ func inFiles(dir string, names []string) ([]Table, error) {
 		slices.SortStableFunc(t.Paths, byNumbers)
 		switch missing := missingParts(t.Paths); {
 		case missing == "" || t.path != dir:
-		case ownPart(t.Paths[0]) != "":
+		case ownName().MatchString(filepath.Base(t.Paths[0])):
 			return nil, fault.New(fault.Malformed, "%s, expected all parts that idxport wrote", missing).In(dir).
 				WithHint("write the table again, or convert each existing file with a command of its own: idxport convert %s -o OUT", shell.Path(t.Paths[0]))
 		default:
@@ -284,17 +281,8 @@ func inFiles(dir string, names []string) ([]Table, error) {
 	return tables, nil
 }
 
-// ownPart returns what follows the number in the name of a part that this program wrote: 16 digits
-// of a hash, or 8 of a plan's ID. It is empty for other names.
-func ownPart(path string) string {
-	if own := ownName().FindStringSubmatch(filepath.Base(path)); own != nil {
-		return own[1]
-	}
-	return ""
-}
-
 // missingParts describes the missing numbers among the parts at paths; it is empty if there are
-// none. Numbers begin at 0, except in a plan, which numbers the parts of all its tables together.
+// none. Numbers begin at 0.
 func missingParts(paths []string) string {
 	var missing []string
 	next, count := uint64(0), uint64(0)
@@ -306,9 +294,6 @@ func missingParts(paths []string) string {
 		number, err := strconv.ParseUint(part[2], 10, 32)
 		if err != nil {
 			return "" // too large for a number of parts
-		}
-		if path == paths[0] && len(ownPart(path)) == planDigits {
-			next = number
 		}
 		for ; next < number && len(missing) < 3; next++ {
 			missing, count = append(missing, fmt.Sprintf("%s%0*d", part[1], len(part[2]), next)), count+1

@@ -37,10 +37,9 @@ var rooms = map[string]room{
 	"sink/compressed":           {560, []string{"sink/compressed/pagezstd"}},
 	"sink/compressed/pagezstd":  {600, nil},
 	"shell":                     {90, nil},
-	"sink/publish":              {2760, []string{"shell"}},                                     // goal 2000
-	"sink/plan":                 {1470, []string{"object", "shell", "sink/publish", "source"}}, // goal 1200
-	"source":                    {2380, []string{"shell", "source/idx", "source/compressed"}},  // goal 1100 and 450 for selections
-	"source/dataset":            {1590, []string{"shell", "source", "source/idx"}},             // goal 1200
+	"sink/publish":              {2760, []string{"shell"}},                                    // goal 2000
+	"source":                    {2380, []string{"shell", "source/idx", "source/compressed"}}, // goal 1100 and 450 for selections
+	"source/dataset":            {1590, []string{"shell", "source", "source/idx"}},            // goal 1200
 	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},

@@ -29,7 +29,7 @@ import (
 
 type settings struct {
 	binary, data, gateway, nginx string
-	rounds, tables, at           int
+	rounds, at                   int
 	seed                         uint64
 	verbose                      bool
 }
@@ -41,7 +41,6 @@ func main() {
 	flag.StringVar(&s.gateway, "versitygw", "", "the server; empty: install it")
 	flag.StringVar(&s.nginx, "nginx", "", "the web server; empty: find it, or unpack the package of the distribution")
 	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults, and as many downloads from the web server")
-	flag.IntVar(&s.tables, "tables", 20, "tables of parts with faults")
 	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
 	flag.BoolVar(&s.verbose, "v", false, "print every upload")
@@ -86,7 +85,6 @@ func run(ctx context.Context, s settings) (err error) {
 	t.failures()
 	t.web(site)
 	t.faults()
-	t.tables(s.tables)
 	fmt.Printf("%d passed, %d failed, in %v\n", t.passed, t.failed, time.Since(begin).Round(time.Second))
 	if t.failed > 0 {
 		return errors.New("object storage: failed")
