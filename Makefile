@@ -44,7 +44,7 @@ lint:
 	$(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
-	$(GO) vet -tags lean ./object ./cmd/...
+	$(GO) vet -tags lean ./internal/object ./cmd/...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 ./test/house
 
@@ -134,9 +134,8 @@ windows: build
 
 #: object: with a real S3 server and a web server, through faults and kills
 UPLOADS ?= 100
-TABLES ?= 50
 object: build data
-	$(GO) run ./test/object -binary $(BIN) -rounds $(UPLOADS) -tables $(TABLES)
+	$(GO) run ./test/object -binary $(BIN) -rounds $(UPLOADS)
 
 #: lean: the program without object storage, as bin/idxport-lean
 lean:

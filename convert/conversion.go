@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
@@ -122,7 +122,7 @@ func (s storage) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.ReadDir(name, limit)
 	}
-	entries, err := s.store.ReadDir(s.ctx, name)
+	entries, err := s.store.ReadDir(s.ctx, name, limit)
 	return entries, pathError("open", name, err)
 }
 

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/compressed"

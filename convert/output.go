@@ -17,7 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/card"

@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/object"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/sheet"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/images"

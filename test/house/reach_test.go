@@ -18,7 +18,7 @@ var beyond = []string{"net", "net/http", "crypto/tls", "os/exec", "plugin", "run
 
 // doors are the packages of ours that may: each holds what it reaches behind an interface of its
 // own.
-var doors = []string{module + "object"}
+var doors = []string{module + "internal/object"}
 
 // handlers are packages of libraries that import net/http for HTTP handlers alone, and what our
 // files may name of them: the linker leaves the handlers out.
@@ -95,7 +95,7 @@ func TestLeanProgramReachesNothing(t *testing.T) {
 	}
 }
 
-// TestOnlyDoorsReachOut demands that in the default build only package object leads to the network
+// TestOnlyDoorsReachOut demands that in the default build only internal/object leads to the network
 // and to other programs.
 func TestOnlyDoorsReachOut(t *testing.T) {
 	t.Parallel()

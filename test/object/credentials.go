@@ -8,14 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-)
-
-// The key of a user who may only assume a role.
-const (
-	roleKey    = "AKIAIDXPORTSOURCE000"
-	roleSecret = "the/secret/of/who/assumes/a/role00000000"
 )
 
 // issuer returns the key of the server as AWS's services do for roles, web identities, containers
@@ -24,13 +17,13 @@ func issuer(w http.ResponseWriter, r *http.Request) {
 	end := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	asJSON := fmt.Sprintf(`{"Code":"Success","Version":1,"AccessKeyId":%q,"SecretAccessKey":%q,"Token":"","Expiration":%q}`, accessKey, secretKey, end)
 	switch action := r.FormValue("Action"); {
-	case action == "AssumeRole" && r.FormValue("ExternalId") == "x" && strings.Contains(r.Header.Get("Authorization"), "Credential="+roleKey+"/"),
-		action == "AssumeRoleWithWebIdentity" && r.FormValue("WebIdentityToken") == "the token":
+	case action == "AssumeRoleWithWebIdentity" && r.FormValue("WebIdentityToken") == "the token":
 		fmt.Fprintf(w, `<%[1]sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[1]sResult><Credentials><AccessKeyId>%[2]s</AccessKeyId>`+
 			`<SecretAccessKey>%[3]s</SecretAccessKey><Expiration>%[4]s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`, action, accessKey, secretKey, end)
 	case action != "":
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprintf(w, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Code>AccessDenied</Code><Message>not for %s</Message></Error></ErrorResponse>`, roleSecret)
+		fmt.Fprintf(w, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Code>AccessDenied</Code>`+
+			`<Message>not for %s</Message></Error></ErrorResponse>`, secretKey)
 	case r.URL.Path == "/latest/api/token":
 		fmt.Fprint(w, "session")
 	case r.URL.Path == "/latest/meta-data/iam/security-credentials/":
@@ -47,20 +40,14 @@ func issuer(w http.ResponseWriter, r *http.Request) {
 func (t *tests) credentials() {
 	front := httptest.NewServer(http.HandlerFunc(issuer))
 	defer front.Close()
-	keys := func(key, secret string) string {
-		return "aws_access_key_id = " + key + "\naws_secret_access_key = " + secret + "\n"
-	}
 	files := map[string]string{
 		"token":       "the token",
-		"credentials": "[keys]\n" + keys(accessKey, secretKey) + "[source]\n" + keys(roleKey, roleSecret),
+		"wrong":       "another token",
+		"credentials": "[keys]\naws_access_key_id = " + accessKey + "\naws_secret_access_key = " + secretKey + "\n",
 		"process":     fmt.Sprintf(`{"Version":1,"AccessKeyId":%q,"SecretAccessKey":%q}`, accessKey, secretKey),
 		"config": "# a comment\n[default]\nregion = us-east-1\ns3 =\n  max_concurrent_requests = 1\n" +
-			"[profile role]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = source\nexternal_id = x\n[profile chain]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = role\nexternal_id = x\n" +
-			"[profile denied]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = source\n" +
-			"[profile circle]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = circle\n" +
-			"[profile process]\ncredential_process = cat '" + t.local("process") + "'\n" +
-			"[profile web]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = " + t.local("token") + "\n" +
-			"[profile machine]\nrole_arn = arn:aws:iam::1:role/x\ncredential_source = Environment\nexternal_id = x\n",
+			"[profile role]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = keys\n" +
+			"[profile process]\ncredential_process = cat " + t.local("process") + "\n",
 	}
 	for name, text := range files {
 		if err := os.WriteFile(t.local(name), []byte(text), 0o600); err != nil {
@@ -75,15 +62,11 @@ func (t *tests) credentials() {
 	}{
 		{"keys in a profile", 0, []string{"AWS_PROFILE=keys"}, nil},
 		{"a profile in the URL, before other keys", 0, []string{"AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=y"}, []string{"profile=keys"}},
-		{"a role", 0, []string{"AWS_PROFILE=role"}, nil},
-		{"a role for the keys of the environment", 0, []string{"AWS_ACCESS_KEY_ID=" + roleKey, "AWS_SECRET_ACCESS_KEY=" + roleSecret}, []string{"profile=machine"}},
-		{"a role without its external id", 77, []string{"AWS_PROFILE=denied"}, nil},
-		{"a role by a role that may not", 77, []string{"AWS_PROFILE=chain"}, nil},
-		{"a profile that is its own source", 77, []string{"AWS_PROFILE=circle"}, nil},
+		{"a role", 64, []string{"AWS_PROFILE=role"}, nil},
 		{"no such profile", 64, []string{"AWS_PROFILE=none"}, nil},
 		{"credential_process", 0, []string{"AWS_PROFILE=process"}, nil},
-		{"web identity in a profile", 0, []string{"AWS_PROFILE=web"}, nil},
 		{"web identity", 0, []string{"AWS_ROLE_ARN=arn:aws:iam::1:role/x", "AWS_WEB_IDENTITY_TOKEN_FILE=" + t.local("token")}, nil},
+		{"a web identity that may not", 77, []string{"AWS_ROLE_ARN=arn:aws:iam::1:role/x", "AWS_WEB_IDENTITY_TOKEN_FILE=" + t.local("wrong")}, nil},
 		{"a container", 0, []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=" + front.URL + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN=the token"}, nil},
 		{"a container with a file", 0, []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=" + front.URL + "/container", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=" + t.local("token")}, nil},
 		{"a machine", 0, []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + front.URL}, nil},

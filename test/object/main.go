@@ -115,7 +115,7 @@ func (t *tests) run(p place, started func(*os.Process), args ...string) result {
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.code = 128 + int(status.Signal())
 	}
-	for _, secret := range []string{secretKey, accessKey, roleSecret, "Signature", "X-Amz"} {
+	for _, secret := range []string{secretKey, accessKey, "Signature", "X-Amz"} {
 		if strings.Contains(r.output, secret) {
 			t.fail("%v shows %q: %s", args, secret, r.output)
 		}

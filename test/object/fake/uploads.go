@@ -80,7 +80,7 @@ func (f *Server) complete(w http.ResponseWriter, r *http.Request, id string, bod
 	u := f.uploads[id]
 	var data, sums []byte
 	for i, p := range list.Part {
-		if p.PartNumber != i+1 || p.ETag != fmt.Sprintf(`"%x"`, md5.Sum(u.parts[i+1])) || p.ChecksumCRC32 != crc(u.parts[i+1]) {
+		if p.PartNumber != i+1 || strings.Trim(p.ETag, `"`) != fmt.Sprintf("%x", md5.Sum(u.parts[i+1])) || p.ChecksumCRC32 != crc(u.parts[i+1]) {
 			refuse(w, r, http.StatusBadRequest, "InvalidPart")
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"sync"
+	"time"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -27,7 +28,7 @@ const (
 // A Reader is an open object. Read and Seek are for one goroutine, ReadAt for any number. Close
 // waits for all requests.
 type Reader struct {
-	bucket  *bucket
+	client  *client
 	address address
 	version identity
 	ctx     context.Context // of all requests
@@ -60,9 +61,10 @@ type piece struct {
 	err   error
 }
 
-func newReader(ctx context.Context, b *bucket, a address, version identity) *Reader {
+func newReader(ctx context.Context, c *client, a address, version identity) *Reader {
 	inner, cancel := context.WithCancel(ctx)
-	return &Reader{bucket: b, address: a, version: version, ctx: inner, cancel: cancel, stopRun: func() {}, limit: version.size}
+	return &Reader{client: c, address: a, version: version, ctx: inner, cancel: cancel, stopRun: func() {},
+		limit: version.size}
 }
 
 // Size returns the number of bytes of the object.
@@ -264,15 +266,14 @@ func (r *Reader) sequential(n int) (*piece, error) {
 // fetch fills p with the bytes of the object from offset on. If a request returns only some of
 // them, the next one asks for the rest, and the count of attempts starts again.
 func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
-	got := 0
+	got, begin := 0, time.Now()
 	for n := 1; got < len(p); n++ {
-		more, err := r.bucket.read(ctx, r.address.key, r.version, offset+int64(got), p[got:])
-		got += more
-		if got == len(p) {
+		more, err := r.client.read(ctx, r.address.key, r.version, offset+int64(got), p[got:])
+		if got += more; got == len(p) {
 			return nil
 		}
 		if more > 0 {
-			n = 1
+			n, begin = 1, time.Now()
 		}
 		switch {
 		case err == nil:
@@ -282,10 +283,7 @@ func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
 		case errors.Is(err, fault.Exists): // the condition If-Match failed
 			err = failed(fault.Changed, "")
 		}
-		if !isTemporary(err) || n >= r.bucket.Attempts {
-			return afterAttempts(err, n)
-		}
-		if err := r.bucket.pause(ctx, n); err != nil {
+		if err := r.client.pause(ctx, err, n, begin); err != nil {
 			return err
 		}
 	}

@@ -268,7 +268,7 @@ func TestCanceledWhileSending(t *testing.T) {
 		}
 		return proxy.None
 	})
-	s := &Store{Options: Options{Attempts: 3, Pause: time.Millisecond, Stall: time.Minute, partSize: testPart}}
+	s := &Store{Options: Options{Attempts: 3, Stall: time.Minute, partSize: testPart}}
 	name, err := s.ParseArg("s3://bkt/x" + query)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // A Writer writes an object from start to end, by one goroutine at a time. It sends parts, which
 // Commit combines. The caller of Create must call Discard in the end; after Commit it does nothing.
 type Writer struct {
-	bucket  *bucket
+	client  *client
 	address address
 	replace bool
 	parent  context.Context // cancels the sending of parts, but not the last request of Commit
@@ -38,12 +38,12 @@ type Writer struct {
 // the object exists. If the bucket does not exist, it fails with fault.Refused. The context cancels
 // the upload, but not the last request of Commit.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
-	b, a, err := s.bucketForKey(ctx, name)
+	c, a, err := s.clientForKey(name)
 	if err != nil {
 		return nil, err
 	}
 	if !overwrite {
-		_, err := b.find(ctx, a.key)
+		_, err := c.head(ctx, a.key)
 		if err == nil {
 			return nil, errorAt(a, failed(fault.Exists, ""))
 		}
@@ -51,11 +51,11 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 			return nil, errorAt(a, err)
 		}
 	}
-	err = b.retry(ctx, func() error { return b.hasBucket(ctx) }) // now, rather than after the work
-	if errors.Is(err, fault.NotFound) {                          // writing may be permitted despite other errors
+	err = c.hasBucket(ctx)              // now, rather than after the work
+	if errors.Is(err, fault.NotFound) { // writing may be permitted despite other errors
 		return nil, errorAt(a, writeError(err))
 	}
-	w := &Writer{bucket: b, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE()}
+	w := &Writer{client: c, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE()}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.group.SetLimit(maxSends)
 	return w, nil
@@ -91,7 +91,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // takeBuffer returns an unused buffer with the size of the next part.
 func (w *Writer) takeBuffer() []byte {
-	size := w.bucket.partSize
+	size := w.client.partSize
 	if len(w.parts) >= smallParts {
 		size = laterSize
 	}
@@ -104,9 +104,9 @@ func (w *Writer) takeBuffer() []byte {
 // send sends the buffer as a part. Before the first part it starts the upload. If the answer to
 // this is lost, an upload without parts remains until a lifecycle rule removes it.
 func (w *Writer) send() error {
-	b, key := w.bucket, w.address.key
+	key := w.address.key
 	if w.id == "" {
-		id, err := retried(w.ctx, b.Options, func() (string, error) { return b.begin(w.ctx, key) })
+		id, err := w.client.begin(w.ctx, key)
 		if err != nil {
 			return err
 		}
@@ -114,11 +114,12 @@ func (w *Writer) send() error {
 	}
 	data, sent, number := w.buffer, new(part), len(w.parts)+1
 	if number > maxParts {
-		return failed(fault.IO, "the object has more than %d parts, the limit of S3", maxParts).WithHint("divide the rows over several outputs: --rows")
+		return failed(fault.IO, "the object has more than %d parts, the limit of S3", maxParts).
+			WithHint("divide the rows over several outputs: --rows")
 	}
 	w.buffer, w.parts = nil, append(w.parts, sent)
 	w.group.Go(func() (err error) {
-		*sent, err = retried(w.ctx, b.Options, func() (part, error) { return b.client.send(w.ctx, key, w.id, number, data) })
+		*sent, err = w.client.send(w.ctx, key, w.id, number, data)
 		if err != nil {
 			w.cancel(err)
 			if w.parent.Err() == nil {
@@ -166,7 +167,7 @@ func (w *Writer) Commit() error {
 	if err := w.Complete(); err != nil {
 		return err
 	}
-	c := &completion{bucket: w.bucket, key: w.address.key, replace: w.replace, data: w.buffer}
+	c := &completion{client: w.client, key: w.address.key, replace: w.replace, data: w.buffer}
 	c.upload = upload{id: w.id, bytes: w.count, crc32: checksum(w.sum.Sum32())}
 	for _, p := range w.parts {
 		c.parts = append(c.parts, *p)
@@ -190,10 +191,10 @@ func (w *Writer) Discard() {
 	if w.id == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), 2*w.bucket.Stall)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), 2*w.client.Stall)
 	defer cancel()
 	for range 2 { // a part in transit may arrive after the first attempt
-		_ = w.bucket.retry(ctx, func() error { return w.bucket.abort(ctx, w.address.key, w.id) })
+		_ = w.client.abort(ctx, w.address.key, w.id)
 	}
 }
 

@@ -74,16 +74,16 @@ region = not a profile
 				t.Setenv(name, value)
 			}
 			query, _ := url.ParseQuery(c.query)
-			e := readEnvironment(query)
-			if r, u, sums := e.region(), e.endpoint().String(), e.whenSupported("request_checksum_calculation"); r != c.region || u != c.endpoint || sums != c.checksums || e.err != nil {
+			e := readSettings(query)
+			r, u, sums := e.region(), e.endpoint().String(), e.whenSupported("request_checksum_calculation")
+			if r != c.region || u != c.endpoint || sums != c.checksums || e.err != nil {
 				t.Errorf("found %s, %s, %v, %v", r, u, sums, e.err)
 			}
 		})
 	}
-	if got := readEnvironment(nil).profiles["dev"]["aws_access_key_id"]; got != "of-the-keys" {
+	if got := readSettings(url.Values{"profile": {"dev"}}).profile["aws_access_key_id"]; got != "of-the-keys" {
 		t.Errorf("found %s, expected what the file of credentials says", got)
 	}
-	t.Setenv("AWS_CA_BUNDLE", "")
 	if hint := fault.HintOf(connectionError(syscall.ECONNREFUSED, "")); !strings.HasPrefix(hint, "check the address and the network") {
 		t.Errorf("a refused connection has the hint %q", hint)
 	}
@@ -98,9 +98,42 @@ region = not a profile
 			t.Errorf("%s: found %v, expected a usage error", query, err)
 		}
 	}
-	t.Setenv("AWS_CA_BUNDLE", os.Getenv("AWS_CONFIG_FILE"))
-	if _, err := connect(t.Context(), "bkt", url.Values{"anonymous": {"true"}}, quick); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "AWS_CA_BUNDLE") {
-		t.Errorf("no certificates: found %v", err)
+}
+
+// TestRefusedSettings has settings that AWS's programs follow and this one does not.
+func TestRefusedSettings(t *testing.T) {
+	for _, c := range []struct {
+		config, query, variable string // "" for a variable: AWS_PROFILE=x
+		kind                    fault.Kind
+		says, hint              string
+	}{
+		{"role_arn = arn:aws:iam::1:role/x\nsource_profile = y", "", "", fault.Usage, "the profile x assumes a role", "export temporary keys: eval \"$(aws configure export-credentials --profile x --format env)\""},
+		{"role_arn = arn:aws:iam::1:role/x\ncredential_source = Environment", "profile=x", "", fault.Usage, "assumes a role", "leave out ?profile= and export"},
+		{"role_arn = r\nweb_identity_token_file = f\nmfa_serial = m", "", "", fault.Usage, "assumes a role", "aws configure"},
+		{"credential_process = \"/a b/c\" d", "", "", fault.Usage, "credential_process", "aws configure"},
+		{"credential_process = cat $KEYS", "", "", fault.Usage, "credential_process", "aws configure"},
+		{"credential_process = /bin/keys", "", "", fault.Usage, "credential_process", "aws configure"},
+		{"ca_bundle = /x", "anonymous=true", "", fault.Usage, "ca_bundle of the profile x is set", "SSL_CERT_FILE"},
+		{"", "anonymous=true", "AWS_CA_BUNDLE=/x", fault.Usage, "AWS_CA_BUNDLE is set", "SSL_CERT_FILE"},
+		{"", "", "AWS_ACCESS_KEY_ID=x", fault.Permission, "only one of AWS_ACCESS_KEY_ID and", "set AWS_ACCESS_KEY_ID and"},
+		{"", "", "AWS_SECRET_ACCESS_KEY=x", fault.Permission, "only one of AWS_ACCESS_KEY_ID and", "set AWS_ACCESS_KEY_ID and"},
+		{"aws_access_key_id = x", "", "", fault.Permission, "partial static", "AWS_PROFILE"},
+		{"sso_account_id = 1\nsso_role_name = r\nsso_start_url = https://x\nsso_region = r", "", "", fault.Permission, "no such file", "aws sso login --profile x"},
+		{"credential_process = cat /no/such/file", "", "", fault.Permission, "exit status 1", "AWS_PROFILE"},
+		{"region = r", "", "", fault.Permission, "no credentials found", "?anonymous=true"},
+	} {
+		t.Run(c.config+c.variable, func(t *testing.T) {
+			home(t, "[profile x]\n"+c.config+"\n", "")
+			t.Setenv("HOME", t.TempDir()) // has no tokens of SSO
+			t.Setenv("AWS_PROFILE", "x")
+			if name, value, ok := strings.Cut(c.variable, "="); ok {
+				t.Setenv(name, value)
+			}
+			_, err := openAt(t, &Store{Options: quick}, "k", "?"+c.query)
+			if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.says) || !strings.Contains(fault.HintOf(err), c.hint) {
+				t.Errorf("found %v, hint %s", err, fault.HintOf(err))
+			}
+		})
 	}
 }
 
@@ -157,16 +190,15 @@ func TestRegionIsFollowed(t *testing.T) {
 // TestKeysAreFetchedAnew fetches keys before the old ones expire. The old ones stay in use while no
 // new ones can be fetched.
 func TestKeysAreFetchedAnew(t *testing.T) {
-	home(t, "[default]\ncredential_process = cat \"$KEYS\"\n", "")
-	path := filepath.Join(t.TempDir(), "the keys")
-	t.Setenv("KEYS", path)
+	path := filepath.Join(t.TempDir(), "keys")
+	home(t, "[default]\ncredential_process = cat "+path+"\n", "")
 	write := func(id string, left time.Duration) {
 		text := fmt.Sprintf(`{"AccessKeyId":%q,"SecretAccessKey":"s","Expiration":%q}`, id, time.Now().Add(left).Format(time.RFC3339))
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	keys := credentials.New(&keyProvider{environment: readEnvironment(nil)})
+	keys := credentials.New(readSettings(nil).provider())
 	get := func() string {
 		v, err := keys.GetWithContext(&credentials.CredContext{Context: t.Context()})
 		if err != nil {
@@ -189,23 +221,10 @@ func TestKeysAreFetchedAnew(t *testing.T) {
 			t.Errorf("step %d: found %s, expected %s", i+1, get(), step.want)
 		}
 	}
-	_ = os.Remove(path)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupted"))
-	s := &Store{Options: quick}
-	if _, err := s.Open(t.Context(), "s3://bkt/x"); !errors.Is(err, fault.Permission) || !strings.HasSuffix(err.Error(), "no credentials found: credential_process failed: exit status 1") {
-		t.Errorf("no keys: found %v", err)
-	}
-	if _, err := s.Open(ctx, "s3://bkt/x"); err == nil || err.Error() != "interrupted" {
+	if _, err := (&Store{Options: quick}).Open(ctx, "s3://bkt/x"); err == nil || err.Error() != "interrupted" {
 		t.Errorf("ended: found %v, expected the cause", err)
-	}
-}
-
-func TestUnknownCredentialSource(t *testing.T) {
-	home(t, "[default]\nrole_arn = arn:aws:iam::1:role/x\ncredential_source = Enviroment\n", "")
-	_, err := (&Store{Options: quick}).Open(t.Context(), "s3://bkt/x")
-	if !errors.Is(err, fault.Permission) || !strings.Contains(err.Error(), `credential_source is "Enviroment", expected Environment, `) {
-		t.Errorf("found %v, expected an error about credential_source", err)
 	}
 }
 
@@ -227,7 +246,7 @@ func TestHostOfBucket(t *testing.T) {
 		{"bkt", "endpoint=http://127.0.0.1:9000", "127.0.0.1:9000", "/bkt/x"},
 	} {
 		query, _ := url.ParseQuery("anonymous=true&" + c.query)
-		s, err := newS3Client(t.Context(), c.bucket, query, quick)
+		s, err := newS3Client(c.bucket, query, Options{Attempts: 1, Stall: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

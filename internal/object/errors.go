@@ -1,17 +1,48 @@
 package object
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/fault"
 )
 
 // errTemporary is the cause of errors after which the next attempt may succeed.
 var errTemporary = errors.New("may succeed if repeated")
+
+// errNoConnection is the cause of temporary errors of servers that accept no connection.
+var errNoConnection = fmt.Errorf("no connection: %w", errTemporary)
+
+// isTemporary reports whether the next attempt may succeed.
+func isTemporary(err error) bool { return errors.Is(err, errTemporary) }
+
+// afterAttempts adds the number of attempts to an error, after which there is no other attempt.
+func afterAttempts(err error, n int) error {
+	var e *fault.Error
+	if n > 1 && isTemporary(err) && errors.As(err, &e) {
+		counted := *e
+		counted.Msg = fmt.Sprintf("%s, after %d attempts", e.Msg, n)
+		return counted.Because(nil)
+	}
+	return err
+}
+
+// A canceledError is the error of a request whose caller's context has ended. errorAt returns the
+// cause itself.
+type canceledError struct{ cause error }
+
+func (e *canceledError) Error() string { return e.cause.Error() }
+
+func (e *canceledError) Unwrap() error { return e.cause }
+
+// canceled returns the error for a context that has ended.
+func canceled(ctx context.Context) error { return &canceledError{context.Cause(ctx)} }
 
 // messages has, for each kind of error, the beginning of its messages and the hint.
 var messages = map[fault.Kind]struct{ words, hint string }{
@@ -60,7 +91,8 @@ const (
 
 // suspicious are parts of words that may be secret, such as parameters, signatures, keys and
 // tokens, in lower case.
-var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret", "bearer", "akia", "asia", "authorization", "password", "://", "@"}
+var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret", "bearer", "akia",
+	"asia", "authorization", "password", "://", "@"}
 
 func isSuspicious(word string) bool {
 	lower := strings.ToLower(word)
@@ -84,3 +116,6 @@ func scrub(text string) string {
 	}
 	return text
 }
+
+// plainCode matches error codes of S3. Other text from a server may contain secrets.
+var plainCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`) })

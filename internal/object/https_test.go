@@ -415,8 +415,8 @@ func TestWebIsReadOnly(t *testing.T) {
 	address := webServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("found the request %s %s", r.Method, r.URL) }))
 	s, name := webStore(t, quick), address+"/x"
 	_, createErr := s.Create(t.Context(), name, true)
-	_, listErr := s.ReadDir(t.Context(), name)
-	_, folderErr := s.ReadDir(t.Context(), address+"/")
+	_, listErr := s.ReadDir(t.Context(), name, 0)
+	_, folderErr := s.ReadDir(t.Context(), address+"/", 0)
 	for what, err := range map[string]error{
 		"Create": createErr, "ReadDir": listErr, "of a folder": folderErr,
 	} {

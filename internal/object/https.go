@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -41,12 +42,13 @@ type webVersion struct {
 }
 
 // connectWeb returns a client for the file on a web server with the URL name.
-func connectWeb(name, query string, o Options, scratch func() (*os.File, error)) (client, error) {
+func connectWeb(name, query string, o Options, scratch func() (*os.File, error)) (*client, error) {
 	if query != "" {
 		name += "?" + query
 	}
-	w := &webFile{url: name, options: o, scratch: scratch, client: &http.Client{Transport: newTransport(), CheckRedirect: checkRedirect}}
-	return client{head: w.head, read: w.read}, nil
+	w := &webFile{url: name, options: o, scratch: scratch,
+		client: &http.Client{Transport: guard{newTransport()}, CheckRedirect: checkRedirect}}
+	return &client{Options: o, head: w.head, read: w.read}, nil
 }
 
 // checkRedirect refuses redirects from https to anything else.
@@ -69,41 +71,46 @@ func (w *webFile) head(ctx context.Context, _ string) (identity, error) {
 	if w.found != nil {
 		return w.found.identity, nil
 	}
-	// Not every server and signature allows HEAD.
-	v, err := w.version(ctx, "bytes=0-0")
-	if errors.Is(err, fault.Changed) { // an empty file, or one whose length the server does not know
-		v, err = w.version(ctx, "")
+	begin := time.Now()
+	for n := 1; ; n++ {
+		// Not every server and signature allows HEAD.
+		v, err := w.version(ctx, "bytes=0-0")
+		if errors.Is(err, fault.Changed) { // an empty file, or one whose length the server does not know
+			v, err = w.version(ctx, "")
+		}
+		if err == nil {
+			w.found = v
+			return v.identity, nil
+		}
+		if err := w.options.pause(ctx, err, n, begin); err != nil {
+			return identity{}, err
+		}
 	}
-	if err != nil {
-		return identity{}, err
-	}
-	w.found = v
-	return v.identity, nil
 }
 
 // version requests a range of the file, or all of it, to find out which version it has. If the
 // server sends all of it, the webVersion has a copy. If the server refuses the range or does not
 // send the length of the file, version fails with fault.Changed.
 func (w *webFile) version(ctx context.Context, byteRange string) (v *webVersion, err error) {
-	err = w.get(ctx, byteRange, func(answer *http.Response, watch *watch) error {
+	err = w.get(ctx, byteRange, func(answer *http.Response) error {
 		v = new(webVersion)
 		v.etag, v.weak = validators(answer.Header)
 		v.modTime, _ = http.ParseTime(answer.Header.Get("Last-Modified"))
 		if answer.StatusCode == http.StatusOK {
-			return w.download(v, answer.Body, watch)
+			return w.download(v, answer.Body)
 		}
 		var ok bool
 		if v.size, ok = checkRange(answer, 0, 0); !ok {
 			return failed(fault.Changed, "")
 		}
-		_, err := watch.fill(answer.Body, make([]byte, 1)) // else the connection would be closed
+		_, err := fill(answer.Body, make([]byte, 1)) // else the connection would be closed
 		return err
 	})
 	return v, err
 }
 
 // download copies the body of an answer to a scratch file.
-func (w *webFile) download(v *webVersion, body io.Reader, watch *watch) error {
+func (w *webFile) download(v *webVersion, body io.Reader) error {
 	failure := func(err error) error {
 		return failed(fault.IO, "the server does not send parts of the file, and a scratch file cannot be written: %v", err).
 			WithHint("set TMPDIR to a folder with more space")
@@ -118,15 +125,13 @@ func (w *webFile) download(v *webVersion, body io.Reader, watch *watch) error {
 	buffer := make([]byte, 1<<20)
 	for err == nil {
 		var n int
-		if n, err = watch.fill(body, buffer); err != nil {
+		if n, err = fill(body, buffer); err != nil {
 			break
 		}
-		watch.timer.Stop() // the disk may be slow
 		if _, err = f.Write(buffer[:n]); err != nil {
 			err = failure(err)
 			break
 		}
-		watch.progress()
 		if v.size += int64(n); n < len(buffer) {
 			v.copy = f
 			return nil
@@ -145,7 +150,7 @@ func (w *webFile) read(ctx context.Context, _ string, _ identity, offset int64, 
 		}
 		return got, nil
 	}
-	err = w.get(ctx, fmt.Sprintf("bytes=%d-%d", offset, last), func(answer *http.Response, watch *watch) error {
+	err = w.get(ctx, fmt.Sprintf("bytes=%d-%d", offset, last), func(answer *http.Response) error {
 		etag, weak := validators(answer.Header)
 		size, ok := checkRange(answer, offset, last)
 		switch {
@@ -154,16 +159,18 @@ func (w *webFile) read(ctx context.Context, _ string, _ identity, offset int64, 
 		case !ok:
 			return temporary("the server did not send the requested range")
 		}
-		got, err = watch.fill(answer.Body, p)
+		got, err = fill(answer.Body, p)
 		return err
 	})
 	return got, err
 }
 
 // get requests a range of the file, or all if byteRange is empty, and passes the answer to use.
-func (w *webFile) get(parent context.Context, byteRange string, use func(*http.Response, *watch) error) error {
-	ctx, watch := watched(parent, w.options.Stall)
-	defer watch.stop()
+func (w *webFile) get(parent context.Context, byteRange string, use func(*http.Response) error) error {
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	x := &exchange{stop: stop, begin: time.Now(), stall: w.options.Stall, attempts: w.options.Attempts}
+	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
 	if err != nil {
 		return failed(fault.Usage, "the part after the question mark is not valid") // the error quotes it
@@ -179,19 +186,20 @@ func (w *webFile) get(parent context.Context, byteRange string, use func(*http.R
 	answer, err := w.client.Do(r)
 	if err == nil {
 		defer answer.Body.Close()
-		watch.progress()
 		if err = statusError(answer.StatusCode); err == nil {
-			err = use(answer, watch)
+			err = use(answer)
 		}
 	}
 	var known *fault.Error
 	switch {
+	case err != nil && parent.Err() != nil:
+		return canceled(parent)
 	case errors.As(err, &known):
-		err = known // without the URL that net/http adds
+		return known // without the URL that net/http adds
 	case err != nil:
-		err = connectionError(err, "check the host's name in the URL")
+		return connectionError(err, "check the host's name in the URL")
 	}
-	return watch.explain(parent, ctx, err)
+	return nil
 }
 
 // validators returns the headers that identify the version that was sent (RFC 9110, section 8.8):
@@ -226,11 +234,12 @@ func statusError(status int) error {
 	case http.StatusNotFound, http.StatusGone:
 		return failed(fault.NotFound, "")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return failed(fault.Permission, "status %d", status).WithHint("idxport sends no credentials to web servers: ask for a URL that needs none, which may be a presigned one")
+		return failed(fault.Permission, "status %d", status).
+			WithHint("idxport sends no credentials to web servers: ask for a URL that needs none, which may be a presigned one")
 	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
 		return failed(fault.Changed, "")
 	}
-	if isTemporaryAnswer("", status) {
+	if isTemporaryStatus(status) {
 		return temporary("status %d", status)
 	}
 	return failed(fault.IO, "status %d", status).WithHint("check the URL")

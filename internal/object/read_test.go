@@ -6,10 +6,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,14 +24,14 @@ import (
 )
 
 // quick are options for tests without stalls, with small parts.
-var quick = Options{Attempts: 4, Pause: time.Millisecond, Stall: time.Minute, partSize: testPart}
+var quick = Options{Attempts: 4, Stall: time.Minute, partSize: testPart}
 
 // testPart is the size of parts in tests, in bytes.
 const testPart = 64 << 10
 
 // stalling are options for tests with stalls: short ones, and many attempts, because a busy machine
 // stalls, too.
-var stalling = Options{Attempts: 50, Pause: time.Millisecond, Stall: 500 * time.Millisecond, partSize: testPart}
+var stalling = Options{Attempts: 50, Stall: 500 * time.Millisecond, partSize: testPart}
 
 // patience returns the options for tests with a fault.
 func patience(fault proxy.Fault) Options {
@@ -264,7 +267,7 @@ func TestOpenFails(t *testing.T) {
 		t.Errorf("denied: %v", err)
 	}
 	_, _, query = serve(t, once(proxy.Stall, 1<<40, func(*http.Request) bool { return true }))
-	brief := Options{Attempts: 2, Pause: time.Millisecond, Stall: 100 * time.Millisecond}
+	brief := Options{Attempts: 2, Stall: 100 * time.Millisecond}
 	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "no bytes were transferred for 100ms, after 2 attempts") {
 		t.Errorf("no answer: %v", err)
 	}
@@ -274,7 +277,7 @@ func TestOpenFails(t *testing.T) {
 // the latter with its cause.
 func TestCloseEndsReads(t *testing.T) {
 	t.Parallel()
-	patient := Options{Attempts: 2, Pause: time.Millisecond, Stall: time.Hour}
+	patient := Options{Attempts: 2, Stall: time.Hour}
 	waiting := make(chan struct{}, 10)
 	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
 		if isGet(r) {
@@ -330,7 +333,7 @@ func TestFolders(t *testing.T) {
 		t.Fatal(name, err)
 	}
 	for _, folder := range []string{name, "s3://bkt/mnist"} {
-		entries, err := s.ReadDir(t.Context(), folder)
+		entries, err := s.ReadDir(t.Context(), folder, 0)
 		var names []string
 		for _, e := range entries {
 			n := e.Name()
@@ -353,5 +356,79 @@ func TestFolders(t *testing.T) {
 		if _, err := s.Stat(t.Context(), none); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", none, err)
 		}
+	}
+}
+
+// TestEndlessLists has servers whose lists have no end: in pages, in one page, and without entries.
+func TestEndlessLists(t *testing.T) {
+	t.Parallel()
+	for name, page := range map[string]func(w io.Writer){
+		"pages": func(w io.Writer) {
+			_, _ = io.WriteString(w, strings.Repeat("<Contents><Key>x/y</Key></Contents>", 1000))
+		},
+		"nothing": func(io.Writer) {},
+		"one page": func(w io.Writer) {
+			for range 20 << 10 {
+				if _, err := io.WriteString(w, strings.Repeat("<Contents><Key>x/y</Key></Contents>", 30)); err != nil {
+					return
+				}
+			}
+		},
+		"long keys": func(w io.Writer) {
+			fmt.Fprintf(w, "<Contents><Key>x/%s</Key></Contents>", strings.Repeat("y", 1<<20))
+		},
+	} {
+		var asked, given atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			_, _ = io.WriteString(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>")
+			page(countTo{w, &given})
+			_, _ = io.WriteString(w, "</ListBucketResult>")
+		}))
+		s := &Store{Options: quick}
+		folder, err := s.ParseArg("s3://bkt/x/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server.URL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.ReadDir(t.Context(), folder, 0); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "too long") {
+			t.Errorf("%s: found %v", name, err)
+		}
+		if asked.Load() > maxPages+10 || given.Load() > maxList+8<<20 {
+			t.Errorf("%s: found %d requests and %d bytes", name, asked.Load(), given.Load())
+		}
+		if entries, err := s.ReadDir(t.Context(), folder, 5); name == "pages" && (err != nil || len(entries) != 5) {
+			t.Errorf("the first 5: found %d, %v", len(entries), err)
+		}
+		server.Close()
+	}
+}
+
+// countTo counts the bytes that it passes on.
+type countTo struct {
+	io.Writer
+	n *atomic.Int64
+}
+
+func (c countTo) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return c.Writer.Write(p)
+}
+
+// TestRefusedConnections: a server that accepts no connection is given up within 5 seconds.
+func TestRefusedConnections(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	for _, name := range []string{"s3://bkt/x?anonymous=true&endpoint=http://127.0.0.1:1", "http://127.0.0.1:1/x"} {
+		s := &Store{}
+		plain, err := s.ParseArg(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Stat(t.Context(), plain); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "refused, after") {
+			t.Errorf("%s: found %v", name, err)
+		}
+	}
+	if took := time.Since(begin); took > 11*time.Second {
+		t.Errorf("two servers took %v", took)
 	}
 }

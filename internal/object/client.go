@@ -18,45 +18,39 @@ type identity struct {
 	modTime time.Time
 }
 
-// A client sends each request once, and cancels requests that stall. Its errors are *fault.Error or
+// A client sends requests, and repeats them after temporary errors. Its errors are *fault.Error or
 // *canceledError. The client of a file on a web server has head and read only. It is not an
 // interface, because then the linker would keep 1.5 MB of unused methods of minio-go.
 type client struct {
+	Options
 	head func(ctx context.Context, key string) (identity, error)
 	// read fills p with the bytes of the given version of the object, from offset on. It returns
-	// the number of bytes read, even with an error. If the object has another version, read fails
-	// with fault.Changed, or with fault.Exists if the server refused the condition If-Match.
+	// the number of bytes read, even with an error; if this is temporary, the caller asks for the
+	// rest. If the object has another version, read fails with fault.Changed, or with fault.Exists
+	// if the server refused the condition If-Match.
 	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
 	// list returns the objects directly below a prefix, which is empty or ends with a slash, and
-	// the prefixes of deeper objects. With firstOnly it returns at most one entry.
-	list      func(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error)
+	// the prefixes of deeper objects, in no order: all, or at most limit entries if limit > 0.
+	list      func(ctx context.Context, prefix string, limit int) ([]fs.FileInfo, error)
 	hasBucket func(ctx context.Context) error
-	put       func(ctx context.Context, key string, data []byte, crc string, replace bool) error
+
+	// put and finish make an object visible. They also return how often they asked for it: after
+	// an error, an earlier request may have taken effect.
+	put    func(ctx context.Context, key string, data []byte, crc string, replace bool) (sent int, err error)
+	finish func(ctx context.Context, key string, u upload, replace bool) (sent int, err error)
 
 	// The following are for uploads in parts, which are numbered from 1.
-	begin  func(ctx context.Context, key string) (id string, err error)
-	send   func(ctx context.Context, key, id string, number int, data []byte) (part, error)
-	finish func(ctx context.Context, key string, u upload, replace bool) error
-	abort  func(ctx context.Context, key, id string) error
+	begin func(ctx context.Context, key string) (id string, err error)
+	send  func(ctx context.Context, key, id string, number int, data []byte) (part, error)
+	abort func(ctx context.Context, key, id string) error
 }
 
-// A bucket is a client, and how its requests are repeated: by retry and the functions that use it.
-type bucket struct {
-	client
-	Options
-}
-
-// find is head, repeated after temporary errors.
-func (b *bucket) find(ctx context.Context, key string) (identity, error) {
-	return retried(ctx, b.Options, func() (identity, error) { return b.head(ctx, key) })
-}
-
-// below is list, repeated after temporary errors. Web servers do not support it.
-func (b *bucket) below(ctx context.Context, prefix string, firstOnly bool) ([]fs.FileInfo, error) {
-	if b.list == nil {
+// below is list. Web servers do not support it.
+func (c *client) below(ctx context.Context, prefix string, limit int) ([]fs.FileInfo, error) {
+	if c.list == nil {
 		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
 	}
-	return retried(ctx, b.Options, func() ([]fs.FileInfo, error) { return b.list(ctx, prefix, firstOnly) })
+	return c.list(ctx, prefix, limit)
 }
 
 // info is the fs.FileInfo of an object or a prefix.

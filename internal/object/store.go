@@ -29,7 +29,7 @@ type Store struct {
 	mu         sync.Mutex
 	parameters map[string]url.Values // of buckets, by address.root
 	queries    map[string]string     // of files on web servers, by URL; may be secret
-	buckets    map[string]*bucket    // those that were opened, by address.root
+	clients    map[string]*client    // of buckets and files that were opened, by address.root
 }
 
 // ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
@@ -56,7 +56,8 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, ok := s.parameters[a.root()]; ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
-		return "", failed(fault.Usage, "found URLs of this bucket with different parameters after the question mark, expected the same in all").In(a.root())
+		return "", failed(fault.Usage, "found URLs of this bucket with different parameters, expected the same in all").
+			In(a.root())
 	}
 	s.setParameters(a, values)
 	return arg[:begin] + name, nil
@@ -68,8 +69,8 @@ func (s *Store) setQuery(a address, query string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, ok := s.queries[a.root()]; ok && before != query {
-		return failed(fault.Usage, "found URLs that differ only after the question mark, expected different paths").In(a.String()).
-			WithHint("download the files under different names")
+		return failed(fault.Usage, "found URLs that differ only after the question mark, expected different paths").
+			In(a.String()).WithHint("download the files under different names")
 	}
 	if s.queries == nil {
 		s.queries = map[string]string{}
@@ -85,12 +86,12 @@ func (s *Store) setParameters(a address, values url.Values) {
 	}
 	if _, ok := s.parameters[a.root()]; !ok {
 		s.parameters[a.root()] = values
-		delete(s.buckets, a.root())
+		delete(s.clients, a.root())
 	}
 }
 
-// bucket returns the bucket of the URL name. The first use opens it.
-func (s *Store) bucket(ctx context.Context, name string) (*bucket, address, error) {
+// client returns the client for the URL name. The first use connects it.
+func (s *Store) client(name string) (*client, address, error) {
 	a, err := parse(name)
 	if err != nil {
 		return nil, a, err
@@ -100,56 +101,55 @@ func (s *Store) bucket(ctx context.Context, name string) (*bucket, address, erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b, ok := s.buckets[a.root()]; ok {
+	if b, ok := s.clients[a.root()]; ok {
 		return b, a, nil
 	}
-	b, err := s.connect(ctx, a)
+	b, err := s.connect(a)
 	if err != nil {
 		return nil, a, errorAt(a, err)
 	}
-	if s.buckets == nil {
-		s.buckets = map[string]*bucket{}
+	if s.clients == nil {
+		s.clients = map[string]*client{}
 	}
-	s.buckets[a.root()] = b
+	s.clients[a.root()] = b
 	return b, a, nil
 }
 
-// connect opens the bucket of an address. The caller holds the mutex.
-func (s *Store) connect(ctx context.Context, a address) (b *bucket, err error) {
-	b = &bucket{Options: s.Options.withDefaults()}
+// connect makes the client of an address. The caller holds the mutex.
+func (s *Store) connect(a address) (*client, error) {
+	o := s.Options.withDefaults()
 	if a.isWeb() {
-		b.client, err = connectWeb(a.String(), s.queries[a.root()], b.Options, s.Scratch)
-		return b, err
+		return connectWeb(a.String(), s.queries[a.root()], o, s.Scratch)
 	}
 	values := s.parameters[a.root()]
 	if text := values.Get(paramStall); text != "" {
-		if b.Stall, err = time.ParseDuration(text); err != nil || b.Stall <= 0 {
+		var err error
+		if o.Stall, err = time.ParseDuration(text); err != nil || o.Stall <= 0 {
 			return nil, failed(fault.Usage, "expected a time such as 30s for the parameter stall")
 		}
 	}
-	b.client, err = connect(ctx, a.bucket, values, b.Options)
-	return b, err
+	return connect(a.bucket, values, o)
 }
 
-// bucketForKey is bucket for the URL of an object that is to be written.
-func (s *Store) bucketForKey(ctx context.Context, name string) (*bucket, address, error) {
-	b, a, err := s.bucket(ctx, name)
+// clientForKey is client for the URL of an object that is to be written.
+func (s *Store) clientForKey(name string) (*client, address, error) {
+	c, a, err := s.client(name)
 	if err == nil && a.isWeb() {
 		err = readOnly().In(a.String())
 	}
 	if err == nil {
 		err = a.requireKey()
 	}
-	return b, a, err
+	return c, a, err
 }
 
 // Open opens the object with the URL name. The context cancels all requests of the Reader.
 func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
-	b, a, err := s.bucket(ctx, name)
+	b, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := b.find(ctx, a.key)
+	found, err := b.head(ctx, a.key)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}
@@ -158,22 +158,23 @@ func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
 
 // Stat describes the object with the URL name, or a folder if there are keys below name.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	b, a, err := s.bucket(ctx, name)
+	b, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
 	prefix, missing := a.key, error(failed(fault.NotFound, "no key has this prefix"))
 	if a.requireKey() == nil {
-		found, err := b.find(ctx, a.key)
+		found, err := b.head(ctx, a.key)
 		if err == nil {
 			return info{name: path.Base(a.key), size: found.size, modTime: found.modTime}, nil
 		}
-		if a.isWeb() {
+		unclear := errors.Is(err, fault.NotFound) || errors.Is(err, fault.Permission) // a folder, or may not see it
+		if a.isWeb() || !unclear {
 			return nil, errorAt(a, err)
 		}
 		prefix, missing = a.key+"/", err
 	}
-	below, err := b.below(ctx, prefix, true)
+	below, err := b.below(ctx, prefix, 1)
 	switch {
 	case err != nil && (prefix == a.key || errors.Is(err, fault.NotFound)): // NotFound: there is no bucket
 		return nil, errorAt(a, err)
@@ -183,9 +184,10 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	return info{name: path.Base("/" + a.key), folder: true}, nil
 }
 
-// ReadDir returns the objects and prefixes directly below the URL name, sorted by name.
-func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	b, a, err := s.bucket(ctx, name)
+// ReadDir returns the objects and prefixes directly below the URL name, sorted by name: all, or at
+// most limit of them if limit > 0.
+func (s *Store) ReadDir(ctx context.Context, name string, limit int) ([]fs.DirEntry, error) {
+	b, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +195,7 @@ func (s *Store) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}
-	infos, err := b.below(ctx, prefix, false)
+	infos, err := b.below(ctx, prefix, limit)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}

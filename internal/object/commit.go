@@ -14,32 +14,34 @@ import (
 // A completion turns an upload, or bytes in memory, into a visible object, and recognises it.
 type completion struct {
 	upload
-	bucket  *bucket
+	client  *client
 	key     string
 	replace bool   // replace an existing object
 	data    []byte // of an upload without an ID
 }
 
-// complete makes the object visible. If an answer is lost, it looks for the object.
-func (c *completion) complete(ctx context.Context) error {
-	unclear := false
-	return c.bucket.retryUntil(ctx, func() error {
-		if c.id == "" {
-			return c.bucket.put(ctx, c.key, c.data, c.crc32, c.replace)
-		}
-		return c.bucket.finish(ctx, c.key, c.upload, c.replace)
-	}, func(err error) (bool, error) {
-		if unclear = unclear || isTemporary(err); !unclear {
-			return false, nil
-		}
-		return c.exists(ctx)
-	})
+// complete makes the object visible. If an answer is lost, it looks for the object. Otherwise an
+// object of another run with the same bytes would pass for the one of this run.
+func (c *completion) complete(ctx context.Context) (err error) {
+	sent := 0
+	if c.id == "" {
+		sent, err = c.client.put(ctx, c.key, c.data, c.crc32, c.replace)
+	} else {
+		sent, err = c.client.finish(ctx, c.key, c.upload, c.replace)
+	}
+	if err == nil || sent <= 1 && !errors.Is(err, fault.IO) {
+		return err
+	}
+	if ok, checkErr := c.exists(ctx); ok || checkErr != nil {
+		return checkErr
+	}
+	return err
 }
 
 // exists reports whether the object at the key is the one that c makes: by size, and by checksum
 // or, if the storage has none, by ETag.
 func (c *completion) exists(ctx context.Context) (bool, error) {
-	found, err := c.bucket.find(ctx, c.key)
+	found, err := c.client.head(ctx, c.key)
 	var e *fault.Error
 	switch {
 	case errors.Is(err, fault.NotFound):

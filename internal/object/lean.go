@@ -1,0 +1,21 @@
+//go:build lean
+
+package object
+
+import (
+	"net/url"
+	"os"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// connect fails: a lean build contains no network code.
+func connect(string, url.Values, Options) (*client, error) {
+	return nil, fault.New(fault.Usage, "this is a lean build, which reads and writes local files only").
+		WithHint("copy the file to this machine, or use a build without the tag lean")
+}
+
+// connectWeb fails likewise.
+func connectWeb(string, string, Options, func() (*os.File, error)) (*client, error) {
+	return connect("", nil, Options{})
+}
