@@ -114,11 +114,7 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
 	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
-	twoDataSets := a.split.Folder != b.split.Folder
-	needsDatasetName := twoDataSets || a.split.Folder != "" && !strings.Contains(arg.path, "{dataset}")
 	switch {
-	case twoDataSets:
-		alone = "convert one data set at a time"
 	case a.split.divided:
 		alone = "leave out --holdout, and choose one split if there are several"
 	case a.split.Name != "":
@@ -132,17 +128,9 @@ func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) stri
 		format = out.format.Name + "="
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
-	switch {
-	case out.path == Stdio || twoDataSets && strings.Contains(arg.path, "{dataset}"):
-		return alone
-	case needsDatasetName && (arg.container || out.isFolder()):
-		return fmt.Sprintf("write -o %s for one folder per data set", shell.Path(format+stem+"/{dataset}/"))
-	case needsDatasetName:
-		return fmt.Sprintf("write -o %s for one file per data set and split", shell.Path(format+strings.TrimSuffix(stem, "-{split}")+"-{dataset}-{split}"+ext))
-	}
 	each := func(ending string) string { return shell.Path(format + stem + ending) }
 	switch {
-	case out.shared():
+	case out.shared(), out.path == Stdio:
 		return alone
 	case out.format.OneColumn:
 		return fmt.Sprintf("write -o %s=DIR/ for separate files; or %s", out.format.Name, alone)
@@ -178,7 +166,7 @@ func (o *conversion) asColumns(a, b *job) (image, label string) {
 
 // expand returns the outputs of arg in format f for one split.
 func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output, error) {
-	path, err := fill(arg.path, map[string]string{"split": j.base(), "dataset": cmp.Or(j.datasetName(), j.split.Folder), "format": f.Name})
+	path, err := fill(arg.path, map[string]string{"split": j.base(), "format": f.Name})
 	if err != nil {
 		return nil, err
 	}

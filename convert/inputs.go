@@ -9,9 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,46 +125,11 @@ func (o *inputs) sourceOptions(ctx context.Context) source.Options {
 }
 
 // find returns the splits of the inputs. If damaged is set, files that cannot be read or do not
-// match are included. Several folders are several data sets.
-func (o *inputs) find(ctx context.Context, damaged bool) (all []dataset.Split, err error) {
-	several := len(o.args) > 1
-	for i := 0; i < len(o.args) && several; i++ {
-		in := o.args[i]
-		info, err := o.files(ctx).Stat(in.Path)
-		missing := err != nil && in.Path != source.Stdin // findOne reports it
-		several = in.Name == "" && in.Path != source.Stdin && err == nil && info.IsDir() || i > 0 && missing
+// match are included.
+func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
+	if err := o.checkFolders(ctx); err != nil {
+		return nil, err
 	}
-	if !several {
-		return o.findOne(ctx, damaged)
-	}
-	tables := map[string]formats.Table{}
-	for i, in := range o.args {
-		if slices.ContainsFunc(o.args[:i], func(other dataset.Input) bool { return filepath.Clean(other.Path) == filepath.Clean(in.Path) }) {
-			return nil, usagef("%s is given twice", in.Path).WithHint("give it once")
-		}
-		one := *o
-		one.args, one.tables = o.args[i:i+1], nil
-		splits, err := one.findOne(ctx, damaged)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 && (one.tables == nil) != (len(tables) == 0) {
-			return nil, mixed(o.args[0].Path, o.args[i].Path, len(tables) > 0)
-		}
-		maps.Copy(tables, one.tables)
-		for _, s := range splits {
-			s.Folder = dataset.FolderName(o.args[i].Path)
-			all = append(all, s)
-		}
-	}
-	if len(tables) > 0 {
-		o.tables = tables
-	}
-	return all, nil
-}
-
-// findOne is find for one data set.
-func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, error) {
 	tables, err := o.findTables(ctx)
 	if err != nil {
 		return nil, err
@@ -180,8 +143,9 @@ func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, er
 	} else {
 		probe := o.sourceOptions(ctx)
 		probe.Reshape = nil // headers and hashes are those of the files
-		splits, err = dataset.Find(o.args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage,
-			Reshaped: o.Reshape != nil, Damaged: damaged, Files: probe.Files, Table: formats.Named})
+		splits, err = dataset.Find(o.args, prober{probe}, dataset.Options{
+			Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage, Reshaped: o.Reshape != nil,
+			Damaged: damaged, Files: probe.Files, Table: formats.Named})
 	}
 	for _, s := range splits {
 		onlyLabels := !slices.ContainsFunc(s.Files, func(f dataset.File) bool { return !isLabels(f) })
@@ -190,6 +154,23 @@ func (o *inputs) findOne(ctx context.Context, damaged bool) ([]dataset.Split, er
 		}
 	}
 	return splits, err
+}
+
+// checkFolders returns an error if the inputs are several folders: a run reads one data set.
+func (o *inputs) checkFolders(ctx context.Context) error {
+	if len(o.args) < 2 {
+		return nil
+	}
+	words := make([]string, len(o.args))
+	for i, in := range o.args {
+		info, err := o.files(ctx).Stat(in.Path)
+		if in.Name != "" || in.Path == source.Stdin || err != nil || !info.IsDir() {
+			return nil // a file, or one of the errors of findTables and dataset.Find
+		}
+		words[i] = shell.Quote(in.Path)
+	}
+	return usagef("found %d folders, expected one: a run reads one data set", len(words)).
+		WithHint(`for d in %s; do idxport convert "$d" -o "out/$(basename "$d")"; done`, strings.Join(words, " "))
 }
 
 // files returns the file system of the inputs. Requests are canceled when ctx is done.
@@ -316,14 +297,10 @@ func (o *inputs) checkRereadable(flag string, s dataset.Split) error {
 
 // splitTitle returns the name of a split for messages.
 func splitTitle(s dataset.Split) string {
-	title := s.Stem
 	if s.Name != "" {
-		title = "split " + s.Name
+		return "split " + s.Name
 	}
-	if s.Folder != "" {
-		title += " of " + s.Folder
-	}
-	return title
+	return s.Stem
 }
 
 // splitNames returns the names of splits for messages.

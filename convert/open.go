@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -45,9 +44,6 @@ func Open(ctx context.Context, in Source, view View) ([]*Table, *Report, error) 
 // Title returns the name of the table for messages.
 func (t *Table) Title() string { return t.job.title() }
 
-// Folder returns the name of the folder of its data set, or "" if there is only one.
-func (t *Table) Folder() string { return t.job.split.Folder }
-
 // Describe adds to the report what was decided about the table.
 func (t *Table) Describe() { t.conversion.describe(t.job) }
 
@@ -57,10 +53,10 @@ func (t *Table) ReportNotes() { t.conversion.tableNotes(t.Table) }
 // Note adds a note to the report.
 func (t *Table) Note(format string, args ...any) { t.conversion.report.Note(format, args...) }
 
-// Path fills in {split}, {dataset} and {format} in the path of an output. If folder is set,
-// it appends the table's file name.
+// Path fills in {split} and {format} in the path of an output. If folder is set, it appends the
+// table's file name.
 func (t *Table) Path(path string, folder bool, extension string) (string, error) {
-	filled, err := fill(path, map[string]string{"split": t.Name, "dataset": cmp.Or(t.job.datasetName(), t.job.split.Folder), "format": strings.TrimPrefix(extension, ".")})
+	filled, err := fill(path, map[string]string{"split": t.Name, "format": strings.TrimPrefix(extension, ".")})
 	if err == nil && folder {
 		filled = filepath.Join(filled, t.Name+extension)
 	}

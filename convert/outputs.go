@@ -227,9 +227,7 @@ func fill(path string, values map[string]string) (string, error) {
 	filled := placeholder().ReplaceAllStringFunc(path, func(p string) string {
 		v, ok := values[p[1:len(p)-1]]
 		if !ok {
-			err = usagef("-o %s: unknown placeholder %s, expected {split}, {dataset} or {format}", path, p)
-		} else if v == "" {
-			err = usagef("-o %s: %s is not known for this input", path, p).WithHint("give it with --%s, or write a name in its place", p[1:len(p)-1])
+			err = usagef("-o %s: unknown placeholder %s, expected {split} or {format}", path, p)
 		}
 		return v
 	})

@@ -353,9 +353,6 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	if s.Name != "" {
 		prefix = s.Name + ": "
 	}
-	if s.Folder != "" {
-		prefix = strings.TrimSuffix(s.Folder+"/"+s.Name, "/") + ": "
-	}
 	for _, n := range s.Notes {
 		r.Note("%s%s", prefix, n)
 	}

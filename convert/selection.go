@@ -156,7 +156,6 @@ func (o *conversion) holdsOutFrom(s dataset.Split, all []dataset.Split) (bool, e
 	if o.holdouts == nil {
 		return false, nil
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(other dataset.Split) bool { return other.Folder != s.Folder })
 	for _, h := range o.holdouts {
 		switch {
 		case h.name == s.Name:

@@ -255,9 +255,6 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (ma
 	if all, err = o.find(ctx, false); err != nil {
 		return matched, nil, err
 	}
-	if all[0].Folder != "" {
-		return matched, nil, usagef("found %d folders, expected the inputs of one data set", len(o.args)).WithHint("give one at a time")
-	}
 	if o.classNames, err = o.readClasses(ctx, all); err != nil {
 		return matched, all, err
 	}

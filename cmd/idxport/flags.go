@@ -66,7 +66,7 @@ func outputFlags() []flagSpec {
 	return []flagSpec{
 		{name: "output o", placeholder: "OUT", commands: "convert", heading: headingOutput, often: true, usage: "write to OUT; may be repeated",
 			detail: "OUT is a file, whose extension selects the format; FORMAT=PATH; a folder; or - for standard output. " +
-				"{split}, {dataset} and {format} in OUT are filled in. A word before = must be the name of a format: for a file named a=b.csv, write ./a=b.csv.",
+				"{split} and {format} in OUT are filled in. A word before = must be the name of a format: for a file named a=b.csv, write ./a=b.csv.",
 			to: func(s *settings) any { return &s.Outputs }},
 		{name: "output o", placeholder: "SHEET", commands: "preview", heading: headingOutput, usage: "write a contact sheet: a .png file, a folder, or -",
 			to: func(s *settings) any { return &s.Outputs }},

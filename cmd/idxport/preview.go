@@ -155,25 +155,13 @@ func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
 
 // collision returns the error for two tables whose sheets have one path.
 func (a *sheetArg) collision(one, other *convert.Table, path string) error {
-	e := usagef("%s and %s would both be written to %s", one.Title(), other.Title(), path)
 	alone := "choose one with --split " + shell.Quote(one.Name)
-	twoDataSets := one.Folder() != other.Folder()
-	needsDatasetName := twoDataSets || one.Folder() != "" && !strings.Contains(a.path, "{dataset}")
-	if twoDataSets {
-		alone = "show one data set at a time"
+	if path == convert.Stdio {
+		return usagef("%s and %s would both be written to standard output", one.Title(), other.Title()).WithHint("%s", alone)
 	}
 	stem := strings.TrimSuffix(strings.TrimRight(a.path, "/"), convert.Extension(a.path))
-	switch {
-	case path == convert.Stdio:
-		return usagef("%s and %s would both be written to standard output", one.Title(), other.Title()).WithHint("%s", alone)
-	case twoDataSets && strings.Contains(a.path, "{dataset}"):
-		return e.WithHint("%s", alone)
-	case needsDatasetName && a.folder:
-		return e.WithHint("write -o %s for one folder per data set", shell.Path(stem+"/{dataset}/"))
-	case needsDatasetName:
-		return e.WithHint("write -o %s for one file per data set and split", shell.Path(stem+"-{dataset}-{split}.png"))
-	}
-	return e.WithHint("write -o %s for one file per split, or -o %s for a folder; or %s", shell.Path(stem+"-{split}.png"), shell.Path(stem+"/"), alone)
+	return usagef("%s and %s would both be written to %s", one.Title(), other.Title(), path).
+		WithHint("write -o %s for one file per split", shell.Path(stem+"-{split}.png"))
 }
 
 // makeSheets makes a contact sheet of each table.

@@ -76,11 +76,9 @@ type File struct {
 
 // A Split is one table: files that belong together, in the order of its columns.
 type Split struct {
-	Name string // "train", "test", that of another split of a published data set, or empty
-	Stem string // the name of outputs if Name is empty; itself never empty
-	// Folder is the name of the folder of the split if the user named several folders, or empty.
-	Folder string
-	Files  []File
+	Name  string // "train", "test", that of another split of a published data set, or empty
+	Stem  string // the name of outputs if Name is empty; itself never empty
+	Files []File
 	// Dataset is the recognised data set, or nil. Evidence says how it was recognised: "--dataset",
 	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels
 	// of train".
@@ -195,8 +193,8 @@ func isSplit(asked, name string) bool {
 
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
-// FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
-func FolderName(dir string) string {
+// folderName returns the last element of dir, also for "." and "..", and "data" for the root.
+func folderName(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}

@@ -349,7 +349,7 @@ func tableStem(dir string, g fileGroup) string {
 	case len(g.files) == 1 && first.Stem != "":
 		return first.Stem
 	}
-	return FolderName(dir)
+	return folderName(dir)
 }
 
 // choose chooses one of the files with the same role in a table.
