@@ -2,12 +2,10 @@ package source
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -213,54 +211,6 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 				copy(column[row*size:(row+1)*size], inner.Columns[0][row*record+i*size:])
 			}
 			b.Columns[i] = column
-		}
-		return nil
-	}), nil
-}
-
-// WithPartition returns t, the table of the file at path, with the columns given by the names of
-// the folders above that file. keys are these columns, which must be scalar integers; values[i] is
-// the value of keys[i] in all rows. A column that t does not have is added after those of t. A
-// column that t has must have this value in every row.
-func WithPartition(t Table, path string, keys []Column, values []int64) (Table, error) {
-	own := t.Columns()
-	columns := slices.Clone(own)
-	var added, compared []int // indices of keys that t does not have, and that it has
-	position := make([]int, len(keys))
-	for i, key := range keys {
-		position[i] = slices.IndexFunc(own, func(c Column) bool { return c.Name == key.Name })
-		if position[i] < 0 {
-			added, columns = append(added, i), append(columns, key)
-			continue
-		}
-		compared = append(compared, i)
-		if c := own[position[i]]; !c.Scalar() || !c.Integer() {
-			return nil, fault.New(fault.Malformed,
-				"found %s (%s), expected an integer in each row, because the name of the folder also gives this column a value", c.DType, display.Shape(c.Shape)).
-				In(path).InColumn(c.Name).
-				WithHint("write the table again without the column, or rename it")
-		}
-	}
-	return newDerived(t, columns, func(b, inner *Raw) error {
-		copy(b.Columns, inner.Columns[:len(own)])
-		for _, i := range compared {
-			for row := range b.Rows {
-				if v := Int(own[position[i]].DType, inner.Columns[position[i]], row); v != values[i] {
-					return fault.New(fault.Malformed,
-						"found %d, expected %d as in the name of the folder", v, values[i]).
-						In(path).InColumn(keys[i].Name).InRow(b.First + int64(row)).
-						WithHint("the file was moved, or its folder renamed: partition the table again")
-				}
-			}
-		}
-		for k, i := range added {
-			var element [8]byte
-			binary.LittleEndian.PutUint64(element[:], uint64(values[i]))
-			column := b.Columns[len(own)+k][:0]
-			for range b.Rows {
-				column = append(column, element[:keys[i].DType.Size()]...)
-			}
-			b.Columns[len(own)+k] = column
 		}
 		return nil
 	}), nil

@@ -213,10 +213,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 		"Project":     func(in Table) (Table, error) { return Project(in, []string{in.Columns()[0].Name}) },
 		"Reshape":     func(in Table) (Table, error) { return Reshape(in, []int{-1, 4}, 1<<20) },
 		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0) },
-		"WithPartition": func(in Table) (Table, error) {
-			return WithPartition(in, "a=1/x", []Column{{Name: "a", DType: idx.Uint8}}, []int64{1})
-		},
-		"Invert": func(in Table) (Table, error) { return Invert(in, 0) },
+		"Invert":      func(in Table) (Table, error) { return Invert(in, 0) },
 		"labels": func(in Table) (Table, error) {
 			u, err := Unstack(in, []string{"a", "b", "c", "d"}, 0)
 			if err != nil {
@@ -280,18 +277,6 @@ func TestViewsOfUnknownRows(t *testing.T) {
 				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), SourceRows(table), want)
 			}
 		}
-	}
-}
-
-// TestPartitionCompares: if the file has the column too, every row must have the folder's value.
-func TestPartitionCompares(t *testing.T) {
-	t.Parallel()
-	key := []Column{{Name: "x", DType: idx.Uint8}}
-	table := must.Get(WithPartition(scalars(t, "x", 1), "x=0/x", key, []int64{0}))(t)
-	check(t, table, 2, 0, []byte{0})
-	table = must.Get(WithPartition(scalars(t, "x", 2), "x=0/x", key, []int64{0}))(t)
-	if _, err := readAll(table, 2); !errors.Is(err, fault.Malformed) || !strings.HasPrefix(err.Error(), "x=0/x: column x, row 1: found 1, expected 0") {
-		t.Errorf("found %v, expected that row 1 has another value", err)
 	}
 }
 

@@ -66,26 +66,14 @@ func TestFindArrays(t *testing.T) {
 	}
 }
 
-// TestArchivesInFolders: parts and partitions cannot be archives.
+// TestArchivesInFolders: parts cannot be archives.
 func TestArchivesInFolders(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, folder := range []string{"parts", "a=1"} {
-		if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	archive(t, filepath.Join(dir, "parts", "part-0.npz"), "x")
-	archive(t, filepath.Join(dir, "parts", "part-1.npz"), "x")
-	archive(t, filepath.Join(dir, "a=1", "x.npz"), "x")
-	tables := must.Get(Find(source.Local{}, filepath.Join(dir, "parts")))(t)
+	archive(t, filepath.Join(dir, "part-0.npz"), "x")
+	archive(t, filepath.Join(dir, "part-1.npz"), "x")
+	tables := must.Get(Find(source.Local{}, dir))(t)
 	if _, err := tables[0].Open(source.ReadOptions{}); !errors.Is(err, fault.Usage) {
-		t.Errorf("parts: found %v, expected %v", err, fault.Usage)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "parts")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Find(source.Local{}, dir); !errors.Is(err, fault.Usage) {
-		t.Errorf("partitions: found %v, expected %v", err, fault.Usage)
+		t.Errorf("found %v, expected %v", err, fault.Usage)
 	}
 }

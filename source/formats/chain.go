@@ -14,8 +14,8 @@ import (
 )
 
 // A chain is several files with the same columns, read one after another. Only the current one is
-// open. It is used for partitioned folders and for formats whose files do not record their number
-// of rows; source/columnar has one for Arrow and Parquet.
+// open. It is used for formats whose files do not record their number of rows; source/columnar has one
+// for Arrow and Parquet.
 type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions
@@ -25,9 +25,7 @@ type chain struct {
 	notes   []string
 	omitted []source.Omission
 	meta    map[string]string
-	rows    int64 // −1: only reading to the end can tell
 	next    int64 // row
-	skipped int64 // skipped rows of the current file
 	ended   bool  // the last file has been read
 }
 
@@ -39,7 +37,7 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 		return nil, err
 	}
 	c := &chain{open: open, options: o, paths: paths[1:], table: first, columns: slices.Clone(first.Columns()),
-		notes: source.Notes(first), omitted: source.Omitted(first), meta: source.Meta(first), rows: -1}
+		notes: source.Notes(first), omitted: source.Omitted(first), meta: source.Meta(first)}
 	c.options.Like = first.Columns()
 	for i := range c.columns {
 		c.columns[i].Origin = filepath.Base(name)
@@ -53,8 +51,8 @@ func (c *chain) Notes() []string            { return c.notes }
 func (c *chain) Omitted() []source.Omission { return c.omitted }
 func (c *chain) Meta() map[string]string    { return c.meta }
 
-// Rows returns the number of rows of all files, or −1.
-func (c *chain) Rows() int64 { return c.rows }
+// Rows returns −1: only reading to the end can tell.
+func (c *chain) Rows() int64 { return -1 }
 
 // Close closes the current file.
 func (c *chain) Close() error { return c.table.Close() }
@@ -87,7 +85,7 @@ func (c *chain) advance() error {
 		return err
 	}
 	previous := c.table
-	c.table, c.paths, c.skipped = t, c.paths[1:], 0
+	c.table, c.paths = t, c.paths[1:]
 	_ = previous.Close() // read-only: an error does not matter
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
 		return fault.New(fault.Usage, "found the columns %s, expected %s as in the previous files", described(t.Columns()), described(c.columns)).In(path).
@@ -103,32 +101,6 @@ func described(columns []source.Column) string {
 		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Name, c.DType, display.Shape(c.Shape))))
 	}
 	return strings.Join(list, ", ")
-}
-
-// Skip skips n rows. It returns io.EOF if there are fewer. In a file that does not record its
-// number of rows, it skips one row at a time.
-func (c *chain) Skip(n int64) error {
-	for n > 0 {
-		step := int64(1)
-		if rows := c.table.Rows(); rows >= 0 {
-			step = min(n, rows-c.skipped)
-		}
-		err := io.EOF
-		if step > 0 {
-			err = source.Skip(c.table, step)
-		}
-		switch {
-		case err == nil:
-			c.skipped, c.next, n = c.skipped+step, c.next+step, n-step
-		case err != io.EOF || c.ended:
-			return err
-		default:
-			if err := c.advance(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Decode decodes the rows of each file and joins them.

@@ -52,7 +52,7 @@ func TestChain(t *testing.T) {
 	for rows := 1; rows <= 7; rows++ {
 		for skip := range 7 {
 			table := openParts(t, dir)
-			if err := table.(source.Seeker).Skip(int64(skip)); err != nil {
+			if err := source.Skip(table, int64(skip)); err != nil {
 				t.Fatal(err)
 			}
 			got := must.Get(sourcetest.ReadAll(table, rows))(t)

@@ -44,7 +44,7 @@ func find(files source.Files, path string) ([]Table, error) {
 	if info.IsDir() {
 		tables, err := folder(files, path, true)
 		for i := range tables {
-			tables[i].unread = unreadKeys(path)
+			tables[i].folder = path
 		}
 		return tables, err
 	}
@@ -52,7 +52,7 @@ func find(files source.Files, path string) ([]Table, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	return []Table{{Format: f, Name: stem(path), Paths: []string{path}, path: path, unread: unreadKeys(source.Above(path))}}, nil
+	return []Table{{Format: f, Name: stem(path), Paths: []string{path}, path: path, folder: source.Above(path)}}, nil
 }
 
 // As returns the table at path, which has the format called name ("parquet", …), whatever the
@@ -147,8 +147,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if err != nil || l.idx {
 		return nil, err
 	}
-	if found, err := findPartitions(files, dir, l); found != nil || err != nil {
-		return found, err
+	if err := refusePartitions(files, dir, l); err != nil {
+		return nil, err
 	}
 	png, _ := byName("png")
 	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}

@@ -3,13 +3,11 @@ package formats
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
@@ -84,10 +82,7 @@ type Table struct {
 
 	arrays  []Array         // of a .npz file
 	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
-	unread  unread
-
-	keys   []string           // of a partitioned folder: the columns in the names of its folders
-	values map[string][]int64 // values of the keys, for each of Paths
+	folder  string          // the folder that was found, or that has the file that was found
 }
 
 // Path returns the file or folder of t, for messages.
@@ -100,21 +95,13 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes := slices.Clip(t.notes)
-	for _, key := range t.unread.keys {
-		if !slices.ContainsFunc(opened.Columns(), func(c source.Column) bool { return c.Name == key }) {
-			notes = append(notes, fmt.Sprintf("%s: the column %s in the name of the folder is skipped; to read it, give the whole folder: %s", t.unread.dir, key, shell.Path(t.unread.whole)))
-		}
-	}
-	return source.WithColumns(opened, opened.Columns(), notes...), nil
+	columns := opened.Columns()
+	return source.WithColumns(opened, columns, slices.Concat(t.notes, noteKeys(t.folder, columns))...), nil
 }
 
 func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	if t.stream != nil {
 		return arrow.New(t.stream, t.path, o)
-	}
-	if t.keys != nil {
-		return openPartitions(t, o)
 	}
 	switch {
 	case t.arrays != nil:

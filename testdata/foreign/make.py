@@ -25,19 +25,11 @@ PLAIN = {"compression": "NONE", "write_statistics": False, "store_schema": False
 
 
 def partitions() -> None:
-    """Folders partitioned as Hive has it."""
+    """A folder partitioned as Hive has it, which is refused."""
     for folder in Path().glob("partitioned-*"):
         shutil.rmtree(folder)
     name = "{i}.parquet"
     pq.write_to_dataset(TABLE.drop("split"), "partitioned-pyarrow", partition_cols=["label"], basename_template="part-" + name, **PLAIN)
-    pq.write_to_dataset(TABLE, "partitioned-levels", partition_cols=["split", "label"], basename_template="part-" + name, **PLAIN)
-    keys = ds.partitioning(pa.schema([("label", pa.int64())]), flavor="hive")
-    ds.write_dataset(TABLE.drop("split"), "partitioned-feather", format="feather", partitioning=keys)
-    with duckdb.connect() as connection:
-        connection.register("images", TABLE.drop("split"))
-        connection.execute("COPY (SELECT * FROM images) TO 'partitioned-duckdb' (FORMAT parquet, PARTITION_BY label, WRITE_PARTITION_COLUMNS true)")
-    empty = pa.table({"image": [[1]], "label": pa.array([None], pa.int64())})
-    pq.write_to_dataset(empty, "partitioned-null", partition_cols=["label"], basename_template="part-" + name, **PLAIN)
 
 
 def types() -> None:
