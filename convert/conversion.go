@@ -173,12 +173,8 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 
 // checkClasses returns an error if --classes is given but not used: no output contains class names,
 // no rows are selected by them, and no input is a folder of images (there the label of an image is
-// the position of its class folder's name in the file that --classes names). It is also an error if
-// the names would be read twice from a pipe.
+// the position of its class folder's name in the file that --classes names).
 func (o *conversion) checkClasses(splits []dataset.Split) error {
-	if info, err := os.Stat(o.Classes); err == nil && !info.Mode().IsRegular() && !info.IsDir() && o.IfChanged {
-		return usagef("--classes %s can be read only once, but --if-changed reads it again", o.Classes).WithHint("save the names in a file")
-	}
 	usedByInput := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
 	if o.Classes == "" || usedByInput || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
 		return nil

@@ -272,23 +272,14 @@ func shownPath(path string) string {
 	return path
 }
 
-// readableOnce reports whether f can be read only once: it is standard input, or a pipe.
-func (o *inputs) readableOnce(f dataset.File) bool {
-	table, ok := o.tables[f.Path]
-	if !ok {
-		return len(f.Header.Dims) == 0
-	}
-	return slices.ContainsFunc(table.Paths, func(path string) bool {
-		info, err := os.Stat(path)
-		return path == source.Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
-	})
-}
+// readableOnce reports whether f can be read only once: it is standard input.
+func readableOnce(f dataset.File) bool { return f.Path == source.Stdin }
 
 // checkRereadable returns an error if an input of s can be read only once. flag, named in the
 // message, is the one that needs to read it twice.
 func (o *inputs) checkRereadable(flag string, s dataset.Split) error {
 	for _, f := range s.Files {
-		if o.readableOnce(f) {
+		if readableOnce(f) {
 			return usagef("%s needs to read the input again, but %s can be read only once", flag, shownPath(f.Path)).WithHint("leave out %s, or give a file", flag)
 		}
 	}

@@ -115,7 +115,7 @@ func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
 // checkCounts returns an error if the columns of s have different numbers of records, or reports it
 // if --salvage is given. Otherwise those of IDX files were compared when they were found.
 func (o *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	if len(s.Files) < 2 || o.tables == nil && !o.Salvage || slices.ContainsFunc(s.Files, o.readableOnce) {
+	if len(s.Files) < 2 || o.tables == nil && !o.Salvage || slices.ContainsFunc(s.Files, readableOnce) {
 		return nil
 	}
 	t, err := o.open(ctx, s, nil, true)
@@ -169,7 +169,7 @@ func (o *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.Fi
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
-	if info, err := o.files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && info.Mode().IsRegular() {
+	if info, err := o.files(ctx).Stat(f.Path); err == nil && !readableOnce(f) && !info.IsDir() {
 		file.FileBytes = info.Size()
 	}
 	file.setHeader(f.Header)

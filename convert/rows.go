@@ -94,7 +94,7 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 	difference := o.difference(s)
 	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
 	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
-	if i := slices.IndexFunc(s.Files, o.readableOnce); needsBoth && i >= 0 {
+	if i := slices.IndexFunc(s.Files, readableOnce); needsBoth && i >= 0 {
 		advice := "run twice, once for IDX and once for the other formats"
 		if s.Dataset != nil {
 			advice += ", or add --dataset none"

@@ -89,7 +89,7 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 		return source.OpenIDX(f.Path, options)
 	})
 	if err == nil {
-		o.opened.recordIDX(f.Path, t, o.readableOnce(f))
+		o.opened.recordIDX(f.Path, t, readableOnce(f))
 	}
 	return t, err
 }
@@ -137,7 +137,7 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 // count reads t, the table of the file f, to find its number of rows. It returns the table opened
 // again with the function open.
 func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
-	if o.readableOnce(f) {
+	if readableOnce(f) {
 		_ = t.Close() // read-only: an error does not matter
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
 			WithHint("save it to a file first; Parquet and CSV outputs do not need the number, except for --take and for --rows that count from the end")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 )
 
@@ -35,8 +36,11 @@ type Files interface {
 // Local opens the files of this machine.
 type Local struct{}
 
-// Open opens a file.
-func (Local) Open(name string) (File, error) {
+// Open opens a file or folder.
+func (l Local) Open(name string) (File, error) {
+	if _, err := l.Stat(name); err != nil { // opening a pipe would wait for its writer
+		return nil, err
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err // a nil *os.File would not be a nil File
@@ -44,8 +48,16 @@ func (Local) Open(name string) (File, error) {
 	return f, nil
 }
 
-// Stat describes the file.
-func (Local) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+// Stat describes a file or folder. Others, such as pipes, are errors: they can be read only once,
+// but most inputs are opened several times.
+func (Local) Stat(name string) (fs.FileInfo, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").In(name).
+			WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", shell.Path(name))
+	}
+	return info, err
+}
 
 // ReadDir lists a folder.
 func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {

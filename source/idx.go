@@ -65,9 +65,6 @@ func OpenIDX(path string, o Options) (*IDX, error) {
 
 // openFile reads f, which is at its start, through a decompressor if it is compressed.
 func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
-	if !info.Mode().IsRegular() {
-		return NewIDX(f, path, o)
-	}
 	var prefix [6]byte
 	n, err := f.ReadAt(prefix[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -240,7 +237,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 // checkUnchanged returns fault.Changed if the size or the modification time of the file is no
 // longer that of when it was opened: the data may then be a mixture of two versions.
 func (t *IDX) checkUnchanged() error {
-	if t.opened == nil || !t.opened.Mode().IsRegular() {
+	if t.opened == nil {
 		return nil
 	}
 	now, err := t.file.Stat()

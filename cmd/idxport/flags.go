@@ -166,7 +166,7 @@ func rowFlags() []flagSpec {
 		{name: "stratify", commands: viewCommands, heading: headingRows, usage: "hold out the same share of every label",
 			to: func(s *settings) any { return &s.Stratify }},
 		{name: "shuffle", commands: viewCommands, heading: headingRows, usage: "put the rows of each split in a random order",
-			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR. Standard input and pipes cannot be shuffled.",
+			detail: "Uncompressed IDX files on this machine are read in the shuffled order, without a copy. Other inputs are held in memory up to 32 MiB, and beyond that in a scratch file, beside the output or in TMPDIR. Standard input cannot be shuffled.",
 			to:     func(s *settings) any { return &s.Shuffle }},
 		{name: "seed", placeholder: "N", commands: viewCommands, heading: headingRows, preset: "0", usage: "seed of --holdout and --shuffle (default 0)",
 			detail: "The same seed selects the same rows on every machine and in every later version.",

@@ -48,13 +48,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 		return nil, err
 	}
 	t := &Table{path: path, file: f}
-	err = t.open(source.Base(path), o, func() *feed {
-		if info.Mode().IsRegular() {
-			return openFeed(f, info.Size())
-		}
-		return newFeed(f, nil, 0)
-	})
-	if err != nil {
+	if err := t.open(source.Base(path), o, func() *feed { return openFeed(f, info.Size()) }); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return t, nil

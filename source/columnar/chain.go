@@ -108,8 +108,6 @@ func (c *chain) add(path string, t source.Table) error {
 	switch {
 	case rows == 0:
 		return nil
-	case rows < 0:
-		return unsupported("", "copy it to a file first", "found a pipe, expected a regular file, as several files are read as one table").In(path)
 	case len(c.paths) == 0:
 		c.Base = Base{slices.Clone(columns), source.Notes(t), source.Omitted(t), source.Meta(t)}
 		c.options.Like = columns

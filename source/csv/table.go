@@ -81,7 +81,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
 	var tail []byte
-	if info.Mode().IsRegular() && info.Size() > sampleSize {
+	if info.Size() > sampleSize {
 		tail = make([]byte, tailSize)
 		if _, err := f.ReadAt(tail, info.Size()-tailSize); err != nil {
 			return nil, fault.In(path, err)

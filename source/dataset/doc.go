@@ -7,7 +7,7 @@
 //
 // The package opens no data file itself. If names are not enough, it asks a [Prober], which the
 // caller supplies, for headers, for the SHA-256 of labels, and whether a file is compressed. It
-// never asks about files that can be read only once (standard input, pipes).
+// never asks about files that can be read only once (standard input).
 //
 // # Names
 //

@@ -109,14 +109,10 @@ func TestFilesErrors(t *testing.T) {
 	}
 }
 
-// Standard input, and pipes of the shell, can be read only once.
+// Standard input can be read only once.
 func TestFilesDoesNotProbeStreams(t *testing.T) {
 	t.Parallel()
 	inputs := []Input{{Path: source.Stdin, Name: "label"}}
-	pipe := makePipe(t)
-	if pipe != "" {
-		inputs = append(inputs, Input{Path: pipe})
-	}
 	p := &testProber{}
 	splits := must.Get(Find(inputs, p, Options{}))(t)
 	if len(p.probed) > 0 {

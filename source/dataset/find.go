@@ -67,8 +67,8 @@ type File struct {
 	Name string // of the column, never empty
 	// Array is the name of the array in the file, if that has several, as .npz files have.
 	Array string
-	// Header is the header of the file. It has no Dims if the file can be read only once (standard
-	// input, a pipe, a device), or, with Options.Damaged, if it cannot be read.
+	// Header is the header of the file. It has no Dims if the file is standard input, or, with
+	// Options.Damaged, if it cannot be read.
 	Header idx.Header
 	// Reshaped means that the file's data will be read in other dimensions.
 	Reshaped bool
@@ -162,16 +162,9 @@ type finder struct {
 	options Options
 }
 
-// header returns the header of the file at path. It has no Dims if the file can be read only once.
+// header returns the header of the file at path. It has no Dims if that is standard input.
 func (f finder) header(path string) (idx.Header, error) {
 	if path == source.Stdin {
-		return idx.Header{}, nil
-	}
-	info, err := f.options.Files.Stat(path)
-	if err != nil {
-		return idx.Header{}, fault.In(path, err)
-	}
-	if !info.Mode().IsRegular() {
 		return idx.Header{}, nil
 	}
 	h, err := f.Header(path)

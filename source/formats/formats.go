@@ -129,20 +129,14 @@ func Named(path string) bool {
 
 // detect returns the format of the file at path; ok is false if it has none of the formats.
 func detect(files source.Files, path string) (f Format, ok bool, err error) {
-	info, err := files.Stat(path)
+	begin, err := prefix(files, path)
 	if err != nil {
 		return Format{}, false, fault.In(path, err)
 	}
-	if info.Mode().IsRegular() { // the next reader of a pipe would miss its beginning
-		begin, err := prefix(files, path)
-		if err != nil {
-			return Format{}, false, fault.In(path, err)
-		}
-		for _, f := range formats() {
-			for _, magic := range f.magic {
-				if bytes.HasPrefix(begin, []byte(magic)) {
-					return f, true, nil
-				}
+	for _, f := range formats() {
+		for _, magic := range f.magic {
+			if bytes.HasPrefix(begin, []byte(magic)) {
+				return f, true, nil
 			}
 		}
 	}

@@ -111,13 +111,6 @@ func archiveError(err error) error {
 // openArchive opens the .npz file at path. It returns its members, all of which are .npy files that
 // can be read.
 func openArchive(files source.Files, path string) (source.File, []*zip.File, error) {
-	info, err := source.In(files).Stat(path) // opening a pipe would wait for its writer
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		err = fault.New(fault.Unsupported, "a .npz file cannot be read from a pipe or a device").WithHint("write it to a file first")
-	}
-	if err != nil {
-		return nil, nil, fault.In(path, err)
-	}
 	f, info, err := source.OpenFile(files, path, "a .npz file")
 	if err != nil {
 		return nil, nil, fault.In(path, err)

@@ -46,9 +46,6 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 }
 
 func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
-	if !info.Mode().IsRegular() {
-		return newTable(f, path, o)
-	}
 	t, err := begin(f, path, o)
 	if err != nil {
 		return nil, err

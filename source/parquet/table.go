@@ -44,8 +44,8 @@ func open(path string, o source.ReadOptions) (*table, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = unsupported("", "copy it to a file first", "found a pipe or device, expected a regular file: Parquet is read from its end").In(path)
+	if err == nil && info.IsDir() {
+		err = unsupported("", "give one of its files", "found a folder, expected a file").In(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
