@@ -14,8 +14,8 @@ import (
 )
 
 // A chain is several files with the same columns, read one after another. Only the current one is
-// open. It is used for formats whose files do not record their number of rows; source/columnar has one
-// for Arrow and Parquet.
+// open. It is used for formats whose files do not record their number of rows; source/columnar has
+// one for Arrow and Parquet.
 type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions

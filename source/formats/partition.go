@@ -11,9 +11,9 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// pyarrow, pandas, polars, DuckDB and Spark write folders partitioned in the style of Hive: all rows
-// of label=7/part-0.parquet have 7 in the column label. Such folders are refused, with a command
-// that writes them as one file.
+// pyarrow, pandas, polars, DuckDB and Spark write folders partitioned in the style of Hive: all
+// rows of label=7/part-0.parquet have 7 in the column label. Such folders are refused, with a
+// command that writes them as one file.
 
 // partitionKey returns the column in the name of a folder of partitions. split=train is no
 // partition: that folder is a split, with a table of its own.
@@ -37,7 +37,7 @@ func refusePartitions(files source.Files, dir string, l listing) error {
 	return nil
 }
 
-// firstTable returns a table in the folder dir or in partitions of it. It is empty if there is none.
+// firstTable returns a table in the folder dir or in partitions of it, or "" if there is none.
 func firstTable(files source.Files, dir string, depth int) (Format, string) {
 	const deepest = 8 // links may lead in circles
 	l, err := list(files, dir, maxExamined)

@@ -2,9 +2,10 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -13,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 )
 
@@ -44,15 +46,20 @@ func newCodecs() *codecs {
 	})}
 }
 
-// knownCodec reports whether decode supports codec.
+// knownCodec reports whether decode supports codec. LZ4, which was not specified, is not LZ4_RAW.
 func knownCodec(codec format.CompressionCodec) bool {
 	switch codec {
-	case format.Brotli:
-		return readsBrotli
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Lz4, format.Zstd, format.Lz4Raw:
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw:
 		return true
 	}
 	return false
+}
+
+// hintCodec returns a command that writes the Parquet file called name with a codec that is
+// supported. It is pyarrow's, since DuckDB does not read the codec LZ4.
+func hintCodec(name string) string {
+	return "python -c " + shell.Quote(fmt.Sprintf("import pyarrow.parquet as q; q.write_table(q.read_table(%q), %q, compression=\"zstd\")",
+		name, strings.TrimSuffix(source.Base(name), ".parquet")+"-zstd.parquet"))
 }
 
 // decode decompresses src to size bytes in buf, which it may enlarge. If codec is Uncompressed, it
@@ -102,12 +109,8 @@ func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int
 			return 0, err
 		}
 		return readExactly(r, dst)
-	case format.Brotli:
-		return readExactly(newBrotliReader(bytes.NewReader(src)), dst)
-	case format.Lz4Raw:
-		return lz4.UncompressBlock(src, dst)
 	default:
-		return hadoopLZ4(dst, src)
+		return lz4.UncompressBlock(src, dst)
 	}
 }
 
@@ -122,25 +125,4 @@ func readExactly(r io.Reader, dst []byte) (int, error) {
 		return n + m, err
 	}
 	return n, nil
-}
-
-// hadoopLZ4 decompresses the deprecated codec LZ4, which was not specified: data is either Hadoop's
-// frames, each a block after its two sizes (big-endian), or a single block.
-func hadoopLZ4(dst, src []byte) (int, error) {
-	done, rest := 0, src
-	for len(rest) >= 8 {
-		size, compressed := int64(binary.BigEndian.Uint32(rest)), int64(binary.BigEndian.Uint32(rest[4:]))
-		if size > int64(len(dst)-done) || compressed > int64(len(rest)-8) {
-			break
-		}
-		n, err := lz4.UncompressBlock(rest[8:8+compressed], dst[done:done+int(size)])
-		if err != nil || int64(n) != size {
-			break
-		}
-		done, rest = done+n, rest[8+compressed:]
-	}
-	if len(rest) == 0 {
-		return done, nil
-	}
-	return lz4.UncompressBlock(src, dst)
 }

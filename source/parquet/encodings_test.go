@@ -15,7 +15,6 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
@@ -260,32 +259,6 @@ func TestDelta(t *testing.T) {
 					t.Fatalf("width %d, value %d of %d: found %d and %v, expected %d", width, i, n, found, err, expected)
 				}
 			}
-		}
-	}
-}
-
-// TestHadoopLZ4 decompresses both forms of the deprecated codec LZ4: Hadoop's frames and single
-// blocks.
-func TestHadoopLZ4(t *testing.T) {
-	t.Parallel()
-	data := bytes.Repeat([]byte("records of pixels "), 100)
-	block := func(p []byte) []byte {
-		dst := make([]byte, lz4.CompressBlockBound(len(p)))
-		n, err := lz4.CompressBlock(p, dst, nil)
-		if err != nil || n == 0 {
-			t.Fatal(n, err)
-		}
-		return dst[:n]
-	}
-	var frames []byte
-	for _, p := range [][]byte{data[:700], data[700:]} {
-		b := block(p)
-		frames = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(frames, uint32(len(p))), uint32(len(b)))
-		frames = append(frames, b...)
-	}
-	for name, src := range map[string][]byte{"frames": frames, "block": block(data)} {
-		if found, err := newCodecs().decode(format.Lz4, new([]byte), src, len(data)); err != nil || !bytes.Equal(found, data) {
-			t.Errorf("%s: found %d bytes and %v, expected %d", name, len(found), err, len(data))
 		}
 	}
 }

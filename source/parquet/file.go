@@ -25,6 +25,7 @@ const (
 // A file is an open file with the content of its footer. After Open, only table.Read and table.Skip
 // change it.
 type file struct {
+	name     string // for hints
 	r        io.ReaderAt
 	size     int64
 	codecs   *codecs
@@ -57,10 +58,10 @@ type chunk struct {
 	codec                 format.CompressionCodec
 }
 
-// openFile reads the footer of r, which has size bytes.
-func openFile(r io.ReaderAt, size int64) (f *file, err error) {
+// openFile reads the footer of r, which has size bytes and is called name in hints.
+func openFile(r io.ReaderAt, size int64, name string) (f *file, err error) {
 	defer recovered(&err)
-	f = &file{r: r, size: size, codecs: newCodecs()}
+	f = &file{name: name, r: r, size: size, codecs: newCodecs()}
 	data, offset, err := f.footer()
 	if err != nil {
 		return nil, err
@@ -182,7 +183,7 @@ func (f *file) newChunk(c *format.ColumnChunk, n *node, footerOffset int64) (chu
 		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page", ch.entries, ch.size)
 	}
 	if !knownCodec(m.Codec) {
-		return chunk{}, unsupported(n.path, "write the file with another compression", "found the compression %s, which is not supported", m.Codec)
+		return chunk{}, unsupported(n.path, hintCodec(f.name), "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
 	}
 	return ch, nil
 }

@@ -256,6 +256,9 @@ func TestOpenFails(t *testing.T) {
 	if table, err := Open(t.TempDir(), source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || table != nil {
 		t.Errorf("a folder: found %v, expected %v", err, fault.Unsupported)
 	}
+	if _, err := Open("testdata/bad-brotli.parquet", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BROTLI, expected zstd") {
+		t.Errorf("Brotli: found %v, expected %v that names it", err, fault.Unsupported)
+	}
 	for name, change := range map[string]func(path string) error{
 		"was removed": os.Remove,
 		"has fewer rows": func(path string) error {

@@ -115,7 +115,7 @@ func foreigns() []foreign {
 		{files: "datasets-image", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "datasets-array2d", image: idx.Uint8, shape: square, label: idx.Int32},
 	}
-	for _, codec := range []string{"none", "snappy", "gzip", "zstd", "lz4", "brotli"} {
+	for _, codec := range []string{"none", "snappy", "gzip", "zstd", "lz4"} {
 		all = append(all, foreign{files: "pyarrow-" + codec + "-v*", image: idx.Uint8, shape: flat, label: idx.Int32})
 	}
 	return all

@@ -65,7 +65,7 @@ func newTable(r io.ReaderAt, size int64, name string, o source.ReadOptions) (t *
 		err = fault.In(name, err)
 	}()
 	defer recovered(&err)
-	f, err := openFile(r, size)
+	f, err := openFile(r, size, name)
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,11 @@ package house
 import (
 	"encoding/json"
 	"errors"
-	"go/ast"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 )
 
@@ -19,10 +17,6 @@ var beyond = []string{"net", "net/http", "crypto/tls", "os/exec", "plugin", "run
 // doors are the packages of ours that may: each holds what it reaches behind an interface of its
 // own.
 var doors = []string{module + "internal/object"}
-
-// handlers are packages of libraries that import net/http for HTTP handlers alone, and what our
-// files may name of them: the linker leaves the handlers out.
-var handlers = map[string]string{"github.com/andybalholm/brotli": "NewReader"}
 
 // linked are the packages that the program is made of on a platform, with what each imports.
 func linked(t *testing.T, platform, tags string) map[string][]string {
@@ -72,9 +66,7 @@ func reached(packages map[string][]string, platform string) (found []string) {
 		}
 		seen[p] = true
 		for _, next := range packages[p] {
-			if handlers[p] == "" || next != "net/http" {
-				visit(p, next)
-			}
+			visit(p, next)
 		}
 	}
 	visit("", module+"cmd/idxport")
@@ -107,39 +99,6 @@ func TestOnlyDoorsReachOut(t *testing.T) {
 		if _, ok := packages["net/http"]; !ok {
 			t.Errorf("%s: no door reaches net/http: the test is broken", platform)
 		}
-	}
-}
-
-// TestHandlersAreNotNamed demands that of packages with HTTP handlers only what has none is used.
-func TestHandlersAreNotNamed(t *testing.T) {
-	t.Parallel()
-	used := 0
-	for _, f := range product(t) {
-		for _, spec := range f.tree.Imports {
-			path, _ := strconv.Unquote(spec.Path.Value)
-			allowed := handlers[path]
-			if allowed == "" {
-				continue
-			}
-			if spec.Name != nil {
-				t.Errorf("%s imports %s by another name", f.path, path)
-			}
-			ast.Inspect(f.tree, func(n ast.Node) bool {
-				s, ok := n.(*ast.SelectorExpr)
-				if !ok {
-					return true
-				}
-				if x, ok := s.X.(*ast.Ident); ok && x.Name == filepath.Base(path) {
-					if used++; s.Sel.Name != allowed {
-						t.Errorf("%s uses %s.%s, expected only %s", f.path, x.Name, s.Sel.Name, allowed)
-					}
-				}
-				return true
-			})
-		}
-	}
-	if used < len(handlers) {
-		t.Errorf("found %d uses, expected one of each package: the list is too long", used)
 	}
 }
 

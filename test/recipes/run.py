@@ -41,7 +41,7 @@ ENVIRONMENTS = [
     ("spark", re.compile(r"\bspark\b")),
     ("torch", re.compile(r"^(import|from) .*torch", re.MULTILINE)),
     ("keras", re.compile(r"^(import|from) (keras|tensorflow)", re.MULTILINE)),
-    ("answers", re.compile(r"^import .*(h5py|tfrecord|lance)", re.MULTILINE)),
+    ("answers", re.compile(r"^import .*(h5py|tfrecord)", re.MULTILINE)),
     ("huggingface", re.compile(r"^(import|from) .*(datasets|webdataset|idx2numpy)", re.MULTILINE)),
 ]
 
