@@ -183,6 +183,7 @@ func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output,
 	}
 	switch {
 	case f.OneColumn:
+		out.upright = f.IsIDX && o.isUpright(j)
 		return out.perColumn(arg)
 	case arg.container:
 		out.path = source.Under(path, j.base()+out.extension())
@@ -197,7 +198,9 @@ func (out *output) extension() string { return out.format.FileExtension(out.opti
 func (out *output) perColumn(arg outputArg) (outs []*output, err error) {
 	columns := out.pass.table.Columns()
 	if !arg.container {
-		out.options.Column, err = out.columnFor(columns)
+		if out.options.Column, err = out.columnFor(columns); err == nil {
+			err = out.checkUpright()
+		}
 		return []*output{out}, err
 	}
 	for i, c := range columns {
@@ -207,6 +210,37 @@ func (out *output) perColumn(arg outputArg) (outs []*output, err error) {
 		outs = append(outs, &one)
 	}
 	return outs, nil
+}
+
+// upright begins the name of an IDX file that would otherwise be taken for one of a data set whose
+// images are stored transposed, such as EMNIST, and be turned again by its next reader.
+const upright = "upright-"
+
+// storedTransposed reports whether images in an IDX file called name are taken to be transposed.
+func storedTransposed(name string) bool {
+	d, err := dataset.Lookup(dataset.ParseName(name).Dataset)
+	return err == nil && d.Transposed
+}
+
+// isUpright reports whether the images of a job are known to be upright. Those in IDX files of an
+// unknown data set may be transposed.
+func (o *conversion) isUpright(j *job) bool {
+	turned := j.passes[0].applied.Transpose != nil
+	if d := j.split.Dataset; d != nil && d.Transposed {
+		return turned
+	}
+	_, table := o.tables[j.split.Files[0].Path]
+	return table && !turned
+}
+
+// checkUpright returns an error if the output has upright images and a name by which they would be
+// turned again.
+func (out *output) checkUpright() error {
+	if !out.upright || !isImage(out.pass.table.Columns()[out.options.Column]) || !storedTransposed(out.path) {
+		return nil
+	}
+	return usagef("%s is named like a file of EMNIST, in which images are transposed, but these are upright", out.path).
+		WithHint("write -o %s", shell.Path(source.Under(source.Above(out.path), upright+source.Base(out.path))))
 }
 
 // fileName returns the name of the file of column c in a folder: train-image.npy or, for
@@ -231,6 +265,9 @@ func (out *output) fileName(c source.Column) string {
 		what += "s"
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
+	if out.upright && storedTransposed(base+what+"-"+h.Name()) {
+		base = upright + base
+	}
 	return base + what + "-" + h.Name() + strings.TrimPrefix(out.extension(), out.format.Extension)
 }
 

@@ -34,6 +34,7 @@ type output struct {
 	path        string
 	options     formats.Options
 	makeParents bool // the folders above path are created
+	upright     bool // it is an IDX file whose images are known to be upright
 	destination destination
 	// sharding is nil if the output is one file, or its format is a folder by itself.
 	sharding    *sharding

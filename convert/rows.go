@@ -24,10 +24,9 @@ type job struct {
 	passes []*pass
 }
 
-// A pass is one reading of a table. A logical table is as the data set defines it. A raw one is as
-// its files store it, for IDX outputs: it is transposed only if the user asks for that, and labels
-// of several numbers stay one column. If the two tables do not differ, all outputs are made from
-// the logical one.
+// A pass is one reading of a table. A logical table is as the data set defines it. In a raw one,
+// for IDX outputs, labels of several numbers stay one column. If the two tables do not differ, all
+// outputs are made from the logical one.
 type pass struct {
 	table   source.Table
 	schema  *schema.Schema
@@ -119,8 +118,6 @@ func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
 // difference describes how the logical and the raw table of s differ; it is "" if they do not.
 func (o *conversion) difference(s dataset.Split) string {
 	switch d := s.Dataset; {
-	case d != nil && d.Transposed && o.Transpose == nil:
-		return d.Title + " is stored transposed"
 	case d != nil && d.LabelColumns != nil:
 		return d.Title + " stores several numbers for a label"
 	}
@@ -161,7 +158,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			return nil, err
 		}
 	}
-	implied := !raw && s.Dataset != nil && s.Dataset.Transposed
+	implied := s.Dataset != nil && s.Dataset.Transposed
 	if o.Transpose != nil && *o.Transpose || o.Transpose == nil && implied {
 		if t, a.Transpose, err = transformColumns(t, isImage, source.Transpose); err != nil {
 			return nil, err

@@ -238,7 +238,7 @@ func (r *run) checkVerify() error {
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // between releases: --if-changed then rewrites earlier outputs.
-const formatVersion = 3
+const formatVersion = 4
 
 // findUnchanged sets the upToDateKey of each output, a hash over its inputs and everything else
 // that its bytes depend on, and reports whether all outputs exist and have these keys.

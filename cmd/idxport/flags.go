@@ -119,7 +119,7 @@ func inputFlags() []flagSpec {
 				"other numbered lists, numbered CSV and JSON are refused.",
 			to: func(s *settings) any { return &s.Classes }},
 		{name: "transpose", commands: viewCommands, heading: headingInput, usage: "swap rows and columns of images",
-			detail: "EMNIST stores its images transposed; by default they are turned upright, except in IDX outputs. --transpose=false leaves them as stored.",
+			detail: "EMNIST stores its images transposed; by default they are turned upright, in IDX outputs too. --transpose=false leaves them as stored.",
 			to:     func(s *settings) any { return &s.Transpose }},
 		{name: "invert", commands: viewCommands, heading: headingInput, usage: "replace every pixel x by 255-x",
 			to: func(s *settings) any { return &s.Invert }},

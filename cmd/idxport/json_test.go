@@ -176,8 +176,6 @@ func TestJSONOfWarnings(t *testing.T) {
 	}
 }
 
-// TestJSONOfEMNIST is about IDX outputs, which are not turned: a report that says so would mislead
-// whoever reads them.
 func TestJSONOfEMNIST(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -192,14 +190,6 @@ func TestJSONOfEMNIST(t *testing.T) {
 	o, code := runJSON(t, "convert", in, "-o", filepath.Join(dir, "x.csv"), "--json")
 	if code != 0 || len(o.Applied) != 1 || !slices.Equal(o.Applied[0].Transpose, []string{"image"}) || o.Inputs[0].Dataset != "emnist-digits" {
 		t.Errorf("found %+v with exit code %d, expected a transposition", o, code)
-	}
-	o, code = runJSON(t, "convert", in, "-o", "idx="+filepath.Join(dir, "out")+"/", "--json")
-	if code != 0 || len(o.Applied) != 0 {
-		t.Errorf("found %+v applied with exit code %d, expected nothing: IDX outputs are not turned", o.Applied, code)
-	}
-	copied, err := os.ReadFile(filepath.Join(dir, "out", "train-images-idx3-ubyte"))
-	if err != nil || !bytes.Equal(copied, data) {
-		t.Errorf("found %d bytes and error %v, expected those of the input", len(copied), err)
 	}
 }
 

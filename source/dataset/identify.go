@@ -123,9 +123,12 @@ func suggestions(path string) []string {
 	if err != nil {
 		return nil
 	}
-	upright := map[bool]string{true: " and turns the images upright"}[d.Transposed]
-	return []string{fmt.Sprintf("the folder is named %s, but the files are not known to be %s; "+
-		"--dataset %s adds its class names%s", filepath.Base(dir), d.Title, d.Name, upright)}
+	note := fmt.Sprintf("the folder is named %s, but the files are not known to be %s; --dataset %s adds its class names",
+		filepath.Base(dir), d.Title, d.Name)
+	if d.Transposed { // files that idxport wrote are upright already
+		note += " and, if the files are as published, turns the images upright"
+	}
+	return []string{note}
 }
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files

@@ -127,3 +127,16 @@ func TestLookup(t *testing.T) {
 		}
 	}
 }
+
+// TestTransposedByName: idxport writes the images upright and the labels as they are, so labels
+// must not say that images are transposed.
+func TestTransposedByName(t *testing.T) {
+	t.Parallel()
+	for _, d := range Known() {
+		for _, s := range d.Splits {
+			if d.Transposed && s.Labels != nil {
+				t.Errorf("%s %s: found hashes of labels, expected none", d.Name, s.Name)
+			}
+		}
+	}
+}

@@ -43,8 +43,8 @@ var rooms = map[string]room{
 	"schema":                    {300, []string{"source", "source/idx"}},
 	"source/flat":               {480, []string{"source/idx"}},
 	"source/picture":            {470, []string{"source/idx"}},
-	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},   // goal 1300
-	"source/arrow":              {2010, []string{"source", "source/columnar", "source/idx"}},                           // goal 1700
+	"source/columnar":           {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},            // goal 1300
+	"source/arrow":              {2010, []string{"source", "source/columnar", "source/idx"}},                                    // goal 1700
 	"source/parquet":            {2940, []string{"schema", "shell", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
 	"source/csv":                {1690, []string{"schema", "source", "source/compressed", "source/flat", "source/idx"}},
 	"source/png":                {900, []string{"schema", "shell", "source", "source/idx", "source/picture"}},
