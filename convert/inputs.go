@@ -207,7 +207,7 @@ func mixed(a, b string, tablesFirst bool) error {
 		a, b = b, a
 	}
 	return usagef("%s is not read as IDX and %s is, expected inputs of one format", shownPath(a), shownPath(b)).
-		WithHint("give one at a time; or make IDX files first: idxport convert %s -o idx=DIR/", shell.Path(a))
+		WithHint("make IDX files first: idxport convert %s -o idx=DIR/", shell.Path(a))
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.

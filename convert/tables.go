@@ -140,7 +140,7 @@ func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open
 	if readableOnce(f) {
 		_ = t.Close() // read-only: an error does not matter
 		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("save it to a file first; Parquet and CSV outputs do not need the number, except for --take and for --rows that count from the end")
+			WithHint("save it to a file first, and convert that")
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // read-only: an error does not matter; its memory is free before it is opened again

@@ -113,7 +113,7 @@ func (c *chain) add(path string, t source.Table) error {
 		c.options.Like = columns
 	default:
 		if message := difference(c.columns, columns); message != "" {
-			return fault.New(fault.Malformed, "%s as in %s", message, c.paths[0]).In(path).WithHint("all files of one table must have the same columns; move the others away")
+			return fault.New(fault.Malformed, "%s as in %s", message, c.paths[0]).In(path).WithHint("move the files with other columns away")
 		}
 	}
 	c.paths, c.rows = append(c.paths, path), append(c.rows, rows)

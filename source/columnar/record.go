@@ -32,7 +32,7 @@ func (r *resolver) images(c *Column, f *Field) error {
 		}
 		first, err := r.First.Value(c.Fields[0], HubBytes)
 		if e := (*fault.Error)(nil); errors.Is(err, ErrNull) && errors.As(err, &e) {
-			return e.WithHint("the image is not in this file, only its path; write the bytes into the table")
+			return e.WithHint("write the bytes of the images, not their paths, into the table")
 		}
 		if err != nil {
 			return err

@@ -89,7 +89,7 @@ func (c *chain) advance() error {
 	_ = previous.Close() // read-only: an error does not matter
 	if !slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
 		return fault.New(fault.Usage, "found the columns %s, expected %s as in the previous files", described(t.Columns()), described(c.columns)).In(path).
-			WithHint("all files of one table must have the same columns; move the others away, or give the type of the values with --dtype")
+			WithHint("move the files with other columns away, or give the type of the values with --dtype")
 	}
 	return nil
 }

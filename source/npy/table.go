@@ -121,7 +121,7 @@ func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.payload()
 	return fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %v %s",
-		found, end, h.number, display.Shape(h.shape)).At(end).WithHint("the file is damaged, or holds several arrays; save each in a file of its own")
+		found, end, h.number, display.Shape(h.shape)).At(end).WithHint("if the file holds several arrays, save each in a file of its own")
 }
 
 // Columns returns the one column.
