@@ -1,0 +1,158 @@
+package house
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A measure is a size of the whole project. Its limit is what stands today and is only ever
+// lowered; the goal is where the design ends.
+type measure struct {
+	name        string
+	limit, goal int
+	count       func(tracked map[string][]byte) int // of the text of all tracked files, by path
+}
+
+var measures = []measure{
+	{"lines of product Go", 43_267, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 33_028, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 16_743, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"words of README and docs", 16_445, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"folders at the top", 17, 12, topFolders},
+	{"targets of the Makefile", 44, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
+	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
+	{"flags of convert", 41, 34, convertFlags},
+	{"lines of product Go over 120 columns", 670, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 1_485, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+}
+
+// TestTheHouseOnlyShrinks holds every measure at or below its limit, and demands that a limit is
+// lowered once it is a twentieth above what stands.
+func TestTheHouseOnlyShrinks(t *testing.T) {
+	t.Parallel()
+	tracked := trackedFiles(t)
+	for _, m := range measures {
+		n := m.count(tracked)
+		t.Logf("%-40s %6d  limit %6d  goal %6d", m.name, n, m.limit, m.goal)
+		switch most := max(m.limit, m.goal); {
+		case n == 0 && m.goal > 0:
+			t.Errorf("%s: found none: the count is broken", m.name)
+		case n > most:
+			t.Errorf("%s: found %d, expected at most %d: take them from what is there", m.name, n, most)
+		case most > m.goal && 20*(most-n) > most:
+			t.Errorf("%s: found %d: lower the limit of %d", m.name, n, most)
+		}
+	}
+}
+
+// trackedFiles returns the text of every file that git tracks, but for images and samples.
+func trackedFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	list, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]byte{}
+	for _, name := range strings.FieldsFunc(string(list), func(r rune) bool { return r == 0 }) {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // deleted, and not yet committed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[name] = text
+	}
+	return found
+}
+
+func isTest(path string) bool { return strings.HasSuffix(path, "_test.go") }
+
+func isProduct(path string) bool {
+	return strings.HasSuffix(path, ".go") && !isTest(path) && !strings.HasPrefix(path, "test/")
+}
+
+func isOtherGo(path string) bool { return strings.HasSuffix(path, ".go") && !isProduct(path) }
+
+func isProgram(path string) bool {
+	return strings.HasPrefix(path, "test/") && !isTest(path) && programs.MatchString(path)
+}
+
+var programs = regexp.MustCompile(`\.(go|py|mjs|js|java|rs|c)$`)
+
+func isDocument(path string) bool {
+	return path == "README.md" || strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md")
+}
+
+// total adds up what count says of the files that are chosen.
+func total(files map[string][]byte, chosen func(path string) bool, count func(text []byte) int) (n int) {
+	for path, text := range files {
+		if chosen(path) {
+			n += count(text)
+		}
+	}
+	return n
+}
+
+func lines(files map[string][]byte, chosen func(path string) bool) int {
+	return total(files, chosen, func(text []byte) int { return bytes.Count(text, []byte("\n")) })
+}
+
+func words(files map[string][]byte, chosen func(path string) bool) int {
+	return total(files, chosen, func(text []byte) int { return len(bytes.Fields(text)) })
+}
+
+// long counts the lines of more than 120 columns, with a tab stop every 4 columns.
+func long(files map[string][]byte, chosen func(path string) bool) int {
+	return total(files, chosen, func(text []byte) (n int) {
+		for line := range strings.Lines(string(text)) {
+			if columns(strings.TrimSuffix(line, "\n")) > 120 {
+				n++
+			}
+		}
+		return n
+	})
+}
+
+func matches(text []byte, pattern string) int {
+	return len(regexp.MustCompile(pattern).FindAll(text, -1))
+}
+
+func topFolders(files map[string][]byte) int {
+	found := map[string]bool{}
+	for path := range files {
+		if top, _, inFolder := strings.Cut(path, "/"); inFolder && !strings.HasPrefix(top, ".") {
+			found[top] = true
+		}
+	}
+	return len(found)
+}
+
+// convertFlags counts the rows of the table of flags of convert in docs/cli.md.
+func convertFlags(files map[string][]byte) int {
+	_, section, _ := strings.Cut(string(files["docs/cli.md"]), "<!-- flags of convert -->")
+	section, _, _ = strings.Cut(section, "<!-- /flags of convert -->")
+	return matches([]byte(section), "(?m)^\\| `-")
+}
+
+func TestMeasuresAreCounted(t *testing.T) {
+	t.Parallel()
+	files := map[string][]byte{
+		"a/a.go": []byte("package a\n\n\t// " + strings.Repeat("x", 114) + "\n"), "a/a_test.go": []byte("package a\n"),
+		"test/b/b.go": []byte("package b\n\n"), "README.md": []byte("two words\n"),
+		"docs/cli.md": []byte("<!-- flags of convert -->\n| `--a` | b |\n| `--c` | d |\n<!-- /flags of convert -->\n| `--e` |\n"),
+	}
+	found := []int{lines(files, isProduct), lines(files, isTest), lines(files, isProgram), words(files, isDocument),
+		topFolders(files), convertFlags(files), long(files, isProduct), long(files, isOtherGo)}
+	for i, want := range []int{3, 1, 2, 25, 3, 2, 1, 0} {
+		if found[i] != want {
+			t.Errorf("measure %d: found %d, expected %d", i, found[i], want)
+		}
+	}
+}
