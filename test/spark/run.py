@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 # Each module has a process of its own, with one JVM: local-cluster and speculation are settings of the whole session.
-MODULES = ["test_inputs", "test_read", "test_objects", "test_write", "test_cluster", "test_speculation"]
+MODULES = ["test_inputs", "test_read", "test_objects", "test_cluster", "test_speculation"]
 
 # The tests of --quick. The objects come first: the JVM that all share keeps the environment in which it was started,
 # with the server's key.
@@ -30,10 +30,7 @@ QUICK = [
     "test_objects.Values.test_mnist",
     "test_objects.Versions.test_replaced_before_the_action",
     "test_read.Values.test_types_ranks_layouts",
-    "test_write.Written.test_mnist_filtered",
-    "test_write.Attempts.test_only_the_committed_attempt_shows",
     "test_cluster.Killed.test_executor_killed_while_reading",
-    "test_cluster.Killed.test_executor_killed_while_writing",
 ]
 
 

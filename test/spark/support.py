@@ -67,9 +67,12 @@ def read(path: Path) -> np.ndarray:
     return np.frombuffer(data, form, offset=4 + 4 * data[3]).reshape(shape)
 
 
-def read_parts(folder: Path, suffix: str) -> np.ndarray:
-    """A column of what the writer left, in the order of the parts."""
-    return np.concatenate([read(path) for path in sorted(folder.glob(f"part-*-{suffix}"))])
+def column(rows: list[Any], name: str, expected: np.ndarray) -> np.ndarray:
+    """A column of collected rows, in the form and shape that is expected. Bytes are little-endian."""
+    values = [row[name] for row in rows]
+    if isinstance(values[0], (bytes, bytearray)):
+        return np.frombuffer(b"".join(values), expected.dtype.newbyteorder("<")).reshape(expected.shape)
+    return np.array(values, expected.dtype).reshape(expected.shape)
 
 
 def equal(found: np.ndarray, expected: np.ndarray) -> bool:
@@ -310,7 +313,3 @@ class SparkCase(Case):
         from idxport.spark import IdxDataSource
 
         return IdxDataSource(CaseInsensitiveDict({"binary": program(), **options}))
-
-    def save(self, frame: DataFrame, folder: Path | str, mode: str = "append", **options: str) -> None:
-        """Write a frame by the data source."""
-        frame.write.format("idx").mode(mode).options(**options).save(str(folder))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import unittest
 
-import numpy as np
 from pyspark.sql import functions as sql
 
-from support import MNIST, Slow, SparkCase, beside, descendants, equal, expected_sums, kill, pixel_sums, random, read, read_parts, running, started, wait_for, write
-
+from support import MNIST, Slow, SparkCase, beside, descendants, expected_sums, kill, pixel_sums, read, running, started, wait_for
 
 # Parts of the command lines of the executors' JVMs, and of their Python processes, which run the programs.
 EXECUTOR, WORKER = "CoarseGrainedExecutorBackend", "pyspark.daemon"
@@ -70,29 +68,6 @@ class Killed(SparkCase):
 
     def test_program_killed_while_reading(self) -> None:
         self.check_sums(self.slow.path)
-
-    def check_write(self, victim: str) -> None:
-        values, out = random("int32", (60_000, 3)), self.folder / "out"
-        ids = write(self.folder / "ids", "int32", np.arange(60_000))
-        data = write(self.folder / "data", "int32", values)
-        frame = self.spark.read.format("idx").options(columns=f"id={ids},x={data}", rowsPerPartition="5000").load()
-        # The writer's program is slow: attempts are killed while they make their files. The killing is done in the
-        # other thread, as Spark finds Python data sources only in threads with an active session.
-        killed = beside(lambda: self.kill_midway(victim))
-        frame.write.format("idx").mode("append").option("binary", self.slow.path).save(str(out))
-        killed()
-        self.assertGreater(len(self.slow.starts()), 12)
-        self.assertTrue(np.array_equal(read_parts(out, "id-idx1-int"), np.arange(60_000)))
-        self.assertTrue(equal(read_parts(out, "x-idx2-int"), values))
-        self.assertEqual(len(os.listdir(out)), 25)
-        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
-        self.assert_no_program_runs()
-
-    def test_executor_killed_while_writing(self) -> None:
-        self.check_write(EXECUTOR)
-
-    def test_python_worker_killed_while_writing(self) -> None:
-        self.check_write(WORKER)
 
     def test_cancelled_job_ends_its_programs(self) -> None:
         slow = Slow(self.folder / "slower", delayed="any", delay=120)

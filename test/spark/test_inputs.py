@@ -45,7 +45,7 @@ class Resolved(Case):
     def test_one_file_as_two_columns(self) -> None:
         f, g = write(self.folder / "f", "uint8", random("uint8", (9,))), write(self.folder / "g", "uint8", random("uint8", (9,), 1))
         inputs = self.resolve(columns=f"x={f},y={f},z={g}")
-        self.assertEqual([file.path for file in inputs.segments[0].files], [f, f, g])
+        self.assertEqual([file.path for file in inputs.files], [f, f, g])
         for chosen, files in (("y", [f]), ("z", [g]), ("x,z", [f, g])):
             options = {"binary": program(), "select": chosen}
             reader = _read.IdxReader(_read.table_schema(inputs, options), inputs, options)
@@ -72,18 +72,6 @@ class Resolved(Case):
         for rows, dtype in ((7, "uint8"), (5, "int16")):
             write(path, "uint8", random("uint8", (5,)))
             self.replaced("seen", lambda: write(path, dtype, random(dtype, (rows,))), path=str(path))
-
-    def test_parts_that_come_meanwhile(self) -> None:
-        values = random("uint8", (5,))
-        write(self.folder / "part-00000-x-idx1-ubyte", "uint8", values)
-        (self.folder / "_SUCCESS").touch()
-        self.replaced("_part", lambda: write(self.folder / "part-00001-x-idx1-ubyte", "uint8", values), path=str(self.folder))
-        self.assertEqual(self.resolve(path=str(self.folder)).rows, 10)
-
-    def test_parts_without_the_sign_of_success(self) -> None:
-        write(self.folder / "part-00000-x-idx1-ubyte", "uint8", random("uint8", (5,)))
-        with self.fails("has parts but no _SUCCESS"):
-            self.resolve(path=str(self.folder))
 
     def test_what_a_url_says_is_not_shown(self) -> None:
         for columns in ("x=s3://b/k?secret=one,two", "one,x=s3://b/k?secret=two", "x?one"):

@@ -162,10 +162,6 @@ class Refusals(ObjectCase):
         with self.fails(f"s3://idx/{self.key('x')}", "not found"):
             frame.count()
 
-    def test_writing(self) -> None:
-        with self.fails("save into a folder that the driver and every executor see", "idxport plan"):
-            self.save(self.spark.range(3).selectExpr("cast(id as int) n"), storage.url(self.key("out")))
-
 
 if __name__ == "__main__":
     unittest.main()

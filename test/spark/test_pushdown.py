@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from support import Slow, SparkCase, equal, random, read_parts, table, write
+from support import Slow, SparkCase, column, equal, random, table, write
 
 
 class Pushdown(SparkCase):
@@ -64,10 +64,10 @@ class Newer(SparkCase):
     def test_types(self) -> None:
         values, columns = table(self.folder, 50)
         for layout in ("list", "nested", "binary"):
-            frame = self.spark.read.format("idx").options(columns=columns, layout=layout).load()
-            frame.write.format("idx").mode("overwrite").save(str(self.folder / "out"))
+            rows = self.load(columns=columns, layout=layout).collect()
             for name, expected in values.items():
-                self.assertTrue(equal(read_parts(self.folder / "out", f"{name}-*"), expected), (name, layout))
+                self.assertTrue(equal(column(rows, name, expected), expected), (name, layout))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -15,7 +15,7 @@ import numpy as np
 from pyspark.sql.types import ShortType, StructField, StructType
 
 from idxport.spark import IdxDataSource, IdxError
-from support import DTYPES, MNIST, SparkCase, equal, expected_sums, pixel_sums, program, random, read, table, write
+from support import DTYPES, MNIST, SparkCase, column, equal, expected_sums, pixel_sums, program, random, read, table, write
 
 
 class Values(SparkCase):
@@ -29,15 +29,11 @@ class Values(SparkCase):
             self.assertEqual(frame.rdd.getNumPartitions(), 3)
             for name, expected in values.items():
                 with self.subTest(column=name, layout=layout):
-                    _, form, kind = DTYPES[name.split("_")[0]]
+                    kind = DTYPES[name.split("_")[0]][2]
                     depth = 0 if expected.ndim == 1 or layout == "binary" else 1 if layout == "list" else expected.ndim - 1
                     kind = "binary" if layout == "binary" and expected.ndim > 1 else kind
                     self.assertEqual(frame.schema[name].dataType.simpleString(), "array<" * depth + kind + ">" * depth)
-                    if kind == "binary":
-                        found = np.frombuffer(b"".join(row[name] for row in rows), form.replace(">", "<")).reshape(expected.shape)
-                    else:
-                        found = np.array([row[name] for row in rows], form).reshape(expected.shape)
-                    self.assertTrue(equal(found, expected))
+                    self.assertTrue(equal(column(rows, name, expected), expected))
 
     def test_spark_image(self) -> None:
         images = random("uint8", (20, 5, 7))
@@ -218,6 +214,12 @@ class Refusals(SparkCase):
                 self.direct(**options)
         with self.fails("unknown option colums"):
             self.load(path=self.path, colums="x").collect()
+
+    def test_writing(self) -> None:
+        for mode in ("append", "overwrite"):
+            with self.fails("the data source idx only reads", "write Parquet", "idxport convert frame -o idx=FOLDER/"):
+                self.spark.range(3).write.format("idx").mode(mode).save(str(self.folder / "out"))
+        self.assertFalse((self.folder / "out").exists())
 
     def test_no_program(self) -> None:
         with mock.patch.dict(os.environ, {"PATH": "/nowhere", "IDXPORT": ""}), mock.patch("idxport._program._folders", return_value=()):

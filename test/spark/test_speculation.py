@@ -14,10 +14,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import numpy as np
 import pyspark
 
-from support import MNIST, Case, Slow, expected_sums, pixel_sums, read, read_parts, session, stop, wait_for, write
+from support import MNIST, Case, Slow, expected_sums, pixel_sums, read, session, stop, wait_for
 
 HOSTS = ("127.0.0.2", "127.0.0.3")
 
@@ -60,18 +59,6 @@ class Speculation(Case):
         images, labels = read(MNIST / "train-images-idx3-ubyte"), read(MNIST / "train-labels-idx1-ubyte")
         self.assertEqual(pixel_sums(frame), expected_sums(images, labels))
         self.assertEqual(slow.starts().count("10000-20000"), 2)
-        self.assert_no_program_runs()
-
-    def test_write(self) -> None:
-        # The program of the first attempt waits before it writes.
-        slow = Slow(self.folder / "slow", delayed="any", delay=900)
-        ids = write(self.folder / "ids", "int32", np.arange(60_000))
-        frame = spark.read.format("idx").options(columns=f"id={ids}", rowsPerPartition="10000").load()
-        frame.write.format("idx").mode("append").option("binary", slow.path).save(str(self.folder / "out"))
-        self.assertGreater(len(slow.starts()), 6)
-        self.assertTrue(np.array_equal(read_parts(self.folder / "out", "id-idx1-int"), np.arange(60_000)))
-        self.assertEqual(len(os.listdir(self.folder / "out")), 7)
-        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
         self.assert_no_program_runs()
 
 

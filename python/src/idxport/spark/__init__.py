@@ -1,8 +1,7 @@
-"""A data source for Apache Spark 4 that reads and writes IDX files, the format of MNIST and its relatives.
+"""A data source for Apache Spark 4 that reads IDX files, the format of MNIST and its relatives.
 
     spark.dataSource.register(IdxDataSource)
     spark.read.format("idx").option("images", path).option("labels", path).load()
-    frame.write.format("idx").mode("append").save(folder)
 
 The work is done by the program idxport, one process for each partition, which sends Arrow record batches through a
 pipe. docs/spark.md of the project lists the options. The main invariant: load() records the identity of the files,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +15,6 @@ from ._objects import SCHEMES, Object, is_url
 
 # The blocks of a file in its digest, and their size in bytes: evenly spread, with the first and the last one.
 _BLOCKS, _BLOCK = 16, 4096
-
-# The codes of IDX's data types, and the sizes of their elements in bytes.
-_SIZES = {0x08: 1, 0x09: 1, 0x0B: 2, 0x0C: 4, 0x0D: 4, 0x0E: 8}
 
 
 @dataclass(frozen=True)
@@ -78,16 +74,3 @@ def local(path: str) -> str:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", path):
         raise IdxError(f"a URL that begins with {path.partition(':')[0]}://: expected a path, or a URL of {', '.join(SCHEMES)}; Hadoop's s3a: is s3: here")
     return os.path.abspath(path)
-
-
-def header(head: bytes) -> tuple[int, tuple[int, ...]] | None:
-    """The code of the data type and the dimensions in the first bytes of an IDX file; None if they are not a header."""
-    if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _SIZES or len(head) < 4 + 4 * head[3]:
-        return None
-    return head[2], struct.unpack_from(f">{head[3]}I", head, 4)
-
-
-def plain_header(path: str) -> tuple[int, tuple[int, ...]] | None:
-    """The header of an IDX file that is not compressed."""
-    with open(path, "rb") as file:
-        return header(file.read(4 + 4 * 255))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._program import IdxError, IdxWarning, find_program, run
-from ._files import File, plain_header, readable, seen
+from ._files import File, readable, seen
 from ._objects import Object, Parameters, is_url
 
 LAYOUTS = ("list", "nested", "binary", "spark-image")
@@ -32,40 +31,17 @@ _OPTIONS = (
     *_FLAGS,
 )  # fmt: skip
 
-# The parts that the writer leaves, as sets of columns.
-PART = re.compile(r"(part-\d+)-(.+)-idx\d+-[a-z]+")
-ROLES = {"images": "image", "labels": "label"}
-
-
-@dataclass(frozen=True)
-class Segment:
-    """Files with the same rows. Most tables have one segment; a folder of the writer has one for each part."""
-
-    inputs: tuple[str, ...]  # arguments of the program, with the parameters of URLs
-    files: tuple[File | Object, ...]
-    rows: int
-
 
 @dataclass(frozen=True)
 class Inputs:
     """A table as load() saw it."""
 
-    segments: tuple[Segment, ...]
+    arguments: tuple[str, ...]  # of the program, with the parameters of URLs
+    files: tuple[File | Object, ...]  # of the arguments
+    rows: int
     schema: pa.Schema  # of the Arrow stream
-    homes: Mapping[str, str]  # column → file, where a file has one column
+    homes: Mapping[str, str]  # column → argument, where each has one column
     flags: tuple[str, ...]  # of every run
-
-    @property
-    def rows(self) -> int:
-        """Of all segments."""
-        return sum(segment.rows for segment in self.segments)
-
-
-def check_names(options: Mapping[str, str], known: tuple[str, ...]) -> None:
-    """Refuse unknown options: a misspelt one must not be ignored."""
-    for name in options:
-        if name.lower() not in {option.lower() for option in known}:
-            raise IdxError(f"unknown option {name}; there are {', '.join(sorted(known))}")
 
 
 def truth(options: Mapping[str, str], name: str) -> bool:
@@ -83,45 +59,35 @@ def words(value: str) -> list[str]:
 
 def resolve(options: Mapping[str, str]) -> Inputs:
     """Find the files and read their headers. Raises IdxError, with the program's message if it refuses them."""
-    check_names(options, _OPTIONS)
+    for name in options:  # a misspelt one must not be ignored
+        if name.lower() not in {option.lower() for option in _OPTIONS}:
+            raise IdxError(f"unknown option {name}; there are {', '.join(sorted(_OPTIONS))}")
     binary = find_program(options.get("binary"))
     named, paths = _columns(options), _paths(options)
     if bool(named) == bool(paths):
         raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
     parameters = Parameters([*named.values(), *paths])
     given = [f"{name}={parameters.added(path)}" for name, path in named.items()] or [parameters.added(path) for path in paths]
-    parts = _parts(paths[0]) if len(paths) == 1 else []
     flags = _flags(options)
-    look = (binary, parts[0] if parts else given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
+    look = (binary, given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
     schema, report = _look(*look)
     # Tasks get the name of the data set, or none: they need not detect it again, by a hash of the labels.
     if "dataset" not in options:
         flags += ("--dataset", (schema.metadata or {}).get(b"idx.dataset", b"none").decode())
-    homes: dict[str, str] = {}
-    if parts:
-        first, *others = (_part(part) for part in parts)
-        segments = (first, *(_like(first, other) for other in others))
-    else:
-        segments = (_segment(given if named else None, parameters, report),)
-        columns, inputs = [entry["column"] for entry in report["inputs"]], segments[0].inputs
-        if sorted(columns) == sorted(schema.names) and len(columns) == len(inputs):
-            homes = dict(zip(columns, inputs))
+    # One file may be several columns: then it is one argument, unless the columns are named.
+    found = {entry["path"]: seen(entry) for entry in report["inputs"]}
+    files = tuple(found[entry["path"]] for entry in report["inputs"]) if named else tuple(found.values())
+    arguments = tuple(given if named else (parameters.added(readable(path)) for path in found))
+    columns, homes = [entry["column"] for entry in report["inputs"]], {}
+    if sorted(columns) == sorted(schema.names) and len(columns) == len(arguments):
+        homes = dict(zip(columns, arguments))
     # The ETag of an object belongs to the version that was read. A local file is identified after its header was
     # read: it may have been replaced in between.
-    if any(isinstance(file, File) for segment in segments for file in segment.files):
+    if any(isinstance(file, File) for file in files):
         again, now = _look(*look)
-        if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"] or (parts and _parts(paths[0]) != parts):
+        if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"]:
             raise IdxError(f"{report['inputs'][0]['path']}, or what belongs to it, was replaced while load() looked at it: load it again")
-    return Inputs(segments, schema, homes, flags)
-
-
-def _segment(named: list[str] | None, parameters: Parameters, report: Mapping[str, Any]) -> Segment:
-    """The table of a report. files is parallel to inputs, also if one file is several columns."""
-    entries = {entry["path"]: entry for entry in report["inputs"]}
-    files = {path: seen(entry) for path, entry in entries.items()}
-    if named:
-        return Segment(tuple(named), tuple(files[entry["path"]] for entry in report["inputs"]), _rows(report))
-    return Segment(tuple(parameters.added(readable(path)) for path in files), tuple(files.values()), _rows(report))
+    return Inputs(arguments, files, _rows(report), schema, homes, flags)
 
 
 def _columns(options: Mapping[str, str]) -> dict[str, str]:
@@ -180,36 +146,3 @@ def without_rows(command: list[str]) -> tuple[bytes, dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdxWarning)
         return run(command, tied=True)
-
-
-def _parts(folder: str) -> list[list[str]]:
-    """The parts in a folder of the writer, each as its columns; empty for other folders."""
-    parts: dict[str, list[str]] = {}
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        match = PART.fullmatch(name)
-        if match:
-            parts.setdefault(match[1], []).append(f"{ROLES.get(match[2], match[2])}={os.path.join(folder, name)}")
-    if parts and not os.path.exists(os.path.join(folder, "_SUCCESS")):
-        raise IdxError(f"{folder}: has parts but no _SUCCESS, which the writer makes last: parts may be missing")
-    return list(parts.values())
-
-
-def _part(inputs: list[str]) -> Segment:
-    files = tuple(File.at(argument.partition("=")[2]) for argument in inputs)
-    head = plain_header(files[0].path)
-    if head is None:
-        raise IdxError(f"{files[0].path}: no IDX file")
-    return Segment(tuple(inputs), files, head[1][0])
-
-
-def _like(first: Segment, other: Segment) -> Segment:
-    """A part, if it has the columns, types and shapes of the first."""
-    names: list[list[str | None]] = []
-    kinds: list[list[Any]] = []
-    for segment in (first, other):
-        names.append([argument.partition("=")[0] for argument in segment.inputs])
-        heads = [plain_header(file.path) for file in segment.files]
-        kinds.append([head and (head[0], head[1][1:]) for head in heads])
-    if names[0] != names[1] or kinds[0] != kinds[1]:
-        raise IdxError(f"{other.files[0].path}: columns {names[1]} of {kinds[1]}, where the first part has {names[0]} of {kinds[0]}")
-    return other

@@ -35,11 +35,10 @@ _MAX_RANGES = 64
 class Range(InputPartition):
     """A partition: rows of files and objects with their identity."""
 
-    inputs: tuple[str, ...]
+    arguments: tuple[str, ...]
     files: tuple[File | Object, ...]
-    start: int  # within the files
+    start: int
     stop: int
-    first: int  # of the whole table
 
 
 def table_schema(inputs: Inputs, options: Mapping[str, str]) -> StructType:
@@ -73,8 +72,8 @@ class IdxReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """Rows of about 64 MiB, or the number of the option rowsPerPartition; of a compressed file all rows."""
         step = self._step
-        pruned = [self._pruned(segment.inputs, segment.files) for segment in self._inputs.segments]
-        packed = [file.path for _, files in pruned for file in files if file.sequential]
+        arguments, files = self._pruned()
+        packed = [file.path for file in files if file.sequential]
         if packed and not self._explicit:
             step = max(self._inputs.rows, 1)
             if self._inputs.rows > self._step:
@@ -84,13 +83,9 @@ class IdxReader(DataSourceReader):
                     stacklevel=2,
                 )
         found: list[InputPartition] = []
-        base = 0
-        for segment, (inputs, files) in zip(self._inputs.segments, pruned):
-            for start, stop in self._ranges:
-                start, stop = max(start, base), min(stop, base + segment.rows)
-                found += [Range(inputs, files, row - base, min(row + step, stop) - base, row) for row in range(start, stop, step)]
-            base += segment.rows
-        return found or [Range((), (), 0, 0, 0)]  # without a partition Spark makes one of None
+        for start, stop in self._ranges:
+            found += [Range(arguments, files, row, min(row + step, stop)) for row in range(start, stop, step)]
+        return found or [Range((), (), 0, 0)]  # without a partition Spark makes one of None
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The batches of one run. Raises IdxError if the files have changed, the run fails, or rows are missing."""
@@ -100,14 +95,14 @@ class IdxReader(DataSourceReader):
         files = [file for file in partition.files if isinstance(file, File)]
         for file in files:
             file.check(self._times)
-        row = partition.first
+        row = partition.start
         with contextlib.closing(self._batches(partition)) as batches:
             for batch in batches:
                 yield self._finished(batch, row)
                 row += batch.num_rows
-        if row != partition.first + partition.stop - partition.start:
+        if row != partition.stop:
             names = ", ".join(file.path for file in partition.files)
-            raise IdxError(f"rows {partition.start}:{partition.stop} of {names}: found {row - partition.first} rows")
+            raise IdxError(f"rows {partition.start}:{partition.stop} of {names}: found {row - partition.start} rows")
         for file in files:
             file.check(self._times)  # nor changed meanwhile
 
@@ -119,7 +114,7 @@ class IdxReader(DataSourceReader):
 
         def command(rows: str) -> list[str]:
             # One worker: there is one task for each core, and turning IDX into Arrow takes no more.
-            return [binary, "convert", *partition.inputs, "--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags]
+            return [binary, "convert", *partition.arguments, "--rows", rows, "-o", "arrows=-", "--quiet", "--json", "--workers", "1", *self._inputs.flags]
 
         def check(report: Mapping[str, Any]) -> None:
             for each in objects:
@@ -160,14 +155,14 @@ class IdxReader(DataSourceReader):
         chosen = [self._inputs.schema.field(name) for name in self._schema.names if name in self._inputs.schema.names]
         return pa.schema(chosen)
 
-    def _pruned(self, inputs: tuple[str, ...], files: tuple[File | Object, ...]) -> tuple[tuple[str, ...], tuple[File | Object, ...]]:
+    def _pruned(self) -> tuple[tuple[str, ...], tuple[File | Object, ...]]:
         """The files of the columns that are read; at least one, for the row index alone."""
-        homes = {argument.partition("=")[0]: argument for argument in inputs} if len(self._inputs.segments) > 1 else self._inputs.homes
+        arguments, files, homes = self._inputs.arguments, self._inputs.files, self._inputs.homes
         if not homes:
-            return inputs, files
+            return arguments, files
         names = [name for name in self._inputs.schema.names if name in self._schema.names] or self._inputs.schema.names[-1:]
-        kept = [i for i, argument in enumerate(inputs) if argument in {homes[name] for name in names}]
-        return tuple(inputs[i] for i in kept), tuple(files[i] for i in kept)
+        kept = [i for i, argument in enumerate(arguments) if argument in {homes[name] for name in names}]
+        return tuple(arguments[i] for i in kept), tuple(files[i] for i in kept)
 
 
 class FilteringReader(IdxReader):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceWriter
 from pyspark.sql.types import StructType
 
+from .._program import IdxError
 from ._inputs import Inputs, resolve, truth
 from ._read import IdxReader, reader_class, table_schema
-from ._write import IdxWriter
 
 
 class IdxDataSource(DataSource):
@@ -31,9 +31,10 @@ class IdxDataSource(DataSource):
         """A reader of the columns of a schema: that of schema(), or one written by hand with fewer columns."""
         return reader_class(truth(self.options, "pushFilters"))(schema, self._resolved(), self.options)
 
-    def writer(self, schema: StructType, overwrite: bool) -> IdxWriter:
-        """A writer into a folder."""
-        return IdxWriter(schema, overwrite, self.options)
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Refuse to write, and say what does."""
+        hint = 'write Parquet, frame.write.parquet("frame"), and convert that: idxport convert frame -o idx=FOLDER/'
+        raise IdxError("the data source idx only reads", 64, "usage", hint=hint)
 
     def _resolved(self) -> Inputs:
         if self._inputs is None:
