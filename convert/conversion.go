@@ -53,8 +53,8 @@ func newConversion(o Options, r *Report) (*conversion, error) {
 	}
 	c.Target = o.Target
 	c.Overwrite = c.Overwrite || c.IfChanged
-	if c.RowsPerFile < 0 || c.FileSize < 0 {
-		return nil, usagef("found --rows-per-file %d and --file-size %d, expected neither below 0", c.RowsPerFile, c.FileSize)
+	if c.RowsPerFile < 0 {
+		return nil, usagef("--rows-per-file %d, expected at least 0", c.RowsPerFile)
 	}
 	paths := make([]string, len(o.Outputs))
 	for i, arg := range o.Outputs {
@@ -101,7 +101,7 @@ func (o *conversion) makes(match func(formats.Format) bool) bool {
 }
 
 // sharded reports whether outputs are spread over several files.
-func (o *conversion) sharded() bool { return o.RowsPerFile > 0 || o.FileSize > 0 }
+func (o *conversion) sharded() bool { return o.RowsPerFile > 0 }
 
 // isHub reports whether outputs of f have the layout of the Hugging Face Hub.
 func (o *conversion) isHub(f formats.Format) bool {
@@ -135,7 +135,6 @@ func (o *conversion) checkUsed() error {
 			return f.Images || f.Layouts != nil && err == nil && l.Images()
 		}},
 		{"rows-per-file", o.RowsPerFile > 0, formats.List(splittable), splittable},
-		{"file-size", o.FileSize > 0, formats.List(splittable), splittable},
 	} {
 		if flag.given && !o.makes(flag.used) {
 			return usagef("no output uses --%s: it is for %s", flag.name, flag.outputs)

@@ -71,7 +71,6 @@ type Target struct {
 	Verify       bool
 	Checksum     bool // report the SHA-256 of outputs
 	RowsPerFile  int64
-	FileSize     int64 // bytes
 	Compression  []string
 	Layout       []string
 	CSVStyle     string

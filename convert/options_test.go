@@ -34,7 +34,6 @@ func TestOptionsAreChecked(t *testing.T) {
 		"seed":              func(o *Options) { o.Seed = 1 },
 		"channels":          func(o *Options) { o.Channels = "both" },
 		"rows per file":     func(o *Options) { o.RowsPerFile = -1 },
-		"file size":         func(o *Options) { o.FileSize = -1 },
 		"a bad output":      func(o *Options) { o.Outputs = []string{"s3://"} },
 		"compression":       func(o *Options) { o.Compression = []string{"gzip=1"} },
 		"layout":            func(o *Options) { o.Layout = []string{"flat"} },

@@ -192,7 +192,7 @@ type stream struct{ io.Writer }
 func (d *stream) check(o *conversion, out *output) error {
 	switch {
 	case out.sharding != nil:
-		return usagef("standard output cannot be many files").WithHint("name a folder, or leave out --rows-per-file and --file-size")
+		return usagef("standard output cannot be many files").WithHint("name a folder, or leave out --rows-per-file")
 	case o.IfChanged:
 		return usagef("--if-changed: standard output is never up to date").WithHint("leave out --if-changed, or name a file")
 	case o.Verify:
@@ -355,10 +355,10 @@ func (o *conversion) openParts(out *output) (*parts.Sink, error) {
 		return nil, err
 	}
 	perFile := *out.pass.schema
-	if o.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > o.RowsPerFile) {
+	if o.sharded() && (perFile.Rows < 0 || perFile.Rows > o.RowsPerFile) {
 		perFile.Rows = o.RowsPerFile // row groups depend on it
 	}
-	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: o.RowsPerFile, Size: o.FileSize,
+	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: o.RowsPerFile,
 		First: out.pass.first, Checksum: o.Checksum}
 	return parts.New(subfolder, out.pass.schema, options, func(to io.Writer) (sink.Sink, error) {
 		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)

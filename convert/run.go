@@ -243,7 +243,7 @@ const formatVersion = 4
 // findUnchanged sets the upToDateKey of each output, a hash over its inputs and everything else
 // that its bytes depend on, and reports whether all outputs exist and have these keys.
 func (r *run) findUnchanged() (unchanged bool, err error) {
-	common := fmt.Sprintf("%d %s %d %d", formatVersion, Version, r.RowsPerFile, r.FileSize)
+	common := fmt.Sprintf("%d %s %d", formatVersion, Version, r.RowsPerFile)
 	if r.Classes != "" {
 		fingerprint, err := publish.Fingerprint(r.Classes)
 		if err != nil {

@@ -39,8 +39,6 @@ type Splitter interface {
 	// Next ends the output, as Close does, and begins another in w. It is called between steps,
 	// from the goroutine that runs them.
 	Next(w io.Writer) error
-	// Buffered returns approximately how many bytes of the output are in memory, not yet written.
-	Buffered() int64
 }
 
 // A Noter has notes for the user about its output, such as which columns it leaves out.

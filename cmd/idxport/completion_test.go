@@ -42,7 +42,7 @@ func TestCompletion(t *testing.T) {
 
 		{"convert", "", "", true},
 		{"convert x", "--ro", "--rows-per-file --rows", false},
-		{"convert x", "-", "--help --output -o --to --overwrite --rows-per-file --file-size --if-changed --verify --checksum --split --dataset --classes " +
+		{"convert x", "-", "--help --output -o --to --overwrite --rows-per-file --if-changed --verify --checksum --split --dataset --classes " +
 			"--transpose --invert --reshape --shape --dtype --header --byte-order --salvage --max-record-bytes --columns --rows --where --holdout --stratify --shuffle --seed --take --layout --compression --csv-style --class-column " +
 			"--label-column --class-folders --metadata-csv --channels --quiet -q --json --log-format --progress --workers", false},
 		{"convert -- x", "--ro", "", true},

@@ -80,9 +80,6 @@ func outputFlags() []flagSpec {
 		{name: "rows-per-file", placeholder: "N", commands: "convert", heading: headingOutput, often: true, usage: "split every output into files of N rows",
 			detail: "Each output becomes a folder of part files and an empty file named _SUCCESS; in the layout huggingface, the files are shards in data/. Only for " + splittable() + ".",
 			bounds: [2]int64{1, 0}, to: func(s *settings) any { return &s.RowsPerFile }},
-		{name: "file-size", placeholder: "SIZE", commands: "convert", heading: headingOutput, usage: "split every output into files of about SIZE",
-			detail: "Like --rows-per-file, but by size, such as 128MB or 64MiB. M and MB are 10^6 bytes, Mi and MiB are 2^20. A file ends after the first batch (about 1 MB of input) that brings it to SIZE or more.",
-			parse:  func(s *settings, text string) (err error) { s.FileSize, err = parseSize("file-size", text); return err }},
 		{name: "if-changed", commands: "convert", heading: headingOutput, often: true, usage: "do nothing if the outputs are up to date",
 			detail: "Outputs are up to date if an earlier run with --if-changed made them from the same inputs with the same options. To find out, such a run leaves an empty hidden file beside each output, with a hash of the inputs and options in its name. " +
 				"If any output is not up to date, all outputs are replaced, as with --overwrite.",
@@ -350,29 +347,6 @@ func (f flagSpec) checkRange(n int64) error {
 func parseTo(s *settings, text string) error {
 	s.To = strings.Split(text, ",")
 	return nil
-}
-
-// units are the units of --file-size.
-var units = map[string]int64{"B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
-	"KI": 1 << 10, "KIB": 1 << 10, "MI": 1 << 20, "MIB": 1 << 20, "GI": 1 << 30, "GIB": 1 << 30, "TI": 1 << 40, "TIB": 1 << 40}
-
-// parseSize reads a number of bytes such as 128MB. It must have a unit, because 128 would often
-// mean megabytes.
-func parseSize(flag, text string) (int64, error) {
-	digits := strings.TrimRight(text, "BKMGTIbkmgti ")
-	unit, known := units[strings.ToUpper(strings.TrimSpace(text[len(digits):]))]
-	n, err := strconv.ParseFloat(digits, 64)
-	if digits == text && n >= 1 && n < math.MaxInt64 {
-		e := usagef("--%s %s has no unit", flag, text)
-		if n >= 1e5 { // too large for megabytes
-			return 0, e.WithHint("--%s %sB", flag, text)
-		}
-		return 0, e.WithHint("--%s %sMB; for bytes, --%[1]s %[2]sB", flag, text)
-	}
-	if !known || err != nil || !(n*float64(unit) >= 1 && n*float64(unit) < math.MaxInt64) {
-		return 0, usagef("--%s %q is not a size", flag, text).WithHint("for example --%s 128MB, or 64MiB", flag)
-	}
-	return int64(n * float64(unit)), nil
 }
 
 // parseShape reads dimensions such as -1x28x28, the value of a flag.

@@ -164,9 +164,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return s.start()
 }
 
-// Buffered implements sink.Splitter: nothing is buffered.
-func (s *Sink) Buffered() int64 { return 0 }
-
 // writeDictionaries writes the dictionaries of all columns that have one. arrow-go numbers the
 // dictionaries of a schema from 0, depth first; here only top-level columns have one.
 func (s *Sink) writeDictionaries() error {

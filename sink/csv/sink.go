@@ -189,9 +189,6 @@ func (s *Sink) Next(w io.Writer) error {
 	return nil
 }
 
-// Buffered implements sink.Splitter: nothing is buffered.
-func (s *Sink) Buffered() int64 { return 0 }
-
 // A cursor renders a batch piece by piece.
 type cursor struct {
 	fields     []field

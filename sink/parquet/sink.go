@@ -248,7 +248,3 @@ func (s *Sink) Next(w io.Writer) error {
 	s.rows, s.groups, s.indexes = 0, nil, nil
 	return s.out.write([]byte(magic))
 }
-
-// Buffered implements sink.Splitter. It returns the size of all that waits for the end of the row
-// group.
-func (s *Sink) Buffered() int64 { return s.buffered }

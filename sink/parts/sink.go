@@ -21,8 +21,7 @@ const MaxParts = 100_000
 type Options struct {
 	Stem      string // the beginning of names, such as "part"
 	Extension string // the end of names, such as ".parquet"
-	Rows      int64  // maximum rows of a file; 0 for no limit
-	Size      int64  // a file of at least this many bytes gets no further batch; 0 for no limit
+	Rows      int64  // rows of every file but the last; 0 for one file
 	First     int64  // index of the table's first row
 	Checksum  bool   // compute the SHA-256 of every file
 }
@@ -91,7 +90,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// cut splits b at the rows where files end because they have Options.Rows rows.
+// cut splits b at the rows where files end.
 func (s *Sink) cut(b schema.Batch) []schema.Batch {
 	var pieces []schema.Batch
 	for s.options.Rows > 0 {
@@ -119,10 +118,9 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 // full.
 func (s *Sink) append(step func() error, rows int64) error {
 	last := s.parts[len(s.parts)-1]
-	full := s.options.Rows > 0 && last.Rows+rows > s.options.Rows || s.options.Size > 0 && last.file.Count()+s.inner.Buffered() >= s.options.Size
-	if full && last.Rows > 0 {
+	if last.Rows > 0 && last.Rows == s.options.Rows {
 		if len(s.parts) == MaxParts {
-			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("allow more rows or bytes per file with --rows-per-file or --file-size")
+			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("allow more rows in each file with --rows-per-file")
 		}
 		w, err := s.beginFile()
 		if err != nil {

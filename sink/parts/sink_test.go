@@ -73,10 +73,10 @@ func openParquet(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	for _, o := range []parts.Options{{Rows: 7}, {Rows: 64}, {Size: 1}, {Rows: 100, Size: 100_000}} {
+	for _, o := range []parts.Options{{Rows: 7}, {Rows: 64}} {
 		for name, open := range map[string]func(*schema.Schema) func(io.Writer) (sink.Sink, error){"csv": openCSV, "parquet": openParquet} {
 			o.Stem, o.Extension = "part", "."+name
-			t.Run(fmt.Sprintf("%s %d rows %d bytes", name, o.Rows, o.Size), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %d rows", name, o.Rows), func(t *testing.T) {
 				t.Parallel()
 				sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
 					class, finish := newFolder(t)
@@ -176,48 +176,6 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestSize checks that every file but the last reaches the size with its last batch, and not
-// before. A row takes 12 bytes.
-func TestSize(t *testing.T) {
-	t.Parallel()
-	s, batches := numbers(0, 100, 8)
-	for size, rows := range map[int64]int{1: 8, 96: 8, 97: 16, 192: 16, 193: 24, 1 << 20: 100} {
-		files, _ := write(t, parts.Options{Size: size}, s, batches)
-		if joined := strings.Join(files, ""); joined != text(0, 100) {
-			t.Errorf("%d bytes: found %q", size, joined)
-		}
-		if want := (100-1)/rows + 1; len(files) != want {
-			t.Errorf("%d bytes: found %d files, expected %d", size, len(files), want)
-		}
-	}
-}
-
-// TestRowsAndSize checks that no file exceeds the limit of rows if an earlier file ended because of
-// its size. A row takes 16 bytes in the first batch, 8 in the others.
-func TestRowsAndSize(t *testing.T) {
-	t.Parallel()
-	s, batches := numbers(0, 40, 8)
-	for i, b := range batches {
-		for k := range b.Columns[0] {
-			b.Columns[0][k] = 1
-			if i == 0 {
-				b.Columns[0][k] = 101
-			}
-		}
-	}
-	_, all := write(t, parts.Options{Rows: 10, Size: 100}, s, batches)
-	rows := int64(0)
-	for _, p := range all {
-		rows += p.Rows
-		if p.Rows < 1 || p.Rows > 10 {
-			t.Errorf("%s has %d rows, expected 1 to 10", p.Name, p.Rows)
-		}
-	}
-	if rows != 40 || all[0].Rows != 8 {
-		t.Errorf("found %d rows, %d in the first file, expected 40 and 8", rows, all[0].Rows)
-	}
-}
-
 func TestNoRows(t *testing.T) {
 	t.Parallel()
 	s, _ := numbers(0, 0, 8)
@@ -261,7 +219,6 @@ func (f failing) Encode(_ context.Context, b schema.Batch) (func() error, error)
 	return func() error { return f.fails("step") }, f.fails("encode")
 }
 func (f failing) Next(io.Writer) error { return f.fails("next") }
-func (f failing) Buffered() int64      { return 0 }
 func (f failing) Close() error         { return f.fails("close") }
 func (failing) Notes() []string        { return []string{"made of nothing"} }
 

@@ -167,6 +167,3 @@ func (s *Sink) Next(w io.Writer) error {
 	s.out = w
 	return nil
 }
-
-// Buffered implements sink.Splitter: nothing is buffered.
-func (s *Sink) Buffered() int64 { return 0 }
