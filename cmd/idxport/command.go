@@ -73,7 +73,7 @@ func onUsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 }
 
 // otherNames maps flag names of other programs to ours.
-var otherNames = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "file-size": "--rows-per-file", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
+var otherNames = map[string]string{"format": "--to", "force": "--overwrite", "replace": "--overwrite", "file-size": "--rows-per-file", "log-format": "--json", "limit": "--take", "head": "--take", "val-split": "--holdout", "validation-split": "--holdout", "test-size": "--holdout", "random-seed": "--seed", "filter": "--where", "range": "--rows",
 	"output-dir": "--output", "outdir": "--output", "compress": "--compression", "repair": "--salvage", "recover": "--salvage", "threads": "--workers", "jobs": "--workers", "silent": "--quiet", "select": "--columns", "usecols": "--columns"}
 
 // commandsWith returns the names of the commands that have a flag called name: "convert, verify".

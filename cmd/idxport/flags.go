@@ -16,9 +16,9 @@ import (
 // settings holds the values of the flags of all commands.
 type settings struct {
 	convert.Options
-	images, scale       int64
-	quiet, json         bool
-	logFormat, progress string
+	images, scale int64
+	quiet, json   bool
+	progress      string
 }
 
 // Headings of flags in the help text, in the order in which they are shown.
@@ -214,10 +214,9 @@ func runFlags() []flagSpec {
 		{name: "quiet q", commands: inputCommands, heading: headingRun, often: true, usage: "print no messages but warnings and errors",
 			to: func(s *settings) any { return &s.quiet }},
 		{name: "json", commands: inputCommands, heading: headingRun, often: true, usage: "print a JSON report to standard output",
-			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error.",
-			to:     func(s *settings) any { return &s.json }},
-		{name: "log-format", placeholder: "FORMAT", commands: inputCommands, heading: headingRun, preset: "text", usage: "format of messages: text (default) or json",
-			choices: []string{"text", "json"}, to: func(s *settings) any { return &s.logFormat }},
+			detail: "The report is one object on one line, even after a failure. If standard output carries data, it is the last line of standard error. " +
+				"Messages on standard error are JSON, too, an object on each line.",
+			to: func(s *settings) any { return &s.json }},
 		{name: "progress", placeholder: "WHEN", commands: inputCommands, heading: headingRun, preset: "auto", usage: "show progress: auto (default), always or never",
 			detail:  "With auto, it is shown if standard error is a terminal.",
 			choices: []string{"auto", "always", "never"}, to: func(s *settings) any { return &s.progress }},

@@ -216,31 +216,3 @@ func TestJSONOfInspect(t *testing.T) {
 		t.Errorf("found %+v with exit code %d: infinities and NaNs have no place in JSON", o, code)
 	}
 }
-
-// TestLogLinesAreJSON demands that every line of --log-format json is an object with a time, a
-// level and a message.
-func TestLogLinesAreJSON(t *testing.T) {
-	t.Parallel()
-	for name, args := range map[string][]string{
-		"success":          {filepath.Join(samples, "hostile", "truncated.idx"), "--salvage"},
-		"failure":          {filepath.Join(samples, "hostile", "truncated.idx")},
-		"failure and json": {filepath.Join(samples, "hostile", "truncated.idx"), "--json"},
-		"usage":            {filepath.Join(samples, "hostile", "truncated.idx"), "--rows", "x"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var stdout, stderr bytes.Buffer
-			run(slices.Concat([]string{"idxport", "convert"}, args, []string{"-o", filepath.Join(t.TempDir(), "x.csv"), "--log-format", "json"}),
-				strings.NewReader(""), &stdout, &stderr)
-			if stderr.Len() == 0 {
-				t.Error("found no lines")
-			}
-			for line := range strings.Lines(stderr.String()) {
-				var entry struct{ Time, Level, Message string }
-				if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" || entry.Message == "" {
-					t.Errorf("found %q: %v, expected an object", line, err)
-				}
-			}
-		})
-	}
-}

@@ -10,33 +10,8 @@ import (
 	"time"
 )
 
-// TestEveryLogLineIsAnObject runs all runs of the schema again with --log-format json: every line
-// of standard error is an object with a time, a level and a message, and no more than a hint.
-func TestEveryLogLineIsAnObject(t *testing.T) {
-	t.Parallel()
-	progress := jsonRun{"progress", 64, []string{"convert", "x", "-o", "OUT", "--progress", "sometimes"}}
-	for _, test := range append(jsonRuns(), progress) {
-		if !test.parsed() {
-			continue
-		}
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			var stdout, stderr bytes.Buffer
-			args := slices.Concat([]string{"idxport"}, test.in(t.TempDir()), []string{"--log-format", "json"})
-			if code := run(args, strings.NewReader(""), &stdout, &stderr); code != test.exit {
-				t.Errorf("found exit code %d, expected %d", code, test.exit)
-			}
-			for line := range strings.Lines(stderr.String()) {
-				checkLogLine(t, line)
-			}
-			if test.exit != 0 && !strings.Contains(stderr.String(), `"level":"error"`) {
-				t.Errorf("found no error in %s", &stderr)
-			}
-		})
-	}
-}
-
-// checkLogLine demands an object as --log-format json writes them.
+// checkLogLine demands a message as --json writes it: an object with a time, a level, a message and
+// no more than a hint.
 func checkLogLine(t *testing.T, line string) {
 	t.Helper()
 	entry := map[string]string{}

@@ -41,10 +41,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !errors.As(err, &done) { // no command began
 		r := p.newReport(commandOf(args))
 		r.settings.json = slices.Contains(args, "--json")
-		i := slices.Index(args, "--log-format")
-		if slices.Contains(args, "--log-format=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json" {
-			r.settings.logFormat = "json"
-		}
 		errors.As(r.end(err), &done)
 	}
 	return done.code

@@ -19,7 +19,7 @@ import (
 const reportVersion = 1
 
 // A report collects the results of a run and shows them: as lines on standard error while it runs,
-// and with --json as one object at the end.
+// which are JSON with --json, and then as one object at the end.
 type report struct {
 	SchemaVersion int    `json:"schema_version"`
 	Status        string `json:"status"` // "ok", "unchanged" or "error"
@@ -39,44 +39,57 @@ func (p *program) newReport(command string) *report {
 	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, settings: new(settings), start: time.Now()}
 }
 
-// end shows the end of a run: the JSON object with --json, and the error, if there is one.
+// end shows the end of a run: the error, if there is one, and with --json the object.
 func (r *report) end(err error) error {
+	r.showError(err)
 	if r.settings.json {
-		r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
-		if r.Unchanged != nil && len(r.Outputs) == 0 {
-			r.Status = "unchanged"
-		}
-		if err != nil {
-			r.Status, r.Error = "error", describeError(err)
-		}
-		if makeLegible(reflect.ValueOf(r)) {
-			r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
-		}
-		out := r.program.stdout
-		if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }) {
-			out = r.program.stderr
-		}
-		if _, werr := fmt.Fprintln(out, display.JSON(r)); err == nil {
+		if werr := r.writeObject(err); err == nil && werr != nil {
+			r.showError(werr)
 			err = werr
 		}
 	}
+	if err != nil {
+		return reported{exitCode(err)}
+	}
+	if len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
+		fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
+	}
+	return nil
+}
+
+// showError shows the error that ends a run. If the reader of standard output has gone, nothing is
+// shown, as by other filters.
+func (r *report) showError(err error) {
 	switch {
-	case err == nil:
-		if len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
-			fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
-		}
-		return nil
-	case exitCode(err) == exitReaderGone: // silent, as other filters are
-	case r.logsJSON():
+	case err == nil || exitCode(err) == exitReaderGone:
+	case r.settings.json:
 		r.logJSON("error", display.Printable(err.Error()), display.Printable(fault.HintOf(err)))
 	default:
 		printError(r.program.stderr, err)
 	}
-	return reported{exitCode(err)}
 }
 
-// logsJSON reports whether messages are written as JSON.
-func (r *report) logsJSON() bool { return r.settings.logFormat == "json" }
+// writeObject writes the report of a run that ended with err. If standard output carries data, the
+// object goes to standard error.
+func (r *report) writeObject(err error) error {
+	r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
+	if r.Unchanged != nil && len(r.Outputs) == 0 {
+		r.Status = "unchanged"
+	}
+	if err != nil {
+		r.Status, r.Error = "error", describeError(err)
+	}
+	if makeLegible(reflect.ValueOf(r)) {
+		r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
+	}
+	out := r.program.stdout
+	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }
+	if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout) {
+		out = r.program.stderr
+	}
+	_, err = fmt.Fprintln(out, display.JSON(r))
+	return err
+}
 
 // events returns callbacks that show messages and progress.
 func (r *report) events() convert.Events {
@@ -87,7 +100,7 @@ func (r *report) events() convert.Events {
 		}
 		switch {
 		case r.settings.quiet && !warning:
-		case r.logsJSON():
+		case r.settings.json:
 			r.logJSON(level, text, "")
 		default:
 			fmt.Fprintf(r.program.stderr, "%s: %s\n", level, text)
@@ -105,11 +118,11 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
 }
 
-// print writes a line about a result; level is its level in a JSON log.
+// print writes a line about a result; level is its level with --json.
 func (r *report) print(level, line string) {
 	switch {
 	case r.settings.quiet:
-	case r.logsJSON():
+	case r.settings.json:
 		r.logJSON(level, display.Printable(line), "")
 	default:
 		fmt.Fprintln(r.program.stderr, display.Printable(line))
@@ -148,7 +161,7 @@ func (r *report) wrote(o convert.Output, first bool) {
 	for _, line := range lines {
 		r.print("wrote", line)
 	}
-	if !r.settings.quiet && !r.logsJSON() && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
+	if !r.settings.quiet && !r.settings.json && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
 	}
 }
@@ -212,7 +225,7 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.settings.quiet && !r.logsJSON() && r.settings.progress != "never" && terminal(r.program.stderr)
+	return !r.settings.quiet && !r.settings.json && r.settings.progress != "never" && terminal(r.program.stderr)
 }
 
 // lines returns a display that prints a line from time to time.
@@ -227,7 +240,7 @@ func (r *report) lines(title string, total int64) func(int64) {
 		if total > 0 {
 			text += fmt.Sprintf(" of %s (%d%%)", display.Thousands(total), 100*n/total)
 		}
-		if r.logsJSON() {
+		if r.settings.json {
 			r.logJSON("progress", text, "")
 			return
 		}

@@ -31,12 +31,6 @@ func (r jsonRun) in(out string) (args []string) {
 	return args
 }
 
-// parsed reports whether the command line can be read so far that what it says of --log-format
-// counts.
-func (r jsonRun) parsed() bool {
-	return r.exit != exitUsage || slices.Contains(r.args, "-o") && !slices.Contains(r.args, "--log-format")
-}
-
 // jsonRuns are runs of all commands; those that need a process, a lock or a device are in
 // TestReportOfEveryExitCode.
 func jsonRuns() []jsonRun {
@@ -74,7 +68,7 @@ func jsonRuns() []jsonRun {
 		{"an unknown flag", 64, []string{"convert", "--frobnicate"}},
 		{"an unknown command", 64, []string{"frobnicate"}},
 		{"a command without reports", 64, []string{"version"}},
-		{"an unknown value", 64, []string{"convert", fashion, "-o", "OUT", "--log-format", "xml"}},
+		{"an unknown value", 64, []string{"convert", fashion, "-o", "OUT", "--progress", "sometimes"}},
 		{"bad data", 65, []string{"convert", hostile("trailing-byte.idx"), "-o", "OUT/x.csv"}},
 		{"a bad checksum", 65, []string{"convert", hostile("crc.idx.gz"), "-o", "OUT/x.csv"}},
 		{"no input", 66, []string{"convert", "OUT/none", "-o", "OUT/x.csv"}},
@@ -89,8 +83,16 @@ func TestReportsFollowTheSchema(t *testing.T) {
 	for _, test := range jsonRuns() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			stdout, code := ownJSON(test.in(t.TempDir())...)
-			follows(t, schema, stdout, code, test.exit)
+			var stdout, stderr bytes.Buffer
+			args := slices.Concat([]string{"idxport"}, test.in(t.TempDir()), []string{"--json"})
+			code := run(args, strings.NewReader(""), &stdout, &stderr)
+			follows(t, schema, stdout.Bytes(), code, test.exit)
+			for line := range strings.Lines(stderr.String()) {
+				checkLogLine(t, line)
+			}
+			if (test.exit != 0) != strings.Contains(stderr.String(), `"level":"error"`) {
+				t.Errorf("found the messages %s with exit code %d", &stderr, code)
+			}
 		})
 	}
 }

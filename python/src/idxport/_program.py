@@ -172,7 +172,7 @@ def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> t
 def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
     """Return the report of a run, or raise its error."""
     report: dict[str, Any] = {}
-    for line in (output, *reversed(said.splitlines())):  # after a failure, lines of text follow it
+    for line in (output, *reversed(said.splitlines())):  # it may be on standard error, after messages
         if line.startswith(b'{"schema_version"'):
             with contextlib.suppress(ValueError):
                 report = json.loads(line)
