@@ -130,7 +130,7 @@ func (o *conversion) checkUsed() error {
 		{"class-folders", o.ClassFolders != "", "PNG folders", folder},
 		{"class-column", o.ClassColumn, formats.List(classColumn), classColumn},
 		{"metadata-csv", o.MetadataCSV, "PNG folders", folder},
-		{"channels", o.Channels != "", "PNG folders, tar, and the layouts huggingface and spark-image", func(f formats.Format) bool {
+		{"channels", o.Channels != "", "PNG folders, tar, and the layout huggingface", func(f formats.Format) bool {
 			l, err := layout.Get(o.formatOptions(f).Layout)
 			return f.Images || f.Layouts != nil && err == nil && l.Images()
 		}},

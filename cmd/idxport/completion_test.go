@@ -71,7 +71,7 @@ func TestCompletion(t *testing.T) {
 		{"convert x --compression", "arrow=", "arrow=none arrow=lz4 arrow=zstd", false},
 		{"convert x --compression", "csv=", "csv=none csv=gzip csv=zstd", false},
 		{"convert x --compression", "png=", "", false},
-		{"convert x --layout", "", "list nested tensor fixed-binary binary spark-image huggingface columns parquet= arrow= arrows=", false},
+		{"convert x --layout", "", "list nested tensor fixed-binary binary huggingface columns parquet= arrow= arrows=", false},
 		{"convert x", "--layout=arrow=fix", "--layout=arrow=fixed-binary", false},
 		{"convert x --csv-style", "", "kaggle kaggle1 rowxcol pjreddie matrix", false},
 		{"convert x --dataset", "n", "none", false},

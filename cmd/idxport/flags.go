@@ -179,7 +179,7 @@ func formatFlags() []flagSpec {
 	choices := convert.Choices
 	return []flagSpec{
 		{name: "layout", placeholder: "NAME", commands: "convert", heading: headingFormat, often: true, usage: "how tensors are stored in Parquet and Arrow",
-			detail: "NAME is list (default), nested, tensor, fixed-binary, binary, spark-image, huggingface or columns: see idxport formats. " +
+			detail: "NAME is list (default), nested, tensor, fixed-binary, binary, huggingface or columns: see idxport formats. " +
 				"FORMAT=NAME applies to one format; the flag may be repeated.",
 			to: func(s *settings) any { return &s.Layout }},
 		{name: "compression", placeholder: "CODEC", commands: "convert", heading: headingFormat, often: true, usage: "codec: Parquet (default zstd), Arrow (default none)",
@@ -203,7 +203,7 @@ func formatFlags() []flagSpec {
 			detail: "Its columns are file_name, label, class (where class names are known) and the other scalar columns.",
 			to:     func(s *settings) any { return &s.MetadataCSV }},
 		{name: "channels", placeholder: "WHERE", commands: "convert preview", heading: headingFormat, usage: "channels of colour images: last (default) or first",
-			detail:  "Images are H×W×3 with last, and 3×H×W with first. Used by PNG, tar, preview, and the layouts huggingface and spark-image.",
+			detail:  "Images are H×W×3 with last, and 3×H×W with first. Used by PNG, tar, preview, and the layout huggingface.",
 			choices: choices("channels"), to: func(s *settings) any { return &s.Channels }},
 	}
 }

@@ -189,7 +189,6 @@ func TestContract(t *testing.T) {
 		"binary":      {Layout: "binary"},
 		"nested":      {Layout: "nested"},
 		"tensor":      {Layout: "tensor"},
-		"spark-image": {Layout: "spark-image", Compression: "lz4"},
 		"huggingface": {Layout: "huggingface", Compression: "lz4"},
 		"columns":     {Layout: "columns", Compression: "zstd"},
 	} {
@@ -406,7 +405,7 @@ func TestNegativeSamples(t *testing.T) {
 func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
-	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4, "spark-image": 6*4 + 28*28*3, "huggingface": 2*4 + 28*28*3} {
+	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4, "huggingface": 2*4 + 28*28*3} {
 		k, err := New(io.Discard, s, Options{Layout: layoutName})
 		if err != nil {
 			t.Fatal(err)

@@ -1,9 +1,7 @@
 package layout
 
 import (
-	"bytes"
 	"encoding/binary"
-	"math"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // group represents c as an optional struct of members, an optional group in Parquet. Members are
@@ -56,66 +53,6 @@ func group(c source.Column, members ...Column) Column {
 		return array.NewData(kind, rows, []*memory.Buffer{nil}, children, 0, 0)
 	}
 	return made
-}
-
-// openCVModes are OpenCV's types for pixels of 1, 3 and 4 unsigned bytes, by number of channels:
-// CV_8UC1, CV_8UC3, CV_8UC4.
-var openCVModes = [...]int{1: 0, 3: 16, 4: 24}
-
-// sparkImage is the layout spark-image: the struct of Spark's ImageSchema
-// (org.apache.spark.ml.image). Its pixels are row by row, gray or in the order blue, green, red,
-// alpha. The origin is empty, as in pyspark's ImageSchema.toImage.
-func (l Layout) sparkImage(c source.Column) ([]Column, error) {
-	p, err := l.image(c)
-	if err != nil {
-		return nil, err
-	}
-	size := p.Size()
-	if size > math.MaxInt32 {
-		return nil, l.tooLarge(c, size, "bytes")
-	}
-	origin := text(variable("origin", 0))
-	origin.Data = func(_ []byte, rows int) arrow.ArrayData {
-		return arrayOf(arrow.BinaryTypes.String, rows, offsets(rows, 0), nil)
-	}
-	pixels := variable("data", size)
-	if p.Channels > 1 {
-		pixels.Allocates += size
-		pixels.Data = func(data []byte, rows int) arrow.ArrayData {
-			swapped := make([]byte, len(data))
-			for i := range rows {
-				blueFirst(p, swapped[i*size:(i+1)*size], data[i*size:(i+1)*size])
-			}
-			return arrayOf(arrow.BinaryTypes.Binary, rows, offsets(rows, size), swapped)
-		}
-		pixels.Leaves[0].Values = func(data []byte, rows int) []byte {
-			values := prefixed(data, rows, size)
-			for i := range rows {
-				blueFirst(p, values[i*(lengthSize+size)+lengthSize:][:size], data[i*size:(i+1)*size])
-			}
-			return values
-		}
-	}
-	return []Column{group(c, origin, constant("height", p.Height), constant("width", p.Width),
-		constant("nChannels", p.Channels), constant("mode", openCVModes[p.Channels]), pixels)}, nil
-}
-
-// constant returns a column with the same INT32 in every row. As a scalar, it has a dictionary of
-// one value, so its pages are tiny.
-func constant(name string, value int) Column {
-	c := primitive(name, idx.Int32, arrow.Metadata{}, func(_ []byte, rows int) []byte {
-		return bytes.Repeat(binary.LittleEndian.AppendUint32(nil, uint32(value)), rows)
-	})
-	c.Allocates, c.Leaves[0].Allocates = 4, true
-	return c
-}
-
-// blueFirst writes record to pixels with the first and third sample of every pixel swapped.
-func blueFirst(p images.Image, pixels, record []byte) {
-	p.Pixels(pixels, record)
-	for i := 0; i+2 < len(pixels); i += p.Channels {
-		pixels[i], pixels[i+2] = pixels[i+2], pixels[i]
-	}
 }
 
 // huggingFace is the layout huggingface: a struct of a PNG file and a null path, as Hugging Face's

@@ -22,45 +22,43 @@ import (
 func TestChannelsFirst(t *testing.T) {
 	t.Parallel()
 	const height, width, rows = 2, 3, 2
-	for _, name := range []string{"spark-image", "huggingface"} {
-		for _, channels := range []int{1, 3, 4} {
-			var planes, pixels []byte
-			for row := range rows {
-				sample := func(y, x, c int) byte { return byte(row*100 + y*30 + x*10 + c) }
-				for c := range channels {
-					for y := range height {
-						for x := range width {
-							planes = append(planes, sample(y, x, c))
-						}
-					}
-				}
+	for _, channels := range []int{1, 3, 4} {
+		var planes, pixels []byte
+		for row := range rows {
+			sample := func(y, x, c int) byte { return byte(row*100 + y*30 + x*10 + c) }
+			for c := range channels {
 				for y := range height {
 					for x := range width {
-						for c := range channels {
-							pixels = append(pixels, sample(y, x, c))
-						}
+						planes = append(planes, sample(y, x, c))
 					}
 				}
 			}
-			before := bytes.Clone(planes)
-			s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{channels, height, width}}}}
-			made, _, err := Represent(s, name, "first")
-			if err != nil {
-				t.Fatalf("%s, %d channels: %v", name, channels, err)
-			}
-			last := one(t, name, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{height, width, channels}})
-			found, expected := array.MakeFromData(made[0].Data(planes, rows)), array.MakeFromData(last.Data(pixels, rows))
-			if !array.Equal(found, expected) {
-				t.Errorf("%s, %d channels: found %v, expected %v", name, channels, found, expected)
-			}
-			for i, leaf := range made[0].Leaves {
-				if values, want := leaf.Values(planes, rows), last.Leaves[i].Values(pixels, rows); !bytes.Equal(values, want) {
-					t.Errorf("%s, %d channels, %v: found the values %x, expected %x", name, channels, leaf.Path, values, want)
+			for y := range height {
+				for x := range width {
+					for c := range channels {
+						pixels = append(pixels, sample(y, x, c))
+					}
 				}
 			}
-			if !bytes.Equal(planes, before) {
-				t.Errorf("%s, %d channels: the batch was changed", name, channels)
+		}
+		before := bytes.Clone(planes)
+		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{channels, height, width}}}}
+		made, _, err := Represent(s, "huggingface", "first")
+		if err != nil {
+			t.Fatalf("%d channels: %v", channels, err)
+		}
+		last := one(t, "huggingface", source.Column{Name: "x", DType: idx.Uint8, Shape: []int{height, width, channels}})
+		found, expected := array.MakeFromData(made[0].Data(planes, rows)), array.MakeFromData(last.Data(pixels, rows))
+		if !array.Equal(found, expected) {
+			t.Errorf("%d channels: found %v, expected %v", channels, found, expected)
+		}
+		for i, leaf := range made[0].Leaves {
+			if values, want := leaf.Values(planes, rows), last.Leaves[i].Values(pixels, rows); !bytes.Equal(values, want) {
+				t.Errorf("%d channels, %v: found the values %x, expected %x", channels, leaf.Path, values, want)
 			}
+		}
+		if !bytes.Equal(planes, before) {
+			t.Errorf("%d channels: the batch was changed", channels)
 		}
 	}
 }
@@ -143,82 +141,26 @@ func TestHuggingFaceRefusesNegativeValues(t *testing.T) {
 	}
 }
 
-// TestSparkImage writes images of 1×2 pixels. The modes are OpenCV's (core/hal/interface.h), the
-// order of the samples is ImageSchema's.
-func TestSparkImage(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		shape    []int
-		record   string
-		channels int32
-		mode     int32
-		want     string
-	}{
-		"gray":        {[]int{1, 2}, "ab", 1, 0, "ab"},
-		"one channel": {[]int{1, 2, 1}, "ab", 1, 0, "ab"},
-		"RGB":         {[]int{1, 2, 3}, "rgbRGB", 3, 16, "bgrBGR"},
-		"RGBA":        {[]int{1, 2, 4}, "rgbaRGBA", 4, 24, "bgraBGRA"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			column := one(t, "spark-image", source.Column{Name: "image", DType: idx.Uint8, Shape: test.shape})
-			data := []byte(test.record + strings.ToUpper(test.record))
-			before := bytes.Clone(data)
-			images := array.MakeFromData(column.Data(data, 2)).(*array.Struct)
-			pixels := images.Field(5).(*array.Binary)
-			for row, want := range []string{test.want, strings.ToUpper(test.want)} {
-				if found := string(pixels.Value(row)); found != want {
-					t.Errorf("row %d: found the pixels %q, expected %q", row, found, want)
-				}
-				for i, want := range []int32{1, 2, test.channels, test.mode} {
-					if found := images.Field(1 + i).(*array.Int32).Value(row); found != want {
-						t.Errorf("row %d: found %d in field %d, expected %d", row, found, 1+i, want)
-					}
-				}
-				if origin := images.Field(0).(*array.String); origin.IsNull(row) || origin.Value(row) != "" {
-					t.Errorf("row %d: found the origin %s, expected an empty one", row, origin.ValueStr(row))
-				}
-			}
-			size := string(byte(len(test.want))) + "\x00\x00\x00"
-			if found := column.Leaves[5].Values(data, 2); string(found) != size+test.want+size+strings.ToUpper(test.want) {
-				t.Errorf("found the values %q of Parquet, expected the same pixels after their lengths", found)
-			}
-			if found := column.Leaves[4].Values(data, 2); !bytes.Equal(found, []byte{byte(test.mode), 0, 0, 0, byte(test.mode), 0, 0, 0}) {
-				t.Errorf("found the modes % x of Parquet, expected %d twice", found, test.mode)
-			}
-			if !bytes.Equal(data, before) {
-				t.Error("the batch was changed")
-			}
-		})
-	}
-}
-
-// TestImageLayoutsRefuse checks what differs from the errors for PNG files: the layout's name, its
+// TestImageLayoutRefuses checks what differs from the errors for PNG files: the layout's name, its
 // types, and the hint.
-func TestImageLayoutsRefuse(t *testing.T) {
+func TestImageLayoutRefuses(t *testing.T) {
 	t.Parallel()
-	both := []string{"spark-image", "huggingface"}
 	tests := map[string]struct {
-		layouts []string
 		column  source.Column
 		message string
 		hint    string
 	}{
-		"float":            {both, source.Column{DType: idx.Float32, Shape: []int{2, 2}}, `column "x" is float32, expected uint8`, "--layout list"},
-		"int16":            {both[:1], source.Column{DType: idx.Int16, Shape: []int{2, 2}}, "is int16, expected uint8", "--layout list"},
-		"int16 with color": {both[1:], source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
-		"flat images":      {both, source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--reshape -1x3x3"},
-		"channels first":   {both, source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "--channels first"},
-		"no pixels":        {both, source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
+		"float":            {source.Column{DType: idx.Float32, Shape: []int{2, 2}}, `column "x" is float32, expected uint8`, "--layout list"},
+		"int16 with color": {source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
+		"flat images":      {source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--reshape -1x3x3"},
+		"channels first":   {source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "--channels first"},
+		"no pixels":        {source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
 	}
 	for name, test := range tests {
-		for _, layout := range test.layouts {
-			test.column.Name = "x"
-			_, _, err := Represent(&schema.Schema{Columns: []source.Column{test.column}}, layout, "")
-			if !refused(err, test.message, test.hint) {
-				t.Errorf("%s, %s: found %v with the hint %q, expected %q and %q", layout, name, err, fault.HintOf(err), test.message, test.hint)
-			}
+		test.column.Name = "x"
+		_, _, err := Represent(&schema.Schema{Columns: []source.Column{test.column}}, "huggingface", "")
+		if !refused(err, test.message, test.hint) {
+			t.Errorf("%s: found %v with the hint %q, expected %q and %q", name, err, fault.HintOf(err), test.message, test.hint)
 		}
 	}
 }
@@ -250,10 +192,8 @@ func TestFeatures(t *testing.T) {
 	if read := source.HubClasses(map[string]string{source.HubKey: want[1].Value}); !slices.Equal(read["label"], s.Columns[1].Classes) || len(read) != 1 {
 		t.Errorf("read back %q, expected %q", read, s.Columns[1].Classes)
 	}
-	for _, name := range []string{"list", "spark-image"} {
-		if _, other, _ := Represent(s, name, ""); len(other.Meta) != 1 {
-			t.Errorf("%s: found metadata that is not in the schema", name)
-		}
+	if _, other, _ := Represent(s, "list", ""); len(other.Meta) != 1 {
+		t.Error("list: found metadata that is not in the schema")
 	}
 	if f := featureOf(source.Column{Name: "label", DType: idx.Uint8}); f.Type != "Value" || f.DType != "int64" {
 		t.Errorf("a label without class names: found %+v, expected a Value of int64", f)

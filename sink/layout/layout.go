@@ -56,8 +56,6 @@ func layouts() []Layout {
 			Readers: "pyarrow, Spark 3.4 and newer", tensor: Layout.fixedBinary},
 		{Name: "binary", Title: "bytes of variable size, little-endian",
 			Readers: "Ray, TensorFlow I/O, older Spark", tensor: Layout.binary},
-		{Name: "spark-image", Title: "Spark ML's image struct; only for images of uint8",
-			Readers: "Spark ML", tensor: Layout.sparkImage, samples: []idx.DType{idx.Uint8}},
 		{Name: "huggingface", Title: "PNG bytes in each row, with named labels; only for images",
 			Readers: "Hugging Face (load_dataset)", tensor: Layout.huggingFace, samples: []idx.DType{idx.Uint8, idx.Int16},
 			hub: true, Compresses: true},

@@ -79,8 +79,6 @@ func TestTypes(t *testing.T) {
 		{"fixed-binary", idx.Int16, []int{3}, "fixed_size_binary[6]", "required image FIXED_LEN_BYTE_ARRAY(6)"},
 		{"binary", idx.Int16, []int{3}, "binary", "required image BYTE_ARRAY"},
 		{"binary fixed-binary", idx.Float32, []int{4, 0}, "binary", "required image BYTE_ARRAY"},
-		{"spark-image", idx.Uint8, []int{2, 2}, "struct<origin: utf8 nullable, height: int32 nullable, width: int32 nullable, nChannels: int32 nullable, mode: int32 nullable, data: binary nullable> nullable",
-			"optional image, optional origin BYTE_ARRAY STRING, optional height INT32, optional width INT32, optional nChannels INT32, optional mode INT32, optional data BYTE_ARRAY"},
 		{"huggingface", idx.Int16, []int{2, 2}, "struct<bytes: binary nullable, path: utf8 nullable> nullable", picture},
 	}
 	for _, like := range tests[:6] { // a tensor of each type, and then a scalar, which is the same in every layout

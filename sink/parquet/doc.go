@@ -40,7 +40,7 @@
 // order of their labels, so that readers which keep dictionaries get the same codes from every row
 // group. The bounds are those of the names that occur, in byte order.
 //
-// An optional scalar (a label of the layout huggingface, a size in spark-image) is never null: its
+// An optional scalar (a label of the layout huggingface) is never null: its
 // pages have definition levels of one run.
 //
 // # Row groups

@@ -178,7 +178,6 @@ func TestUnsupported(t *testing.T) {
 		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, Options{}},
 		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "fixed-binary"}},
 		{"record of 2 GiB as bytes after a length", source.Column{Shape: []int{math.MaxInt32 - 4}}, Options{Layout: "binary"}},
-		{"image of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "spark-image"}},
 		{"PNG file of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "huggingface"}},
 		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, Options{}},
 	}
@@ -251,7 +250,6 @@ func TestContract(t *testing.T) {
 		"binary":       {Layout: "binary"},
 		"nested":       {Layout: "nested"},
 		"tensor":       {Layout: "tensor"},
-		"spark-image":  {Layout: "spark-image"},
 		"huggingface":  {Layout: "huggingface"},
 		"columns":      {Layout: "columns"},
 	} {
@@ -411,12 +409,9 @@ func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.Fi
 					tb.Fatalf("row %d: found % x, expected % x", row, found, t.Record(i, row))
 				}
 				values = values[1:]
-			case o.Layout == "huggingface":
+			default:
 				checkFile(tb, row, values[:2], t.Record(i, row), c)
 				values = values[2:]
-			default:
-				checkStruct(tb, row, values[:6], t.Record(i, row), c)
-				values = values[6:]
 			}
 		}
 		if len(values) > 0 {
@@ -435,38 +430,14 @@ func checkFile(tb testing.TB, row int, values pq.Row, want []byte, c source.Colu
 	}
 }
 
-// checkStruct checks an image of Spark's.
-func checkStruct(tb testing.TB, row int, values pq.Row, want []byte, c source.Column) {
-	tb.Helper()
-	channels := 1
-	if len(c.Shape) == 3 {
-		channels = c.Shape[2]
-	}
-	mode := map[int]int32{1: 0, 3: 16, 4: 24}[channels]
-	pixels := bytes.Clone(want)
-	for i := 0; channels > 1 && i < len(pixels); i += channels {
-		pixels[i], pixels[i+2] = want[i+2], want[i]
-	}
-	for i, n := range []int32{int32(c.Shape[0]), int32(c.Shape[1]), int32(channels), mode} {
-		if values[1+i].Int32() != n || values[1+i].DefinitionLevel() != 2 {
-			tb.Fatalf("row %d: found %+v in field %d, expected %d", row, values[1+i], 1+i, n)
-		}
-	}
-	if values[0].IsNull() || len(values[0].ByteArray()) != 0 || !bytes.Equal(values[5].ByteArray(), pixels) {
-		tb.Fatalf("row %d: found the origin %+v and the pixels % x, expected an empty one and % x", row, values[0], values[5].ByteArray(), pixels)
-	}
-}
-
 // TestColorImages also ends a row group because of waiting pages: 40 rows of 100×160×3.
 func TestColorImages(t *testing.T) {
 	t.Parallel()
-	for _, layoutName := range []string{"spark-image", "huggingface"} {
-		for _, channels := range []int{1, 3, 4} {
-			written := layouttest.Random(40,
-				source.Column{Name: "label", DType: idx.Uint8},
-				source.Column{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, channels}})
-			checkImages(t, written, Options{Layout: layoutName}, 7)
-		}
+	for _, channels := range []int{1, 3, 4} {
+		written := layouttest.Random(40,
+			source.Column{Name: "label", DType: idx.Uint8},
+			source.Column{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, channels}})
+		checkImages(t, written, Options{Layout: "huggingface"}, 7)
 	}
 }
 
@@ -505,7 +476,7 @@ func TestLabelsHaveBounds(t *testing.T) {
 func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
-	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "spark-image": 4 + 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
+	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
 		k, err := New(io.Discard, s, Options{Layout: layoutName, Compression: "none"})
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // ImagesOnly reports whether the only tensors that the layout holds are images.
 func ImagesOnly(layoutName string) bool {
-	return layoutName == "spark-image" || layoutName == "huggingface"
+	return layoutName == "huggingface"
 }
 
 // RunWriter calls sinktest.RunWriter with the tables that the layout can hold.

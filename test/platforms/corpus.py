@@ -18,7 +18,7 @@ FASHION = TESTDATA / "fashion-mnist"
 IMAGES = FASHION / "t10k-images-idx3-ubyte.gz"
 LABELS = FASHION / "t10k-labels-idx1-ubyte.gz"
 
-LAYOUTS = "list nested tensor fixed-binary binary spark-image huggingface columns".split()
+LAYOUTS = "list nested tensor fixed-binary binary huggingface columns".split()
 STYLES = "kaggle kaggle1 rowxcol pjreddie matrix".split()
 SECONDS = 300
 

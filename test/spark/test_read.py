@@ -35,12 +35,6 @@ class Values(SparkCase):
                     self.assertEqual(frame.schema[name].dataType.simpleString(), "array<" * depth + kind + ">" * depth)
                     self.assertTrue(equal(column(rows, name, expected), expected))
 
-    def test_spark_image(self) -> None:
-        images = random("uint8", (20, 5, 7))
-        frame = self.load(images=write(self.folder / "images", "uint8", images), layout="spark-image")
-        for image, row in zip(images, frame.collect(), strict=True):
-            self.assertEqual((row.image.height, row.image.width, row.image.nChannels, row.image.mode, bytes(row.image.data)), (5, 7, 1, 0, image.tobytes()))
-
     def test_records_of_no_elements(self) -> None:
         path = write(self.folder / "none", "uint8", np.zeros((5, 0, 3), np.uint8))
         self.assertEqual([row.x for row in self.load(columns=f"x={path}").collect()], [[]] * 5)

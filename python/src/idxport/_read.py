@@ -40,7 +40,7 @@ def scan(
         The split to read, such as ``"train"``; needed if the inputs have several.
     layout
         How images are represented: ``"list"``, ``"nested"``, ``"tensor"``, ``"fixed-binary"``,
-        ``"binary"``, ``"spark-image"``, ``"huggingface"`` or ``"columns"``.
+        ``"binary"``, ``"huggingface"`` or ``"columns"``.
     options
         Other flags of ``idxport convert`` with ``_`` for ``-``: ``where=["label=3-7"]``,
         ``shuffle=True``, ``seed=1``, ``take=1000``, ``reshape=(-1, 28, 28)``.

@@ -85,7 +85,7 @@ func fromArrow(schema *arrow.Schema, columns map[string][]arrow.Array, c test, i
 		}
 		if field.Name == "image" || field.Name == "pixel0" {
 			found.kind = field.Type.String()
-			found.exact = strings.Contains(found.kind, names[input.code]) && c.Layout != "spark-image" && c.Layout != "huggingface"
+			found.exact = strings.Contains(found.kind, names[input.code]) && c.Layout != "huggingface"
 		}
 	}
 	if pixels == nil {
@@ -120,7 +120,7 @@ func appendArray(to []byte, values arrow.Array, c test, input idxArray) ([]byte,
 	case array.ExtensionArray:
 		return appendArray(to, a.Storage(), c, input)
 	case *array.Struct:
-		return appendStruct(to, a, c, input)
+		return appendStruct(to, a, input)
 	case *array.FixedSizeBinary:
 		for i := range a.Len() {
 			to = append(to, a.Value(i)...)
@@ -164,28 +164,17 @@ func appendNumbers(to []byte, values arrow.Array, input idxArray) ([]byte, error
 	return to, nil
 }
 
-// appendStruct appends the images of the layouts spark-image and huggingface.
-func appendStruct(to []byte, a *array.Struct, c test, input idxArray) ([]byte, error) {
-	fields := map[string]arrow.Array{}
-	for i, field := range a.DataType().(*arrow.StructType).Fields() {
-		fields[field.Name] = a.Field(i)
+// appendStruct appends the images of the layout huggingface.
+func appendStruct(to []byte, a *array.Struct, input idxArray) (_ []byte, err error) {
+	at, ok := a.DataType().(*arrow.StructType).FieldIdx("bytes")
+	if !ok {
+		return nil, differs("found %v, expected files", a.DataType())
 	}
+	files := a.Field(at).(*array.Binary)
 	for i := range a.Len() {
-		if c.Layout == "huggingface" {
-			var err error
-			if to, err = appendPNG(to, fields["bytes"].(*array.Binary).Value(i), input); err != nil {
-				return nil, err
-			}
-			continue
+		if to, err = appendPNG(to, files.Value(i), input); err != nil {
+			return nil, err
 		}
-		size := [3]int{}
-		for at, name := range []string{"height", "width", "nChannels"} {
-			size[at] = int(fields[name].(*array.Int32).Value(i))
-		}
-		if expected := [3]int{input.shape[1], input.shape[2], input.channels()}; size != expected {
-			return nil, differs("row %d has the size %v, expected %v", i, size, expected)
-		}
-		to = appendRGB(to, fields["data"].(*array.Binary).Value(i), input.channels())
 	}
 	return to, nil
 }

@@ -201,27 +201,6 @@ func appendInteger(to []byte, v int64, input idxArray) ([]byte, error) {
 	return append(to, element[:size]...), nil
 }
 
-// appendRGB appends the samples of Spark's image data, whose colours are in the order blue, green,
-// red.
-func appendRGB(to, data []byte, channels int) []byte {
-	if channels == 1 {
-		return append(to, data...)
-	}
-	for i := 0; i+channels <= len(data); i += channels {
-		to = append(to, data[i+2], data[i+1], data[i])
-		to = append(to, data[i+3:i+channels]...)
-	}
-	return to
-}
-
-// channels is the number of samples of a pixel of images.
-func (a idxArray) channels() int {
-	if len(a.shape) == 4 {
-		return a.shape[3]
-	}
-	return 1
-}
-
 // appendPNG appends the samples of a PNG file.
 func appendPNG(to, file []byte, input idxArray) ([]byte, error) {
 	picture, err := png.Decode(bytes.NewReader(file))

@@ -158,16 +158,6 @@ func tensor(leaves []leaf, c test, input idxArray) ([]byte, error) {
 			}
 		}
 		return out, nil
-	case c.Layout == "spark-image":
-		var out []byte
-		for i, v := range named(leaves, "image.data") {
-			height, width, channels := named(leaves, "image.height")[i], named(leaves, "image.width")[i], named(leaves, "image.nChannels")[i]
-			if int(height.Int32()) != input.shape[1] || int(width.Int32()) != input.shape[2] || int(channels.Int32()) != input.channels() {
-				return nil, differs("row %d is of %v×%v×%v", i, height, width, channels)
-			}
-			out = appendRGB(out, v.ByteArray(), input.channels())
-		}
-		return out, nil
 	case strings.HasSuffix(c.Layout, "binary"):
 		return leaves[0].numbers(input, 1)
 	}
@@ -187,7 +177,7 @@ func named(leaves []leaf, path string) []parquet.Value {
 // kindOf is the type of a column in parquet-go's words.
 func kindOf(column *parquet.Column, c test) string {
 	kind := column.Type().String()
-	if element := lowest(column); element != column && c.Layout != "spark-image" && c.Layout != "huggingface" {
+	if element := lowest(column); element != column && c.Layout != "huggingface" {
 		kind += " of " + element.Type().String()
 	}
 	if c.Layout == "columns" {

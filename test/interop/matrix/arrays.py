@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from .cells import Case, Differs, little_endian, png_images, spark_images
+from .cells import Case, Differs, little_endian, png_images
 
 
 def one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -40,8 +40,6 @@ def image(array: pa.Array, case: Case) -> np.ndarray:
     kind = array.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
         return little_endian(array.to_pylist(), case.image)
-    if case.layout == "spark-image":
-        return spark_images(array.to_pylist(), case.image)
     if case.layout == "huggingface":
         return png_images([row["bytes"] for row in array.to_pylist()], case.image)
     return flat(array)

@@ -43,11 +43,11 @@ READERS = {
     "Pillow": ("png", "tar"),
     "OpenCV": ("png", "tar"),
 }
-LAYOUTS = ["list", "nested", "tensor", "fixed-binary", "binary", "spark-image", "huggingface", "columns"]
+LAYOUTS = ["list", "nested", "tensor", "fixed-binary", "binary", "huggingface", "columns"]
 ROWS = [(form, layout) for form in ("parquet", "arrow") for layout in LAYOUTS] + [(form, "") for form in ("csv", "png", "tar", "npy", "idx")]
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV", "png": "PNG folder", "tar": "tar", "npy": "npy", "idx": "IDX"}
 # A short name where the type of the column is too long for the table.
-SHORT = {"spark-image": "struct", "huggingface": "struct"}
+SHORT = {"huggingface": "struct"}
 
 COLUMNS = " columns"  # after the type of each, where the record is many columns
 

@@ -24,7 +24,7 @@ from suite.tensors import Tensor
 # The codecs of each format, the default first.
 CODECS = {"parquet": ["zstd", "none", "snappy", "gzip", "lz4_raw"], "arrow": ["none", "lz4", "zstd"], "arrows": ["none", "lz4", "zstd"]}
 NUMERIC = ["list", "nested", "tensor", "fixed-binary", "binary", "columns"]
-PICTURES = ["spark-image", "huggingface"]
+PICTURES = ["huggingface"]
 
 SHOWN = "uint8-11x7x9"  # the input whose types the matrix shows; every layout has it
 # Odd sizes, one record, no records; ranks 2 to 4. Rank 1 is a plain column in every layout.

@@ -81,8 +81,7 @@ def read_pandas(case: Case) -> Found:
     if isinstance(rows[0], bytes):
         return Found("bytes", False, {"image": arrays.little_endian(rows, case.image), **columns})
     if isinstance(rows[0], dict):
-        decode = arrays.spark_images if case.layout == "spark-image" else lambda r, image: arrays.png_images([row["bytes"] for row in r], image)
-        return Found("dict", False, {"image": decode(rows, case.image), **columns})
+        return Found("dict", False, {"image": arrays.png_images([row["bytes"] for row in rows], case.image), **columns})
     depth = "ndarrays of " if rows[0].dtype == object else ""
     values = np.stack([plain(row) for row in rows])
     return numbers(f"{depth}ndarray[{values.dtype}]", {"image": values, **columns}, case)

@@ -76,24 +76,12 @@ function predicted(filter, left, up, corner) {
   return a <= b && a <= c ? left : b <= c ? up : corner
 }
 
-// sparkImage appends the samples of Spark's image struct, whose colours are in the order blue, green, red.
-function sparkImage(row, column, to) {
-  const channels = column.shape[3] ?? 1
-  const facts = [row.height, row.width, row.nChannels, row.mode].join()
-  const expected = [column.shape[1], column.shape[2], channels, { 1: 0, 3: 16, 4: 24 }[channels]].join()
-  if (facts !== expected) throw new Differs(`height, width, channels and mode are ${facts}, expected ${expected}`)
-  const order = [2, 1, 0, 3]
-  for (let i = 0; i < row.data.length; i++) to.push(channels === 1 ? row.data[i] : row.data[i - (i % channels) + order[i % channels]])
-  return to
-}
-
 // numbers are all values of the tensor's column, by the layout of the file. rows are what the reader calls rows.
 function numbers(test, rows, column, names) {
   const to = []
   for (const row of rows) {
     if (test.layout === 'columns') for (const name of names) flat(row[name], to)
     else if (test.layout.endsWith('binary') && column.shape.length > 1) littleEndian(row.image, column, to)
-    else if (test.layout === 'spark-image') sparkImage(row.image, column, to)
     else if (test.layout === 'huggingface') png(row.image.bytes, to)
     else flat(row.image, to)
   }

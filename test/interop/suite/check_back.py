@@ -33,8 +33,6 @@ def fits(layout: str, tensor: Tensor) -> bool:
     """Report whether the layout can hold the tensor."""
     shape = tensor.values.shape[1:]
     picture = len(shape) in (2, 3) and 0 not in shape and (len(shape) == 2 or shape[2] in (3, 4))
-    if layout == "spark-image":
-        return picture and tensor.dtype == "uint8"
     if layout == "huggingface":  # 16 bits are grey alone, and without negatives
         grey = tensor.dtype == "int16" and len(shape) == 2 and tensor.values.min(initial=0) >= 0
         return picture and (tensor.dtype == "uint8" or grey)

@@ -89,7 +89,7 @@ LOOKS = (check_footer, check_statistics)
 
 def book_inputs(layout: str, full: bool) -> list[tuple[Tensor, Tensor]]:
     """Tables whose footers are checked: two sizes, and labels of every type, with NaN and without."""
-    if layout in ("spark-image", "huggingface"):
+    if layout == "huggingface":
         return [(make("uint8", shape), tensors.labels(shape[0])) for shape in [(301, 7, 9), (45_001, 3, 5)]]
     small = make("int16", (301, 7, 9))
     tables = [(small, tensors.labels(301)), (make("uint8", (24_001, 3, 5)), tensors.labels(24_001))]

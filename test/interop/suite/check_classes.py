@@ -105,7 +105,7 @@ def check_formats(bench: Bench) -> None:
         ("129 names", many[:129], "uint8", 1_000, None, everything, flags),
         ("65,536 names", many, "int32", 70_000, None, everything, flags),
         ("no rows", ODD, "uint8", 0, (3, 2), everything, flags),
-        ("layouts", ODD, "uint8", 2_500, (5, 4), binary, [("--layout", layout) for layout in [*NUMERIC, "spark-image"]]),
+        ("layouts", ODD, "uint8", 2_500, (5, 4), binary, [("--layout", layout) for layout in NUMERIC]),
     ):
         labels = (np.arange(rows, dtype=np.int64) * 7919 % len(names)).astype(dtype)
         for option in options:

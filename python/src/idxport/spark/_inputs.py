@@ -15,7 +15,7 @@ from .._program import IdxError, IdxWarning, find_program, run
 from ._files import File, readable, seen
 from ._objects import Object, Parameters, is_url
 
-LAYOUTS = ("list", "nested", "binary", "spark-image")
+LAYOUTS = ("list", "nested", "binary")
 
 # Options that are flags of the program under another name.
 _FLAGS = {

@@ -56,8 +56,6 @@ def spark_type(arrow: pa.DataType) -> spark.DataType:
     """Spark's type for an Arrow type that idxport writes."""
     if is_list(arrow):
         return spark.ArrayType(spark_type(arrow.value_type), False)
-    if pa.types.is_struct(arrow):
-        return spark.StructType([spark.StructField(arrow.field(i).name, spark_type(arrow.field(i).type), False) for i in range(arrow.num_fields)])
     return _TO_SPARK[arrow]
 
 
@@ -70,8 +68,6 @@ def arrow_type(theirs: spark.DataType) -> pa.DataType:
     """Arrow's type for one of Spark's."""
     if isinstance(theirs, spark.ArrayType):
         return pa.list_(pa.field("element", arrow_type(theirs.elementType), theirs.containsNull))
-    if isinstance(theirs, spark.StructType):
-        return pa.struct([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in theirs.fields])
     return _TO_ARROW[theirs]
 
 
@@ -79,8 +75,6 @@ def same_type(one: spark.DataType, other: spark.DataType) -> bool:
     """Report whether two types are equal except for nullability: in a schema written by hand everything may be null."""
     if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
         return same_type(one.elementType, other.elementType)
-    if isinstance(one, spark.StructType) and isinstance(other, spark.StructType):
-        return one.names == other.names and all(same_type(a.dataType, b.dataType) for a, b in zip(one.fields, other.fields))
     return one == other
 
 
@@ -99,9 +93,6 @@ def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
         else:  # records of no elements
             offsets = pc.subtract(array.offsets, array.offsets[0])
         return pa.ListArray.from_arrays(offsets, values, type=target)
-    if pa.types.is_struct(target):
-        fields = [target.field(i) for i in range(target.num_fields)]
-        return pa.StructArray.from_arrays([convert(part, field.type) for part, field in zip(array.flatten(), fields)], fields=fields)
     return array if array.type == target else array.cast(target)
 
 
