@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/sink/csv"
 	sinkformats "github.com/idxport/idxport/sink/formats"
@@ -144,9 +146,9 @@ type verification struct {
 	several    bool   // the output has several tables
 }
 
-// Verify compares output, value by value, with the inputs as view shows them. If the output's
-// metadata records the transformations that it was made with, they are applied to the inputs. The
-// error is of the kind fault.Differs if something differs.
+// Verify compares output, value by value, with the inputs as view shows them. The error is of the
+// kind fault.Differs if something differs. If the output's metadata records that it was made with
+// other flags, the hint has the command with these.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	r := NewReport(in.Events)
 	if f, _, _ := sinkformats.ByName(output); f.WriteOnly {
@@ -183,11 +185,14 @@ func (o *verification) run(ctx context.Context) error {
 	path := o.output.args[0].Path
 	o.noteWriteOnly(ctx, path)
 	singleFile := len(outputs) == 1 && filepath.Clean(outputs[0].Files[0].Path) == filepath.Clean(path)
+	chosen, err := o.chosenInputs(ctx)
+	if err != nil {
+		return err
+	}
 	var first error
-	var left []dataset.Split // of the inputs, not compared with any output
-	for i, split := range outputs {
-		own := *o // the metadata of an output is about that output only
-		matched, splits, err := own.verifySplit(ctx, split)
+	left := slices.Clone(chosen) // not compared with any output
+	for _, split := range outputs {
+		matched, err := o.verifySplit(ctx, split, chosen)
 		switch {
 		case err == nil, errors.Is(err, errPassedOver):
 		case o.several && errors.Is(err, fault.Differs):
@@ -196,15 +201,10 @@ func (o *verification) run(ctx context.Context) error {
 		default:
 			return err
 		}
-		if i == 0 {
-			left = slices.Clone(splits)
-		}
-		left = slices.DeleteFunc(left, func(s dataset.Split) bool {
-			return s.Stem == matched.Stem && s.Name == matched.Name
-		})
+		left = slices.DeleteFunc(left, func(s chosenSplit) bool { return s.Stem == matched.Stem && s.Name == matched.Name })
 	}
 	if first == nil && !singleFile && len(left) > 0 {
-		return differs(path, "it has no split "+splitNames(left)).WithHint("to compare other splits only, name them: --split NAME")
+		return differs(path, "it has no split "+splitNames(splitsOf(left))).WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return first
 }
@@ -241,43 +241,48 @@ func (o *verification) placeHeader(ctx context.Context) error {
 	return nil
 }
 
-// verifySplit verifies one table of the output, and returns the split of the inputs that it was
-// compared with, and all splits.
-func (o *verification) verifySplit(ctx context.Context, split dataset.Split) (matched dataset.Split, all []dataset.Split, err error) {
-	found, err := o.output.open(ctx, split, nil, true)
+// chosenInputs returns the splits of the inputs, with the rows that the flags select.
+func (o *verification) chosenInputs(ctx context.Context) ([]chosenSplit, error) {
+	all, err := o.find(ctx, false)
 	if err != nil {
-		return matched, nil, err
-	}
-	defer func() { _ = found.Close() }() // read-only: an error does not matter
-	if err := o.adoptRecorded(found); err != nil {
-		return matched, nil, err
-	}
-	if all, err = o.find(ctx, false); err != nil {
-		return matched, nil, err
+		return nil, err
 	}
 	if o.classNames, err = o.readClasses(ctx, all); err != nil {
-		return matched, all, err
+		return nil, err
 	}
-	chosen, err := o.chooseRows(ctx, all)
-	if err != nil {
-		return matched, all, err
-	}
-	all = all[:0]
+	return o.chooseRows(ctx, all)
+}
+
+// splitsOf returns the splits of chosen.
+func splitsOf(chosen []chosenSplit) (splits []dataset.Split) {
 	for _, c := range chosen {
-		all = append(all, c.Split)
+		splits = append(splits, c.Split)
 	}
-	if matched, err = o.splitFor(all, found, split); err != nil {
-		return matched, all, err
+	return splits
+}
+
+// verifySplit verifies one table of the output, and returns the split of the inputs that it was
+// compared with.
+func (o *verification) verifySplit(ctx context.Context, split dataset.Split, chosen []chosenSplit) (matched dataset.Split, err error) {
+	found, err := o.output.open(ctx, split, nil, true)
+	if err != nil {
+		return matched, err
 	}
-	i := slices.IndexFunc(all, func(s dataset.Split) bool { return s.Name == matched.Name && s.Stem == matched.Stem })
+	defer func() { _ = found.Close() }() // read-only: an error does not matter
+	i, err := o.splitFor(splitsOf(chosen), found, split)
+	if err != nil {
+		return matched, o.adviseMade(err, found, nil, nil)
+	}
 	_, isTable := o.output.tables[split.Files[0].Path]
 	expected, err := o.openPass(ctx, chosen[i], !isTable)
 	if err != nil {
-		return matched, all, err
+		return matched, err
 	}
 	defer expected.table.Close() // read-only: an error does not matter
+	matched = chosen[i].Split
 	o.describeInputs(matched, expected)
-	return matched, all, o.verifyTable(ctx, expected.table, found, split, matched)
+	err = o.verifyTable(ctx, expected.table, found, split, matched)
+	return matched, o.adviseMade(err, found, expected, matched.Dataset)
 }
 
 // verifyTable compares found, the table of the output's split own, with expected, that of the
@@ -301,10 +306,6 @@ func (o *verification) verifyTable(ctx context.Context, expected, found source.T
 	// Files of one column, and PNG folders, which hold images and a label, may lack columns.
 	result, err := o.compare(ctx, expected, found, comparison{path: path, title: matched.Stem, notes: true,
 		partial: !isTable || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
-	var difference *fault.Error
-	if _, recorded := source.Meta(found)[keySources]; !recorded && errors.As(err, &difference) && difference.Kind == fault.Differs {
-		return difference.WithHint("if it was made with flags that select or change rows, such as --holdout, --rows or --transpose, give them again")
-	}
 	if err != nil {
 		return err
 	}
@@ -335,46 +336,121 @@ func isMatrixOfScalars(expected, found source.Table) bool {
 		slices.ContainsFunc(expected.Columns(), source.Column.Scalar)
 }
 
-// adoptRecorded adopts the transformations that the metadata of found lists, except where flags
-// override them.
-func (o *verification) adoptRecorded(found source.Table) (err error) {
+// adviseMade adds a hint to err if a table of the output differs from the inputs, or belongs to
+// none of their splits: the flags with which it was made, if its metadata has them and they are not
+// those of expected, the inputs' table of the data set known; both are nil if there is none.
+func (o *verification) adviseMade(err error, found source.Table, expected *pass, known *dataset.Info) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Kind != fault.Differs && expected != nil {
+		return err
+	}
 	meta := source.Meta(found)
 	if _, ours := meta[keySources]; !ours {
-		return nil
+		return e.WithHint("if it was made with flags that select or change rows, such as --holdout, --rows or --transpose, give them again")
 	}
-	var a Applied
-	_ = json.Unmarshal([]byte(meta[keyApplied]), &a) // another program may have written it: then nothing is known
-	if o.Transpose == nil {
-		transposed := len(a.Transpose) > 0
-		o.Transpose = &transposed
+	var made Applied
+	_ = json.Unmarshal([]byte(meta[keyApplied]), &made) // another program may have written it: then nothing is known
+	flags, given := made.flags(), []string(nil)
+	if expected != nil {
+		given = expected.applied.flags()
+		if made.Transpose == nil && expected.applied.Transpose != nil {
+			flags = append(flags, "--transpose=false")
+		}
+		if name := meta[keyDataset]; name != "" && (known == nil || known.Name != name) {
+			flags = append(flags, "--dataset "+name)
+		}
 	}
-	if o.Columns == nil {
-		o.Columns = a.Columns
+	if slices.Equal(flags, given) {
+		return err
 	}
-	o.Invert = o.Invert || len(a.Invert) > 0
-	o.littleEndian = o.littleEndian || a.ByteOrder == "little"
-	o.Salvage = o.Salvage || a.Salvage
-	if o.Reshape == nil {
-		o.Reshape = a.Reshape
+	with := "without flags that select or change values"
+	if flags != nil {
+		with = "with " + strings.Join(flags, " ")
 	}
-	o.LabelColumn = cmp.Or(o.LabelColumn, a.Label)
-	o.Dataset = cmp.Or(o.Dataset, meta[keyDataset])
-	if a.Rows != "" && !o.rows.given {
-		o.rows, _ = parseRows(a.Rows)
-	}
-	if v := o.View; v.Where == nil && v.Holdout == nil && !v.Shuffle && v.Take == 0 {
-		o.Where, o.Holdout, o.Stratify, o.Shuffle, o.Seed, o.Take = a.Where, a.Holdout, a.Stratify, a.Shuffle, a.Seed, a.Take
-	}
-	o.rowOptions, err = parseRowOptions(o.View)
-	return err
+	return e.WithHint("it was made %s: %s", with, o.command(flags))
 }
 
-// splitFor returns the split of the inputs that the table found was made from; splits are those of
-// the inputs, own is that of the output. The metadata of found decides, then the name of own; if
+// command returns the command line that verifies the output with the flags, beside those that only
+// tell how files are read.
+func (o *verification) command(flags []string) string {
+	words := []string{"idxport verify", shell.Path(o.output.args[0].Path)}
+	for _, in := range o.args {
+		if in.Name != "" {
+			words = append(words, shell.Quote(in.Name+"="+in.Path))
+		} else {
+			words = append(words, shell.Path(in.Path))
+		}
+	}
+	for _, name := range o.Split {
+		words = append(words, "--split "+shell.Quote(name))
+	}
+	named := slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--dataset ") })
+	for _, f := range []struct{ name, value string }{
+		{"dataset", o.Dataset}, {"classes", o.Classes}, {"dtype", o.DType}, {"shape", dims(o.Shape)},
+	} {
+		if f.value != "" && !(named && f.name == "dataset") {
+			words = append(words, "--"+f.name+" "+shell.Quote(f.value))
+		}
+	}
+	if header := cmp.Or(o.Header, o.output.Header); header != nil {
+		words = append(words, "--header "+map[bool]string{true: "yes", false: "no"}[*header])
+	}
+	return strings.Join(append(words, flags...), " ")
+}
+
+// dims returns a shape as --shape and --reshape take it, such as -1x28x28.
+func dims(shape []int) string {
+	if shape == nil {
+		return ""
+	}
+	return strings.ReplaceAll(display.Shape(shape), "×", "x")
+}
+
+// flags returns the flags that apply a, quoted for a shell.
+func (a Applied) flags() (flags []string) {
+	add := func(name, value string) {
+		if value != "" {
+			flags = append(flags, "--"+name+" "+shell.Quote(value))
+		}
+	}
+	each := func(name string, values []string) {
+		for _, v := range values {
+			add(name, v)
+		}
+	}
+	set := func(name string, on bool) {
+		if on {
+			flags = append(flags, "--"+name)
+		}
+	}
+	number := func(name string, n int64) {
+		if n != 0 {
+			add(name, strconv.FormatInt(n, 10))
+		}
+	}
+	add("columns", strings.Join(a.Columns, ","))
+	add("reshape", dims(a.Reshape))
+	add("label-column", a.Label)
+	add("byte-order", a.ByteOrder)
+	set("salvage", a.Salvage)
+	set("transpose", a.Transpose != nil)
+	set("invert", a.Invert != nil)
+	add("rows", a.Rows)
+	each("where", a.Where)
+	each("holdout", a.Holdout)
+	set("stratify", a.Stratify)
+	set("shuffle", a.Shuffle)
+	number("seed", a.Seed)
+	number("take", a.Take)
+	return flags
+}
+
+// splitFor returns the index of the split of the inputs that the table found was made from; splits
+// are those of the inputs, own is that of the output. The metadata of found decides, then the name of own; if
 // the output has several tables, the name decides first.
-func (o *verification) splitFor(splits []dataset.Split, found source.Table, own dataset.Split) (dataset.Split, error) {
+func (o *verification) splitFor(splits []dataset.Split, found source.Table, own dataset.Split) (int, error) {
 	if len(splits) == 1 && !o.several {
-		return splits[0], nil
+		return 0, nil
 	}
 	names := []string{source.Meta(found)[keySplit], own.Name, own.Stem}
 	if o.several {
@@ -386,15 +462,19 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, own 
 			return name != "" && !other && (hubName(s.Name) == hubName(name) || hubName(s.Stem) == hubName(name))
 		})
 		if i >= 0 {
-			return splits[i], nil
+			return i, nil
 		}
 	}
 	switch {
 	case o.several && o.Split != nil:
-		return dataset.Split{}, errPassedOver
+		return 0, errPassedOver
 	case o.several:
-		return dataset.Split{}, differs(own.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
+		return 0, differs(own.Files[0].Path, "the inputs have no such split, only "+splitNames(splits))
 	}
-	return dataset.Split{}, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), own.Files[0].Path).
+	if recorded := names[0]; recorded != "" {
+		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", own.Files[0].Path, recorded, splitNames(splits)).
+			WithHint("choose one with --split")
+	}
+	return 0, usagef("the inputs have the splits %s, but %s does not record which of them it holds", splitNames(splits), own.Files[0].Path).
 		WithHint("choose one with --split")
 }
