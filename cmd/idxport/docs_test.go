@@ -120,6 +120,21 @@ func meansAsForConvert(f flagSpec) bool {
 	})
 }
 
+// TestFlagTexts demands that each flag has a text in flags.txt, and each text a flag.
+func TestFlagTexts(t *testing.T) {
+	t.Parallel()
+	unused := maps.Clone(texts())
+	for _, f := range new(settings).flags() {
+		if f.usage == "" {
+			t.Errorf("flags.txt has no text %q", f.textName())
+		}
+		delete(unused, f.textName())
+	}
+	for name := range unused {
+		t.Errorf("flags.txt has a text %q, but there is no such flag", name)
+	}
+}
+
 // TestHelp demands lines of up to 80 columns, and with --help-all every flag.
 func TestHelp(t *testing.T) {
 	t.Parallel()
