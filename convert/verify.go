@@ -446,8 +446,8 @@ func (a Applied) flags() (flags []string) {
 }
 
 // splitFor returns the index of the split of the inputs that the table found was made from; splits
-// are those of the inputs, own is that of the output. The metadata of found decides, then the name of own; if
-// the output has several tables, the name decides first.
+// are those of the inputs, own is that of the output. The metadata of found decides, then the name
+// of own; if the output has several tables, the name decides first.
 func (o *verification) splitFor(splits []dataset.Split, found source.Table, own dataset.Split) (int, error) {
 	if len(splits) == 1 && !o.several {
 		return 0, nil

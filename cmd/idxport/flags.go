@@ -63,8 +63,8 @@ type flagText struct {
 	detail string // more about it, shown by --help-all
 }
 
-// flagTexts holds the text of each flag: a line with its name and its usage, and its detail in lines
-// that begin with a space. Of a flag whose text differs for a command, the name follows the
+// flagTexts holds the text of each flag: a line with its name and its usage, and its detail in
+// lines that begin with a space. Of a flag whose text differs for a command, the name follows the
 // command's. Lists of formats are filled in for words in double braces.
 //
 //go:embed flags.txt
@@ -84,8 +84,8 @@ var texts = sync.OnceValue(func() map[string]flagText {
 	return found
 })
 
-// flags returns the table of all flags, whose values go to s. Those of one command are shown in this
-// order.
+// flags returns the table of all flags, whose values go to s. Those of one command are shown in
+// this order.
 func (s *settings) flags() []flagSpec {
 	var all []flagSpec
 	for _, section := range []struct {
