@@ -18,6 +18,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A kind is one format of pixels.
@@ -118,9 +119,7 @@ func TestSizeAgainstImagePNG(t *testing.T) {
 		ours += len(e.Append(nil, pixels))
 		var b bytes.Buffer
 		img := &image.Gray{Pix: pixels, Stride: 28, Rect: image.Rect(0, 0, 28, 28)}
-		if err := stdpng.Encode(&b, img); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stdpng.Encode(&b, img))
 		theirs += b.Len()
 	}
 	if ours*100 > theirs*110 {
@@ -172,10 +171,7 @@ func TestNewEncoderRefuses(t *testing.T) {
 // limit of 2³¹ − 2²⁰ − 1. Nothing is allocated.
 func TestLargestImage(t *testing.T) {
 	t.Parallel()
-	e, err := png.NewEncoder(1<<15-18, 1<<16, 1, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(png.NewEncoder(1<<15-18, 1<<16, 1, 8))(t)
 	if n := e.MaxSize(); n <= 0 || n > math.MaxInt32 {
 		t.Errorf("found a bound of %d bytes, expected it to fit a chunk", n)
 	}
@@ -197,10 +193,7 @@ func TestAppendPanicsOnWrongLength(t *testing.T) {
 
 func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	t.Helper()
-	e, err := png.NewEncoder(width, height, k.channels, k.bitDepth)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(png.NewEncoder(width, height, k.channels, k.bitDepth))(t)
 	return e
 }
 
@@ -305,10 +298,7 @@ func checkStructure(t *testing.T, k kind, width, height int, file []byte) {
 func checkLines(t *testing.T, size int, stream []byte) {
 	t.Helper()
 	source := bytes.NewReader(stream)
-	r, err := zlib.NewReader(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(zlib.NewReader(source))(t)
 	n, err := io.Copy(io.Discard, r)
 	if err != nil || n != int64(size) || source.Len() != 0 {
 		t.Errorf("found %d bytes of scanlines, %d after the stream, error %v; expected %d", n, source.Len(), err, size)
@@ -399,9 +389,7 @@ func BenchmarkAppend(b *testing.B) {
 			var out bytes.Buffer
 			for b.Loop() {
 				out.Reset()
-				if err := e.Encode(&out, img); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, e.Encode(&out, img))
 			}
 			b.ReportMetric(float64(out.Len()), "bytes")
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // bytesOf returns a column of records of n bytes.
@@ -59,10 +60,7 @@ func TestOf(t *testing.T) {
 		t.Cleanup(func() { in.Close() })
 		return in
 	}
-	part, err := source.Slice(table(false), 1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := must.Get(source.Slice(table(false), 1, 3))(t)
 	for name, test := range map[string]struct {
 		in           source.Table
 		rows, source int64

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/test/must"
 )
 
 // tile returns an image whose samples count up from first.
@@ -24,18 +25,12 @@ func tile(width, height, channels, first int) sheet.Tile {
 // draw draws a sheet and decodes it with image/png.
 func draw(t *testing.T, s *sheet.Sheet) image.Image {
 	t.Helper()
-	file, err := s.AppendPNG([]byte("before"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(s.AppendPNG([]byte("before")))(t)
 	file, ok := bytes.CutPrefix(file, []byte("before"))
 	if !ok {
 		t.Fatal("AppendPNG changed the bytes before the file")
 	}
-	m, err := png.Decode(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(png.Decode(bytes.NewReader(file)))(t)
 	if b := m.Bounds(); b.Dx() != s.Width || b.Dy() != s.Height {
 		t.Fatalf("found an image of %v, expected %d×%d", b, s.Width, s.Height)
 	}

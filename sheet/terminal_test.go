@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestPrint(t *testing.T) {
@@ -39,9 +40,7 @@ func TestPrint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			if err := c.terminal.Print(&out, c.pictures); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.terminal.Print(&out, c.pictures))
 			if out.String() != c.want {
 				t.Errorf("found\n%q\nexpected\n%q", out.String(), c.want)
 			}

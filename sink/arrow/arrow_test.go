@@ -21,6 +21,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 )
 
 // check reads file back and compares it, bit for bit, with written, in batches of batch rows.
@@ -154,10 +155,7 @@ func TestNothingIsCopied(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
 	var w watcher
-	s, err := New(&w, written.Schema(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(&w, written.Schema(), Options{}))(t)
 	step, err := s.Encode(context.Background(), schema.Batch{Rows: 50, Columns: written.Data})
 	if err == nil {
 		w.want = &written.Data[0][0]
@@ -215,10 +213,7 @@ func read(tb testing.TB, file []byte, stream bool) (*arrow.Schema, []arrow.Recor
 	tb.Helper()
 	var batches []arrow.RecordBatch
 	if stream {
-		r, err := ipc.NewReader(bytes.NewReader(file))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		r := must.Get(ipc.NewReader(bytes.NewReader(file)))(tb)
 		for r.Next() {
 			r.RecordBatch().Retain()
 			batches = append(batches, r.RecordBatch())
@@ -228,15 +223,9 @@ func read(tb testing.TB, file []byte, stream bool) (*arrow.Schema, []arrow.Recor
 		}
 		return r.Schema(), batches
 	}
-	r, err := ipc.NewFileReader(bytes.NewReader(file))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	r := must.Get(ipc.NewFileReader(bytes.NewReader(file)))(tb)
 	for i := range r.NumRecords() {
-		b, err := r.RecordBatchAt(i)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		b := must.Get(r.RecordBatchAt(i))(tb)
 		batches = append(batches, b)
 	}
 	return r.Schema(), batches
@@ -313,10 +302,7 @@ func TestLabelWithoutName(t *testing.T) {
 	t.Parallel()
 	table := named(5)
 	table.Columns[0].Classes[3] = ""
-	k, err := New(io.Discard, table.Schema(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(io.Discard, table.Schema(), Options{}))(t)
 	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected a label without a name", err)
 	}
@@ -390,11 +376,8 @@ func checkImage(tb testing.TB, a *array.Struct, row int, want []byte, c source.C
 func TestNegativeSamples(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Rows: 3, Columns: []source.Column{{Name: "x", DType: idx.Int16, Shape: []int{1, 1}}}}
-	k, err := New(io.Discard, s, Options{Layout: "huggingface"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = k.Encode(context.Background(), schema.Batch{First: 1, Rows: 2, Columns: [][]byte{{2, 0, 0, 128}}})
+	k := must.Get(New(io.Discard, s, Options{Layout: "huggingface"}))(t)
+	_, err := k.Encode(context.Background(), schema.Batch{First: 1, Rows: 2, Columns: [][]byte{{2, 0, 0, 128}}})
 	if want := `column x, row 2: layout huggingface: found the value -32768, expected 0 to 32767`; err == nil || err.Error() != want {
 		t.Errorf("found the error %v, expected %s", err, want)
 	}
@@ -406,19 +389,9 @@ func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
 	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4, "huggingface": 2*4 + 28*28*3} {
-		k, err := New(io.Discard, s, Options{Layout: layoutName})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(New(io.Discard, s, Options{Layout: layoutName}))(t)
 		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
 			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
 		}
-	}
-}
-
-// BenchmarkImages writes batches of images, mostly black, with labels.
-func BenchmarkImages(b *testing.B) {
-	for _, codec := range Codecs() {
-		b.Run(codec, func(b *testing.B) { layouttest.Images().Benchmark(b, with(Options{Compression: codec})) })
 	}
 }

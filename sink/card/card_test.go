@@ -8,6 +8,7 @@ import (
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestText checks the keys that the datasets library reads: features, splits and configs, as its
@@ -96,10 +97,7 @@ func TestMerge(t *testing.T) {
 		{"names in another order", []source.Column{image, label}, []source.Column{image, reordered}, 0},
 		{"other numbers", []source.Column{image, unnamed}, []source.Column{image, float}, 0},
 	} {
-		first, err := Merge(nil, &schema.Schema{Columns: test.first})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(Merge(nil, &schema.Schema{Columns: test.first}))(t)
 		all, err := Merge(first, &schema.Schema{Columns: test.second})
 		if len(all) != test.want || (err != nil) != (test.want == 0) {
 			t.Errorf("%s: found %v, %v, expected %d features", test.name, all, err, test.want)

@@ -14,6 +14,7 @@ import (
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // memory is a table in memory.
@@ -80,10 +81,7 @@ func run(t *testing.T, expected, found *memory, nan bool) (*Sink, error) {
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 8, 50} {
-		k, err := run(t, table(rows, false), table(rows, true), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(run(t, table(rows, false), table(rows, true), false))(t)
 		if values, differing, first := k.Differences(); values != 0 || differing != 0 || first != nil {
 			t.Errorf("%d rows: found %d differences in %d rows, %v", rows, values, differing, first)
 		}
@@ -97,10 +95,7 @@ func TestFirstDifference(t *testing.T) {
 	found.data[0][20*90_000+301] ^= 1
 	found.data[0][20*90_000+400] ^= 1
 	found.data[0][49*90_000] ^= 1
-	k, err := run(t, table(50, false), found, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(run(t, table(50, false), found, false))(t)
 	values, rows, first := k.Differences()
 	if values != 4 || rows != 3 {
 		t.Errorf("found %d values in %d rows, expected 4 in 3", values, rows)
@@ -236,10 +231,7 @@ func TestOtherTypes(t *testing.T) {
 	for _, x := range []float64{1, 2.5, 3} {
 		found.data[0] = binary.LittleEndian.AppendUint64(found.data[0], math.Float64bits(x))
 	}
-	k, err := run(t, expected, found, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(run(t, expected, found, false))(t)
 	if _, _, first := k.Differences(); first == nil || first.String() != "row 1, column x: found 2.5, expected 2" {
 		t.Errorf("found %v", first)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // reference returns the expected output for a whole table, made by encoding/csv and strconv field
@@ -30,9 +31,7 @@ func reference(t *testing.T, s *schema.Schema, columns [][]byte, o Options) stri
 	}
 	order := slices.Concat(matching(s, source.Column.Scalar), matching(s, func(c source.Column) bool { return !c.Scalar() }))
 	if names := referenceHeader(s, order, o.Style); names != nil {
-		if err := w.Write(names); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(names))
 	}
 	var line []string
 	for row := range int(s.Rows) {
@@ -47,9 +46,7 @@ func reference(t *testing.T, s *schema.Schema, columns [][]byte, o Options) stri
 		if o.Style == "matrix" && s.Columns[0].Scalar() && row+1 < int(s.Rows) {
 			continue // all values are one row
 		}
-		if err := w.Write(line); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(line))
 		line = line[:0]
 	}
 	w.Flush()
@@ -170,10 +167,7 @@ func referenceFloat(src []byte) string {
 func convert(t *testing.T, s *schema.Schema, columns [][]byte, o Options, batchRows, workers int) string {
 	t.Helper()
 	var out bytes.Buffer
-	k, err := New(&out, s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(&out, s, o))(t)
 	runSink(t, k, s, columns, batchRows, workers)
 	return out.String()
 }
@@ -255,9 +249,6 @@ func column(name string, d idx.DType, shape ...int) source.Column {
 // bytesOf returns values as little-endian bytes.
 func bytesOf(t *testing.T, values any) []byte {
 	t.Helper()
-	b, err := binary.Append(nil, binary.LittleEndian, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(binary.Append(nil, binary.LittleEndian, values))(t)
 	return b
 }

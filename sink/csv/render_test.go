@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 type makeRenderer = func(idx.DType) (renderer, int)
@@ -173,10 +174,7 @@ func TestFloatsAtEveryExponent(t *testing.T) {
 	}
 	for power := -330; power < 308; power++ {
 		for digit := range 10 {
-			v, err := strconv.ParseFloat(fmt.Sprintf("%de%d", digit, power), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(strconv.ParseFloat(fmt.Sprintf("%de%d", digit, power), 64))(t)
 			doubles = append(doubles, bytesOf(t, []float64{v, v / 2, v + 1, v * 3})...)
 			singles = append(singles, bytesOf(t, []float32{float32(v), float32(v / 2), float32(v + 1), float32(v * 3)})...)
 		}
@@ -287,20 +285,6 @@ func BenchmarkRender(b *testing.B) {
 			})
 		}
 	}
-}
-
-// BenchmarkTables measures the cost of New.
-func BenchmarkTables(b *testing.B) {
-	b.Run("pairs", func(b *testing.B) {
-		for b.Loop() {
-			newPairTable(',')
-		}
-	})
-	b.Run("shorts", func(b *testing.B) {
-		for b.Loop() {
-			newShortTable(',')
-		}
-	})
 }
 
 // plain is a simple renderer for d.

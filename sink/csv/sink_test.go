@@ -21,6 +21,7 @@ import (
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
 
@@ -71,10 +72,7 @@ func checkTable(t *testing.T, style string, columns []source.Column) {
 			t.Error(difference(got, want))
 		}
 		var out bytes.Buffer
-		k, err := New(&out, s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(New(&out, s, o))(t)
 		k.pieceCap = 70 + slack // cuts records anywhere and leaves pieces to the steps
 		runSink(t, k, s, data, 6, 2)
 		if got := out.String(); got != want {
@@ -145,20 +143,11 @@ func TestMemoryOfHugeRecords(t *testing.T) {
 	const n = 6 << 20
 	s := &schema.Schema{Columns: []source.Column{column("image", idx.Uint8, n)}, Rows: 1}
 	written := &lengthWriter{}
-	k, err := New(written, s, Options{Style: "pjreddie"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(written, s, Options{Style: "pjreddie"}))(t)
 	b := schema.Batch{Rows: 1, Columns: [][]byte{slices.Repeat([]byte{255}, n)}}
 	var step func() error
-	encoding := allocated(func() { step, err = k.Encode(context.Background(), b) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	stepping := allocated(func() { err = step() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoding := allocated(func() { step = must.Get(k.Encode(context.Background(), b))(t) })
+	stepping := allocated(func() { must.Do(t, step()) })
 	if limit := k.BatchSize(1) + 1<<20; encoding > limit || stepping > limit {
 		t.Errorf("Encode allocated %d bytes, its step %d, expected at most %d each", encoding, stepping, limit)
 	}
@@ -191,10 +180,7 @@ func TestBatchSize(t *testing.T) {
 		data[i] = slices.Repeat([]byte{255}, len(data[i])) // has the longest text
 	}
 	var out bytes.Buffer
-	k, err := New(&out, s, Options{Style: "pjreddie"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(&out, s, Options{Style: "pjreddie"}))(t)
 	runSink(t, k, s, data, 300, 1)
 	if got := k.BatchSize(300); got != int64(out.Len()) {
 		t.Errorf("BatchSize is %d, the text has %d bytes", got, out.Len())
@@ -232,10 +218,7 @@ func TestGoldenFiles(t *testing.T) {
 	} {
 		t.Run(test.golden, func(t *testing.T) {
 			t.Parallel()
-			want, err := os.ReadFile(filepath.Join("testdata", test.golden))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(filepath.Join("testdata", test.golden)))(t)
 			for _, batchRows := range []int{1, 2, 5} {
 				if got := convert(t, test.schema, test.columns, test.options, batchRows, 1); got != string(want) {
 					t.Errorf("batches of %d rows: got\n%s\nwant\n%s", batchRows, got, want)
@@ -295,10 +278,7 @@ func TestClasses(t *testing.T) {
 		pixel string
 	}{"kaggle": {',', "pixel0"}, "kaggle1": {'\t', "pixel1"}, "rowxcol": {';', "1x1"}} {
 		var out bytes.Buffer
-		k, err := New(&out, s, Options{Style: style, Comma: test.comma})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(New(&out, s, Options{Style: style, Comma: test.comma}))(t)
 		step, err := k.Encode(t.Context(), schema.Batch{Rows: len(labels), Columns: [][]byte{pixels, labels}})
 		if err == nil {
 			err = step()
@@ -308,10 +288,7 @@ func TestClasses(t *testing.T) {
 		}
 		r := csv.NewReader(&out)
 		r.Comma = rune(test.comma)
-		got, err := r.ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(r.ReadAll())(t)
 		if header := []string{"label", "class", test.pixel}; !slices.Equal(got[0], header) {
 			t.Errorf("found the header %q, expected %q", got[0], header)
 		}
@@ -330,10 +307,7 @@ func TestClassesRefused(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v", style, err, fault.Usage)
 		}
 	}
-	k, err := New(io.Discard, s, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(io.Discard, s, Options{}))(t)
 	for _, label := range [][]byte{{1, 0}, {0xff, 0xff}} {
 		if _, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}}); !errors.Is(err, fault.Malformed) {
 			t.Errorf("label % x: found %v, expected a label without a name", label, err)
@@ -364,10 +338,7 @@ func TestEveryWriteFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.pieceCap = 70 + slack
-		step, err := k.Encode(t.Context(), cut(s, data, 20)[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		step := must.Get(k.Encode(t.Context(), cut(s, data, 20)[0]))(t)
 		err = step()
 		if calls < failing {
 			if failing < 2*maxReady {

@@ -10,6 +10,7 @@ import (
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A million labels in a dictionary of one entry are a few bytes: the size of the values does not
@@ -63,17 +64,9 @@ func TestLeastSizeOfImages(t *testing.T) {
 	for _, name := range []string{"tar", "npy"} {
 		f, _ := Named(name)
 		var out bytes.Buffer
-		k, err := f.Open(Output{Writer: &out}, s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		step, err := k.Encode(context.Background(), schema.Batch{Rows: 3, Columns: [][]byte{{1, 2, 3}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(step(), k.Close()); err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(f.Open(Output{Writer: &out}, s, Options{}))(t)
+		step := must.Get(k.Encode(context.Background(), schema.Batch{Rows: 3, Columns: [][]byte{{1, 2, 3}}}))(t)
+		must.Do(t, errors.Join(step(), k.Close()))
 		if least := f.MinSize(s, Options{}); least <= 0 || least > int64(out.Len()) {
 			t.Errorf("%s: found %d bytes, expected at most the file's %d", name, least, out.Len())
 		}

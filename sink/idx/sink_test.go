@@ -19,6 +19,7 @@ import (
 	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
 
@@ -72,13 +73,9 @@ func convert(t *testing.T, c source.Column, data []byte, rows, batchRows int, co
 		})
 	}
 	for _, step := range steps {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step())
 	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Close())
 	return out.Bytes()
 }
 
@@ -123,17 +120,9 @@ func TestColumn(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2}}, {Name: "label", DType: idx.Int16}}}
 	var out bytes.Buffer
-	k, err := New(&out, s, Options{Column: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	step, err := k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{9, 9}, {0x02, 0x01}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(step(), k.Close()); err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(&out, s, Options{Column: 1}))(t)
+	step := must.Get(k.Encode(context.Background(), schema.Batch{Rows: 1, Columns: [][]byte{{9, 9}, {0x02, 0x01}}}))(t)
+	must.Do(t, errors.Join(step(), k.Close()))
 	if got, want := out.String(), "\x00\x00\x0b\x01\x00\x00\x00\x01\x01\x02"; got != want {
 		t.Errorf("got % x, want % x", got, want)
 	}
@@ -147,18 +136,10 @@ func TestBytesAreNotCopied(t *testing.T) {
 		written = append(written, p)
 		return len(p), nil
 	})
-	k, err := New(w, &schema.Schema{Rows: 4, Columns: []source.Column{{DType: idx.Uint8}}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(w, &schema.Schema{Rows: 4, Columns: []source.Column{{DType: idx.Uint8}}}, Options{}))(t)
 	column := []byte{1, 2, 3, 4}
-	step, err := k.Encode(context.Background(), schema.Batch{Rows: 4, Columns: [][]byte{column}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := step(); err != nil {
-		t.Fatal(err)
-	}
+	step := must.Get(k.Encode(context.Background(), schema.Batch{Rows: 4, Columns: [][]byte{column}}))(t)
+	must.Do(t, step())
 	if last := written[len(written)-1]; &last[0] != &column[0] {
 		t.Error("the sink wrote a copy of the batch")
 	}

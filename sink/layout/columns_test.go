@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // byElement represents tensors in the layout columns.
@@ -42,10 +43,7 @@ func TestColumnNames(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			columns, err := byElement(test.of...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			columns := must.Get(byElement(test.of...))(t)
 			var names []string
 			for _, c := range columns {
 				names = append(names, c.Field.Name)
@@ -110,10 +108,7 @@ func TestPrepared(t *testing.T) {
 	of := []source.Column{
 		{Name: "label", DType: idx.Uint8}, {Name: "a", DType: idx.Uint8, Shape: []int{3}}, {Name: "b", DType: idx.Int16, Shape: []int{2}},
 	}
-	columns, err := byElement(of...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := must.Get(byElement(of...))(t)
 	b := schema.Batch{Rows: 2, Columns: [][]byte{{8, 9}, {0, 1, 2, 3, 4, 5}, {10, 0, 11, 0, 12, 0, 13, 0}}}
 	before := fmt.Sprint(b)
 	prepared := Prepared(columns, b)

@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
 
@@ -48,10 +49,7 @@ func TestHeaders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := newHeader(source.Column{DType: test.d, Shape: test.shape}, test.rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(newHeader(source.Column{DType: test.d, Shape: test.shape}, test.rows))(t)
 			length := test.want.size - 10
 			want := "\x93NUMPY\x01\x00" + string([]byte{byte(length), byte(length >> 8)}) + test.want.text
 			want += strings.Repeat(" ", test.want.size-len(want)-1) + "\n"
@@ -65,10 +63,7 @@ func TestHeaders(t *testing.T) {
 // encode returns a step of k for one batch.
 func encode(t *testing.T, k sink.Sink, rows int, columns ...[]byte) func() error {
 	t.Helper()
-	step, err := k.Encode(context.Background(), schema.Batch{Rows: rows, Columns: columns})
-	if err != nil {
-		t.Fatal(err)
-	}
+	step := must.Get(k.Encode(context.Background(), schema.Batch{Rows: rows, Columns: columns}))(t)
 	return step
 }
 
@@ -82,18 +77,13 @@ func TestBatchesAreWrittenAsTheyAre(t *testing.T) {
 		return len(p), nil
 	})
 	s := &schema.Schema{Rows: 3, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2}}, {Name: "label", DType: idx.Int16}}}
-	k, err := New(w, s, Options{Column: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(w, s, Options{Column: 1}))(t)
 	first, second := []byte{1, 2, 3, 4}, []byte{5, 6}
 	steps := []func() error{encode(t, k, 2, make([]byte, 4), first), encode(t, k, 1, make([]byte, 2), second)}
 	if written != nil {
 		t.Fatal("something was written before the first step")
 	}
-	if err := errors.Join(steps[0](), steps[1](), k.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(steps[0](), steps[1](), k.Close()))
 	if len(written) != 3 || len(written[0]) != 128 {
 		t.Fatalf("found %d writes, expected the header of 128 bytes and two batches", len(written))
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A foundPage is the page at an offset in a file.
@@ -193,13 +194,8 @@ func TestMetadata(t *testing.T) {
 		Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}},
 		Meta:    []schema.Pair{{Key: "sources", Value: "a, b"}},
 	}
-	k, err := New(&out, s, Options{Version: "1.2.3 (build abc)"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(&out, s, Options{Version: "1.2.3 (build abc)"}))(t)
+	must.Do(t, k.Close())
 	f := open(t, out.Bytes())
 	if found := f.Metadata().CreatedBy; found != "idxport version 1.2.3 (build abc)" {
 		t.Errorf("found a file created by %q", found)
@@ -211,14 +207,8 @@ func TestMetadata(t *testing.T) {
 		t.Errorf("found %d column orders, expected one for each leaf", n)
 	}
 	encoded, _ := f.Lookup("ARROW:schema")
-	message, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := ipc.NewReader(bytes.NewReader(message))
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(base64.StdEncoding.DecodeString(encoded))(t)
+	r := must.Get(ipc.NewReader(bytes.NewReader(message)))(t)
 	image := r.Schema().Field(0)
 	list, ok := image.Type.(*arrow.FixedSizeListType)
 	if !ok || list.Len() != 784 || list.ElemField().Name != "element" || !list.ElemField().Nullable || image.Nullable {
@@ -235,10 +225,7 @@ func TestFarOffsets(t *testing.T) {
 	const far = 5 << 30
 	written := layouttest.Random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
 	var out bytes.Buffer
-	s, err := New(&out, written.Schema(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(&out, written.Schema(), Options{}))(t)
 	s.out.offset = far
 	step, err := s.Encode(t.Context(), schema.Batch{Rows: 50, Columns: written.Data})
 	if err == nil {
@@ -253,9 +240,7 @@ func TestFarOffsets(t *testing.T) {
 	file := out.Bytes()
 	size := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	var footer format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[len(file)-8-size:len(file)-8], &footer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, thrift.Unmarshal(new(thrift.CompactProtocol), file[len(file)-8-size:len(file)-8], &footer))
 	for _, c := range footer.RowGroups[0].Columns {
 		const near = far - int64(len(magic)) // New has written the magic number
 		pageAt(t, file, c.MetaData.DataPageOffset-near)
@@ -264,9 +249,7 @@ func TestFarOffsets(t *testing.T) {
 		}
 		at := c.OffsetIndexOffset - near
 		var index format.OffsetIndex
-		if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[at:at+int64(c.OffsetIndexLength)], &index); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, thrift.Unmarshal(new(thrift.CompactProtocol), file[at:at+int64(c.OffsetIndexLength)], &index))
 		if found := index.PageLocations[0].Offset; found != c.MetaData.DataPageOffset {
 			t.Errorf("found the first page at %d in the offset index, expected %d", found, c.MetaData.DataPageOffset)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 )
 
 // check reads file back and compares it with written, bit for bit.
@@ -128,42 +129,6 @@ func TestInt16Dictionary(t *testing.T) {
 	}
 }
 
-// TestLastGroupIsWhole checks that the last group of 8 indices has all its bytes, of which one is a
-// fill: https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE
-func TestLastGroupIsWhole(t *testing.T) {
-	t.Parallel()
-	const indices = 57 * 7 // 7 more than a multiple of 8
-	file := write(t, layouttest.Random(57, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{7}}), Options{Compression: "none"}, 57)
-	body := pageAt(t, file, open(t, file).Metadata().RowGroups[0].Columns[0].MetaData.DataPageOffset).body
-	for range 2 { // repetition and definition levels
-		body = body[4+binary.LittleEndian.Uint32(body):]
-	}
-	width := int(body[0])
-	header, n := binary.Uvarint(body[1:])
-	if width != 8 || header != (indices+7)/8<<1|1 {
-		t.Fatalf("found indices of %d bits and the header %d, expected 8 bits and %d groups", width, header, (indices+7)/8)
-	}
-	if found := len(body) - 1 - n; found != (indices+7)/8*width {
-		t.Errorf("found %d bytes of indices, expected %d", found, (indices+7)/8*width)
-	}
-}
-
-// TestFloatsKeepTheirBits writes floats that arithmetic would change.
-func TestFloatsKeepTheirBits(t *testing.T) {
-	t.Parallel()
-	written := layouttest.Table{Rows: 6, Columns: []source.Column{
-		{Name: "a", DType: idx.Float32}, {Name: "b", DType: idx.Float64},
-		{Name: "c", DType: idx.Float32, Shape: []int{1}}, {Name: "d", DType: idx.Float64, Shape: []int{1}},
-	}}
-	var single, double []byte
-	for _, bits := range []uint32{0x7fc00001, 0xffc12345, 0x7f800001, 0x80000000, 0, 0xff800000} { // NaNs, a signalling one, −0, 0, −∞
-		single = binary.LittleEndian.AppendUint32(single, bits)
-		double = binary.LittleEndian.AppendUint64(double, uint64(bits)<<32|7)
-	}
-	written.Data = [][]byte{single, double, single, double}
-	check(t, written, write(t, written, Options{}, 4), "list")
-}
-
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -210,10 +175,7 @@ func TestCodecErrors(t *testing.T) {
 	}
 	s := &schema.Schema{Columns: written.Columns, Rows: 300}
 	for at := 1; ; at++ {
-		k, err := New(io.Discard, s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(New(io.Discard, s, Options{}))(t)
 		calls, encode := 0, k.pages.codec.encode
 		k.pages.codec.encode = func(dst, src []byte) ([]byte, error) {
 			if calls++; calls == at {
@@ -274,10 +236,7 @@ func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
 // open reads the footer and the indexes with parquet-go.
 func open(tb testing.TB, file []byte) *pq.File {
 	tb.Helper()
-	f, err := pq.OpenFile(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := must.Get(pq.OpenFile(bytes.NewReader(file), int64(len(file))))(tb)
 	return f
 }
 
@@ -311,9 +270,7 @@ func read(tb testing.TB, f *pq.File, leaf int, d idx.DType) leafData {
 				found.add(v, d)
 			}
 		}
-		if err := pages.Close(); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, pages.Close())
 	}
 	return found
 }
@@ -373,9 +330,7 @@ func rowsOf(tb testing.TB, f *pq.File) []pq.Row {
 				tb.Fatal(err)
 			}
 		}
-		if err := r.Close(); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, r.Close())
 	}
 	return rows
 }
@@ -477,42 +432,9 @@ func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
 	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
-		k, err := New(io.Discard, s, Options{Layout: layoutName, Compression: "none"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(New(io.Discard, s, Options{Layout: layoutName, Compression: "none"}))(t)
 		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
 			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
 		}
-	}
-}
-
-// BenchmarkImages writes batches of images, mostly black, with labels.
-func BenchmarkImages(b *testing.B) {
-	for _, codec := range Codecs() {
-		b.Run(codec, func(b *testing.B) { layouttest.Images().Benchmark(b, with(Options{Compression: codec})) })
-	}
-}
-
-// BenchmarkScalars writes a column of floats with few distinct values, and one with distinct values
-// only.
-func BenchmarkScalars(b *testing.B) {
-	for _, mask := range []byte{0, 0xff} {
-		b.Run(map[byte]string{0: "same", 0xff: "different"}[mask], func(b *testing.B) {
-			t := layouttest.Random(65_536, source.Column{Name: "x", DType: idx.Float32})
-			for i := range t.Data[0] {
-				t.Data[0][i] &= mask
-			}
-			t.Benchmark(b, with(Options{Compression: "none"}))
-		})
-	}
-}
-
-// BenchmarkColumns writes the images of BenchmarkImages with a column for each pixel.
-func BenchmarkColumns(b *testing.B) {
-	for _, codec := range []string{"none", "zstd"} {
-		b.Run(codec, func(b *testing.B) {
-			layouttest.Images().Benchmark(b, with(Options{Compression: codec, Layout: "columns"}))
-		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 )
 
 // elements packs values as elements of d.
@@ -249,22 +250,6 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestDistinctLimit checks that a distinct is full only when there are more values than its limit.
-func TestDistinctLimit(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{1_000, 1_001} {
-		var packed []byte
-		for i := range n {
-			packed = binary.LittleEndian.AppendUint16(packed, uint16(i))
-		}
-		var d distinct
-		d.reset(1_000)
-		if d.add(packed, 2); d.full != (n > 1_000) {
-			t.Errorf("%d values with a limit of 1000: found full %v", n, d.full)
-		}
-	}
-}
-
 // TestMaxEntries checks that maxEntries is not below the size of any dictionary that pays.
 func TestMaxEntries(t *testing.T) {
 	t.Parallel()
@@ -414,10 +399,7 @@ func TestNamesInRowGroups(t *testing.T) {
 func TestLabelWithoutName(t *testing.T) {
 	t.Parallel()
 	table := named(idx.Uint8, 5, 0, 2, "a", "b")
-	k, err := New(&strings.Builder{}, table.Schema(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(New(&strings.Builder{}, table.Schema(), Options{}))(t)
 	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected a label without a name", err)
 	}
@@ -463,31 +445,4 @@ func TestColumnsEndRowGroups(t *testing.T) {
 		t.Errorf("found %d row groups, the first of %d rows, expected 2, the first of %d", len(groups), groups[0].NumRows, want)
 	}
 	check(t, written, file, "columns")
-}
-
-// TestColumnsEqualScalars compares with scalar inputs of the same values: the chunks must be
-// equal.
-func TestColumnsEqualScalars(t *testing.T) {
-	t.Parallel()
-	for _, d := range idx.DTypes() {
-		const rows = 3_000
-		tensor := layouttest.Random(rows, source.Column{Name: "x", DType: d, Shape: []int{2}})
-		if d != idx.Float32 { // a few values, so that dictionaries pay
-			for i := range tensor.Data[0] {
-				tensor.Data[0][i] &= 1
-			}
-		}
-		scalars := layouttest.Random(rows, source.Column{Name: "pixel0", DType: d}, source.Column{Name: "pixel1", DType: d})
-		size := d.Size()
-		for row := range rows {
-			for k := range 2 {
-				copy(scalars.Data[k][row*size:], tensor.Data[0][(2*row+k)*size:][:size])
-			}
-		}
-		a, b := write(t, tensor, Options{Layout: "columns"}, 500), write(t, scalars, Options{}, 500)
-		end := open(t, a).Metadata().RowGroups[0].TotalCompressedSize + 4
-		if len(b) < int(end) || !bytes.Equal(a[:end], b[:end]) {
-			t.Errorf("%v: the pages differ from those of two scalar columns", d)
-		}
-	}
 }

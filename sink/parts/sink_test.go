@@ -26,6 +26,7 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
 
@@ -40,19 +41,11 @@ func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 		t.Fatal(err)
 	}
 	t.Cleanup(set.Discard)
-	class, err := set.Folder(0).Subfolder("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	class := must.Get(set.Folder(0).Subfolder(""))(t)
 	return class, func() map[string][]byte {
 		t.Helper()
-		if err := set.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set.Commit())
+		entries := must.Get(os.ReadDir(dir))(t)
 		files := map[string][]byte{}
 		for _, entry := range entries {
 			if files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
@@ -121,13 +114,9 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 		}
 	}
 	for _, step := range steps {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step())
 	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Close())
 	found := finish()
 	all = k.Parts()
 	for i, name := range slices.Sorted(maps.Keys(found))[1:] { // after _SUCCESS
@@ -265,13 +254,8 @@ func TestNamesThatAreTaken(t *testing.T) {
 	s, batches := numbers(0, 10, 10)
 	for number := range 2 {
 		class, _ := newFolder(t)
-		taken, err := class.Create(fmt.Sprintf("part-%05d.csv", number))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := taken.Close(); err != nil {
-			t.Fatal(err)
-		}
+		taken := must.Get(class.Create(fmt.Sprintf("part-%05d.csv", number)))(t)
+		must.Do(t, taken.Close())
 		k, err := parts.New(class, s, parts.Options{Rows: 3, Stem: "part", Extension: ".csv"}, func(w io.Writer) (sink.Sink, error) {
 			return csv.New(w, s, csv.Options{Style: "matrix"})
 		})

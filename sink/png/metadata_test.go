@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestMetadataCSV(t *testing.T) {
@@ -55,30 +56,20 @@ func TestMetadataCSV(t *testing.T) {
 			t.Parallel()
 			tt.o.MetadataCSV = true
 			folder, finish := newFolder(t)
-			k, err := png.New(folder, tt.s, tt.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := must.Get(png.New(folder, tt.s, tt.o))(t)
 			rows := int64(len(tt.data[0]) / tt.s.Columns[0].RecordSize())
 			step, err := k.Encode(context.Background(), schema.Batch{First: tt.first, Rows: int(rows), Columns: tt.data})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := step(); err != nil {
-				t.Fatal(err)
-			}
-			if err := k.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, step())
+			must.Do(t, k.Close())
 			files := finish()
 			found := string(files["metadata.csv"])
 			if found != tt.want {
 				t.Errorf("found\n%s\nexpected\n%s", found, tt.want)
 			}
-			records, err := csv.NewReader(strings.NewReader(found)).ReadAll()
-			if err != nil {
-				t.Fatal(err)
-			}
+			records := must.Get(csv.NewReader(strings.NewReader(found)).ReadAll())(t)
 			for _, record := range records[1:] {
 				if files[record[0]] == nil {
 					t.Errorf("metadata.csv names %s, found the files %s", record[0], names(files))
@@ -93,10 +84,7 @@ func TestMetadataCSV(t *testing.T) {
 func TestMetadataOrder(t *testing.T) {
 	t.Parallel()
 	folder, finish := newFolder(t)
-	k, err := png.New(folder, describe(30, images(idx.Uint8, 1, 1)), png.Options{MetadataCSV: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(png.New(folder, describe(30, images(idx.Uint8, 1, 1)), png.Options{MetadataCSV: true}))(t)
 	var steps []func() error
 	for _, first := range []int64{20, 0, 10} {
 		step, err := k.Encode(context.Background(), schema.Batch{First: first, Rows: 10, Columns: [][]byte{sequence(10)}})
@@ -106,13 +94,9 @@ func TestMetadataOrder(t *testing.T) {
 		steps = append(steps, step)
 	}
 	for _, i := range []int{1, 2, 0} {
-		if err := steps[i](); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, steps[i]())
 	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Close())
 	lines := strings.Split(string(finish()["metadata.csv"]), "\n")
 	want := []string{"file_name"}
 	for row := range 30 {
@@ -134,9 +118,7 @@ func TestMetadataWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Close())
 	if found := string(finish()["metadata.csv"]); found != "file_name,label\n" {
 		t.Errorf("found %q, expected the header alone", found)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
 
@@ -31,16 +32,11 @@ import (
 func newFolder(t testing.TB) (*publish.Folder, func() map[string][]byte) {
 	t.Helper()
 	target := filepath.Join(t.TempDir(), "train")
-	set, err := publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(publish.Prepare([]publish.Target{{Path: target, Folder: true}}, publish.Options{}))(t)
 	t.Cleanup(set.Discard)
 	return set.Folder(0), func() map[string][]byte {
 		t.Helper()
-		if err := set.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set.Commit())
 		return readFiles(t, target)
 	}
 }
@@ -100,9 +96,7 @@ func write(folder *publish.Folder, s *schema.Schema, o png.Options, first int64,
 func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ...[]byte) map[string][]byte {
 	t.Helper()
 	folder, finish := newFolder(t)
-	if err := write(folder, s, o, first, data...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(folder, s, o, first, data...))
 	files := finish()
 	delete(files, "_manifest.json")
 	return files
@@ -112,10 +106,7 @@ func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ..
 func decode(t *testing.T, file []byte) image.Image {
 	t.Helper()
 	r := bytes.NewReader(file)
-	m, err := stdpng.Decode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(stdpng.Decode(r))(t)
 	if r.Len() > 0 {
 		t.Errorf("found %d bytes after the image", r.Len())
 	}
@@ -272,13 +263,8 @@ func TestNamesOfFiles(t *testing.T) {
 func TestNoRows(t *testing.T) {
 	t.Parallel()
 	folder, finish := newFolder(t)
-	k, err := png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{}))(t)
+	must.Do(t, k.Close())
 	if got := names(finish()); got != "_manifest.json" {
 		t.Errorf("found the files %s, expected only _manifest.json", got)
 	}
@@ -305,10 +291,7 @@ func TestNotes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			k, err := png.New(folder, tt.s, tt.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := must.Get(png.New(folder, tt.s, tt.o))(t)
 			notes := k.Notes()
 			if len(notes) != len(tt.want) {
 				t.Fatalf("found the notes %q, expected %q", notes, tt.want)
@@ -328,16 +311,11 @@ func TestErrorsWhileWriting(t *testing.T) {
 	t.Parallel()
 	s := describe(2, images(idx.Uint8, 1, 1))
 	folder, _ := newFolder(t)
-	if err := write(folder, s, png.Options{}, 0, sequence(1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(folder, s, png.Options{}, 0, sequence(1)))
 	if err := write(folder, s, png.Options{}, 0, sequence(1)); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a row written twice: found the error %v, expected %v", err, fs.ErrExist)
 	}
-	k, err := png.New(folder, s, png.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(png.New(folder, s, png.Options{}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := k.Encode(ctx, schema.Batch{First: 1, Rows: 1, Columns: [][]byte{{1}}}); !errors.Is(err, context.Canceled) {

@@ -9,6 +9,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // summarize passes the batches of one column through a sink.
@@ -20,13 +21,9 @@ func summarize(t *testing.T, c source.Column, batches ...[]byte) Column {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step())
 	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Close())
 	return k.Columns()[0]
 }
 

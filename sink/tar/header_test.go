@@ -3,8 +3,6 @@ package tar
 import (
 	"archive/tar"
 	"bytes"
-	"fmt"
-	"io"
 	"math"
 	"testing"
 	"time"
@@ -44,24 +42,6 @@ func TestPadded(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 1: 512, 511: 512, 512: 512, 513: 1024} {
 		if got := padded(n); got != want {
 			t.Errorf("%d: found %d, expected %d", n, got, want)
-		}
-	}
-}
-
-func BenchmarkHeader(b *testing.B) {
-	h := newHeader(6, ".png")
-	dst := make([]byte, block)
-	for i := range b.N {
-		h.fill(dst, []byte("012345"), i&1023)
-	}
-}
-
-func BenchmarkArchiveTar(b *testing.B) {
-	w := tar.NewWriter(io.Discard)
-	for i := range b.N {
-		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%06d.png", i%1000000), Mode: 0o644, Format: tar.FormatUSTAR})
-		if err != nil {
-			b.Fatal(err)
 		}
 	}
 }

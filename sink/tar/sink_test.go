@@ -20,6 +20,7 @@ import (
 	"github.com/idxport/idxport/sink/tar"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
 
@@ -73,10 +74,7 @@ func read(t *testing.T, data []byte) []file {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(io.ReadAll(r))(t)
 		if h.Typeflag != archive.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" ||
 			h.ModTime.Unix() != 0 || h.Format != archive.FormatUSTAR {
 			t.Errorf("found the header %+v", h)
@@ -128,10 +126,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, err := write(tt.s, tar.Options{}, tt.first, tt.data...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(write(tt.s, tar.Options{}, tt.first, tt.data...))(t)
 			if got := names(read(t, data)); got != tt.want {
 				t.Errorf("found %s, expected %s", got, tt.want)
 			}
@@ -166,10 +161,7 @@ func TestContents(t *testing.T) {
 		}
 	}
 	for i, want := range map[int]string{0: "[1 3 5 255 2 4 6 255]", 3: "[11 13 15 255 12 14 16 255]"} {
-		m, err := stdpng.Decode(strings.NewReader(files[i].content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(stdpng.Decode(strings.NewReader(files[i].content)))(t)
 		if rgb, ok := m.(*image.RGBA); !ok || m.Bounds() != image.Rect(0, 0, 2, 1) || fmt.Sprint(rgb.Pix) != want {
 			t.Errorf("%s: found %v, expected %s", files[i].name, m, want)
 		}
@@ -194,10 +186,7 @@ func TestScalars(t *testing.T) {
 		{idx.Float64, little(5e-324), "5e-324"},
 	} {
 		s := describe(1, pixel, label, source.Column{Name: "x", DType: tt.d})
-		data, err := write(s, tar.Options{}, 0, []byte{1}, []byte{2}, tt.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(write(s, tar.Options{}, 0, []byte{1}, []byte{2}, tt.data))(t)
 		if got, want := read(t, data)[2].content, `{"x":`+tt.want+`}`; got != want {
 			t.Errorf("%s: found %s, expected %s", tt.d, got, want)
 		}
@@ -267,10 +256,7 @@ func TestBatchSize(t *testing.T) {
 	for i := range pixels {
 		pixels[i] = byte(uint32(i*i) * 2654435761 >> 24)
 	}
-	k, err := tar.New(io.Discard, s, tar.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(tar.New(io.Discard, s, tar.Options{}))(t)
 	data, err := write(s, tar.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows))
 	if err != nil {
 		t.Fatal(err)

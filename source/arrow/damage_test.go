@@ -19,6 +19,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -61,24 +62,17 @@ func tryMeasured(t *testing.T, file []byte) (taken uint64, err error) {
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long", "dictionary-numbers-lz4", "polars-stream-categorical"} {
-		file, err := os.ReadFile(filepath.Join("testdata", name+".arrow"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
 		path := save(t, file)
 		for n := len(file) - 1; n >= 0; n-- {
-			if err := os.Truncate(path, int64(n)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(path, int64(n)))
 			for _, p := range []string{path, ""} {
 				if _, err := try(t, file[:n], p); err == nil && !boundary(file, n) {
 					t.Errorf("%s: %d of %d bytes: found no error", name, n, len(file))
 				}
 			}
 		}
-		if err := os.WriteFile(path, append(bytes.Clone(file), 0), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, append(bytes.Clone(file), 0), 0o600))
 		if _, err := try(t, nil, path); err == nil {
 			t.Errorf("%s: found no error for a byte after the end", name)
 		}
@@ -100,15 +94,9 @@ func TestFlippedBits(t *testing.T) {
 	for _, name := range names {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			file, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(os.ReadFile(name))(t)
 			path := save(t, file)
-			flipped, err := os.OpenFile(path, os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			flipped := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 			defer flipped.Close() // an error does not matter: those of writing were checked
 			random := rand.New(rand.NewPCG(1, 2))
 			for i := range 60 {
@@ -231,28 +219,17 @@ func TestLargeBody(t *testing.T) {
 // FuzzRead reads any input as a file and from a pipe: both must give the same, and nothing may
 // panic.
 func FuzzRead(f *testing.F) {
-	names, err := filepath.Glob("testdata/*.arrow")
-	if err != nil {
-		f.Fatal(err)
-	}
+	names := must.Get(filepath.Glob("testdata/*.arrow"))(f)
 	for _, name := range names {
-		file, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		file := must.Get(os.ReadFile(name))(f)
 		f.Add(file)
 	}
 	path := save(f, nil)
-	whole, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := must.Get(os.OpenFile(path, os.O_RDWR, 0))(f)
 	defer whole.Close() // an error does not matter: those of writing were checked
 	f.Fuzz(func(t *testing.T, in []byte) {
 		_, err := whole.WriteAt(in, 0)
-		if err := errors.Join(err, whole.Truncate(int64(len(in)))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, whole.Truncate(int64(len(in)))))
 		fromFile, fileErr := try(t, in, path)
 		fromPipe, pipeErr := try(t, in, "")
 		if bytes.HasPrefix(in, []byte(magic)) { // its footer may have other batches than its stream
@@ -362,10 +339,7 @@ func TestBatchesThatShareBytes(t *testing.T) {
 	written := layouttest.Random(65, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{64}})
 	file := encode(t, written, sinkarrow.Options{}, 64)
 	path := save(t, file)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close() // read-only: an error does not matter
 	d := openFeed(f, int64(len(file)))
 	if len(d.places) != 2 {
@@ -406,10 +380,7 @@ func TestLargeBatches(t *testing.T) {
 	if plain.size = maxBody; plain.direct() {
 		t.Error("a batch of many small buffers is read in many small pieces, expected that it is read as a whole")
 	}
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(zstd.NewWriter(nil))(t)
 	packed := w.EncodeAll([]byte("12345678"), nil)
 	for _, test := range []struct {
 		held, size int64 // decompressed before, and of the whole body

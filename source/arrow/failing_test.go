@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -48,10 +49,7 @@ func readFailing(path string, f *sourcetest.FailingReaderAt) error {
 // The error is that of the disk, or one about the file if the file became shorter.
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.arrow")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(filepath.Glob("testdata/*.arrow"))(t)
 	read := 0
 	for _, path := range paths {
 		if strings.HasPrefix(filepath.Base(path), "refused-") || strings.HasSuffix(path, "without-type.arrow") {
@@ -114,10 +112,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("found %v, expected that it is a folder", err)
 	}
-	table, err := Open("testdata/binary.arrow", source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Open("testdata/binary.arrow", source.ReadOptions{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &source.Raw{Cap: 2}

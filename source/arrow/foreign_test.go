@@ -17,16 +17,14 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // TestForeign reads files of pyarrow, polars and pandas: see testdata/make.py.
 func TestForeign(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/expected.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/expected.json"))(t)
 	var files map[string]struct {
 		Rows    int
 		Columns []struct {
@@ -42,10 +40,7 @@ func TestForeign(t *testing.T) {
 	for name, want := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file, err := os.ReadFile(filepath.Join("testdata", name+".arrow"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
 			for way, open := range ways(t, file) {
 				for _, limit := range []int{1, 3, 5, 100} {
 					o := source.ReadOptions{}
@@ -69,10 +64,7 @@ func TestForeign(t *testing.T) {
 					if len(columns) != len(want.Columns) {
 						t.Fatalf("found %+v, expected %+v", columns, want.Columns)
 					}
-					found, err := sourcetest.ReadAll(table, limit)
-					if err != nil {
-						t.Fatal(err)
-					}
+					found := must.Get(sourcetest.ReadAll(table, limit))(t)
 					for i, data := range found {
 						c, w := columns[i], want.Columns[i]
 						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) || !slices.Equal(c.Classes, w.Classes) {
@@ -123,10 +115,7 @@ func TestRefused(t *testing.T) {
 		"dictionary-goes-on":     {fault.Unsupported, "found a delta dictionary"},
 	}
 	for name, test := range tests {
-		file, err := os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow")))(t)
 		for way, open := range ways(t, file) {
 			table, err := open(source.ReadOptions{})
 			if err == nil {

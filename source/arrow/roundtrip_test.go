@@ -18,6 +18,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -25,9 +26,7 @@ import (
 func save(tb testing.TB, file []byte) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "table.arrow")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, os.WriteFile(path, file, 0o600))
 	return path
 }
 
@@ -104,10 +103,7 @@ func TestChannelsFirst(t *testing.T) {
 	written := layouttest.Random(20, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 5, 7}})
 	file := encode(t, written, sinkarrow.Options{Layout: "huggingface", Channels: "first"}, 20)
 	for _, open := range ways(t, file) {
-		table, err := open(source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(open(source.ReadOptions{}))(t)
 		compare(t, table, written, 7)
 	}
 }
@@ -156,13 +152,8 @@ func TestSkip(t *testing.T) {
 		file := encode(t, written, sinkarrow.Options{Compression: codec}, 16)
 		for way, open := range ways(t, file) {
 			for _, n := range []int{0, 1, 15, 16, 17, 48, 99, 100} {
-				table, err := open(source.ReadOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := source.Skip(table, int64(n)); err != nil {
-					t.Fatal(err)
-				}
+				table := must.Get(open(source.ReadOptions{}))(t)
+				must.Do(t, source.Skip(table, int64(n)))
 				b := &source.Raw{Cap: 1000}
 				if err := table.Read(context.Background(), b); n == 100 != (err == io.EOF) || n < 100 && err != nil {
 					t.Fatalf("%s, %d: found %v", way, n, err)
@@ -186,10 +177,7 @@ func TestOpenFiles(t *testing.T) {
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
 	stream := encode(t, written, sinkarrow.Options{Stream: true}, 8)
 	paths := []string{save(t, stream), save(t, stream[:len(stream)-8]), save(t, stream)} // without an end mark
-	table, err := OpenFiles(paths, "train", source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(OpenFiles(paths, "train", source.ReadOptions{}))(t)
 	if origin := table.Columns()[0].Origin; origin != "train" || table.Rows() != 60 {
 		t.Errorf("found %d rows and the origin %q", table.Rows(), origin)
 	}
@@ -218,10 +206,7 @@ func TestConcurrent(t *testing.T) {
 			for _, batch := range []int{400, 40, 7} {
 				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: codec}, batch)
 				for way, open := range ways(t, file) {
-					table, err := open(source.ReadOptions{DType: idx.Uint8})
-					if err != nil {
-						t.Fatal(err)
-					}
+					table := must.Get(open(source.ReadOptions{DType: idx.Uint8}))(t)
 					decodeTogether(t, table, written, name+" "+codec+" "+way)
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A sample is a first row: the lengths of its lists, and its values by the names of their members.
@@ -47,9 +48,7 @@ func colored(t *testing.T) []byte {
 	m.SetNRGBA(0, 0, color.NRGBA{1, 2, 3, 255})
 	m.SetNRGBA(1, 0, color.NRGBA{4, 5, 6, 255})
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, m))
 	return b.Bytes()
 }
 

@@ -42,9 +42,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 			t.Parallel()
 			text := must.Get(os.ReadFile(expected))(t)
 			var want []wanted
-			if err := json.Unmarshal(text, &want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(text, &want))
 			table := must.Get(Open(path, source.ReadOptions{}))(t)
 			defer table.Close()
 			data := must.Get(sourcetest.ReadAll(table, 3))(t)

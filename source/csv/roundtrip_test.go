@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -115,32 +114,5 @@ func expectSameFloats(t *testing.T, d idx.DType, got, want []byte) {
 		if !bytes.Equal(g, w) && !(math.IsNaN(schema.Float(d, g, 0)) && math.IsNaN(schema.Float(d, w, 0))) {
 			t.Fatalf("element %d is %v, expected %v", i/d.Size(), schema.Float(d, g, 0), schema.Float(d, w, 0))
 		}
-	}
-}
-
-// BenchmarkDecode measures bytes of text on one core.
-func BenchmarkDecode(b *testing.B) {
-	for _, bench := range []struct {
-		name, file string
-	}{{"images", "data/mnist/t10k-images-idx3-ubyte"}, {"labels", "data/mnist/t10k-labels-idx1-ubyte"},
-		{"float32", "testdata/tiny/float32-3x7x9.idx"}, {"int32", "testdata/tiny/int32-3x7x9.idx"}} {
-		b.Run(bench.name, func(b *testing.B) {
-			if _, err := os.Stat("../../" + bench.file); err != nil {
-				b.Skip("needs make data")
-			}
-			text := written(b, openIDX(b, "image="+bench.file), sinkcsv.Options{})
-			head, rows, _ := strings.Cut(text, "\n")
-			text = head + "\n" + strings.Repeat(rows, 1+(4<<20)/len(rows)) // so that New does not count
-			raw := &source.Raw{Cap: 1328}
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				t := must.Get(newTable(strings.NewReader(text), "bench.csv", nil, source.ReadOptions{}))(b)
-				for t.Read(b.Context(), raw) == nil {
-					if err := t.Decode(raw); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
 	}
 }

@@ -189,9 +189,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 		fmt.Fprintf(&text, "1,%d\n", row/1000)
 	}
 	path := filepath.Join(t.TempDir(), "ids.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o666))
 	table := must.Get(Open(path, source.ReadOptions{}))(t)
 	defer table.Close()
 	if _, err := sourcetest.ReadAll(table, 1000); err != nil {
@@ -205,9 +203,7 @@ func TestColumnsThatCountRows(t *testing.T) {
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	table := must.Get(newTable(strings.NewReader("a\n1\n2\n3\n4\n"), "-", nil, source.ReadOptions{}))(t)
-	if err := table.Skip(2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Skip(2))
 	b := &source.Raw{Cap: 10}
 	if err := table.Read(t.Context(), b); err != nil || table.Decode(b) != nil {
 		t.Fatal(err)
@@ -305,9 +301,7 @@ func TestLongFirstLines(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.csv")
 	const fields = 5_000_000
-	if err := os.WriteFile(path, []byte(strings.Repeat("1,", fields-1)+"1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("1,", fields-1)+"1\n"), 0o666))
 	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "the first line has more than 8388608 bytes") {
 		t.Errorf("found %v", err)
 	}
@@ -343,9 +337,7 @@ func TestManyNames(t *testing.T) {
 				header.WriteString(c.name(i) + ",")
 			}
 			path := filepath.Join(t.TempDir(), "x.csv")
-			if err := os.WriteFile(path, []byte(strings.TrimSuffix(header.String(), ",")+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(strings.TrimSuffix(header.String(), ",")+"\n"), 0o666))
 			table, err := Open(path, source.ReadOptions{MaxRecordSize: 1 << 26})
 			if !c.ok {
 				if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "expected at most") && !strings.Contains(err.Error(), "too many") && !strings.Contains(err.Error(), "more than") {

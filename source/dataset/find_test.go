@@ -71,12 +71,8 @@ func folder(t *testing.T, files ...string) string {
 			name, data = headerFile(t, file)
 		}
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, data, 0o666))
 	}
 	return dir
 }
@@ -151,9 +147,7 @@ var fourFiles = []string{
 
 func TestParseInput(t *testing.T) {
 	t.Chdir(folder(t, "a=b", "left=right.idx")) // two files: "a" and "left"; no file has a = in its name
-	if err := os.WriteFile("x=y", nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("x=y", nil, 0o666))
 	for arg, want := range map[string]Input{
 		"image=a.idx": {"a.idx", "image"},
 		"x=y":         {"x=y", ""}, // exists as a whole

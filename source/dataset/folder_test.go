@@ -241,9 +241,7 @@ func TestFolderFollowsLinks(t *testing.T) {
 	dir := folder(t, "store/blob 4 2 2", "link/other=x")
 	for name, target := range map[string]string{
 		"train-images-idx3-ubyte": "../store/blob", "dangling-idx1-ubyte": "nowhere", "folder-idx1-ubyte": "../store"} {
-		if err := os.Symlink(target, filepath.Join(dir, "link", name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(dir, "link", name)))
 	}
 	splits := must.Get(Find([]Input{{Path: filepath.Join(dir, "link")}}, &testProber{}, Options{}))(t)
 	if want := []string{"train/train-images/?: image=train-images-idx3-ubyte"}; !slices.Equal(summaries(splits), want) {

@@ -22,9 +22,7 @@ func archive(t *testing.T, path string, arrays ...string) {
 	for _, name := range arrays {
 		must.Get(z.Create(name + ".npy"))(t)
 	}
-	if err := errors.Join(z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(z.Close(), f.Close()))
 }
 
 // TestFindArrays: the names of arrays give splits and columns.

@@ -23,9 +23,7 @@ func writeParts(t *testing.T, texts ...string) string {
 	dir := t.TempDir()
 	for i, text := range texts {
 		name := "part-" + string(rune('0'+i)) + ".csv"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return dir
 }
@@ -52,9 +50,7 @@ func TestChain(t *testing.T) {
 	for rows := 1; rows <= 7; rows++ {
 		for skip := range 7 {
 			table := openParts(t, dir)
-			if err := source.Skip(table, int64(skip)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, source.Skip(table, int64(skip)))
 			got := must.Get(sourcetest.ReadAll(table, rows))(t)
 			if !slices.Equal(got[0], labels[skip:]) || !slices.Equal(got[1], pixels[2*skip:]) {
 				t.Errorf("batches of %d rows from row %d: found %v, expected %v and %v", rows, skip, got, labels[skip:], pixels[2*skip:])
@@ -81,9 +77,7 @@ func TestChainSkipsLargeRows(t *testing.T) {
 	table := openParts(t, writeParts(t, strings.Repeat(row, 64), row))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := source.Skip(table, 64); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, source.Skip(table, 64))
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 24<<20 {
 		t.Errorf("found %d bytes of memory taken, expected a few for a row", got)
@@ -125,9 +119,7 @@ func TestFilesThatAreGone(t *testing.T) {
 	for _, skip := range []int64{0, 2} {
 		dir := writeParts(t, "a,b\n1,2\n", "a,b\n3,4\n5,6\n", "a,b\n7,8\n")
 		table := openParts(t, dir)
-		if err := os.Remove(filepath.Join(dir, "part-1.csv")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, "part-1.csv")))
 		err := source.Skip(table, skip)
 		for b := (&source.Raw{Cap: 1}); err == nil; {
 			err = table.Read(t.Context(), b)

@@ -18,17 +18,11 @@ import (
 func touch(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "in")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o777))
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, nil, 0o666))
 	}
 	return dir
 }
@@ -124,9 +118,7 @@ func TestFindFiles(t *testing.T) {
 		"a": "PAR1 and more", "b": "ARROW1\x00\x00", "c": "\x93NUMPY\x01", "d.csv": "1,2", "e.tsv.zst": "", "f": "\x00\x00\x08\x01", "g.parquet": "no", "h.arrows": "",
 		".csv": "1,2", "short": "P",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666))
 	}
 	for name, want := range map[string]string{"a": "parquet", "b": "arrow", "c": "npy", "d.csv": "csv", "e.tsv.zst": "csv", "f": "", "g.parquet": "parquet",
 		"h.arrows": "arrow", ".csv": "", "short": ""} {

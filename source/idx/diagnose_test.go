@@ -85,12 +85,3 @@ func TestReadHeaderStopsAfterHeader(t *testing.T) {
 		t.Errorf("found %v, %d bytes left, %v, expected 6", h, in.Len(), err)
 	}
 }
-
-func TestUnknownTypesHaveNames(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{DType(0x0A).String(), DType(0x0A).Suffix()} {
-		if name != "dtype 0x0A" {
-			t.Errorf("found %q, expected the code", name)
-		}
-	}
-}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // encode makes an IDX file with encoding/binary alone, from the description of the format. values
@@ -20,9 +22,7 @@ func encode[T int | int64](t testing.TB, order binary.ByteOrder, d DType, dims [
 		parts = append(parts, uint32(n))
 	}
 	for _, part := range append(parts, values) {
-		if err := binary.Write(&out, order, part); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, binary.Write(&out, order, part))
 	}
 	return out.Bytes()
 }
@@ -31,9 +31,7 @@ func encode[T int | int64](t testing.TB, order binary.ByteOrder, d DType, dims [
 func payload(t testing.TB, order binary.ByteOrder, values any) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := binary.Write(&out, order, values); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, binary.Write(&out, order, values))
 	return out.Bytes()
 }
 
@@ -90,11 +88,12 @@ const imagesHeader = 16
 func drain(rd *Reader, limit int) (data []byte, records int, err error) {
 	size := int(rd.Header().RecordSize())
 	p := make([]byte, limit*size)
-	for {
+	for full := true; ; {
 		n, err := rd.ReadRecords(p, limit)
-		if n > limit || n > 0 && err != nil {
-			return data, records, fmt.Errorf("found %d records with %v, expected at most %d, or an error alone", n, err, limit)
+		if n > limit || n > 0 && (err != nil || !full) {
+			return data, records, fmt.Errorf("found %d records of %d with %v, expected full batches, a last one, or an error", n, limit, err)
 		}
+		full = n == limit
 		data = append(data, p[:n*size]...)
 		records += n
 		if err == io.EOF {

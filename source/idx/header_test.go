@@ -154,11 +154,3 @@ func TestReshape(t *testing.T) {
 		})
 	}
 }
-
-func TestHeaderText(t *testing.T) {
-	t.Parallel()
-	h := Header{DType: Uint8, Dims: []int64{60000, 28, 28}}
-	if h.String() != "uint8 60000×28×28" || h.Name() != "idx3-ubyte" {
-		t.Errorf("found %q, %q", h.String(), h.Name())
-	}
-}

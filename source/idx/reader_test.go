@@ -68,23 +68,6 @@ func TestReader(t *testing.T) {
 	}
 }
 
-func TestLastBatchIsShort(t *testing.T) {
-	t.Parallel()
-	rd, err := NewReader(bytes.NewReader(images(t, 5, 5)), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []int
-	for err == nil {
-		var n int
-		n, err = rd.ReadRecords(make([]byte, 2*6), 2)
-		found = append(found, n)
-	}
-	if err != io.EOF || !slices.Equal(found, []int{2, 2, 1, 0}) {
-		t.Errorf("found %v, %v, expected 2, 2, 1, then the end", found, err)
-	}
-}
-
 func TestReaderLittleEndian(t *testing.T) {
 	t.Parallel()
 	all := values(t, Int16, 12)

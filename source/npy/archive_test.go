@@ -146,9 +146,7 @@ func TestHostileArchives(t *testing.T) {
 	for i := range maxArrays + 1 {
 		must.Get(z.Create(fmt.Sprint(i, ".npy")))(t)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	for name, c := range map[string]struct {
 		file []byte
 		kind fault.Kind
@@ -226,10 +224,7 @@ func TestDirectoryOfManyFiles(t *testing.T) {
 
 // Whatever is read, nothing panics, and errors are faults.
 func FuzzArchive(f *testing.F) {
-	names, err := filepath.Glob("testdata/*.npz")
-	if err != nil {
-		f.Fatal(err)
-	}
+	names := must.Get(filepath.Glob("testdata/*.npz"))(f)
 	for _, name := range names {
 		f.Add(must.Get(os.ReadFile(name))(f))
 	}

@@ -59,9 +59,7 @@ func TestFortran(t *testing.T) {
 	} {
 		file, want := fortran(c.descr, c.size, c.shape...)
 		path := filepath.Join(t.TempDir(), fmt.Sprint(i, ".npy"))
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, file, 0o600))
 		record := len(want) / c.shape[0]
 		for skip := range c.shape[0] + 1 {
 			for _, limit := range []int{1, 2, 5, 100} {
@@ -69,21 +67,15 @@ func TestFortran(t *testing.T) {
 					f := must.Get(os.Open(path))(t)
 					table := must.Get(openFile(f, must.Get(f.Stat())(t), path, source.ReadOptions{}))(t)
 					table.window.limit = window
-					if err := source.Skip(table, int64(skip)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, source.Skip(table, int64(skip)))
 					got, err := readFrom(table, limit)
 					if err != nil || !bytes.Equal(got, want[skip*record:]) {
 						t.Fatalf("%s %v: skip %d, batches of %d, window %d: found % x, error %v", c.descr, c.shape, skip, limit, window, got, err)
 					}
-					if err := f.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, f.Close())
 				}
 				piped := must.Get(newTable(bytes.NewBuffer(file), "-", source.ReadOptions{}))(t)
-				if err := source.Skip(piped, int64(skip)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, source.Skip(piped, int64(skip)))
 				if got, err := readFrom(piped, limit); err != nil || !bytes.Equal(got, want[skip*record:]) {
 					t.Fatalf("%s %v: skip %d of a pipe: found % x, error %v", c.descr, c.shape, skip, got, err)
 				}
@@ -129,24 +121,18 @@ func TestFortranDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npy")
 	for change, kind := range map[int]fault.Kind{-1: fault.Truncated, 1: fault.Malformed} {
 		for _, window := range []int64{10, 48 * 20, maxWindow} {
-			if err := os.WriteFile(path, file, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, file, 0o600))
 			f := must.Get(os.Open(path))(t)
 			table := must.Get(openFile(f, must.Get(f.Stat())(t), path, source.ReadOptions{}))(t)
 			table.window.limit = window
-			if err := os.Truncate(path, int64(len(file)+change)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(path, int64(len(file)+change)))
 			if _, err := readFrom(table, 4); !errors.Is(err, kind) {
 				t.Errorf("%+d bytes, window %d: found %v, expected %v", change, window, err, kind)
 			}
 			if _, err := openFile(f, must.Get(f.Stat())(t), path, source.ReadOptions{}); err == nil {
 				t.Errorf("%+d bytes: opened", change)
 			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Close())
 		}
 	}
 	large := bytes.Replace(array("|u1", "(1048576, 784)", 0), []byte("'fortran_order': False"), []byte("'fortran_order':  True"), 1)

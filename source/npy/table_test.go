@@ -141,17 +141,13 @@ func TestRoundTrip(t *testing.T) {
 				err = errors.Join(step(), s.Close())
 			}
 			path := filepath.Join(t.TempDir(), "a.npy")
-			if err := errors.Join(err, os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(err, os.WriteFile(path, file.Bytes(), 0o600)))
 			for skip := range 10 {
 				fromFile := must.Get(Open(path, source.ReadOptions{}))(t)
 				fromPipe := must.Get(newTable(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{}))(t)
 				for _, table := range []source.Table{fromFile, fromPipe} {
 					b := &source.Raw{Cap: 100}
-					if err := source.Skip(table, int64(skip)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, source.Skip(table, int64(skip)))
 					err := table.Read(context.Background(), b)
 					if skip == 9 && err == io.EOF {
 						continue
@@ -175,13 +171,9 @@ func TestDamage(t *testing.T) {
 	t.Parallel()
 	whole := must.Get(os.ReadFile("testdata/little-i2.npy"))(t)
 	path := filepath.Join(t.TempDir(), "a.npy")
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, whole, 0o600))
 	for n := len(whole) - 1; n >= 0; n-- {
-		if err := os.Truncate(path, int64(n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(path, int64(n)))
 		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Truncated) {
 			t.Errorf("%d bytes: found %v, expected truncated data", n, err)
 		}
@@ -198,9 +190,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 	}
-	if err := os.WriteFile(path, append(whole, 0), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, append(whole, 0), 0o600))
 	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected malformed data", err)
 	}
@@ -248,15 +238,9 @@ func TestHeaderText(t *testing.T) {
 // Whatever is read, nothing panics, no memory is allocated because of the header alone, and the
 // values are those of the input.
 func FuzzRead(f *testing.F) {
-	names, err := filepath.Glob("testdata/*.np[yz]")
-	if err != nil {
-		f.Fatal(err)
-	}
+	names := must.Get(filepath.Glob("testdata/*.np[yz]"))(f)
 	for _, name := range names {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(name))(f)
 		if len(raw) < 1<<10 {
 			f.Add(raw)
 		}
@@ -359,9 +343,7 @@ func TestOpenFails(t *testing.T) {
 func TestUseAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.npy")
-	if err := os.WriteFile(path, array("|u1", "(5, 2)", 10), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, array("|u1", "(5, 2)", 10), 0o666))
 	table := must.Get(Open(path, source.ReadOptions{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -374,9 +356,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 			t.Errorf("%d of 5 rows: found %v, expected %v", n, err, fault.Usage)
 		}
 	}
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(path, 0))
 	if err := table.Read(t.Context(), b); !errors.Is(err, fault.Truncated) {
 		t.Errorf("the file was emptied: found %v, expected %v", err, fault.Truncated)
 	}

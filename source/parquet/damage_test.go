@@ -19,6 +19,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -197,10 +198,7 @@ func TestSizesThatOverflow(t *testing.T) {
 func TestOneNoteForManyColumns(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pyarrow-columns-int64", "pyarrow-columns-mixed"} {
-		table, err := Open("testdata/"+name+".parquet", source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(Open("testdata/"+name+".parquet", source.ReadOptions{}))(t)
 		if notes := source.Notes(table); len(notes) != 3 { // of the label, and of the image's type and shape
 			t.Errorf("%s: found the notes %q, expected 3", name, notes)
 		}
@@ -215,15 +213,10 @@ func TestOneNoteForManyColumns(t *testing.T) {
 // every row.
 func TestValuesThatAreNoRecords(t *testing.T) {
 	t.Parallel()
-	table, err := Open("testdata/bad-blob.parquet", source.ReadOptions{Shape: []int{12}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Open("testdata/bad-blob.parquet", source.ReadOptions{Shape: []int{12}}))(t)
 	defer table.Close()
 	b := &source.Raw{Cap: 64}
-	if err := table.Read(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Read(t.Context(), b))
 	const want = "found a value of 65536 bytes, expected at most 12"
 	if err := table.Read(t.Context(), b); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
 		t.Errorf("found %v, expected %q in row 70", err, want)
@@ -234,10 +227,7 @@ func TestValuesThatAreNoRecords(t *testing.T) {
 // reached.
 func TestMemoryOfDictionaries(t *testing.T) {
 	t.Parallel()
-	opened, err := open("testdata/pyarrow-png-dictionary.parquet", source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must.Get(open("testdata/pyarrow-png-dictionary.parquet", source.ReadOptions{}))(t)
 	defer opened.Close()
 	if opened.file.reserved != 0 {
 		t.Errorf("found %d bytes before the first row is read, expected none", opened.file.reserved)

@@ -19,6 +19,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -186,10 +187,7 @@ func TestRuns(t *testing.T) {
 				values[i] = values[i-1]
 			}
 		}
-		encoded, err := (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		encoded := must.Get((&rle.Encoding{BitWidth: width}).EncodeInt32(nil, values))(t)
 		r := runs{src: encoded, width: width}
 		for i, expected := range values {
 			if found, err := r.one(); err != nil || int32(found) != expected {
@@ -214,10 +212,7 @@ func TestMatch(t *testing.T) {
 			if at >= 0 {
 				wrong[at] ^= 1
 			}
-			encoded, err := (&rle.Encoding{BitWidth: width}).EncodeLevels(nil, wrong)
-			if err != nil {
-				t.Fatal(err)
-			}
+			encoded := must.Get((&rle.Encoding{BitWidth: width}).EncodeLevels(nil, wrong))(t)
 			r := runs{src: encoded, width: width}
 			found, err := r.matchRows(l.pattern, len(row), 0, len(levels))
 			expected := at
@@ -243,14 +238,8 @@ func TestDelta(t *testing.T) {
 					values[i] = int64(random.Uint64() >> (64 - width))
 				}
 			}
-			encoded, err := new(pqdelta.BinaryPackedEncoding).EncodeInt64(nil, values)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := newDelta(append(encoded, "rest"...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			encoded := must.Get(new(pqdelta.BinaryPackedEncoding).EncodeInt64(nil, values))(t)
+			d := must.Get(newDelta(append(encoded, "rest"...)))(t)
 			if rest, err := d.end(); err != nil || string(rest) != "rest" {
 				t.Fatalf("width %d, %d values: found the rest %q and %v", width, n, rest, err)
 			}
@@ -275,10 +264,7 @@ func TestSplitRows(t *testing.T) {
 	for size := 1; size <= 9; size++ {
 		file := splitFile(t, pixels, size, -1)
 		for _, n := range []int{1, 3, 1000} {
-			got, err := fromBytes(file, source.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(fromBytes(file, source.ReadOptions{}))(t)
 			sourcetest.Expect(t, got, n, []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{4}}}, [][]byte{pixels})
 		}
 		for skip := range int64(rows) {
@@ -310,10 +296,7 @@ func TestSplitRows(t *testing.T) {
 func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 	t.Helper()
 	marshal := func(v any) []byte {
-		p, err := thrift.Marshal(new(thrift.CompactProtocol), v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(thrift.Marshal(new(thrift.CompactProtocol), v))(t)
 		return p
 	}
 	file := []byte(magic)

@@ -20,6 +20,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -74,16 +75,11 @@ func TestOpenFiles(t *testing.T) {
 			put(t, paths[n], written(t, layouttest.Random(0, table.Columns...), sinkparquet.Options{}, 8))
 			for _, rows := range []int{1, 8, 9, 33, 1000} {
 				for _, skip := range []int{0, 5, 34, 50, 99, 100} {
-					got, err := OpenFiles(paths, folder, source.ReadOptions{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					got := must.Get(OpenFiles(paths, folder, source.ReadOptions{}))(t)
 					if got.Rows() != 100 {
 						t.Errorf("found %d rows, expected 100", got.Rows())
 					}
-					if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, got.(source.Seeker).Skip(int64(skip)))
 					sourcetest.Expect(t, got, rows, table.Columns, from(table, skip))
 					if err := got.Close(); err != nil {
 						t.Error(err)
@@ -142,10 +138,7 @@ func TestEveryReadMayFail(t *testing.T) {
 	files := map[string][]byte{"idxport": written(t, small(), sinkparquet.Options{}, 8)}
 	for _, name := range []string{"pyarrow-list", "pyarrow-png", "pyarrow-png-dictionary", "pyarrow-binary", "pyarrow-delta-length", "pyarrow-columns", "pyarrow-gzip-v2",
 		"duckdb-array-v2", "spark-image", "datasets-image"} {
-		data, err := os.ReadFile("testdata/" + name + ".parquet")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile("testdata/" + name + ".parquet"))(t)
 		files[name] = data
 	}
 	for name, file := range files {
@@ -177,10 +170,7 @@ func TestCanceled(t *testing.T) {
 	cancel()
 	_, paths := filesOf(t, small(), 2)
 	for _, path := range [][]string{{"testdata/pyarrow-list.parquet"}, paths} {
-		table, err := OpenFiles(path, "table", source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(OpenFiles(path, "table", source.ReadOptions{}))(t)
 		if err := table.Read(ctx, &source.Raw{Cap: 8}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: found %v, expected %v", path, err, context.Canceled)
 		}
@@ -201,21 +191,12 @@ func TestSkipWithinFiles(t *testing.T) {
 				continue
 			}
 			folder, paths := filesOf(t, table, 4) // of 25 rows each
-			got, err := OpenFiles(paths, folder, source.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := got.Read(t.Context(), &source.Raw{Cap: read}); err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(OpenFiles(paths, folder, source.ReadOptions{}))(t)
+			must.Do(t, got.Read(t.Context(), &source.Raw{Cap: read}))
 			for k := (read-1)/25 + 1; 25*(k+1) <= read+skip; k++ {
-				if err := os.Remove(paths[k]); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(paths[k]))
 			}
-			if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, got.(source.Seeker).Skip(int64(skip)))
 			sourcetest.Expect(t, got, 7, table.Columns, from(table, read+skip))
 			if err := got.Close(); err != nil {
 				t.Error(err)
@@ -228,10 +209,7 @@ func TestSkipWithinFiles(t *testing.T) {
 // again.
 func TestCloseClosesFile(t *testing.T) {
 	t.Parallel()
-	table, err := Open("testdata/pyarrow-list.parquet", source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Open("testdata/pyarrow-list.parquet", source.ReadOptions{}))(t)
 	if first, second := table.Close(), table.Close(); first != nil || !errors.Is(second, fs.ErrClosed) {
 		t.Errorf("found %v and %v", first, second)
 	}
@@ -269,13 +247,8 @@ func TestOpenFails(t *testing.T) {
 		},
 	} {
 		folder, paths := filesOf(t, small(), 2)
-		table, err := OpenFiles(paths, folder, source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := change(paths[1]); err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(OpenFiles(paths, folder, source.ReadOptions{}))(t)
+		must.Do(t, change(paths[1]))
 		if _, err := sourcetest.ReadAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, fault.Malformed) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the second file %s: found %v", name, err)
 		}
@@ -299,13 +272,8 @@ func TestLargePageHeaders(t *testing.T) {
 	if _, err := w.Write([]record{{want[:size]}, {want[size:]}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := fromBytes(file.Bytes(), source.ReadOptions{DType: idx.Uint8, Shape: []int{size}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
+	got := must.Get(fromBytes(file.Bytes(), source.ReadOptions{DType: idx.Uint8, Shape: []int{size}}))(t)
 	data, err := sourcetest.ReadAll(got, 2)
 	if err != nil || !bytes.Equal(data[0], want) {
 		t.Errorf("found the error %v, expected the two records", err)

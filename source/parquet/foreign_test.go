@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -164,10 +165,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 		columns[0], columns[1], data[0], data[1] = columns[1], columns[0], data[1], data[0]
 	}
 	for _, rows := range []int{1, 7, 64, 1000} {
-		got, err := Open(path, f.open)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Open(path, f.open))(t)
 		sourcetest.Expect(t, got, rows, columns, data)
 		if notes := strings.Join(source.Notes(got), "\n"); f.note != "" && !strings.Contains(notes, f.note) {
 			t.Errorf("found the notes %q, expected one with %q", notes, f.note)

@@ -15,26 +15,19 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
 // edited returns a file of testdata with an edited footer.
 func edited(t *testing.T, name string, change func(f *format.FileMetaData)) []byte {
 	t.Helper()
-	file, err := os.ReadFile("testdata/" + name + ".parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile("testdata/" + name + ".parquet"))(t)
 	start := footerStart(file)
 	var footer format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[start:len(file)-tailSize], &footer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, thrift.Unmarshal(new(thrift.CompactProtocol), file[start:len(file)-tailSize], &footer))
 	change(&footer)
-	text, err := thrift.Marshal(new(thrift.CompactProtocol), &footer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(thrift.Marshal(new(thrift.CompactProtocol), &footer))(t)
 	file = append(file[:start:start], text...)
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(text))), magic...)
 }
@@ -58,19 +51,13 @@ func TestConvertedTypesAlone(t *testing.T) {
 			if integers == 0 && name != "pyarrow-int32" && name != "pyarrow-int64" { // the default types of integers
 				t.Fatal("no integers say what they are")
 			}
-			newer, err := Open("testdata/"+name+".parquet", source.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			newer := must.Get(Open("testdata/"+name+".parquet", source.ReadOptions{}))(t)
 			defer newer.Close()
 			data, err := sourcetest.ReadAll(newer, 8) // compared with the values themselves by TestForeign
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := fromBytes(older, source.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := must.Get(fromBytes(older, source.ReadOptions{}))(t)
 			sourcetest.Expect(t, table, 8, newer.Columns(), data)
 		})
 	}

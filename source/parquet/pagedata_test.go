@@ -17,6 +17,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // compressed returns data compressed by each codec.
@@ -25,13 +26,8 @@ func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
 	var member bytes.Buffer
 	w := gzip.NewWriter(&member)
 	_, err := w.Write(data)
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, w.Close()))
+	z := must.Get(zstd.NewWriter(nil, zstd.WithEncoderCRC(true)))(t)
 	defer z.Close()
 	block := make([]byte, lz4.CompressBlockBound(len(data)))
 	n, err := lz4.CompressBlock(data, block, nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -37,10 +38,7 @@ func TestRoundTrip(t *testing.T) {
 				if rows == 1 && layoutName == "columns" {
 					continue // slow
 				}
-				got, err := fromBytes(file, source.ReadOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(fromBytes(file, source.ReadOptions{}))(t)
 				sourcetest.Expect(t, got, rows, columns, data)
 			}
 		}
@@ -74,16 +72,11 @@ func TestRowGroups(t *testing.T) {
 		for _, skip := range []int{0, 1, 999, 1000, 1001, 20_000, 21_003, 49_999, 50_000} {
 			t.Run(fmt.Sprintf("%s from row %d", name, skip), func(t *testing.T) {
 				t.Parallel()
-				got, err := fromBytes(file, source.ReadOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(fromBytes(file, source.ReadOptions{}))(t)
 				if got.Rows() != 50_000 {
 					t.Errorf("found %d rows, expected 50000", got.Rows())
 				}
-				if err := got.(source.Seeker).Skip(int64(skip)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, got.(source.Seeker).Skip(int64(skip)))
 				sourcetest.Expect(t, got, 1000, got.Columns(), from(table, skip)) // layout columns names x image
 			})
 		}

@@ -156,11 +156,8 @@ func TestRefusals(t *testing.T) {
 func TestSixteenBitsBeyondInt16(t *testing.T) {
 	t.Parallel()
 	file := fixture(t, "toolarge16.png")
-	f, err := Describe(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.Append(nil, file)
+	f := must.Get(Describe(file))(t)
+	_, err := f.Append(nil, file)
 	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "x = 0, y = 0 has a sample of 40000, expected at most 32767") {
 		t.Errorf("found %v", err)
 	}
@@ -257,9 +254,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := run(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, run())
 			}
 		})
 	}

@@ -47,9 +47,7 @@ func written(t *testing.T, table source.Table, o sinkpng.Options) string {
 	if _, err := pipeline.Run(context.Background(), table, s, []sink.Sink{k}, pipeline.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := set.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set.Commit())
 	return target
 }
 

@@ -81,9 +81,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
 	var want [][2]*int64
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &want))
 	if table.Rows() != int64(len(want)) {
 		t.Errorf("found %d rows, expected %d", table.Rows(), len(want))
 	}
@@ -113,9 +111,7 @@ func expectRows(t *testing.T, table *Table, name string) {
 func pixels(t *testing.T, width, height int, m func(image.Rectangle) image.Image) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := stdpng.Encode(&out, m(image.Rect(0, 0, width, height))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stdpng.Encode(&out, m(image.Rect(0, 0, width, height))))
 	return out.Bytes()
 }
 
@@ -127,12 +123,8 @@ func makeFolder(t *testing.T, files map[string][]byte) string {
 	dir := t.TempDir()
 	for name, data := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, data, 0o666))
 	}
 	return dir
 }
@@ -286,25 +278,17 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	if table := open(t, dir, source.ReadOptions{}); table.Rows() != 2 {
 		t.Errorf("found %d rows, expected 2: a link inside of the folder is good", table.Rows())
 	}
-	if err := os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "0", "2.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "0", "2.png")))
 	demandLinkRefused(t, dir, filepath.Join("0", "2.png"))
-	if err := os.Remove(filepath.Join(dir, "0", "2.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "0", "2.png")))
 	// A class folder that is a link is not silently ignored; links that are not images may lead
 	// anywhere.
 	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "1")), os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "LICENSE"))); err != nil {
 		t.Fatal(err)
 	}
 	demandLinkRefused(t, dir, "1")
-	if err := os.Remove(filepath.Join(dir, "1")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("gone.png", filepath.Join(dir, "0", "3.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "1")))
+	must.Do(t, os.Symlink("gone.png", filepath.Join(dir, "0", "3.png")))
 	demandLinkRefused(t, dir, filepath.Join("0", "3.png"))
 	if err := os.Rename(filepath.Join(dir, "0", "3.png"), filepath.Join(dir, "0", "3.jpg")); err != nil { // an image, too
 		t.Fatal(err)
@@ -325,9 +309,7 @@ func TestSkip(t *testing.T) {
 	t.Parallel()
 	whole := must.Get(sourcetest.ReadAll(open(t, "testdata/imagefolder", source.ReadOptions{}), 5))(t)
 	table := open(t, "testdata/imagefolder", source.ReadOptions{})
-	if err := table.Skip(7); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Skip(7))
 	rest, err := sourcetest.ReadAll(table, 5)
 	if err != nil || !bytes.Equal(rest[0], whole[0][7*60:]) || !bytes.Equal(rest[1], whole[1][7:]) {
 		t.Errorf("found other rows, error %v", err)
@@ -389,9 +371,7 @@ func TestOddFolders(t *testing.T) {
 			t.Parallel()
 			dir := makeFolder(t, c.files)
 			if c.also != nil {
-				if err := c.also(dir); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.also(dir))
 			}
 			table, err := Open(dir, source.ReadOptions{})
 			if c.message != "" {
@@ -410,9 +390,7 @@ func TestOddFolders(t *testing.T) {
 		})
 	}
 	file := filepath.Join(t.TempDir(), "x.png")
-	if err := os.WriteFile(file, good, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, good, 0o666))
 	for _, path := range []string{file, file + " is not there"} {
 		if _, err := Open(path, source.ReadOptions{}); err == nil {
 			t.Errorf("%s was opened", path)
@@ -505,9 +483,7 @@ func TestFilesThatChange(t *testing.T) {
 				last := filepath.ToSlash(filepath.Join(class, "b.png"))
 				dir := makeFolder(t, map[string][]byte{filepath.ToSlash(filepath.Join(class, "a.png")): good, last: good})
 				table := open(t, dir, source.ReadOptions{})
-				if err := c.change(filepath.Join(dir, filepath.FromSlash(last))); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.change(filepath.Join(dir, filepath.FromSlash(last))))
 				_, err := sourcetest.ReadAll(table, 1)
 				if err == nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), "b.png") {
 					t.Errorf("found %v, expected %v about b.png", err, c.kind)
@@ -533,12 +509,8 @@ func FuzzMetadata(f *testing.F) {
 	good := picturesOf(f, "x/a.png", "y/b.png")
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, metadataName), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(dir, os.DirFS(good)))
+		must.Do(t, os.WriteFile(filepath.Join(dir, metadataName), text, 0o666))
 		table, err := Open(dir, source.ReadOptions{})
 		if err != nil {
 			if !errors.Is(err, fault.Malformed) {
@@ -565,9 +537,7 @@ func picturesOf(f *testing.F, names ...string) string {
 	m.Set(1, 0, color.White)
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, os.MkdirAll(filepath.Dir(path), 0o777))
 		out, err := os.Create(path)
 		if err == nil {
 			err = errors.Join(stdpng.Encode(out, m), out.Close())

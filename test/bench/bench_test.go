@@ -6,15 +6,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestReplaceSection also demands that RESULTS.md has both sections.
 func TestReplaceSection(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("RESULTS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("RESULTS.md"))(t)
 	for _, name := range []string{"contests", "scale"} {
 		got, err := replaceSection(string(text), name, "new\n")
 		if err != nil || !strings.Contains(got, "<!-- begin "+name+" -->\nnew\n<!-- end "+name+" -->\n") {

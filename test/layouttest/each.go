@@ -1,9 +1,7 @@
 package layouttest
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
@@ -41,25 +39,4 @@ func Images() Table {
 		}
 	}
 	return t
-}
-
-// Benchmark writes t again and again, as the batches of an endless table.
-func (t Table) Benchmark(b *testing.B, open Open) {
-	s := t.Schema()
-	s.Rows = -1
-	k, err := open(io.Discard, s)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(t.Rows) * s.RowSize())
-	b.ReportAllocs()
-	for b.Loop() {
-		step, err := k.Encode(context.Background(), schema.Batch{Rows: t.Rows, Columns: t.Data})
-		if err == nil {
-			err = step()
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
 }

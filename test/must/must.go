@@ -14,3 +14,11 @@ func Get[T any](v T, err error) func(testing.TB) T {
 		return v
 	}
 }
+
+// Do ends the test if err is not nil: must.Do(t, file.Close()).
+func Do(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
