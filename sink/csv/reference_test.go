@@ -204,9 +204,7 @@ func runSink(t *testing.T, k *Sink, s *schema.Schema, columns [][]byte, batchRow
 		}
 	}
 	encoders.Wait()
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, k.Close())
 }
 
 // cut splits columns into batches with buffers of their own.

@@ -328,18 +328,15 @@ func TestEveryWriteFails(t *testing.T) {
 	full := errors.New("full")
 	for failing := 1; ; failing++ {
 		calls := 0
-		k, err := New(writerFunc(func(p []byte) (int, error) {
+		k := must.Get(New(writerFunc(func(p []byte) (int, error) {
 			if calls++; calls == failing {
 				return 0, full
 			}
 			return len(p), nil
-		}), s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}), s, Options{}))(t)
 		k.pieceCap = 70 + slack
 		step := must.Get(k.Encode(t.Context(), cut(s, data, 20)[0]))(t)
-		err = step()
+		err := step()
 		if calls < failing {
 			if failing < 2*maxReady {
 				t.Errorf("found %d writes, expected more than %d", calls, 2*maxReady)

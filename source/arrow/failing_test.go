@@ -123,9 +123,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 		t.Errorf("found %v, expected %v", err, fault.Usage)
 	}
 	for range 2 {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	}
 	if err := table.Read(t.Context(), b); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("closed: found %v, expected %v", err, fs.ErrClosed)

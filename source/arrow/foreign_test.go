@@ -74,9 +74,7 @@ func TestForeign(t *testing.T) {
 							t.Errorf("%s, %d rows at once, column %s: found wrong values: % x", way, limit, c.Name, data)
 						}
 					}
-					if err := table.Close(); err != nil {
-						t.Error(err)
-					}
+					must.Do(t, table.Close())
 				}
 			}
 		})

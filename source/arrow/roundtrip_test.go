@@ -162,9 +162,7 @@ func TestSkip(t *testing.T) {
 						t.Errorf("%s, %d: found row %d, %d rows, error %v", way, n, b.First, b.Rows, err)
 					}
 				}
-				if err := table.Close(); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, table.Close())
 			}
 		}
 	}
@@ -185,9 +183,7 @@ func TestOpenFiles(t *testing.T) {
 	if notes := source.Notes(table); len(notes) != 1 || !strings.Contains(notes[0], "without an end mark") {
 		t.Errorf("found the notes %q, expected one about the end mark", notes)
 	}
-	if err := table.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, table.Close())
 	for other, want := range map[string]string{"polars-enum": "", "polars-stream-categorical": `found a dictionary of the 3 texts ["gnu" "ibis" "dodo"], expected the 4`} {
 		_, err := OpenFiles([]string{"testdata/polars-enum.arrow", "testdata/" + other + ".arrow"}, "train", source.ReadOptions{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -244,7 +240,5 @@ func decodeTogether(t *testing.T, table source.Table, want layouttest.Table, nam
 		})
 	}
 	group.Wait()
-	if err := table.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, table.Close())
 }

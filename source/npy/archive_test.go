@@ -51,9 +51,7 @@ func TestArchives(t *testing.T) {
 				if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != want.SHA256 {
 					t.Errorf("%s, %s: found other values (%d bytes), error %v", name, array, len(data), err)
 				}
-				if err := table.Close(); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, table.Close())
 			}
 		}
 	}
@@ -62,9 +60,7 @@ func TestArchives(t *testing.T) {
 	if err := errors.Join(source.Skip(table, 1), table.Read(t.Context(), b), table.Decode(b)); err != nil || b.Rows != 1 || len(b.Columns[0]) != 12 {
 		t.Errorf("found %d rows of %v, error %v", b.Rows, b.Columns, err)
 	}
-	if err := table.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, table.Close())
 	if _, err := OpenArray("testdata/stored.npz", "x", source.ReadOptions{}); !errors.Is(err, fault.Changed) {
 		t.Errorf("found %v, expected that the archive has changed", err)
 	}

@@ -82,9 +82,7 @@ func TestNumPy(t *testing.T) {
 				if wide := strings.HasPrefix(name, "wide-"); wide != (len(source.Notes(table)) > 0) {
 					t.Errorf("%s: found the notes %q", name, source.Notes(table))
 				}
-				if err := table.Close(); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, table.Close())
 			}
 		}
 	}
@@ -159,9 +157,7 @@ func TestRoundTrip(t *testing.T) {
 						t.Errorf("%v %v: skip %d: found row %d, error %v", d, shape, skip, b.First, err)
 					}
 				}
-				if err := fromFile.Close(); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, fromFile.Close())
 			}
 		}
 	}
@@ -361,9 +357,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 		t.Errorf("the file was emptied: found %v, expected %v", err, fault.Truncated)
 	}
 	for range 2 {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	}
 	if err := table.Read(t.Context(), b); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("closed: found %v, expected %v", err, fs.ErrClosed)

@@ -202,9 +202,7 @@ func TestOneNoteForManyColumns(t *testing.T) {
 		if notes := source.Notes(table); len(notes) != 3 { // of the label, and of the image's type and shape
 			t.Errorf("%s: found the notes %q, expected 3", name, notes)
 		}
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	}
 }
 

@@ -81,9 +81,7 @@ func TestOpenFiles(t *testing.T) {
 					}
 					must.Do(t, got.(source.Seeker).Skip(int64(skip)))
 					sourcetest.Expect(t, got, rows, table.Columns, from(table, skip))
-					if err := got.Close(); err != nil {
-						t.Error(err)
-					}
+					must.Do(t, got.Close())
 					if origin := got.Columns()[0].Origin; origin != filepath.Base(folder) {
 						t.Errorf("found the origin %q", origin)
 					}
@@ -174,9 +172,7 @@ func TestCanceled(t *testing.T) {
 		if err := table.Read(ctx, &source.Raw{Cap: 8}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: found %v, expected %v", path, err, context.Canceled)
 		}
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	}
 }
 
@@ -198,9 +194,7 @@ func TestSkipWithinFiles(t *testing.T) {
 			}
 			must.Do(t, got.(source.Seeker).Skip(int64(skip)))
 			sourcetest.Expect(t, got, 7, table.Columns, from(table, read+skip))
-			if err := got.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, got.Close())
 		}
 	}
 }
@@ -252,9 +246,7 @@ func TestOpenFails(t *testing.T) {
 		if _, err := sourcetest.ReadAll(table, 8); err == nil || name != "was removed" && !errors.Is(err, fault.Malformed) || name == "was removed" && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the second file %s: found %v", name, err)
 		}
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	}
 }
 

@@ -173,9 +173,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 		if classes := got.Columns()[1].Classes; strings.Contains(path, "datasets-image") != (len(classes) == 10 && classes[9] == "class 9") {
 			t.Errorf("found the classes %q", classes)
 		}
-		if err := got.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, got.Close())
 	}
 }
 

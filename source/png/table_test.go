@@ -27,9 +27,7 @@ func open(t *testing.T, path string, o source.ReadOptions) *Table {
 	t.Helper()
 	table := must.Get(Open(path, o))(t)
 	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	})
 	return table.(*Table)
 }
