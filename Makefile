@@ -184,14 +184,9 @@ bench: build data
 bench-peers: build data
 	$$(test/bench/peers/venv) test/bench/peers/run.py --binary $(BIN)
 
-#: bench-scale: time and memory of inputs of 1 to 8 GiB; 10 GB of /dev/shm
-bench-scale: build
-	$(GO) run ./test/bench -binary $(BIN) -scale
-
-#: bench-results: bench and bench-scale, into test/bench/RESULTS.md
+#: bench-results: bench, into test/bench/RESULTS.md
 bench-results: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data -write test/bench/RESULTS.md
-	$(GO) run ./test/bench -binary $(BIN) -scale -write test/bench/RESULTS.md
 
 #: scale-docs: run what docs/scale.md shows, and docs/python.md of Ray and Dask
 scale-docs: build data

@@ -2,10 +2,8 @@ package layout
 
 import (
 	"bytes"
-	"image"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -14,7 +12,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestChannelsFirst checks that records with a plane per channel give the same images as records
@@ -63,51 +60,6 @@ func TestChannelsFirst(t *testing.T) {
 	}
 }
 
-func TestHuggingFaceImages(t *testing.T) {
-	t.Parallel()
-	tests := map[string]source.Column{
-		"gray":        {DType: idx.Uint8, Shape: []int{3, 5}},
-		"one channel": {DType: idx.Uint8, Shape: []int{3, 5, 1}},
-		"RGB":         {DType: idx.Uint8, Shape: []int{3, 5, 3}},
-		"RGBA":        {DType: idx.Uint8, Shape: []int{3, 5, 4}},
-		"16 bits":     {DType: idx.Int16, Shape: []int{3, 5}},
-	}
-	for name, c := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c.Name = "image"
-			column := one(t, "huggingface", c)
-			const rows = 2
-			data := make([]byte, rows*c.RecordSize())
-			for i := range data {
-				data[i] = byte(i * 37 % 128)
-			}
-			images := array.MakeFromData(column.Data(data, rows)).(*array.Struct)
-			files, paths := images.Field(0).(*array.Binary), images.Field(1).(*array.String)
-			var values []byte
-			for row := range rows {
-				size, found := layouttest.Decode(t, files.Value(row))
-				want := data[row*c.RecordSize():][:c.RecordSize()]
-				if size != image.Pt(5, 3) || !bytes.Equal(found, want) {
-					t.Errorf("row %d: found %v with the samples %v, expected 5×3 with %v", row, size, found, want)
-				}
-				if images.IsNull(row) || files.IsNull(row) || !paths.IsNull(row) {
-					t.Errorf("row %d: found %s, expected bytes and no path", row, images.ValueStr(row))
-				}
-				n := len(files.Value(row))
-				values = append(append(values, byte(n), byte(n>>8), 0, 0), files.Value(row)...)
-			}
-			leaf := column.Leaves[0]
-			if found := leaf.Values(data, rows); !bytes.Equal(found, values) || len(found) > rows*leaf.Size {
-				t.Errorf("found %d bytes of values in Parquet, expected the files after their lengths, %d, and at most %d", len(found), len(values), rows*leaf.Size)
-			}
-			if !leaf.Compressed || leaf.Definition != 2 || column.Leaves[1].Definition != 1 || column.Leaves[1].Count != 0 {
-				t.Errorf("found the leaves %+v, expected compressed bytes and a path that is always null", column.Leaves)
-			}
-		})
-	}
-}
-
 func TestHuggingFaceLabels(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -126,18 +78,6 @@ func TestHuggingFaceLabels(t *testing.T) {
 		if !slices.Equal(found.Int64Values(), test.want) || found.NullN() != 0 || !column.Field.Nullable {
 			t.Errorf("%s: found %v, nullable %t; expected %v, nullable", name, found, column.Field.Nullable, test.want)
 		}
-	}
-}
-
-func TestHuggingFaceRefusesNegativeValues(t *testing.T) {
-	t.Parallel()
-	column := one(t, "huggingface", source.Column{Name: "x", DType: idx.Int16, Shape: []int{1, 2}})
-	if err := column.Check([]byte{0, 0, 255, 127}, 0); err != nil {
-		t.Errorf("found the error %v for 0 and 32767, expected none", err)
-	}
-	err := column.Check([]byte{0, 0, 0, 0, 1, 0, 255, 255}, 40)
-	if fault.KindOf(err) != fault.Unsupported || !strings.Contains(err.Error(), "row 41: layout huggingface: found the value -1, expected 0 to 32767") {
-		t.Errorf("found the error %v, expected one about -1 in row 41", err)
 	}
 }
 

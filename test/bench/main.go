@@ -11,8 +11,7 @@
 // with the project's aim.
 //
 //	go run ./test/bench -binary bin/idxport -data data
-//	go run ./test/bench -scale                        # time and memory of 1 to 8 GiB
-//	go run ./test/bench -write test/bench/RESULTS.md  # writes the tables, keeps the notes
+//	go run ./test/bench -write test/bench/RESULTS.md  # writes the table, keeps the notes
 //	go run ./test/bench -n 1 -big 0.1                 # a quick trial, inputs of 0.1 GiB
 package main
 
@@ -36,7 +35,6 @@ type settings struct {
 	only                          string
 	bigGiB                        float64
 	write                         string
-	scale                         bool
 }
 
 func main() {
@@ -48,9 +46,8 @@ func main() {
 	flag.StringVar(&s.tmp, "tmp", "/dev/shm", "folder for outputs: a tmpfs")
 	flag.StringVar(&s.disk, "disk", ".", "folder for outputs of durable contests: a disk")
 	flag.StringVar(&s.only, "only", "", "measure only the contests whose names contain this")
-	flag.Float64Var(&s.bigGiB, "big", 2, "size of the large inputs in GiB; those of -scale have 0.5, 1, 2 and 4 times as much")
+	flag.Float64Var(&s.bigGiB, "big", 2, "size of the large inputs in GiB")
 	flag.StringVar(&s.write, "write", "", "write the results to this file too, between its markers")
-	flag.BoolVar(&s.scale, "scale", false, "measure time and memory over the size of the input instead")
 	limit := flag.String("limit", "", "internal: be the limit of this name")
 	flag.Parse()
 	if *limit != "" {
@@ -68,7 +65,7 @@ func main() {
 	}
 }
 
-// measure runs the contests, or the scale curve, and reports.
+// measure runs the contests and reports.
 func (s *settings) measure(ctx context.Context) (err error) {
 	if s.self, err = os.Executable(); err != nil {
 		return err
@@ -85,12 +82,7 @@ func (s *settings) measure(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	all := results{session: s.session(ctx)}
-	if s.scale {
-		all.scale, err = s.curve(ctx, work)
-	} else {
-		err = s.contests(ctx, &all, work)
-	}
-	if err != nil {
+	if err := s.contests(ctx, &all, work); err != nil {
 		return err
 	}
 	return s.writeMarkdown(all)
@@ -99,7 +91,8 @@ func (s *settings) measure(ctx context.Context) (err error) {
 // check finds what would make a run fail after minutes: missing files, too little space, a results
 // file without markers.
 func (s *settings) check() error {
-	for _, path := range []string{s.binary, filepath.Join(s.data, "mnist"), filepath.Join(s.data, "fashion-mnist")} {
+	mnist, fashion := filepath.Join(s.data, "mnist"), filepath.Join(s.data, "fashion-mnist")
+	for _, path := range []string{s.binary, mnist, fashion} {
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("%w\nhint: make build data", err)
 		}
@@ -109,11 +102,9 @@ func (s *settings) check() error {
 		return &os.PathError{Op: "statfs", Path: s.tmp, Err: err}
 	}
 	need := 2.1 * float64(gib(s.bigGiB)) // an input and its output
-	if s.scale {
-		need *= 2
-	}
 	if free := float64(st.Bavail) * float64(st.Bsize); free < need {
-		return fmt.Errorf("%s has %.1f GB free, expected %.1f\nhint: use another folder with -tmp, or smaller inputs with -big", s.tmp, free/1e9, need/1e9)
+		return fmt.Errorf("%s has %.1f GB free, expected %.1f\n"+
+			"hint: use another folder with -tmp, or smaller inputs with -big", s.tmp, free/1e9, need/1e9)
 	}
 	if s.write == "" {
 		return nil
@@ -123,7 +114,7 @@ func (s *settings) check() error {
 	}
 	text, err := os.ReadFile(s.write)
 	if err == nil {
-		_, err = replaceSection(string(text), s.section(), "")
+		_, err = replaceSection(string(text), "")
 	}
 	return err
 }
@@ -165,12 +156,13 @@ func (s *settings) contests(ctx context.Context, all *results, work string) erro
 		return err
 	}
 	all.size = float64(info.Size()) / 1e6
-	fmt.Printf("start-up %.1f ms, of an empty Go program %.1f ms; size %.2f MB\n", all.start.wall, all.empty.wall, all.size)
+	fmt.Printf("start-up %.1f ms, of an empty Go program %.1f ms; size %.2f MB\n",
+		all.start.wall, all.empty.wall, all.size)
 	return nil
 }
 
 // paths fills in the placeholders of a command; out is its empty folder.
 func (s *settings) paths(work, out string) *strings.Replacer {
-	return strings.NewReplacer("{mnist}", filepath.Join(s.data, "mnist"), "{fashion}", filepath.Join(s.data, "fashion-mnist"),
-		"{work}", work, "{out}", out)
+	return strings.NewReplacer("{work}", work, "{out}", out,
+		"{mnist}", filepath.Join(s.data, "mnist"), "{fashion}", filepath.Join(s.data, "fashion-mnist"))
 }

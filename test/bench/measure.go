@@ -48,7 +48,9 @@ func (s *settings) hold(ctx context.Context, c contest, work string) (result, er
 
 // turns runs two commands in turn, n times each after a turn that is not counted, and returns their
 // medians and the median of the ratios of neighbours.
-func (s *settings) turns(ctx context.Context, run, limit []string, n int, work, folder string) (ours, theirs figures, ratio float64, err error) {
+func (s *settings) turns(
+	ctx context.Context, run, limit []string, n int, work, folder string,
+) (ours, theirs figures, ratio float64, err error) {
 	var left, right []figures
 	var ratios []float64
 	for i := range n + 1 {
@@ -107,7 +109,11 @@ func medians(all []figures) figures {
 		}
 		return median(values)
 	}
-	return figures{of(func(f figures) float64 { return f.wall }), of(func(f figures) float64 { return f.cpu }), of(func(f figures) float64 { return f.peak })}
+	return figures{
+		wall: of(func(f figures) float64 { return f.wall }),
+		cpu:  of(func(f figures) float64 { return f.cpu }),
+		peak: of(func(f figures) float64 { return f.peak }),
+	}
 }
 
 func median(values []float64) float64 {

@@ -18,7 +18,6 @@ type results struct {
 	contests     []result
 	start, empty figures // of `idxport version`, and of an empty Go program
 	size         float64 // MB (10⁶ bytes) of the program
-	scale        []scalePoint
 }
 
 // session describes the program and the machine before the measurement.
@@ -30,8 +29,9 @@ func (s *settings) session(ctx context.Context) string {
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(load), " ")
-	return fmt.Sprintf("%s; %s, %s %s, %d cores, load before the run %s; outputs on %s, durable ones on %s.", output(s.binary, "version"),
-		time.Now().UTC().Format(time.DateOnly), output("uname", "-sr"), runtime.GOARCH, runtime.NumCPU(), first,
+	return fmt.Sprintf("%s; %s, %s %s, %d cores, load before the run %s; outputs on %s, durable ones on %s.",
+		output(s.binary, "version"), time.Now().UTC().Format(time.DateOnly), output("uname", "-sr"),
+		runtime.GOARCH, runtime.NumCPU(), first,
 		output("stat", "-f", "-c", "%T", s.tmp), output("stat", "-f", "-c", "%T", s.disk))
 }
 
@@ -50,14 +50,6 @@ func (r result) text() string {
 		r.name, r.run.wall, r.run.cpu, r.run.peak, r.limitRun.wall, r.ratio, r.aim)
 }
 
-// section is the name of the section of the results file that a run writes.
-func (s *settings) section() string {
-	if s.scale {
-		return "scale"
-	}
-	return "contests"
-}
-
 // writeMarkdown writes the results between the markers of the file of -write, if there is one.
 func (s *settings) writeMarkdown(all results) error {
 	if s.write == "" {
@@ -67,20 +59,20 @@ func (s *settings) writeMarkdown(all results) error {
 	if err != nil {
 		return err
 	}
-	filled, err := replaceSection(string(text), s.section(), all.markdown(s.runs))
+	filled, err := replaceSection(string(text), all.markdown(s.runs))
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(s.write, []byte(filled), 0o666)
 }
 
-// replaceSection puts body between the markers of a section.
-func replaceSection(text, name, body string) (string, error) {
-	begin, end := "\n<!-- begin "+name+" -->\n", "\n<!-- end "+name+" -->\n"
+// replaceSection puts body between the markers.
+func replaceSection(text, body string) (string, error) {
+	const begin, end = "\n<!-- begin contests -->\n", "\n<!-- end contests -->\n"
 	before, rest, found := strings.Cut(text, begin)
 	_, after, ended := strings.Cut("\n"+rest, end)
 	if !found || !ended {
-		return "", fmt.Errorf("found no section %s between the lines %q and %q", name, strings.TrimSpace(begin), strings.TrimSpace(end))
+		return "", fmt.Errorf("found no section between the lines %q and %q", begin[1:], end[1:])
 	}
 	return before + begin + body + end[1:] + after, nil
 }
@@ -89,21 +81,18 @@ func replaceSection(text, name, body string) (string, error) {
 func (all results) markdown(runs int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Peaks below %.0f MB cannot be measured.\n", all.session, ownPeak())
-	if all.scale != nil {
-		fmt.Fprintf(&b, "Medians of %d runs, or one run where it takes longer than %d s.\n", min(runs, scaleRuns), longRun/1000)
-		b.WriteString("\n| input | format | workers | ms | user+sys, ms | peak, MB | GB/s |\n|---|---|---|---|---|---|---|\n")
-		for _, p := range all.scale {
-			fmt.Fprintf(&b, "| %s | %s | %d | %.0f | %.0f | %.1f | %.2f |\n", gibText(p.gib), p.format, p.workers, p.run.wall, p.run.cpu, p.run.peak, p.speed)
-		}
-		return b.String()
-	}
 	fmt.Fprintf(&b, "Medians of %d runs, of %d for the start-up.\n", runs, startRuns*runs)
-	b.WriteString("\n| contest | idxport, ms | user+sys, ms | peak, MB | limit, ms | ratio | aim |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| contest | idxport, ms | user+sys, ms | peak, MB | limit, ms | ratio | aim |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	for _, r := range all.contests {
-		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f |\n", r.name, r.run.wall, r.run.cpu, r.run.peak, r.limitRun.wall, r.ratio, r.aim)
+		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f |\n",
+			r.name, r.run.wall, r.run.cpu, r.run.peak, r.limitRun.wall, r.ratio, r.aim)
 	}
-	b.WriteString("\n| start-up | ms | user+sys, ms | empty program, ms | its user+sys, ms | aim, ms |\n|---|---|---|---|---|---|\n")
-	fmt.Fprintf(&b, "| `idxport version` | %.1f | %.1f | %.1f | %.1f | %d.0 |\n", all.start.wall, all.start.cpu, all.empty.wall, all.empty.cpu, startAim)
-	fmt.Fprintf(&b, "\n| size | MB | aim, MB |\n|---|---|---|\n| the program, static and stripped | %.2f | %d.0 |\n", all.size, sizeAim)
+	b.WriteString("\n| start-up | ms | user+sys, ms | empty program, ms | its user+sys, ms | aim, ms |\n" +
+		"|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "| `idxport version` | %.1f | %.1f | %.1f | %.1f | %d.0 |\n",
+		all.start.wall, all.start.cpu, all.empty.wall, all.empty.cpu, startAim)
+	b.WriteString("\n| size | MB | aim, MB |\n|---|---|---|\n")
+	fmt.Fprintf(&b, "| the program, static and stripped | %.2f | %d.0 |\n", all.size, sizeAim)
 	return b.String()
 }

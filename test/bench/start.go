@@ -28,7 +28,8 @@ func (s *settings) start(ctx context.Context, work string) (version, empty figur
 		return version, empty, err
 	}
 	defer os.RemoveAll(folder) // two small files
-	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte("package main\n\nfunc main() {}\n"), 0o666); err != nil {
+	source := []byte("package main\n\nfunc main() {}\n")
+	if err := os.WriteFile(filepath.Join(folder, "main.go"), source, 0o666); err != nil {
 		return version, empty, err
 	}
 	program := filepath.Join(folder, "empty")
@@ -38,6 +39,7 @@ func (s *settings) start(ctx context.Context, work string) (version, empty figur
 	if text, err := build.CombinedOutput(); err != nil {
 		return version, empty, fmt.Errorf("building an empty Go program: %w\n%s", err, text)
 	}
-	version, empty, _, err = s.turns(ctx, []string{s.binary, "version"}, []string{program}, startRuns*s.runs, work, work)
+	run, limit := []string{s.binary, "version"}, []string{program}
+	version, empty, _, err = s.turns(ctx, run, limit, startRuns*s.runs, work, work)
 	return version, empty, err
 }

@@ -62,7 +62,8 @@ func pages(random *rand.Rand) (all [][]byte) {
 		}
 	}
 	for _, n := range lengths {
-		all = append(all, literals(n), make([]byte, n), bytes.Join([][]byte{literals(n), make([]byte, 10), literals(3)}, nil),
+		all = append(all, literals(n), make([]byte, n),
+			bytes.Join([][]byte{literals(n), make([]byte, 10), literals(3)}, nil),
 			bytes.Join([][]byte{literals(3), make([]byte, n), literals(1), make([]byte, n), literals(n)}, nil))
 	}
 	kinds := []func() []byte{

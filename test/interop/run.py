@@ -19,7 +19,7 @@ from pathlib import Path
 from suite.bench import Bench
 
 # The modules suite.check_*, each with a table of GROUPS: a name, and the function that runs its cases.
-PARTS = ["values", "files", "book", "csv", "pictures", "folders", "classes", "parts", "back", "changed", "selection"]
+PARTS = ["values", "files", "book", "csv", "pictures", "folders", "classes", "parts", "changed", "selection"]
 
 
 def arguments() -> argparse.Namespace:

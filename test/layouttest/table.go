@@ -38,7 +38,8 @@ func Random(rows int, columns ...source.Column) Table {
 // Schema returns the schema of t, with one metadata pair.
 func (t Table) Schema() *schema.Schema {
 	rows := int64(t.Rows)
-	s := &schema.Schema{Columns: t.Columns, Rows: rows, SourceRows: rows, Meta: []schema.Pair{{Key: "sources", Value: "a, b"}}}
+	s := &schema.Schema{Columns: t.Columns, Rows: rows, SourceRows: rows}
+	s.Meta = []schema.Pair{{Key: "sources", Value: "a, b"}}
 	if t.Named {
 		s.Classes = schema.NewClasses(s, s.Label())
 	}

@@ -41,8 +41,8 @@ func main() {
 	n := flag.Int("n", 40, "`number` of mutants of each package that are tried")
 	seed := flag.Uint64("seed", 1, "`seed` of the sample")
 	at := flag.String("at", "", "try all mutants of one line, `FILE:LINE`, and no others")
-	also := flag.String("also", "", "`folder` of a package whose tests are run on the mutants that survive those of their own")
-	timeout := flag.Duration("timeout", 2*time.Minute, "time for the tests of one mutant; a mutant that takes longer is killed")
+	also := flag.String("also", "", "`folder` of a package whose tests run on the mutants that survive their own")
+	timeout := flag.Duration("timeout", 2*time.Minute, "time for the tests of a mutant; a slower one is killed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -146,7 +146,8 @@ func (b *bench) try(ctx context.Context, mutants []mutant, n int, seed uint64) e
 		}
 		fmt.Printf("%-8s %s: %s\n", outcome, m.place(), m)
 	}
-	fmt.Printf("%s: %d of %d killed, of %d mutants; %d did not compile\n", b.folder, killed, killed+survived, len(mutants), invalid)
+	fmt.Printf("%s: %d of %d killed, of %d mutants; %d did not compile\n",
+		b.folder, killed, killed+survived, len(mutants), invalid)
 	return nil
 }
 
@@ -162,7 +163,8 @@ func (b *bench) overlay(m mutant) (string, error) {
 		return "", err
 	}
 	overlay := filepath.Join(b.scratch, "overlay.json")
-	return "-overlay=" + overlay, cmp.Or(os.WriteFile(changed, m.mutated(), 0o600), os.WriteFile(overlay, replace, 0o600))
+	err = cmp.Or(os.WriteFile(changed, m.mutated(), 0o600), os.WriteFile(overlay, replace, 0o600))
+	return "-overlay=" + overlay, err
 }
 
 // test runs the tests of the package in folder, without vet.

@@ -94,7 +94,8 @@ func (c *collector) walk(root ast.Node, results *ast.FieldList) {
 			}
 		case *ast.BinaryExpr:
 			if other, ok := swapped[n.Op]; ok {
-				c.add(fmt.Sprintf("%s for %s", other, n.Op), n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
+				end := n.OpPos + token.Pos(len(n.Op.String()))
+				c.add(fmt.Sprintf("%s for %s", other, n.Op), n.OpPos, end, other.String())
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.INT {

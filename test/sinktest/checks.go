@@ -148,7 +148,7 @@ func (c *contract) cancelled(t *testing.T) error {
 	for _, b := range c.table.batches() {
 		step, err := k.Encode(ctx, b)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			return fmt.Errorf("batch at row %d: found the error %w, expected %w or none", b.First, err, context.Canceled)
+			return fmt.Errorf("batch at row %d: found the error %w, expected none or %w", b.First, err, ctx.Err())
 		}
 		if err == nil && step == nil {
 			return fmt.Errorf("batch at row %d: found neither a step nor an error", b.First)
@@ -219,7 +219,8 @@ func (c *contract) pipeline(t *testing.T, in source.Table, workers int) (output,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := pipeline.Run(context.Background(), in, s, []sink.Sink{k}, pipeline.Options{Workers: workers}); err != nil {
+	o := pipeline.Options{Workers: workers}
+	if _, err := pipeline.Run(context.Background(), in, s, []sink.Sink{k}, o); err != nil {
 		return nil, err
 	}
 	return finish(), nil

@@ -25,14 +25,16 @@ type Table struct {
 func Images() Table {
 	return Table{Name: "images", Rows: 115, Columns: []source.Column{
 		{Name: "image", DType: idx.Uint8, Shape: []int{128, 128}, Origin: "images.idx3-ubyte"},
-		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
+		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte",
+			Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
 	}}
 }
 
 // Named returns labels of ten classes and a column of their names: two batches.
 func Named() Table {
 	return Table{Name: "named", Rows: 100_000, Named: true, Columns: []source.Column{
-		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte", Classes: []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "a\"9"}},
+		{Name: "label", DType: idx.Uint8, Origin: "labels.idx1-ubyte",
+			Classes: []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "a\"9"}},
 	}}
 }
 
@@ -55,7 +57,8 @@ func Numbers() Table {
 
 // Single returns one column of scalars: two batches.
 func Single() Table {
-	return Table{Name: "single", Rows: 100_000, Columns: []source.Column{{Name: "data", DType: idx.Int32, Origin: "data.idx1-int"}}}
+	data := source.Column{Name: "data", DType: idx.Int32, Origin: "data.idx1-int"}
+	return Table{Name: "single", Rows: 100_000, Columns: []source.Column{data}}
 }
 
 // Empty returns images without pixels, and labels: two batches.

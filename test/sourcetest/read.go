@@ -33,7 +33,8 @@ func ReadAll(t source.Table, limit int) ([][]byte, error) {
 				first, next = b.First, b.First
 			}
 			if b.First != next || b.Rows < 1 || b.Rows > limit {
-				return nil, fmt.Errorf("found a batch of %d rows from %d on, expected up to %d from %d on", b.Rows, b.First, limit, next)
+				return nil, fmt.Errorf("found a batch of %d rows from %d on, expected up to %d from %d on",
+					b.Rows, b.First, limit, next)
 			}
 			next += int64(b.Rows)
 		}
@@ -50,7 +51,8 @@ func ReadAll(t source.Table, limit int) ([][]byte, error) {
 			for k, c := range t.Columns() {
 				column := slots[i].Columns[k]
 				if len(column) != slots[i].Rows*c.RecordSize() {
-					return nil, fmt.Errorf("found %d bytes for %d rows of column %s", len(column), slots[i].Rows, c.Name)
+					return nil, fmt.Errorf("found %d bytes for %d rows of column %s",
+						len(column), slots[i].Rows, c.Name)
 				}
 				data[k] = append(data[k], column...)
 				clear(column) // the caller of Decode may write to it
@@ -75,7 +77,8 @@ func Expect(tb testing.TB, t source.Table, limit int, columns []source.Column, d
 	}
 	for i, c := range t.Columns() {
 		if e := columns[i]; c.Name != e.Name || c.DType != e.DType || !slices.Equal(c.Shape, e.Shape) {
-			tb.Errorf("found the column %s of %s %v, expected %s of %s %v", c.Name, c.DType, c.Shape, e.Name, e.DType, e.Shape)
+			tb.Errorf("found the column %s of %s %v, expected %s of %s %v",
+				c.Name, c.DType, c.Shape, e.Name, e.DType, e.Shape)
 		}
 		if !bytes.Equal(found[i], data[i]) {
 			tb.Errorf("column %s: found other values, %d bytes, expected %d", c.Name, len(found[i]), len(data[i]))

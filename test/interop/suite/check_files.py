@@ -1,15 +1,17 @@
-"""IDX and .npy files, by the definition of IDX and by numpy; inputs in every compression, from files and from pipes."""
+"""IDX and .npy files, by the definition of IDX, by numpy and by idx2numpy; inputs in every compression, from files and
+from pipes."""
 
 from __future__ import annotations
 
 import io
 from itertools import product
 
+import idx2numpy
 import numpy as np
 
 from . import tensors
-from .bench import Bench, same_bits, same_bytes
-from .tensors import Tensor, idx_file
+from .bench import Bench, equal, same_bits, same_bytes
+from .tensors import Tensor, idx_file, make, numbers
 
 
 def npy_bytes(tensor: Tensor) -> bytes:
@@ -46,4 +48,30 @@ def check_inputs(bench: Bench) -> None:
             same_bytes("standard output", made.stdout, npy_bytes(tensor))
 
 
-GROUPS = {"IDX and .npy outputs": check_outputs, "compressed inputs": check_inputs}
+def check_published(bench: Bench) -> None:
+    """`-o idx=DIR/` writes the published names, and idx2numpy reads the files."""
+    for dtype in ("uint8", "int32", "float64"):
+        with bench.folder("published") as folder:
+            made = {}
+            for split, rows in {"train": 60, "t10k": 10}.items():
+                for role, tensor in (("images", make(dtype, (rows, 5, 7))), ("labels", numbers(rows))):
+                    made[f"{split}-{role}-idx{tensor.rank}-{tensor.suffix}"] = tensor
+            (folder / "in").mkdir()
+            for name, tensor in made.items():
+                tensor.write(folder / "in" / name)
+            for i, flags in enumerate(([], ["--rows-per-file", "17"], ["--to", "arrow"], ["--to", "npy"])):
+                out, back = folder / f"out{i}", folder / f"back{i}"
+                bench.convert([folder / "in"], [out], *flags).succeeded()
+                with bench.case(f"published names {dtype} {' '.join(flags)}", bench.convert([out], [f"idx={back}/"])):
+                    equal("the files", sorted(path.name for path in back.glob("[!.]*")), sorted(made))
+                    for name, tensor in made.items():
+                        same_bytes(name, (back / name).read_bytes(), tensor.idx())
+                        found = idx2numpy.convert_from_file(str(back / name))
+                        same_bits(found.astype(found.dtype.newbyteorder("=")), tensor.values)
+
+
+GROUPS = {
+    "IDX and .npy outputs": check_outputs,
+    "compressed inputs": check_inputs,
+    "back to published names": check_published,
+}

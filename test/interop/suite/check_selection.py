@@ -160,25 +160,6 @@ def check_samples(bench: Bench) -> None:
         bench.convert([source], [f"idx={folder}/plain/", f"parquet={folder}/parquet/"]).succeeded()
         check_folder(bench, "Fashion-MNIST", folder / "plain", splits, PAIRS, "parquet,idx")
         check_folder(bench, "Fashion-MNIST in Parquet", folder / "parquet", splits, PAIRS[::3], "npy")
-    if bench.full:
-        check_whole(bench)
-
-
-def check_whole(bench: Bench) -> None:
-    """All of MNIST and Fashion-MNIST."""
-    for name in ("mnist", "fashion-mnist"):
-        source = ROOT / "data" / name
-        ending = ".gz" if name == "fashion-mnist" else ""
-        splits = {split: tuple(idx(source / f"{prefix}-{what}-ubyte{ending}") for what in ("images-idx3", "labels-idx1"))
-                  for split, prefix in (("train", "train"), ("test", "t10k"))}
-        for flags in (("stratify", "shuffle"), ("where", "take"), ("holdout", "seed"), ("not", "shuffle")):
-            arguments = [argument for flag in flags for argument in FLAGS[flag]]
-            with bench.folder("whole") as folder:
-                made = bench.run("convert", source, "-o", folder / "out", *arguments)
-                for split, (images, labels) in splits.items():
-                    for part, rows in expected(flags, split, labels).items():
-                        with bench.case(f"{name}, {' '.join(arguments)}: {part}", made):
-                            check_table(columns(pq.read_table(folder / "out" / f"{part}.parquet"), (28, 28)), images, labels, rows)
 
 
 def check_qmnist(bench: Bench) -> None:
