@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source/dataset"

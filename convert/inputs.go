@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"

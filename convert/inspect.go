@@ -12,7 +12,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/summary"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -28,7 +27,6 @@ type File struct {
 	DType        string   `json:"dtype"`                // empty if the header cannot be read
 	Shape        []int64  `json:"shape"`                // of the file, the number of records first; null if the header cannot be read
 	Compression  string   `json:"compression"`
-	Seekable     bool     `json:"seekable,omitempty"`   // compressed, with a seek table for random access
 	Sequential   bool     `json:"sequential,omitempty"` // an IDX file that can only be read from its start
 	FileBytes    int64    `json:"file_bytes"`           // −1 if it is not a file
 	ETag         string   `json:"etag,omitempty"`       // version of an object that was read
@@ -194,8 +192,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
 		file.setHeader(stored.Header())
-		file.Compression = stored.Compression().String()
-		file.Seekable = !file.Sequential && stored.Compression() != compressed.Plain
+		file.Compression = stored.Compression()
 		if t, err = o.labelColumns(stored, s, f); err != nil {
 			return err
 		}

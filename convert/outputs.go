@@ -13,8 +13,8 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source/dataset"
 )

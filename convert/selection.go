@@ -13,10 +13,10 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )

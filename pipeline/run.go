@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/schema"
@@ -40,7 +39,6 @@ type run struct {
 	queue chan *slot   // to the workers
 	order []chan *slot // to the writer of each sink
 
-	active  atomic.Int32 // workers that are encoding a batch
 	rows    atomic.Int64 // rows read
 	batches atomic.Int64 // batches read
 	written atomic.Int64 // rows written by all sinks
@@ -79,7 +77,6 @@ func (r *run) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.raw.Busy = int(r.active.Load())+1 >= runtime.GOMAXPROCS(0) // including this goroutine
 		err = r.table.Read(ctx, &s.raw)
 		if err == io.EOF { // an error that wraps it is a failure
 			close(r.queue)
@@ -138,9 +135,7 @@ func (r *run) work(ctx context.Context) error {
 		if !ok {
 			return err
 		}
-		r.active.Add(1)
 		err = r.encode(ctx, s)
-		r.active.Add(-1)
 		if err != nil {
 			return err
 		}

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -37,13 +36,10 @@ type IDX struct {
 	reader *idx.Reader
 	rows   int64 // −1: unknown
 	next   int64 // index of the next row
-	end    int64 // index of the first row that is not read
 	stream *compressed.Reader
-	frames *compressed.SeekReader // instead of stream, for zstd with a seek table
-	table  *compressed.SeekTable  // the seek table that frames uses
-	damage *damageReader          // of the compressed data, or nil if it is read without stream
-	file   File                   // closed by Close; nil if the caller owns the reader
-	opened fs.FileInfo            // the state of file when it was opened
+	damage *damageReader // of the compressed data, or nil if it is read without stream
+	file   File          // closed by Close; nil if the caller owns the reader
+	opened fs.FileInfo   // the state of file when it was opened
 
 	looksLittle atomic.Bool // the payload looks little-endian; set when the first batch is decoded
 }
@@ -70,18 +66,8 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	format := compressed.Detect(prefix[:n])
-	if format == compressed.Plain {
+	if compressed.Detect(prefix[:n]) == compressed.Plain {
 		return newIDX(f, path, idx.Options{Size: info.Size()}, o)
-	}
-	if format == compressed.Zstd && !o.Salvage { // a salvage decompresses in order, up to the damage
-		table, err := compressed.FindSeekTable(f, info.Size())
-		if err != nil {
-			return nil, fault.In(path, err)
-		}
-		if table != nil {
-			return newSeekable(f, path, table, o)
-		}
 	}
 	t, err := NewIDX(f, path, o)
 	if err != nil || t.rows >= 0 {
@@ -100,9 +86,6 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	if err != nil {
 		return nil, fault.In(name, err)
 	}
-	// Use no other cores before the first Read: a file that is open but not yet read needs no
-	// helper goroutines, which would take memory.
-	stream.SetBusy(true)
 	d := &damageReader{r: stream, ignored: o.Salvage}
 	t, err := newIDX(d, name, idx.Options{Checked: stream.Format() != compressed.Plain}, o)
 	if err != nil {
@@ -126,7 +109,7 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 		return nil, fault.In(path, err)
 	}
 	h := reader.Header()
-	t := &IDX{path: path, reader: reader, rows: reader.Records(), end: reader.Records(),
+	t := &IDX{path: path, reader: reader, rows: reader.Records(),
 		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}}
 	if !o.LittleEndian {
 		t.swap = h.DType.Size()
@@ -159,12 +142,9 @@ func (t *IDX) Rows() int64 { return t.rows }
 // Header returns the header of the file.
 func (t *IDX) Header() idx.Header { return t.reader.Stored() }
 
-// Compression returns how the file is compressed.
-func (t *IDX) Compression() compressed.Format {
-	switch {
-	case t.frames != nil:
-		return compressed.Zstd
-	case t.stream != nil:
+// Compression returns the name of the format in which the file is compressed, or compressed.Plain.
+func (t *IDX) Compression() string {
+	if t.stream != nil {
 		return t.stream.Format()
 	}
 	return compressed.Plain
@@ -201,12 +181,6 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.stream != nil {
-		t.stream.SetBusy(b.Busy)
-	}
-	if t.frames != nil {
-		t.frames.ReadAhead(t.offset(t.end))
-	}
 	want := b.Cap
 	if t.rows >= 0 {
 		want = int(min(int64(want), t.rows-t.next))
@@ -220,9 +194,6 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	n, err := t.reader.ReadRecords(p, want)
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
-	if err == nil && t.next == t.end && t.frames != nil {
-		err = t.frames.Finish()
-	}
 	if err == io.EOF {
 		if changed := t.checkUnchanged(); changed != nil {
 			err = changed
@@ -261,7 +232,7 @@ func (t *IDX) Decode(b *Raw) error {
 	return nil
 }
 
-// Skip skips n records. It seeks in an uncompressed file and in one with a seek table.
+// Skip skips n records. It seeks in an uncompressed file.
 func (t *IDX) Skip(n int64) error {
 	if err := t.reader.Skip(n); err != nil {
 		return fault.In(t.path, err)
@@ -275,9 +246,6 @@ func (t *IDX) Close() error {
 	var err error
 	if t.stream != nil {
 		err = t.stream.Close()
-	}
-	if t.frames != nil {
-		err = t.frames.Close()
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
@@ -320,50 +288,18 @@ func (d *damageReader) extent(all bool) string {
 	return "only the data before the damage is read, and any of its values may be wrong"
 }
 
-// newSeekable reads the header of f, which is at its start; table is the seek table at its end. If
-// the header implies another size than the table, one of them is damaged. Then the whole file is
-// read in order, which finds the damage.
-func newSeekable(f File, path string, table *compressed.SeekTable, o Options) (*IDX, error) {
-	in := compressed.NewSeekReader(f, table)
-	t, err := newIDX(in, path, idx.Options{DeclaredSize: table.Size(), Checked: true}, o)
-	if err != nil {
-		in.Close() // its error is always nil
-		return nil, err
-	}
-	if t.frames, t.table = in, table; !t.located() {
-		in.ReadAhead(table.Size())
-	}
-	return t, nil
-}
-
-// offset returns the offset of record n in the decompressed file.
+// offset returns the offset of record n in the file, which is not compressed.
 func (t *IDX) offset(n int64) int64 {
 	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
 // Limit tells the file, if it has a method Limit, at which offset reading will end: where record n
-// begins or, with a seek table, at the end of the frame that holds the last byte of record n−1. If
-// that byte is the last of the data, the seek table after it is read, too, so there is no limit.
+// begins.
 func (t *IDX) Limit(n int64) {
-	t.end = n
-	end := t.offset(n)
-	switch {
-	case t.frames == nil:
-	case end < t.table.Size():
-		_, end = t.table.Span(0, end)
-	default:
-		end = math.MaxInt64
-	}
 	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
-		f.Limit(end)
+		f.Limit(t.offset(n))
 	}
 }
 
-// Seekable reports whether rows can be read without those before them: the file is not compressed,
-// or has a seek table.
-func (t *IDX) Seekable() bool { return t.located() }
-
-// located reports whether the offsets of the rows in the file are known.
-func (t *IDX) located() bool {
-	return t.stream == nil && (t.frames == nil || t.table.Size() == t.offset(t.rows))
-}
+// Seekable reports whether rows can be read without those before them: the file is not compressed.
+func (t *IDX) Seekable() bool { return t.stream == nil }

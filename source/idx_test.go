@@ -20,7 +20,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
 )
@@ -49,11 +49,11 @@ func zstandard(t testing.TB, data []byte) []byte {
 
 func TestOpenIDX(t *testing.T) {
 	t.Parallel()
-	formats := map[compressed.Format]func(testing.TB, []byte) []byte{
+	formats := map[string]func(testing.TB, []byte) []byte{
 		compressed.Plain: func(_ testing.TB, b []byte) []byte { return b },
-		compressed.Gzip:  gzipped,
-		compressed.Zstd:  zstandard,
-		compressed.XZ:    func(t testing.TB, b []byte) []byte { return compress(t, b, xz.NewWriter) },
+		"gzip":           gzipped,
+		"zstd":           zstandard,
+		"xz":             func(t testing.TB, b []byte) []byte { return compress(t, b, xz.NewWriter) },
 	}
 	values := []int16{0, 1, -1, 32767, -32768, 258, 7, 8, 9, 10, 11, 12}
 	raw := file(t, idx.Int16, []int{3, 2, 2}, values)
@@ -82,12 +82,12 @@ func TestOpenIDX(t *testing.T) {
 }
 
 // The files that the real programs compressed hold 8 images of 5×5, followed by a line of text
-// (compressed/testdata/make.sh).
+// (../internal/compressed/testdata/make.sh).
 func TestOpenIDXPackedByTheRealPrograms(t *testing.T) {
 	t.Parallel()
-	want := must.Get(os.ReadFile(filepath.Join("compressed", "testdata", "small.plain")))(t)
+	want := must.Get(os.ReadFile(filepath.Join("..", "internal", "compressed", "testdata", "small.plain")))(t)
 	for _, name := range []string{"small.plain", "small.bz2", "small-streams.bz2", "small.xz", "small.zst", "small-members.gz"} {
-		path := filepath.Join("compressed", "testdata", name)
+		path := filepath.Join("..", "internal", "compressed", "testdata", name)
 		table, err := OpenIDX(path, Options{})
 		if err == nil {
 			_, err = readAll(table, 3)

@@ -61,7 +61,7 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 // uncompressed, on this machine, and not a pipe.
 func (t *IDX) randomAccess() bool {
 	_, remote := t.file.(interface{ Limit(end int64) })
-	return t.file != nil && !remote && t.located() && t.frames == nil
+	return t.file != nil && !remote && t.Seekable()
 }
 
 // picked is the selected rows of an IDX file. Decode reads them, on many goroutines; if the file
@@ -112,9 +112,6 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 		rows, _ := b.State.([]int64)
 		b.State = p.list(rows[:0], int64(want))
 	default:
-		if p.stream != nil {
-			p.stream.SetBusy(b.Busy)
-		}
 		if err := p.readRuns(b.Columns[0], int64(want)); err != nil {
 			return fault.In(p.path, err)
 		}
@@ -198,11 +195,6 @@ func (p *picked) finish() error {
 	if !p.random && !p.s.stopEarly && p.stored == nil {
 		if err := p.skipTo(p.rows); err != nil {
 			return fault.In(p.path, err)
-		}
-		if p.frames != nil {
-			if err := p.frames.Finish(); err != nil {
-				return fault.In(p.path, err)
-			}
 		}
 		if _, err := p.reader.ReadRecords(nil, 1); err != io.EOF {
 			return fault.In(p.path, err)

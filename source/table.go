@@ -153,7 +153,6 @@ func Meta(t Table) map[string]string {
 // same Raw.
 type Raw struct {
 	Cap     int      // largest number of rows that Read may return, at least 1; set by the caller
-	Busy    bool     // all cores are in use, so Read should not use more than its own; set by the caller
 	First   int64    // index of the first row within the table
 	Rows    int      // number of rows
 	Columns [][]byte // after Decode: Rows·RecordSize bytes of each column, little-endian
@@ -171,7 +170,7 @@ func (b *Raw) Part(i int) *Raw {
 	for len(b.parts) <= i {
 		b.parts = append(b.parts, new(Raw))
 	}
-	b.parts[i].Cap, b.parts[i].Busy = b.Cap, b.Busy
+	b.parts[i].Cap = b.Cap
 	return b.parts[i]
 }
 

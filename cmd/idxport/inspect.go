@@ -129,11 +129,7 @@ func sizeText(f *convert.File) string {
 	case f.Compression == "none":
 		return fmt.Sprintf("%s, %s", display.Bytes(f.FileBytes), payload)
 	}
-	compression := f.Compression
-	if f.Seekable {
-		compression = "seekable " + compression
-	}
-	return fmt.Sprintf("%s %s, %s", display.Bytes(f.FileBytes), compression, payload)
+	return fmt.Sprintf("%s %s, %s", display.Bytes(f.FileBytes), f.Compression, payload)
 }
 
 // columnText summarises the values of a column on one line.

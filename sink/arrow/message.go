@@ -10,7 +10,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/pierrec/lz4/v4"
 
-	"github.com/idxport/idxport/sink/compressed"
+	"github.com/idxport/idxport/internal/compressed"
 )
 
 // magic begins and ends a file.
@@ -282,7 +282,7 @@ func (c *codec) compress(data []byte) (*frame, error) {
 }
 
 func newZstd(level int) *codec {
-	return &codec{id: codecZstd, encode: (&compressed.Zstd{Level: level, Literals: true}).Append}
+	return &codec{id: codecZstd, encode: (&compressed.ZstdEncoder{Level: level, Literals: true}).Append}
 }
 
 // newLZ4 returns a codec of frames without checksums and with small blocks, as in Arrow C++.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/compressed"
 )
 
 // Options configures a sink. The zero value writes uncompressed CSV in the default style.
@@ -55,7 +55,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := compressed.New(w, o.Compression)
+	out, err := compressed.NewWriter(w, o.Compression)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/idx"
 	"github.com/idxport/idxport/sink/layout"

@@ -7,7 +7,4 @@
 //
 // The header contains the number of rows, so that number must be known before the first row; Close
 // checks it.
-//
-// A file compressed with zstd has zstd's seekable format: the header is one frame, each batch
-// another, and a table at the end gives their positions, so that readers can start in the middle.
 package idx

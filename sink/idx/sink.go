@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -66,7 +66,7 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	if made.header, err = header(made.column, s.Rows); err != nil {
 		return nil, err
 	}
-	made.out, err = compressed.NewSeekable(w, o.Compression)
+	made.out, err = compressed.NewWriter(w, o.Compression)
 	return made, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/compressed"
 	"github.com/idxport/idxport/sink/layout"
 )
 
@@ -68,7 +68,7 @@ func newGzip(level int) codec {
 }
 
 func newZstd(level int) codec {
-	frames := &compressed.Zstd{Level: level} // without checksums: a page has a CRC of its own
+	frames := &compressed.ZstdEncoder{Level: level} // without checksums: a page has a CRC of its own
 	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
 }
 

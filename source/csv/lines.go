@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/idxport/idxport/source/compressed"
+	"github.com/idxport/idxport/internal/compressed"
 )
 
 // errLong is the error of next for a line that exceeds the limit.

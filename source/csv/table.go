@@ -14,8 +14,8 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/compressed"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -320,7 +320,6 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	t.stream.SetBusy(b.Busy)
 	b.First, b.Rows, b.Input = t.next, 0, b.Input[:0]
 	for b.Rows < b.Cap {
 		line, err := t.line()

@@ -26,11 +26,6 @@ type Options struct {
 	// Size is the number of bytes of the whole input, including the header, or 0 if it is not known
 	// in advance.
 	Size int64
-	// DeclaredSize is the size that the input itself declares, which only reading can confirm, or
-	// 0. If the header agrees with it, Skip seeks, and trusts the input to seek to the right
-	// record: only reading from the start checks that. If the header does not agree, the input is
-	// read like one of unknown size.
-	DeclaredSize int64
 	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means
 	// DefaultMaxRecordSize.
 	MaxRecordSize int64
@@ -329,7 +324,7 @@ func (rd *Reader) finish() error {
 // seeks reports whether Skip may seek, that is, whether the input has the size that the header
 // implies. Otherwise a seek beyond the end would hide that records are missing.
 func (rd *Reader) seeks() bool {
-	return rd.opts.Size > 0 || rd.opts.DeclaredSize > 0 && rd.opts.DeclaredSize == rd.stored.Size()+rd.header.PayloadSize()
+	return rd.opts.Size > 0
 }
 
 // Skip skips the next n records. It seeks if the input can and its size was checked, and reads

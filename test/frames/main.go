@@ -15,7 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/idxport/idxport/sink/compressed/pagezstd"
+	"github.com/idxport/idxport/internal/compressed/pagezstd"
 )
 
 const block = 128 << 10 // bytes of a block of a frame

@@ -38,8 +38,9 @@ TESTED = ["386", "s390x"]
 # The packages that depend on the order of bytes. The corpus replaces the scripts of cmd/idxport, which start
 # thousands of programs.
 PACKAGES = """
-    png schema sheet sink/arrow sink/compare sink/compressed sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/parts sink/png sink/summary sink/tar
-    source source/arrow source/compressed source/compressed/inflate source/csv source/flat source/idx source/npy source/parquet source/picture source/png
+    internal/compressed internal/compressed/inflate internal/compressed/pagezstd
+    png schema sheet sink/arrow sink/compare sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/parts sink/png sink/summary sink/tar
+    source source/arrow source/csv source/flat source/idx source/npy source/parquet source/picture source/png
 """
 # Of these, packages whose tests read data through arrow-go's arrays, which have the machine's order of bytes; our
 # data are little-endian everywhere. The corpus compares the files.

@@ -139,19 +139,6 @@ class Packed(SparkCase):
             self.assertEqual(len(self.reader(labels=f"{self.path}.gz").partitions()), 1)
         self.assertIn("cannot be entered in the middle: one task reads all 70,000 rows", str(caught[0].message))
 
-    def test_a_seek_table_lets_tasks_enter(self) -> None:
-        images = read(MNIST / "t10k-images-idx3-ubyte")
-        path = str(self.folder / "images.idx.zst")
-        subprocess.run([program(), "convert", str(MNIST / "t10k-images-idx3-ubyte"), "-o", path, "--quiet"], check=True)
-        with mock.patch("idxport.spark._read.PARTITION_BYTES", 784 * 3000), warnings.catch_warnings():
-            warnings.simplefilter("error")
-            reader = self.reader(images=path)
-            partitions = reader.partitions()
-        self.assertEqual(len(partitions), 4)
-        for i, partition in enumerate(partitions):
-            rows = [row for batch in reader.read(partition) for row in batch.column(0).to_pylist()]
-            self.assertTrue(np.array_equal(rows, images[3000 * i :][:3000].reshape(-1, 784)))
-
 
 class Memory(SparkCase):
     """A partition of any size needs the memory of a few batches (Linux: peaks in KiB)."""

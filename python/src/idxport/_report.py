@@ -115,7 +115,6 @@ class File:
     format: str | None = None
     dataset: str | None = None
     dataset_by: str | None = None
-    seekable: bool = False
     sequential: bool = False
     etag: str | None = None
     problem: Problem | None = None

@@ -78,8 +78,8 @@ class IdxReader(DataSourceReader):
             step = max(self._inputs.rows, 1)
             if self._inputs.rows > self._step:
                 warnings.warn(
-                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Make it seekable "
-                    f"(idxport convert {packed[0]} -o NAME.idx.zst), or set rowsPerPartition, and every task decompresses all that is before its rows",
+                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Decompress it "
+                    f"(idxport convert {packed[0]} -o idx=FOLDER/), or set rowsPerPartition, and every task decompresses all that is before its rows",
                     stacklevel=2,
                 )
         found: list[InputPartition] = []

@@ -1,0 +1,191 @@
+package compressed
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// A decoding decompresses one input. It turns whatever a decoder returns, including panics, into
+// the errors that this package promises.
+type decoding struct {
+	format
+	in  *input
+	buf *bufio.Reader // of in
+	out io.Reader     // nil before the first fill
+}
+
+// fill decodes until p is full or an error ends the data. The first call opens the decoder, as that
+// may block or fail like any read.
+func (d *decoding) fill(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = d.panicked(v)
+		}
+	}()
+	if d.out == nil {
+		if d.out, err = d.open(d.buf); err != nil {
+			return 0, d.classify(err)
+		}
+	}
+	for n < len(p) && err == nil {
+		var k int
+		k, err = d.out.Read(p[n:])
+		n += k
+	}
+	if err != nil {
+		err = d.classify(err)
+	}
+	return n, err
+}
+
+// classify translates a decoder's error. If the decoder has consumed everything up to a failed read
+// of the input, it returns the error of that read.
+func (d *decoding) classify(err error) error {
+	if failure := d.in.failure(); failure != nil && d.buf.Buffered() == 0 {
+		return failure
+	}
+	var known *fault.Error
+	switch {
+	case err == io.EOF:
+		return err
+	case errors.As(err, &known):
+		return d.errorAt(known)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded),
+		errors.Is(err, zstd.ErrUnknownDictionary):
+		return d.errorAt(unsupported("%v", err))
+	case d.in.exhausted():
+		return d.errorAt(truncated())
+	}
+	return d.errorAt(corrupt("%v", err))
+}
+
+// panicked turns a recovered panic into an error: corrupt data, unless the input panicked.
+func (d *decoding) panicked(v any) error {
+	if d.in.reading.Load() {
+		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
+	}
+	return d.errorAt(corrupt("panic in the decoder: %v", v))
+}
+
+// errorAt returns an error like e whose message also names the format and the number of compressed
+// bytes that have been decoded. That number is not the Offset of the error, which counts
+// decompressed bytes.
+func (d *decoding) errorAt(e *fault.Error) error {
+	offset := d.in.taken.Load() - int64(d.buf.Buffered())
+	located := fault.New(e.Kind, "%s stream, at compressed byte %d: %s", d.name, offset, e.Msg).Because(e.Err)
+	switch e.Kind {
+	case fault.Truncated:
+		return located.WithHint("the file is incomplete: download or write it again")
+	case fault.Unsupported:
+		return located.WithHint("decompress it with the %s program first", d.name)
+	default:
+		return located.WithHint("the file is damaged: download or write it again")
+	}
+}
+
+// corrupt returns the error for a wrong checksum, data that breaks the rules of the format, or junk
+// after the last member.
+func corrupt(format string, args ...any) *fault.Error {
+	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
+}
+
+// ErrExtra is the cause of the error for other data after complete gzip or xz streams.
+var ErrExtra = errors.New("extra data")
+
+// truncated returns the error for an input that ends inside a member.
+func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
+
+// unsupported returns the error for data that may be valid but needs a feature, or an amount of
+// memory, that this package does not provide.
+func unsupported(format string, args ...any) *fault.Error {
+	return fault.New(fault.Unsupported, "not supported: "+format, args...)
+}
+
+func (d *decoding) close() {
+	if c, ok := d.out.(io.Closer); ok {
+		c.Close() // its error repeats that of Read
+	}
+}
+
+// noEOF returns io.ErrUnexpectedEOF if err is io.EOF, and otherwise err.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// maxEmptyReads is how many consecutive reads may return neither a byte nor an error.
+const maxEmptyReads = 100
+
+// An input counts the bytes taken from r, remembers how r ended, and can be closed while a Read of
+// r blocks.
+type input struct {
+	r     io.Reader
+	taken atomic.Int64 // bytes
+
+	// Used only by the reading goroutine.
+	pending   error // came with data; the next Read returns it
+	delivered error // returned by Read; r is not used again
+
+	reading atomic.Bool // a Read of r is in progress
+	closed  atomic.Bool // no further Read may begin
+}
+
+// Read reads into p, which must not be empty. It returns data or an error, never both, and repeats
+// its last error forever.
+func (in *input) Read(p []byte) (int, error) {
+	for range maxEmptyReads {
+		if in.pending != nil {
+			break
+		}
+		n, err := in.readUnlessClosed(p)
+		in.taken.Add(int64(n))
+		in.pending = err
+		if n > 0 {
+			return n, nil
+		}
+	}
+	if in.pending == nil {
+		in.pending = io.ErrNoProgress
+	}
+	in.delivered = in.pending
+	return 0, in.delivered
+}
+
+// readUnlessClosed reads from r, unless the input is closed. If close is called meanwhile, either
+// readUnlessClosed does not read, or close reports that it is reading.
+func (in *input) readUnlessClosed(p []byte) (n int, err error) {
+	if in.reading.Store(true); in.closed.Load() {
+		err = fs.ErrClosed
+	} else {
+		n, err = in.r.Read(p) // after a panic, reading stays true
+	}
+	in.reading.Store(false)
+	return n, err
+}
+
+// close forbids further reads of r, and reports whether one is in progress.
+func (in *input) close() (reading bool) {
+	in.closed.Store(true)
+	return in.reading.Load()
+}
+
+// exhausted reports whether Read has returned io.EOF.
+func (in *input) exhausted() bool { return in.delivered == io.EOF }
+
+// failure returns the error of r that Read has returned, or nil if there was none but io.EOF.
+func (in *input) failure() error {
+	if in.exhausted() {
+		return nil
+	}
+	return in.delivered
+}

@@ -1,0 +1,41 @@
+package compressed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"testing"
+
+	"github.com/idxport/idxport/test/must"
+)
+
+// FuzzReader looks for panics, hangs, unexpected errors, and, for gzip, data that differs from the
+// standard library's.
+func FuzzReader(f *testing.F) {
+	for _, file := range goodFiles {
+		f.Add(testFile(f, file.name))
+	}
+	for _, h := range hostile {
+		f.Add([]byte(h.raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		const enough = 4 << 20
+		r := must.Get(NewReader(bytes.NewReader(raw)))(t)
+		defer r.Close()
+		data, err := io.ReadAll(io.LimitReader(r, enough))
+		if err != nil && !tellsDamage(err, r.Format(), len(raw)) {
+			t.Fatalf("found %v", err)
+		}
+		if r.Format() != "gzip" || err != nil || len(data) == enough {
+			return
+		}
+		reference, err := gzip.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("read without an error what compress/gzip refuses: %v", err)
+		}
+		want := make([]byte, len(data))
+		if n, _ := io.ReadFull(reference, want); !bytes.Equal(data, want[:n]) {
+			t.Fatal("the data differs from that of compress/gzip")
+		}
+	})
+}

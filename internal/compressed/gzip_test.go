@@ -1,0 +1,140 @@
+package compressed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
+)
+
+// storedGzip returns 3 MB of noise in stored blocks of 65,535 bytes, and the position of the length
+// of block 10.
+func storedGzip(t *testing.T) (raw []byte, length int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 3_000_000)
+	for i := range data {
+		data[i] = byte(random.Uint32())
+	}
+	var buf bytes.Buffer
+	w := must.Get(gzip.NewWriterLevel(&buf, gzip.NoCompression))(t)
+	w.Write(data)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const header, blockHeader, block = 10, 5, 65535
+	length = header + 10*(blockHeader+block) + 1
+	if got := buf.Bytes()[length : length+4]; !bytes.Equal(got, []byte{0xff, 0xff, 0, 0}) {
+		t.Fatalf("found %x, expected a block's length and its complement", got)
+	}
+	return buf.Bytes(), length
+}
+
+// TestDamageBeforeWhatWasReadAhead has bad data, or a failure, far from the end of an input that
+// has already been read.
+func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
+	t.Parallel()
+	raw, length := storedGzip(t)
+	raw[length]++
+	inputs := map[string]io.Reader{
+		"whole":  bytes.NewReader(raw),
+		"cut":    bytes.NewReader(raw[:1_000_000]),
+		"broken": io.MultiReader(bytes.NewReader(raw[:1_000_000]), iotest.ErrReader(errors.New("disk on fire"))),
+	}
+	for name, in := range inputs {
+		r := must.Get(NewReader(in))(t)
+		n, err := io.Copy(io.Discard, r)
+		want := fmt.Sprintf("gzip stream, at compressed byte %d: corrupt data: ", length+4) // after the length
+		if n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: found %d bytes and %v, expected 655350 and %s", name, n, err, want)
+		}
+		r.Close()
+	}
+}
+
+// TestCutLongAfterTheStart has an input that ends within the data.
+func TestCutLongAfterTheStart(t *testing.T) {
+	t.Parallel()
+	raw, _ := storedGzip(t)
+	r, err := NewReader(bytes.NewReader(raw[:2_500_000]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, r)
+	if err == nil || err.Error() != "gzip stream, at compressed byte 2500000: the data ends too early" {
+		t.Errorf("found %v, expected truncated data at byte 2500000", err)
+	}
+}
+
+// member returns a gzip member with the data "abc" in a stored block, and the header that RFC 1952
+// prescribes for these flags and fields.
+func member(flags byte, fields ...[]byte) []byte {
+	header := append([]byte{0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 255}, bytes.Join(fields, nil)...)
+	if flags&2 != 0 {
+		header = binary.LittleEndian.AppendUint16(header, uint16(crc32.ChecksumIEEE(header)))
+	}
+	data := []byte("abc")
+	out := append(header, 1, 3, 0, 0xfc, 0xff)
+	out = append(out, data...)
+	out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(data))
+	return binary.LittleEndian.AppendUint32(out, uint32(len(data)))
+}
+
+func TestGzipHeaders(t *testing.T) {
+	t.Parallel()
+	extra := append([]byte{5, 0}, "extra"...)
+	name, comment := []byte("train-images\x00"), []byte("made by hand\x00")
+	wrongSum := member(2|8, name)
+	wrongSum[12] ^= 1 // a letter of the name
+	method := member(0)
+	method[2] = 7
+	for label, test := range map[string]struct {
+		in   []byte
+		kind error // nil: "abc"
+	}{
+		"nothing":               {member(0), nil},
+		"text":                  {member(1), nil},
+		"extra field":           {member(4, extra), nil},
+		"empty extra field":     {member(4, []byte{0, 0}), nil},
+		"name":                  {member(8, name), nil},
+		"comment":               {member(16, comment), nil},
+		"everything":            {member(31, extra, name, comment), nil},
+		"checksum":              {member(2), nil},
+		"wrong checksum":        {wrongSum, fault.Malformed},
+		"reserved flag":         {member(32), fault.Malformed},
+		"another method":        {method, fault.Malformed},
+		"cut in the fixed part": {member(0)[:9], fault.Truncated},
+		"cut in the extra":      {member(4, extra)[:14], fault.Truncated},
+		"cut in the name":       {member(8, name)[:15], fault.Truncated},
+		"cut in the checksum":   {member(2)[:11], fault.Truncated},
+		"second member damaged": {append(member(0), member(32)...), fault.Malformed},
+		"block type 3":          {append(member(0)[:10:10], 7, 0, 0, 0, 0, 0, 0, 0, 0), fault.Malformed},
+	} {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			r, err := NewReader(bytes.NewReader(test.in))
+			var data []byte
+			if err == nil {
+				defer r.Close() // read-only: an error does not matter
+				data, err = io.ReadAll(r)
+			}
+			if test.kind == nil && (err != nil || string(data) != "abc") {
+				t.Errorf("found %q, %v", data, err)
+			}
+			if test.kind != nil && !errors.Is(err, test.kind) {
+				t.Errorf("found %q, %v, expected %v", data, err, test.kind)
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package inflate
+
+import (
+	"bufio"
+	"io"
+)
+
+// A bitInput returns the input's bits and takes a byte only when a bit of it is needed. So it holds
+// fewer than eight bits between symbols, and at the end of a stream it has taken exactly its bytes.
+type bitInput struct {
+	r      *bufio.Reader
+	in     []byte // r's buffer, as it was when borrowed
+	next   int    // index in in of the first byte not taken
+	offset int64  // bytes of the stream that precede in
+
+	bits  uint64 // unused bits, the next one lowest; those from count on are zero
+	count uint
+}
+
+// borrow makes the bytes in r's buffer available. giveBack must be called before anything else uses
+// r.
+func (b *bitInput) borrow() {
+	b.in, _ = b.r.Peek(b.r.Buffered()) // cannot fail, as these bytes are buffered
+	b.next = 0
+}
+
+// giveBack ends what borrow began: it discards the used bytes from r, which continues after them.
+func (b *bitInput) giveBack() {
+	n, _ := b.r.Discard(b.next) // cannot fail, as in borrow
+	b.offset += int64(n)
+	b.in, b.next = nil, 0
+}
+
+// used returns the number of bytes of which at least some bits were used.
+func (b *bitInput) used() int64 { return b.offset + int64(b.next) - int64(b.count/8) }
+
+// empty reports whether the next byte must first be read, which may block.
+func (b *bitInput) empty() bool { return b.next == len(b.in) }
+
+// fill reads until a byte can be taken.
+func (b *bitInput) fill() error {
+	if !b.empty() {
+		return nil
+	}
+	b.giveBack()
+	if _, err := b.r.Peek(1); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	b.borrow()
+	return nil
+}
+
+func (b *bitInput) more() error {
+	if err := b.fill(); err != nil {
+		return err
+	}
+	b.bits |= uint64(b.in[b.next]) << b.count
+	b.next++
+	b.count += 8
+	return nil
+}
+
+// number reads n bits, at most 16, the lowest first.
+func (b *bitInput) number(n uint) (int, error) {
+	for b.count < n {
+		if err := b.more(); err != nil {
+			return 0, err
+		}
+	}
+	v := b.bits & (1<<n - 1)
+	b.skip(n)
+	return int(v), nil
+}
+
+// skip drops n of the bits held.
+func (b *bitInput) skip(n uint) {
+	b.bits >>= n
+	b.count -= n
+}
+
+func (b *bitInput) alignToByte() { b.skip(b.count & 7) }
+
+// lookUp reads a code, without the extra bits after it. Missing bits count as zeros; an entry found
+// with them is valid only if its code ends before them.
+func (b *bitInput) lookUp(table []entry, firstBits uint) (entry, error) {
+	for {
+		e := table[b.bits&(1<<firstBits-1)]
+		n := e.codeBits()
+		if e&link != 0 {
+			e = table[e.value()+int(b.bits>>firstBits&(1<<n-1))]
+			n = firstBits + e.codeBits()
+		}
+		if n <= b.count {
+			b.skip(n)
+			return e, nil
+		}
+		if err := b.more(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// extra reads the extra bits of a length or distance and returns its value.
+func (b *bitInput) extra(e entry) (int, error) {
+	v, err := b.number(e.allBits() - e.codeBits())
+	return e.value() + v, err
+}

@@ -1,0 +1,412 @@
+package compressed
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
+)
+
+// goodFiles are the valid files of testdata, made by the programs themselves (testdata/make.sh).
+var goodFiles = []struct {
+	name   string
+	format string
+}{
+	{"small.plain", Plain},
+	{"small.gz", "gzip"},
+	{"small-members.gz", "gzip"},
+	{"small-padded.gz", "gzip"},
+	{"empty.gz", "gzip"},
+	{"long.gz", "gzip"},
+	{"small.zst", "zstd"},
+	{"small-nocheck.zst", "zstd"},
+	{"small-frames.zst", "zstd"},
+	{"empty.zst", "zstd"},
+	{"long.zst", "zstd"},
+	{"small.xz", "xz"},
+	{"small-nocheck.xz", "xz"},
+	{"small-streams.xz", "xz"},
+	{"small-blocks.xz", "xz"},
+	{"empty.xz", "xz"},
+	{"long.xz", "xz"},
+	{"small.bz2", "bzip2"},
+	{"small-streams.bz2", "bzip2"},
+	{"empty.bz2", "bzip2"},
+	{"long.bz2", "bzip2"},
+}
+
+func TestFilesOfTheRealPrograms(t *testing.T) {
+	t.Parallel()
+	inputs := map[string]func([]byte) io.Reader{
+		"whole":           func(b []byte) io.Reader { return bytes.NewReader(b) },
+		"byte by byte":    func(b []byte) io.Reader { return iotest.OneByteReader(bytes.NewReader(b)) },
+		"error with data": func(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b)) },
+	}
+	for _, file := range goodFiles {
+		for kind, input := range inputs {
+			t.Run(file.name+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				raw := testFile(t, file.name)
+				r := must.Get(NewReader(input(raw)))(t)
+				defer r.Close()
+				if r.Format() != file.format {
+					t.Errorf("format: found %v, expected %v", r.Format(), file.format)
+				}
+				if err := iotest.TestReader(r, content(t, file.name)); err != nil {
+					t.Error(err)
+				}
+				if r.in.taken.Load() != int64(len(raw)) {
+					t.Errorf("offset: found %d, expected %d", r.in.taken.Load(), len(raw))
+				}
+			})
+		}
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"unsupported-delta.xz", "unsupported-dictionary.xz", "unsupported-window.zst"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, _, err := decompress(testFile(t, name))
+			if len(data) > 0 || !errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Malformed) {
+				t.Errorf("found %d bytes and %v, expected unsupported data", len(data), err)
+			}
+		})
+	}
+}
+
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, prefix string
+		want         string
+	}{
+		{"nothing", "", Plain},
+		{"an IDX header", "\x00\x00\x08\x03\x00\x00", Plain},
+		{"a gzip member", "\x1f\x8b\x08\x00\x00\x00", "gzip"},
+		{"gzip of an unknown method", "\x1f\x8b\x07\x00\x00\x00", "gzip"},
+		{"two bytes of gzip", "\x1f\x8b", "gzip"},
+		{"compress(1)", "\x1f\x9d\x90\x00\x00\x00", Plain},
+		{"a zstd frame", "\x28\xb5\x2f\xfd\x24\x00", "zstd"},
+		{"the first skippable frame", "\x50\x2a\x4d\x18\x00\x00", "zstd"},
+		{"the last skippable frame", "\x5f\x2a\x4d\x18\x00\x00", "zstd"},
+		{"after the last skippable frame", "\x60\x2a\x4d\x18\x00\x00", Plain},
+		{"an xz stream", "\xfd7zXZ\x00", "xz"},
+		{"five bytes of xz", "\xfd7zXZ", Plain},
+		{"a bzip2 block", "BZh91AY&SY", "bzip2"},
+		{"bzip2 without blocks", "BZh1\x17\x72\x45", "bzip2"},
+		{"text like bzip2", "BZh9,label", Plain},
+		{"bzip2 of level 0", "BZh01AY", Plain},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := Detect([]byte(test.prefix))
+			if got != test.want {
+				t.Errorf("found %v, expected %v", got, test.want)
+			}
+		})
+	}
+}
+
+// Plain input is read without waiting for more than a Read returns, and large parts straight into
+// the caller's buffer.
+func TestPlainReadsGoStraightThrough(t *testing.T) {
+	t.Parallel()
+	var asked []*byte
+	r := must.Get(NewReader(readerFunc(func(p []byte) (int, error) {
+		asked = append(asked, &p[0])
+		return copy(p, "0,1,2\n3,4,5\n"), nil
+	})))(t)
+	p := make([]byte, inputBuffer)
+	for reads := 1; reads <= 3; reads++ {
+		if n, err := r.Read(p); n != 12 || err != nil || len(asked) != reads || reads > 1 && asked[reads-1] != &p[0] {
+			t.Errorf("read %d: found %d bytes and %v after %d reads of the input, expected 12 bytes", reads, n, err, len(asked))
+		}
+	}
+	r.Close()
+	if _, err := r.Read(p); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: found %v, expected fs.ErrClosed", err)
+	}
+}
+
+// decompress reads all of raw.
+func decompress(raw []byte) (data []byte, f string, err error) {
+	r, err := NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, Plain, err
+	}
+	defer r.Close()
+	data, err = io.ReadAll(r)
+	return data, r.Format(), err
+}
+
+func testFile(t testing.TB, name string) []byte {
+	t.Helper()
+	raw := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
+	return raw
+}
+
+// content returns the decompressed content of a file of testdata.
+func content(t testing.TB, name string) []byte {
+	t.Helper()
+	switch name[:4] {
+	case "long":
+		return bytes.Repeat([]byte("0123456789abc\n"), 3_000_000/14+1)[:3_000_000]
+	case "smal":
+		return testFile(t, "small.plain")
+	}
+	return nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestCloseInTheMiddleEndsTheGoroutine(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"long.gz", "long.zst", "long.xz", "long.bz2"} {
+		for _, size := range []int{0, 1, bufferSize, 2*bufferSize + 1} {
+			r := must.Get(NewReader(bytes.NewReader(testFile(t, name))))(t)
+			if _, err := io.ReadFull(r, make([]byte, size)); err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			select {
+			case <-r.done:
+			default:
+				t.Errorf("%s, closed after %d bytes: the goroutine still runs", name, size)
+			}
+			if _, err := r.Read(make([]byte, 1)); err != fs.ErrClosed {
+				t.Errorf("%s, read after Close: found %v, expected fs.ErrClosed", name, err)
+			}
+			r.Close() // a second time
+		}
+	}
+}
+
+// A pipe without further data blocks the goroutine inside its Read.
+func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
+	t.Parallel()
+	in, out := io.Pipe()
+	go out.Write(testFile(t, "long.gz")[:1000])
+	r := must.Get(NewReader(in))(t)
+	for r.in.taken.Load() < 1000 || !r.in.reading.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, r)
+		read <- err
+	}()
+	closed := make(chan struct{})
+	go func() { r.Close(); close(closed) }()
+	for _, event := range []func() bool{
+		func() bool { <-closed; return true },
+		func() bool { return errors.Is(<-read, fs.ErrClosed) },
+		func() bool { in.Close(); <-r.done; return true },
+	} {
+		done := make(chan bool, 1)
+		go func() { done <- event() }()
+		select {
+		case ok := <-done:
+			if !ok {
+				t.Error("the waiting Read did not return fs.ErrClosed")
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("Close, the waiting Read or the goroutine hangs")
+		}
+	}
+}
+
+func TestErrorsOfTheInputKeepTheirIdentity(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"small.plain", "long.gz", "long.zst", "long.xz", "long.bz2"} {
+		raw := testFile(t, name)
+		for _, failure := range []error{
+			&fs.PathError{Op: "read", Path: "x.gz", Err: syscall.EIO},
+			io.ErrUnexpectedEOF, // as a HTTP body may return
+		} {
+			for _, at := range []int{0, 3, 100, len(raw)} {
+				r, err := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(failure)))
+				if err == nil {
+					_, err = io.Copy(io.Discard, r)
+					r.Close()
+				}
+				if err != failure {
+					t.Errorf("%s failing at %d: found %v, expected %v", name, at, err, failure)
+				}
+			}
+		}
+	}
+}
+
+func TestInputWithoutProgress(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"small.plain", "small.gz"} {
+		stuck := readerFunc(func([]byte) (int, error) { return 0, nil })
+		r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, name)[:50]), stuck)))(t)
+		if _, err := io.Copy(io.Discard, r); err != io.ErrNoProgress {
+			t.Errorf("%s: found %v, expected io.ErrNoProgress", name, err)
+		}
+		r.Close()
+	}
+}
+
+// A panic of a decoder means bad data; a panic of the input does not.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	boom := readerFunc(func([]byte) (int, error) { panic("boom") })
+	in := &input{r: strings.NewReader("12345678")}
+	d := &decoding{format: format{name: "xz", open: openPanicking}, in: in, buf: bufio.NewReader(in)}
+	p := make([]byte, 10)
+	if n, err := d.fill(p); n != 3 || !errors.Is(err, fault.Malformed) {
+		t.Errorf("decoder: found %d bytes and %v, expected 3 and malformed data", n, err)
+	}
+	r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, "small.gz")[:50]), boom)))(t)
+	defer r.Close()
+	if _, err := io.Copy(io.Discard, r); err == nil || errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("input: found %v, expected the panic, not called corrupt", err)
+	}
+}
+
+func openPanicking(*bufio.Reader) (io.Reader, error) {
+	reads := 0
+	return readerFunc(func(p []byte) (int, error) {
+		if reads++; reads == 2 {
+			panic("index out of range")
+		}
+		return copy(p, "abc"), nil
+	}), nil
+}
+
+// hostile are files of a few bytes that ask for a lot of memory.
+var hostile = []struct {
+	name string
+	raw  string
+	want error
+}{
+	{"a zstd window of 128 MiB", "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", nil},
+	{"a zstd window of 144 MiB", "\x28\xb5\x2f\xfd\x00\x89\x01\x00\x00", fault.Unsupported},
+	{"a zstd window of 3.75 TiB", "\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00", fault.Unsupported},
+	{"a zstd single segment of 4 GiB", "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x01\x00\x00", fault.Unsupported},
+	{"a zstd single segment of 128 MiB", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x08\x01\x00\x00", fault.Malformed},
+	{"an xz dictionary of 64 MiB", xzWithDictionary(28), fault.Truncated},
+	{"an xz dictionary of 96 MiB", xzWithDictionary(29), fault.Unsupported},
+	{"an xz dictionary of 4 GiB", xzWithDictionary(40), fault.Unsupported},
+}
+
+// xzWithDictionary returns the start of an xz file whose block asks for a dictionary of the encoded
+// size (5.3.1) and holds an uncompressed chunk of one byte.
+func xzWithDictionary(size byte) string {
+	block := []byte{2, 0, 0x21, 1, size, 0, 0, 0}
+	block = binary.LittleEndian.AppendUint32(block, crc32.ChecksumIEEE(block))
+	stream := append([]byte(xzMagic), 0, 0)
+	stream = binary.LittleEndian.AppendUint32(stream, crc32.ChecksumIEEE(stream[6:]))
+	return string(stream) + string(block) + "\x01\x00\x00a"
+}
+
+// Not parallel: it reads the process's memory statistics.
+func TestHostileHeaders(t *testing.T) {
+	const limit = 130 << 20
+	for _, test := range hostile {
+		t.Run(test.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err := decompress([]byte(test.raw))
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, test.want) {
+				t.Errorf("found %v, expected %v", err, test.want)
+			}
+			reserved := after.TotalAlloc - before.TotalAlloc
+			if reserved > limit || errors.Is(err, fault.Unsupported) && reserved > 2<<20 {
+				t.Errorf("%d bytes made it reserve %d KiB", len(test.raw), reserved>>10)
+			}
+			t.Logf("reserved %d KiB", reserved>>10)
+		})
+	}
+}
+
+func TestJunkAfterTheLastMember(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"small.gz", "small-padded.gz", "small.zst", "small.xz", "small.bz2"} {
+		for _, junk := range []string{"x", "junk", "PK\x03\x04 is another format", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00x"} {
+			data, _, err := decompress([]byte(string(testFile(t, name)) + junk))
+			if string(data) != string(content(t, name)) || err == nil {
+				t.Errorf("%s and %q: found %d bytes and %v, expected all data, then an error", name, junk, len(data), err)
+			}
+			if len(junk) >= 4 && !errors.Is(err, fault.Malformed) {
+				t.Errorf("%s and %q: found %v, expected malformed data", name, junk, err)
+			}
+		}
+	}
+}
+
+// emptyMember is a gzip member without data: an empty last block of fixed codes (RFC 1951, 3.2.6),
+// checksum and size 0.
+const emptyMember = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x03\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00"
+
+// Any number of members without data is valid: appending to logs makes them.
+func TestManyEmptyMembers(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	raw := append([]byte(strings.Repeat(emptyMember, many)), member(0)...)
+	raw = append(raw, strings.Repeat(emptyMember, many)...)
+	data, format, err := decompress(raw)
+	if err != nil || format != "gzip" || string(data) != "abc" {
+		t.Errorf("found %q, %v, %v", data, format, err)
+	}
+	data, _, err = decompress([]byte(strings.Repeat(emptyMember, many)))
+	if err != nil || len(data) != 0 {
+		t.Errorf("empty members alone: found %q, %v", data, err)
+	}
+	// A cut in the trailer of the last one is detected after all of them.
+	if _, _, err = decompress(raw[:len(raw)-1]); err == nil {
+		t.Error("a cut was not seen")
+	}
+}
+
+// A name may be longer than any buffer, and the checksum of the header covers all of it.
+func TestLongNameInTheHeader(t *testing.T) {
+	t.Parallel()
+	name := append(bytes.Repeat([]byte{'n'}, 5<<20), 0)
+	raw := member(2|8, name)
+	if data, _, err := decompress(raw); err != nil || string(data) != "abc" {
+		t.Errorf("found %q, %v", data, err)
+	}
+	raw[4<<20] ^= 1
+	if _, _, err := decompress(raw); err == nil {
+		t.Error("a flipped bit of the name was not seen")
+	}
+	if _, _, err := decompress(raw[:4<<20]); err == nil {
+		t.Error("a cut in the name was not seen")
+	}
+}
+
+// Streams and skippable frames without data are valid too.
+func TestManyEmptyStreams(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	skippable := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 0x184D2A50), 0) // RFC 8878, 3.1.2
+	for name, empty := range map[string][]byte{"small.xz": testFile(t, "empty.xz"), "small.bz2": testFile(t, "empty.bz2"), "small.zst": skippable} {
+		raw := append(bytes.Repeat(empty, many), testFile(t, name)...)
+		if data, _, err := decompress(raw); err != nil || !bytes.Equal(data, content(t, name)) {
+			t.Errorf("%s: found %d bytes, %v", name, len(data), err)
+		}
+	}
+}
