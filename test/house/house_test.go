@@ -63,11 +63,11 @@ var rooms = map[string]room{
 	"sink/tar":                     {310, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
 	"sink/compare":                 {400, []string{"schema", "source", "source/idx"}},
 	"sink/summary":                 {170, []string{"schema", "sink", "source", "source/idx"}},
-	"sink/formats":                 {380, []string{"schema", "sink/...", "sink"}},
+	"sink/formats":                 {380, []string{"internal/compressed", "schema", "sink/...", "sink"}},
 	"pipeline":                     {330, []string{"schema", "sink", "source"}},
 	"internal/object":              {2400, []string{"shell"}}, // goal 1900
 	"display":                      {100, nil},
-	"convert":                      {4756, []string{"internal/object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
+	"convert":                      {4756, []string{"internal/compressed", "internal/object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
 	"cmd/idxport":                  {2706, []string{"convert", "internal/object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
 }
 

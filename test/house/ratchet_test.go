@@ -19,16 +19,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 43_217, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 32_952, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 16_469, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 15_637, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"lines of product Go", 41_503, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 30_215, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 16_305, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"words of README and docs", 15_627, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
-	{"targets of the Makefile", 44, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
+	{"targets of the Makefile", 43, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 39, 34, convertFlags},
-	{"lines of product Go over 120 columns", 585, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 1_469, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of product Go over 120 columns", 578, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 1_384, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // TestTheHouseOnlyShrinks holds every measure at or below its limit, and demands that a limit is
