@@ -65,7 +65,7 @@ cover:
 
 #: mutants: small defects in the packages: do their tests notice? an hour
 MUTANTS ?= 40
-MUTANTS_PACKAGES ?= source/idx,schema,source/dataset,pipeline,sink/publish,sink/parquet,sink/csv,source
+MUTANTS_PACKAGES ?= source/idx,schema,source/dataset,pipeline,internal/publish,sink/parquet,sink/csv,source
 SEED ?= 1
 mutants:
 	$(GO) run ./test/mutants -packages $(MUTANTS_PACKAGES) -also cmd/idxport -n $(MUTANTS) -seed $(SEED)

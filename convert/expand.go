@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
@@ -310,7 +310,7 @@ func (out *output) checkRole(named string, c source.Column) error {
 func (o *conversion) shard(arg outputArg, out *output) error {
 	if !arg.container || out.format.Name != "parquet" || !o.isHub(out.format) {
 		if o.sharded() && out.format.Splittable {
-			out.sharding = &sharding{mark: publish.PartsMark, stem: "part", extension: out.extension()}
+			out.sharding = &sharding{kind: publish.Parts, stem: "part", extension: out.extension()}
 		}
 		return nil
 	}
@@ -323,7 +323,7 @@ func (o *conversion) shard(arg outputArg, out *output) error {
 		stem = "train" // as the datasets library names the split of a single table
 	}
 	out.path = source.Above(out.path)
-	out.sharding = &sharding{mark: publish.CardMark, subfolder: "data", stem: stem, extension: out.format.Extension}
+	out.sharding = &sharding{kind: publish.Hub, subfolder: "data", stem: stem, extension: out.format.Extension}
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
 

@@ -18,12 +18,12 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/parts"
-	"github.com/idxport/idxport/sink/publish"
 )
 
 // An output is one file, folder, object or stream that a run writes.
@@ -49,7 +49,7 @@ type output struct {
 
 // A sharding describes how an output is spread over the files of a folder, the output's path.
 type sharding struct {
-	mark      publish.Mark
+	kind      publish.Kind
 	subfolder string // the subfolder that holds the files, or empty
 	stem      string // the beginning of their names
 	extension string
@@ -59,7 +59,7 @@ type sharding struct {
 func (out *output) isFolder() bool { return out.format.Folder || out.sharding != nil }
 
 // shared reports whether the output's folder holds several splits.
-func (out *output) shared() bool { return out.sharding != nil && out.sharding.mark == publish.CardMark }
+func (out *output) shared() bool { return out.sharding != nil && out.sharding.kind == publish.Hub }
 
 // key returns a string that is equal for two outputs if they are at the same place.
 func (out *output) key() string {
@@ -144,7 +144,7 @@ func (d *local) storageFolder() (folder string, ok bool) {
 func (d *local) join(out *output, s *destinations) {
 	t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents, Key: out.upToDateKey}
 	if out.sharding != nil {
-		t.Mark = out.sharding.mark
+		t.Kind = out.sharding.kind
 	}
 	d.set, d.i = s, slices.Index(s.targets, t)
 	if d.i < 0 || !out.shared() {
@@ -375,8 +375,7 @@ func (out *output) describe(checksum bool) Output {
 		files, bytes := out.folder.Totals()
 		d.Files, d.Bytes = &files, bytes
 		if checksum {
-			sum := sha256.Sum256(out.folder.Listing())
-			d.SHA256 = hex.EncodeToString(sum[:])
+			d.SHA256 = out.folder.Checksum()
 		}
 	default:
 		d.Bytes = out.counted.n

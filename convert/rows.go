@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 )
 
@@ -202,7 +202,7 @@ func (o *conversion) inputPaths(jobs []*job) (paths []string) {
 	for _, j := range jobs {
 		for _, f := range j.split.Files {
 			if f.Path != source.Stdin {
-				paths = append(paths, f.Path)
+				paths = append(append(paths, f.Path), o.tables[f.Path].Paths...) // a folder may hold many files
 			}
 		}
 	}

@@ -24,14 +24,12 @@ func TestPlantedLinks(t *testing.T) {
 		"a, class folder, replaced":          {"out/1", "victim", false, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
 		"a class folder of ours":             {"out/1", "victim", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
 		"an image of ours":                   {"out/1/1.png", "victim/keep", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
-		"a manifest":                         {"out/_manifest.json", "victim/keep", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
 		"a file beside ours":                 {"out/1/more", "victim/keep", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
 		"the output folder":                  {"out", "victim", false, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
 		"the output file":                    {"x.csv", "victim/keep", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
 		"a new output file":                  {"x.csv", "elsewhere/new.csv", false, []string{"-o", "x.csv"}, exitOK, "elsewhere/new.csv"}, // links are followed, as cp does
 		"a split in a container":             {"out/a", "victim", false, []string{"-o", "OUT", "--to", "png", "--overwrite"}, exitCannotMake, ""},
-		"the lock":                           {".x.csv.idxport-lock", "victim/lock", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
-		"what --if-changed keeps":            {".x.csv.idxport.json", "victim/keep", false, []string{"-o", "x.csv", "--if-changed"}, exitOK, "x.csv"},
+		"the lock":                           {".x.csv.idxport", "victim/lock", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
 		"nowhere":                            {"x.csv", "gone/x.csv", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
 		"itself":                             {"x.csv", "x.csv", false, []string{"-o", "x.csv", "--overwrite"}, exitCannotMake, ""},
 		"itself, as a folder on the way":     {"out", "out", false, []string{"-o", "OUT/x.csv"}, exitCannotMake, ""},
@@ -121,7 +119,7 @@ func TestPlantedInputs(t *testing.T) {
 		{"2", outside, exitData, "does not lead to a file or a folder within the folder"},
 		{"3", filepath.Join(outside, "1"), exitData, "does not lead to a file or a folder within the folder"},
 		{"0/9.png", "9.png", exitData, "does not lead to a file or a folder within the folder"},
-		{"NOTES", filepath.Join(outside, "_manifest.json"), exitOK, "2 rows"},
+		{"NOTES", filepath.Join(outside, "0", "0.png"), exitOK, "2 rows"},
 		{"0/9.png", "0.png", exitOK, "3 rows"},
 	} {
 		link := filepath.Join(tree, filepath.FromSlash(c.link))

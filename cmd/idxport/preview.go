@@ -16,10 +16,10 @@ import (
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sheet"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/images"
-	"github.com/idxport/idxport/sink/publish"
 )
 
 const previewUsage = `idxport preview INPUT... [-o SHEET] [flags]

@@ -17,7 +17,7 @@ import (
 	"github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/png"
-	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sink/tar"
 )
 

@@ -4,6 +4,6 @@
 //	part-00000-5a1f….parquet, part-00001-….parquet, …, _SUCCESS  named as by Spark
 //	README.md, data/train-00000-of-00002.parquet, …  named as on the Hugging Face Hub
 //
-// Package publish chooses the names: see [publish.Mark]. A file may end within a batch. Batches
+// Package publish chooses the names: see [publish.Kind]. A file may end within a batch. Batches
 // depend on the schema alone, so the same table and options give the same files.
 package parts

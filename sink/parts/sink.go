@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/internal/publish"
 )
 
 // MaxParts is the maximum number of files of a table, as their numbers have five digits.

@@ -23,7 +23,7 @@ import (
 	"github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/parts"
-	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
@@ -36,7 +36,7 @@ var _ sink.Sizer = (*parts.Sink)(nil)
 func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	set, err := publish.Prepare([]publish.Target{{Path: dir, Folder: true, Mark: publish.PartsMark}}, publish.Options{})
+	set, err := publish.Prepare([]publish.Target{{Path: dir, Folder: true, Kind: publish.Parts}}, publish.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/images"
-	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/images"
-	"github.com/idxport/idxport/sink/publish"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/source"
 )
 

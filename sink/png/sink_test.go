@@ -17,10 +17,10 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/png"
-	"github.com/idxport/idxport/sink/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
@@ -98,7 +98,6 @@ func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ..
 	folder, finish := newFolder(t)
 	must.Do(t, write(folder, s, o, first, data...))
 	files := finish()
-	delete(files, "_manifest.json")
 	return files
 }
 
@@ -265,8 +264,8 @@ func TestNoRows(t *testing.T) {
 	folder, finish := newFolder(t)
 	k := must.Get(png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{}))(t)
 	must.Do(t, k.Close())
-	if got := names(finish()); got != "_manifest.json" {
-		t.Errorf("found the files %s, expected only _manifest.json", got)
+	if got := names(finish()); got != "" {
+		t.Errorf("found the files %s, expected none", got)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestFolder(t *testing.T) {
 		"a bad twin": {[]string{"train-labels-idx1-ubyte.gz=<html>", "train-labels-idx1-ubyte 7"}, Options{},
 			[]string{"train/FOLDER/?: label=train-labels-idx1-ubyte"}, []string{"train-labels-idx1-ubyte.gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {[]string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x", ".train.idxport-1234.partial=x",
-			".train.parquet.idxport-lock=", "k49-train-imgs.npz=PK", "labels.txt=a", "images=x", "raw/foo-idx1-ubyte=x", "pack.idx=\xfftOc....", "t10k-images-idx3-ubyte 1 2 2"},
+			".train.parquet.idxport=", "k49-train-imgs.npz=PK", "labels.txt=a", "images=x", "raw/foo-idx1-ubyte=x", "pack.idx=\xfftOc....", "t10k-images-idx3-ubyte 1 2 2"},
 			Options{}, []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"}, []string{"skipped, not IDX: ", "no labels found for t10k"}},
 		"formats lost": {[]string{"test10k-labels 5", "test10k-patterns 5 28 28"}, Options{},
 			[]string{"test10k/FOLDER/?: image=test10k-patterns label=test10k-labels"}, nil},

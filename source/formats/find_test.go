@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 		{"IDX", []string{"train-images-idx3-ubyte", "train.parquet"}, nil},
 		{"IDX, unpacked", []string{"train-images.idx3-ubyte"}, nil},
 		{"IDX by its ending", []string{"x.idx.gz"}, nil},
-		{"splits", []string{"train.parquet", "test.parquet", "_SUCCESS", ".x.idxport-lock", "notes.txt"}, []string{"parquet test 1", "parquet train 1"}},
+		{"splits", []string{"train.parquet", "test.parquet", "_SUCCESS", ".x.idxport", "notes.txt"}, []string{"parquet test 1", "parquet train 1"}},
 		{"compressed text", []string{"a.csv.gz", "b.TSV"}, []string{"csv a 1", "csv b 1"}},
 		{"arrays", []string{"train-image.npy", "train-label.npy"}, []string{"npy train-image 1", "npy train-label 1"}},
 		{"parts", []string{"part-00000-0123456789abcdef.parquet", "part-00001-0123456789abcdef.parquet", "_SUCCESS"}, []string{"parquet in 2"}},

@@ -106,7 +106,7 @@ var foreign = map[string]string{
 	"notes.txt": "mine",
 	".hidden":   "mine too",
 	".other.parquet.idxport-0123456789abcdef.partial": "of a run with another target",
-	".other.parquet.idxport-lock":                     "",
+	".other.parquet.idxport":                          "",
 	"folder/file":                                     "mine as well",
 }
 

@@ -156,12 +156,12 @@ def killed(stage: Stage) -> None:
         if old:
             before = stage.tree()
         process = feed(stage, "-o", "x.parquet", "--overwrite")
-        demand(stage.hidden(".idxport-lock"), "there is no lock")
+        demand(stage.hidden(".idxport"), "there is no lock")
         process.kill()
         stage.end(process)
         time.sleep(1)  # wine's server sees the end of the process
         demand(len(stage.hidden(".partial")) == 1, f"left: {stage.hidden('')}")
-        demand(not stage.hidden(".idxport-lock"), "the lock of a run that was killed stays")
+        demand(not stage.hidden(".idxport"), "the lock of a run that was killed stays")
         demand((stage.work / "x.parquet").exists() == old and (not old or before == {"x.parquet": (stage.work / "x.parquet").read_bytes()}), "x.parquet changed")
         stage.run(0, "convert", "../mnist/t10k-images-idx3-ubyte", "-o", "x.parquet", "--overwrite")
         demand(list(stage.tree()) == ["x.parquet"], f"the next run left {sorted(stage.tree())}")

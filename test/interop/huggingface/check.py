@@ -102,7 +102,7 @@ def check_hub(check: Check) -> None:
     for name, flags in {"hub": hub, "shards": [*hub, "--rows-per-file", "300"], "parts": ["--rows-per-file", "300"]}.items():
         out = check.folder / name
         check.convert([data], "-o", f"{out}/", *flags)
-        (out / ".x.idxport-lock").touch()
+        (out / ".x.idxport").touch()
         loaded = check.load(str(out))
         equal(f"{name}: the splits", set(loaded), {"train", "test"})
         for split, found in loaded.items():
@@ -129,7 +129,7 @@ def check_folders(check: Check) -> None:
             out = check.folder / f"{dataset}{len(flags)}"
             check.convert([data], "--to", "png", "--dataset", dataset, "--transpose=false", "-o", out, *flags)
             for split in ("train", "test"):  # as if another run were at work
-                (out / f".{split}.idxport-lock").touch()
+                (out / f".{split}.idxport").touch()
             ways = {
                 "load_dataset(out)": check.load(str(out)),
                 "imagefolder(out/split)": {split: check.load("imagefolder", data_dir=str(out / split))["train"] for split in ("train", "test")},

@@ -45,7 +45,7 @@ def check_folders(binary: Path, spark: SparkSession, folder: Path) -> Iterator[s
     convert(binary, [data], f"{hive}/split={{split}}/data.parquet")
     convert(binary, [data], f"{hub}/", "--layout", "huggingface", "--rows-per-file", "7000")
     for place in (parts / "train.parquet", hive, hub / "data"):
-        (place / ".x.idxport-lock").touch()
+        (place / ".x.idxport").touch()
     for vectorised in ("true", "false"):
         vectorise(spark, vectorised)
         whole = spark.read.parquet(str(hive))

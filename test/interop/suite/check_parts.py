@@ -26,7 +26,7 @@ SPLITS = {"train": 1003, "test": 501}  # split: its rows, the first of those abo
 Found = tuple[np.ndarray, np.ndarray]  # images, a row for each, and labels
 
 # Files that another run may have in the folder at the same time: empty and hidden.
-BESIDE = [".train.parquet.idxport-lock", ".x.idxport-lock", ".train.parquet.idxport-0123456789abcdef-0123456789abcdef.made"]
+BESIDE = [".train.parquet.idxport", ".x.idxport", ".x.idxport-0123456789abcdef-0123456789abcdef-0123456789abcdef.made"]
 
 
 def from_table(table: pyarrow.Table) -> Found:

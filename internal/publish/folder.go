@@ -17,38 +17,59 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
+// A Kind says what a folder holds besides the files that are written to it, and how its streams are
+// named.
+type Kind int
+
+const (
+	// Plain is a folder with nothing else, for images.
+	Plain Kind = iota
+	// Parts has the empty file _SUCCESS, as the folders of Spark and Hadoop. A stream gets a hash
+	// of its content: part-00000.parquet becomes part-00000-0123456789abcdef.parquet. So a reader
+	// that has listed an old folder never finds a new part under one of its names.
+	Parts
+	// Hub has README.md, with the text given to [Folder.SetCard]. Streams are shards:
+	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
+	// same subfolder.
+	Hub
+)
+
+const (
+	successName = "_SUCCESS"
+	cardName    = "README.md"
+)
+
 // A Folder is one output folder while many goroutines fill it, with files and with subfolders of
 // files.
 type Folder struct {
-	disk    disk
-	path    string   // for messages
-	root    *os.Root // no name of a subfolder can lead out of it
-	self    *os.File // opened before the first write: syncfs reports the errors since then
-	mark    Mark
-	listing []byte // see Listing
-	card    []byte // for CardMark: the text for people
+	disk disk
+	path string   // for messages
+	root *os.Root // no name of a subfolder can lead out of it
+	self *os.File // opened before the first write: syncfs reports the errors since then
+	kind Kind
+	card []byte // for Hub: the text of README.md
 
 	mu         sync.Mutex // guards the rest
 	subfolders map[string]*Subfolder
 	streams    []*Stream
+	listing    listing
+	files      int64
+	bytes      int64
+	content    sum
+	err        error // the first failure, which Commit repeats
 	closed     bool
 }
 
 // A Subfolder is a folder in a Folder, or the Folder itself.
 type Subfolder struct {
 	folder *Folder
-	name   string // "." for the folder itself
 	prefix string // of paths in it: "" or "name/"
-
-	mu     sync.Mutex // guards the rest
-	totals totals
-	err    error // the first failure, which Commit repeats
 }
 
 // openFolder opens the folder at partial, which was made for a target, and gives it the permissions
 // of replaced, if that is not nil. The caller must close the folder, even after an error.
-func openFolder(d disk, target string, mark Mark, partial string, replaced fs.FileInfo) (*Folder, error) {
-	f := &Folder{disk: d, path: target, mark: mark, subfolders: map[string]*Subfolder{}}
+func openFolder(d disk, target string, kind Kind, partial string, replaced fs.FileInfo) (*Folder, error) {
+	f := &Folder{disk: d, path: target, kind: kind, subfolders: map[string]*Subfolder{}}
 	return f, d.do("openFolder", partial, func() (err error) {
 		if f.root, err = os.OpenRoot(partial); err != nil {
 			return err
@@ -62,15 +83,9 @@ func openFolder(d disk, target string, mark Mark, partial string, replaced fs.Fi
 }
 
 // Subfolder returns the subfolder with the given name, which the first call makes; "" is the folder
-// itself. It fails with fs.ErrInvalid if the name is that of the mark, or is not plain. A plain
-// name is valid UTF-8, has no separator of any system, and is local on this one (see
-// [filepath.IsLocal]).
+// itself. It fails with fs.ErrInvalid if the name is not plain. A plain name is valid UTF-8, has no
+// separator of any system, and is local on this one (see [filepath.IsLocal]).
 func (d *Folder) Subfolder(name string) (*Subfolder, error) {
-	if name != "" {
-		if err := d.mark.checkName(name, true); err != nil {
-			return nil, Failure(d.path, "naming a folder in it", err)
-		}
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.subfolders[name]; s != nil {
@@ -79,62 +94,84 @@ func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 	if d.closed {
 		return nil, fs.ErrClosed
 	}
-	s := &Subfolder{folder: d, name: "."}
+	s := &Subfolder{folder: d}
 	if name != "" {
-		s.name, s.prefix = name, name+"/"
-		if err := d.disk.do("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) }); err != nil {
+		err := checkName(name)
+		if err == nil {
+			err = d.disk.do("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
+		}
+		if err != nil {
 			return nil, Failure(d.path, "making folder "+name, err)
 		}
+		s.prefix = name + "/"
+		d.listing.add(s.prefix, 0)
 	}
 	d.subfolders[name] = s
 	return s, nil
 }
 
-// checkName refuses names that are not plain file names (see [Folder.Subfolder]) and, at the top of
-// a folder, the name of the mark.
-func (mark Mark) checkName(name string, top bool) error {
-	switch {
-	case name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") || !utf8.ValidString(name):
+// checkName refuses names that are not plain file names (see [Folder.Subfolder]).
+func checkName(name string) error {
+	if name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
-	case top && name == mark.file():
-		return fmt.Errorf("%w: %s is reserved for the folder itself", fs.ErrInvalid, name)
 	}
 	return nil
 }
 
-// SetCard sets the text of README.md for a folder with CardMark. It must end with a newline.
+// SetCard sets the text of README.md for a folder with the kind Hub.
 func (d *Folder) SetCard(text []byte) { d.card = text }
 
-// Totals returns the number of files written to the folder and its subfolders, and their bytes. The
-// mark does not count, nor do streams before [Set.Complete].
+// Totals returns the number of files written to the folder and its subfolders, and their bytes.
+// _SUCCESS and README.md do not count, nor do streams before [Set.Complete].
 func (d *Folder) Totals() (files, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, s := range d.subfolders {
-		s.mu.Lock()
-		files, bytes = files+s.totals.files, bytes+s.totals.bytes
-		s.mu.Unlock()
-	}
-	return files, bytes
+	return d.files, d.bytes
 }
 
-// Listing returns the content of the mark or, for PartsMark, the names and sizes of the parts. It
-// is nil before [Set.Complete].
-func (d *Folder) Listing() []byte { return d.listing }
+// Checksum returns one hash over all files of a folder with the kind Plain, once it is complete: a
+// sum of one SHA-256 for each file, read as big-endian integers, modulo 2^256, as 64 hexadecimal
+// digits, so that it does not depend on the order of writing. The SHA-256 of a file is that of the
+// line "<digits>  <path>\n" that sha256sum prints for it, with the path in the folder.
+func (d *Folder) Checksum() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return hex.EncodeToString(d.content[:])
+}
+
+// A sum is an integer modulo 2^256, big-endian.
+type sum [sha256.Size]byte
+
+// add adds the file at path; digest is the SHA-256 of its bytes. It allocates nothing for paths of
+// a usual length, as there may be 60,000 files.
+func (s *sum) add(path string, digest []byte) {
+	var scratch [256]byte
+	line := append(append(hex.AppendEncode(scratch[:0], digest), "  "...), path...)
+	term := sha256.Sum256(append(line, '\n'))
+	carry := 0
+	for i := len(s) - 1; i >= 0; i-- {
+		carry += int(s[i]) + int(term[i])
+		s[i] = byte(carry)
+		carry >>= 8
+	}
+}
 
 // WriteFile makes a file that holds data. The name must be new, and a plain file name (see
 // [Folder.Subfolder]). WriteFile may be called by many goroutines at once. After an error the
 // folder cannot be committed.
 func (s *Subfolder) WriteFile(name string, data []byte) error {
-	err := s.folder.mark.checkName(name, s.name == ".")
+	d, path := s.folder, s.prefix+name
+	err := checkName(name)
 	if err == nil {
-		err = s.folder.writeFile(s.prefix+name, data)
+		err = d.writeFile(path, data)
 	}
 	if err != nil {
-		return s.fail("writing "+s.name+"/"+name, err)
+		return d.fail("writing "+path, err)
 	}
 	digest := sha256.Sum256(data)
-	s.count(name, int64(len(data)), digest[:])
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count(path, int64(len(data)), digest[:])
 	return nil
 }
 
@@ -142,23 +179,20 @@ func (d *Folder) writeFile(path string, data []byte) error {
 	return d.disk.do("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
-// count adds a complete file of size bytes to the totals.
-func (s *Subfolder) count(name string, size int64, digest []byte) {
-	content, listed := contentTerm(s.name, name, digest), nameTerm(name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.totals.files++
-	s.totals.bytes += size
-	s.totals.content.add(content)
-	s.totals.names.add(listed)
+// count adds a complete file of size bytes to the totals. The caller holds the mutex.
+func (d *Folder) count(path string, size int64, digest []byte) {
+	d.files++
+	d.bytes += size
+	d.listing.add(path, size)
+	d.content.add(path, digest)
 }
 
-func (s *Subfolder) fail(doing string, err error) error {
-	err = Failure(s.folder.path, doing, err)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
+func (d *Folder) fail(doing string, err error) error {
+	err = Failure(d.path, doing, err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err == nil {
+		d.err = err
 	}
 	return err
 }
@@ -166,28 +200,28 @@ func (s *Subfolder) fail(doing string, err error) error {
 // A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time.
 type Stream struct {
 	File
-	subfolder *Subfolder
-	name      string
-	digest    hash.Hash // nil after Close, as 100,000 hashes may take more than 100 MB
-	sum       []byte    // the result of digest, set by Close
+	folder *Folder
+	prefix string
+	name   string
+	digest hash.Hash // nil after Close, as 100,000 hashes may take more than 100 MB
+	sum    []byte    // the result of digest, set by Close
 }
 
-// Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]); with
-// PartsMark and CardMark [Set.Complete] then adds the hash or the number of shards to it (see
-// [Mark]). After an error the folder cannot be committed.
+// Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]);
+// [Set.Complete] may add to it (see [Kind]). After an error the folder cannot be committed.
 func (s *Subfolder) Create(name string) (*Stream, error) {
 	d, path := s.folder, s.prefix+name
-	err := d.mark.checkName(name, s.name == ".")
-	f := &Stream{File: File{disk: d.disk, path: d.path}, subfolder: s, name: name, digest: sha256.New()}
+	err := checkName(name)
+	f := &Stream{File: File{disk: d.disk, path: d.path}, folder: d, prefix: s.prefix, name: name, digest: sha256.New()}
 	if err == nil {
 		f.handle, err = doValue(d.disk, "createStream", path, func() (*os.File, error) {
 			return d.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		})
 	}
 	if err != nil {
-		return nil, s.fail("creating "+s.name+"/"+name, err)
+		return nil, d.fail("creating "+path, err)
 	}
-	if d.mark == PartsMark {
+	if d.kind != Plain {
 		f.digest = xxh3.New()
 	}
 	d.mu.Lock()
@@ -206,7 +240,7 @@ func (f *Stream) Write(p []byte) (int, error) {
 		f.digest.Write(p[:n])
 	}
 	if err != nil {
-		err = f.subfolder.fail("", err)
+		err = f.folder.fail("", err)
 	}
 	return n, err
 }
@@ -222,40 +256,34 @@ func (f *Stream) Close() error {
 		_, err = f.checkAndClose(handle)
 	}
 	if err != nil {
-		return f.subfolder.fail("completing "+f.name, err)
+		return f.folder.fail("completing "+f.name, err)
 	}
 	f.sum, f.digest = f.digest.Sum(nil), nil
 	return nil
 }
 
-// complete renames the streams, writes the mark, makes everything durable and closes the folder.
+// complete renames the streams, adds what the kind has, makes everything durable and closes the
+// folder.
 func (d *Folder) complete() error {
-	if _, err := d.Subfolder(""); err != nil { // every manifest has it
-		return err
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.nameStreams(); err != nil {
+	err := d.err
+	if err == nil {
+		err = d.nameStreams()
+	}
+	var text []byte
+	name := map[Kind]string{Parts: successName, Hub: cardName}[d.kind]
+	if d.kind == Hub {
+		text = d.card
+	}
+	if err == nil && name != "" {
+		if err = d.writeFile(name, text); err != nil {
+			return fmt.Errorf("%s: %w", name, bare(err))
+		}
+		d.listing.add(name, int64(len(text)))
+	}
+	if err != nil {
 		return err
-	}
-	m := &manifest{Format: manifestFormat, Version: manifestVersion, Subfolders: map[string]subfolderRecord{}}
-	for _, s := range d.subfolders {
-		if s.err != nil {
-			return s.err
-		}
-		m.add(s.name, s.totals)
-	}
-	d.listing = d.mark.text(m, d.card)
-	if err := d.writeFile(d.mark.file(), d.listing); err != nil {
-		return fmt.Errorf("%s: %w", d.mark.file(), bare(err))
-	}
-	if d.mark == PartsMark { // the hashes are in the names
-		var parts []string
-		for _, f := range d.streams {
-			parts = append(parts, fmt.Sprintf("%s %d\n", f.name, f.count))
-		}
-		slices.Sort(parts)
-		d.listing = []byte(strings.Join(parts, ""))
 	}
 	sync := func() error { return syncTree(d.self, d.root) }
 	if err := d.disk.do("syncTree", d.path, sync); err != nil {
@@ -272,29 +300,29 @@ func (d *Folder) nameStreams() error {
 	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
 		return errOpenStream
 	}
-	for i, name := range d.mark.names(d.streams) {
+	for i, name := range d.kind.names(d.streams) {
 		f := d.streams[i]
-		if from, to := f.subfolder.prefix+f.name, f.subfolder.prefix+name; from != to {
+		if from, to := f.prefix+f.name, f.prefix+name; from != to {
 			rename := func() error { return ignoringEINTR(func() error { return d.root.Rename(from, to) }) }
 			if err := d.disk.do("renameStream", from, rename); err != nil {
 				return err
 			}
 			f.name = name
 		}
-		f.subfolder.count(f.name, f.File.count, f.sum)
+		d.count(f.prefix+f.name, f.File.count, f.sum)
 	}
 	return nil
 }
 
 // names returns the final names of all streams of a folder.
-func (mark Mark) names(all []*Stream) []string {
+func (kind Kind) names(all []*Stream) []string {
 	// A name such as part-00000.csv.gz ends with a number, 00000, and extensions, .csv.gz. The part
 	// before the number may have dots, too. Shards of one split have the same name before the
 	// number.
 	numberStart := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
 	shards := map[string]int{}
 	for _, f := range all {
-		shards[f.subfolder.prefix+f.name[:numberStart(f)]]++
+		shards[f.prefix+f.name[:numberStart(f)]]++
 	}
 	names := make([]string, len(all))
 	for i, f := range all {
@@ -302,11 +330,11 @@ func (mark Mark) names(all []*Stream) []string {
 		if dot := strings.IndexByte(f.name[start:], '.'); dot >= 0 {
 			stem, ext = f.name[:start+dot], f.name[start+dot:]
 		}
-		switch mark {
-		case PartsMark:
+		switch kind {
+		case Parts:
 			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
-		case CardMark:
-			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.subfolder.prefix+f.name[:start]], ext)
+		case Hub:
+			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.prefix+f.name[:start]], ext)
 		default:
 			names[i] = f.name
 		}

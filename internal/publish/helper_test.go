@@ -92,7 +92,8 @@ func (d *faultyDisk) do(operation, path string, effect func() error) error {
 }
 
 // A tree is the content of a folder by relative path. The path of a folder ends with a slash, and
-// the content of a symbolic link is "-> " and its destination.
+// the content of a symbolic link is "-> " and its destination; that of a hard link to make is "= "
+// and the other name.
 type tree map[string]string
 
 func readTree(t *testing.T, dir string) tree {
@@ -129,11 +130,14 @@ func plant(t *testing.T, dir string, has tree) {
 	for _, name := range slices.Sorted(maps.Keys(has)) {
 		path := filepath.Join(dir, name)
 		to, link := strings.CutPrefix(has[name], "-> ")
+		of, hard := strings.CutPrefix(has[name], "= ")
 		err := os.MkdirAll(filepath.Dir(path), 0o777)
 		switch {
 		case err != nil:
 		case strings.HasSuffix(name, "/"):
 			err = os.MkdirAll(path, 0o777)
+		case hard:
+			err = os.Link(filepath.Join(dir, of), path)
 		case link:
 			if err := os.Symlink(to, path); err != nil {
 				t.Skip(err) // Windows without the privilege
@@ -158,11 +162,11 @@ func (t tree) under(name string) tree {
 	return part
 }
 
-// hidden returns the names that start with a dot.
+// hidden returns the names that start with a dot, except records.
 func (t tree) hidden() []string {
 	var names []string
 	for path := range t {
-		if strings.HasPrefix(path, ".") {
+		if strings.HasPrefix(path, ".") && !strings.HasSuffix(strings.TrimSuffix(path, "/"), recordSuffix) {
 			names = append(names, path)
 		}
 	}
@@ -240,12 +244,12 @@ func usual(dir, version string) []outputOf {
 	}
 }
 
-// marked returns folders with the other marks.
+// marked returns folders of the other kinds.
 func marked(dir, version string) []outputOf {
 	return []outputOf{
-		{Target{Path: filepath.Join(dir, "parts"), Folder: true, Mark: PartsMark},
+		{Target{Path: filepath.Join(dir, "parts"), Folder: true, Kind: Parts},
 			tree{"part-00000.parquet": version + "0", "part-00001.parquet": version + "1"}},
-		{Target{Path: filepath.Join(dir, "hub"), Folder: true, Mark: CardMark}, tree{"data/train-00000.parquet": version}},
+		{Target{Path: filepath.Join(dir, "hub"), Folder: true, Kind: Hub}, tree{"data/train-00000.parquet": version}},
 	}
 }
 

@@ -3,7 +3,6 @@ package publish
 import (
 	"errors"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,27 +29,4 @@ func startWriteback(f *os.File, offset, n int64) {
 	_ = withDescriptor(f, func(fd int) error {
 		return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE)
 	})
-}
-
-// isMountPoint also recognises bind mounts, which have the device number of their parent.
-func isMountPoint(path string) (bool, error) {
-	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, 0, &st)
-	if err == nil && st.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 {
-		return st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0, nil
-	}
-	return onOtherDevice(path)
-}
-
-// scratch makes a file without a name or, where the file system cannot (open(2)), removes the name.
-func scratch(dir string) (*os.File, error) {
-	fd := -1
-	err := ignoringEINTR(func() (err error) {
-		fd, err = unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
-		return err
-	})
-	if err == nil {
-		return os.NewFile(uintptr(fd), filepath.Join(dir, "scratch file")), nil
-	}
-	return unnamed(dir)
 }

@@ -47,7 +47,16 @@ func TestPrepareRefuses(t *testing.T) {
 		{"an input", tree{"x": ""}, file, inputs("x"), fault.Refused, "is an input"},
 		{"an input through a link", tree{"x": "", "link": "-> x"}, file, inputs("link"), fault.Refused, "is an input"},
 		{"a folder that holds an input", tree{"x/a/in": ""}, folder, inputs("x/a/in"), fault.Refused, "contains the input"},
-		{"a foreign folder", tree{"x/f": ""}, folder, over, fault.Refused, "no _manifest.json"},
+		{"an input below a link to the folder", tree{"x/a/in": "", "link": "-> x/a"}, folder, inputs("link/in"), fault.Refused, "contains the input"},
+		{"a hard link of an input", tree{"in": "", "x": "= in"}, file, inputs("in"), fault.Refused, "is an input"},
+		{"a file in an input folder", tree{"in/0/a.png": ""}, []Target{{Path: "in/0/a.png"}}, inputs("in"), fault.Refused, "is inside the input"},
+		{"a new file in an input folder", tree{"in/0/a.png": ""}, []Target{{Path: "in/0/b.png"}}, inputs("in"), fault.Refused, "is inside the input"},
+		{"a folder in an input folder", tree{"in/0/a.png": ""}, []Target{{Path: "in/0/x", Folder: true}}, inputs("in"), fault.Refused, "is inside the input"},
+		{"a class folder of an input", tree{"in/0/a.png": ""}, []Target{{Path: "in/0", Folder: true}}, inputs("in"), fault.Refused, "is inside the input"},
+		{"a link into an input folder", tree{"in/0/a.png": "", "x": "-> in/0/a.png"}, file, inputs("in"), fault.Refused, "is inside the input"},
+		{"a link to an input folder", tree{"in/0/a.png": "", "link": "-> in"}, []Target{{Path: "link/0/a.png"}}, inputs("in"), fault.Refused, "is inside the input"},
+		{"an input that is a link", tree{"in/0/a.png": "", "link": "-> in"}, []Target{{Path: "in/0/a.png"}}, inputs("link"), fault.Refused, "is inside the input"},
+		{"a foreign folder", tree{"x/f": ""}, folder, over, fault.Refused, "no record that idxport made it"},
 		{"one name twice", nil, []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, fault.Refused, "same output"},
 		{"two spellings", tree{"d/": ""}, []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, fault.Refused, "same output"},
 		{"two names of one file", tree{"link.csv": "-> x.csv"}, []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, fault.Refused, "same output"},
@@ -57,7 +66,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"no name", nil, []Target{{Path: ""}}, Options{}, fs.ErrNotExist, ""},
 		{"links in a circle", tree{"x": "-> b", "b": "-> x"}, file, Options{}, fault.Refused, "form a loop"},
 		{"256 bytes", nil, []Target{{Path: strings.Repeat("x", maxName+1)}}, Options{}, syscall.ENAMETOOLONG, "file name too long"},
-		{"a lock that is a link", tree{".x.idxport-lock": "-> f"}, file, Options{}, fault.Refused, "is a link"},
+		{"a lock that is a link", tree{".x.idxport": "-> f"}, file, Options{}, fault.Refused, "is a link"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +117,7 @@ func TestOneFile(t *testing.T) {
 		"a link to a missing file":  {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
 		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
 		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},
-		"the lock of a killed run":  {tree{".x.idxport-lock": "", "y": ""}, "x", Options{}, nil, "", tree{"x": "new", ".x.idxport-lock": "gone"}},
+		"the lock of a killed run":  {tree{".x.idxport": "", "y": ""}, "x", Options{}, nil, "", tree{"x": "new", ".x.idxport": "gone"}},
 		"partials, two of this target": {tree{
 			".x.idxport-0123456789abcdef.partial": "", ".x.idxport-fedcba9876543210.partial/1/1.png": "",
 			".y.idxport-0123456789abcdef.partial":                  "", // another target's

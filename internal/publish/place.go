@@ -2,6 +2,7 @@ package publish
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -10,11 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
-
-// maxLinks limits how many dangling symbolic links are followed; Linux has the same limit for
-// links.
-const maxLinks = 40
 
 // A place is the location of a target.
 type place struct {
@@ -24,18 +22,36 @@ type place struct {
 	direct  bool        // a device, FIFO or socket; sockets are refused
 }
 
-// locate finds the place of a target.
+// maxLooks limits how often a target is looked at again because it was replaced meanwhile.
+const maxLooks = 100
+
+// locate finds the place of a target. A path such as /dev/stdout may lead to a file that was
+// deleted, and so has no name; but if another program has just replaced the target, it is found at
+// the next look.
 func locate(path string) (p place, err error) {
 	if runtime.GOOS == "windows" {
 		if err := refuseNames(path); err != nil {
 			return p, err
 		}
 	}
-	followed, statErr := os.Stat(path)
-	const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
-	if statErr == nil && followed.Mode()&special != 0 {
-		return place{path: path, info: followed, direct: true}, nil
+	for range maxLooks {
+		followed, statErr := os.Stat(path)
+		const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
+		if statErr == nil && followed.Mode()&special != 0 {
+			return place{path: path, info: followed, direct: true}, nil
+		}
+		if p, err = resolve(path, statErr); err != nil {
+			return p, err
+		}
+		if statErr != nil || p.info != nil && os.SameFile(followed, p.info) {
+			return p, nil
+		}
 	}
+	return p, refusal(path, "it leads to a file that has no name", "name a file")
+}
+
+// resolve finds the place of a target that is no device; statErr is the error of os.Stat for it.
+func resolve(path string, statErr error) (p place, err error) {
 	full, err := absolute(path)
 	if err == nil {
 		p.path, err = follow(full, maxLinks)
@@ -57,10 +73,6 @@ func locate(path string) (p place, err error) {
 	}
 	if p.info, err = (disk{}).lstat(p.path); err != nil {
 		return p, err
-	}
-	if statErr == nil && (p.info == nil || !os.SameFile(followed, p.info)) {
-		// For example, /dev/stdout leads to a file that was deleted.
-		return p, refusal(path, "it leads to a file that has no name", "name a file")
 	}
 	for dir := filepath.Dir(p.path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -89,6 +101,10 @@ func absolute(path string) (string, error) {
 	return dir + string(filepath.Separator) + path, err
 }
 
+// maxLinks limits how many dangling symbolic links are followed; Linux has the same limit for
+// links.
+const maxLinks = 40
+
 // follow resolves the symbolic links of a path whose last elements need not exist.
 func follow(path string, links int) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
@@ -116,28 +132,34 @@ func follow(path string, links int) (string, error) {
 	return follow(link, links-1)
 }
 
-// contains reports whether path is the file or folder that info describes, or lies below it. It
-// compares the identities of path and the folders above it, not their spellings.
-func contains(info fs.FileInfo, path string) bool {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return false
+// The parts of hidden names after the name of the target; see the package comment.
+const (
+	lockSuffix    = ".idxport"
+	hiddenInfix   = ".idxport-"
+	partialSuffix = ".partial"
+	oldSuffix     = ".old"
+	recordSuffix  = ".made"
+	hiddenDigits  = 16 // hexadecimal
+)
+
+// hidden returns the hidden name .<base><tail>. If that is too long for file systems, the beginning
+// of base and its hash replace base.
+func hidden(base, tail string) string {
+	if len("."+base+tail) <= maxName {
+		return "." + base + tail
 	}
-	if path, err = filepath.Abs(path); err != nil {
-		return false
+	cut := min(keptBytes, len(base))
+	for cut > 0 && cut < len(base) && !utf8.RuneStart(base[cut]) {
+		cut--
 	}
-	for above := ""; path != above; above, path = path, filepath.Dir(path) {
-		if found, err := os.Lstat(path); err == nil && os.SameFile(found, info) {
-			return true
-		}
-	}
-	return false
+	hash := sha256.Sum256([]byte(base))
+	return "." + base[:cut] + "-" + hex.EncodeToString(hash[:16]) + tail
 }
 
 // beside returns the path of the hidden name with the given tail, in the folder of the place.
 func (p place) beside(tail string) string {
 	dir, base := filepath.Split(p.path)
-	return dir + Hidden(base, tail)
+	return dir + hidden(base, tail)
 }
 
 // hiddenPath returns a new hidden path beside the place. Its 64 random bits make it different for
@@ -146,4 +168,42 @@ func (p place) hiddenPath(suffix string) string {
 	var random [hiddenDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails, according to its documentation
 	return p.beside(hiddenInfix + hex.EncodeToString(random[:]) + suffix)
+}
+
+// A sibling is a hidden name beside a target: a partial, an old folder or a record.
+type sibling struct {
+	path    string
+	suffix  string
+	numbers []string // three for a record, otherwise one
+}
+
+// siblings returns the hidden names beside the place, except the lock.
+func (p place) siblings(d disk) (found []sibling, err error) {
+	dir, base := filepath.Split(p.path)
+	entries, err := d.readDir(dir)
+	for _, entry := range entries {
+		name := entry.Name()
+		i := strings.LastIndex(name, hiddenInfix)
+		if i < 0 || name != hidden(base, name[i:]) {
+			continue
+		}
+		digits, suffix, _ := strings.Cut(name[i+len(hiddenInfix):], ".")
+		h := sibling{dir + name, "." + suffix, strings.Split(digits, "-")}
+		if h.valid() {
+			found = append(found, h)
+		}
+	}
+	return found, err
+}
+
+func (h sibling) valid() bool {
+	for _, number := range h.numbers {
+		if len(number) != hiddenDigits || strings.Trim(number, "0123456789abcdef") != "" {
+			return false
+		}
+	}
+	if h.suffix == recordSuffix {
+		return len(h.numbers) == 3
+	}
+	return len(h.numbers) == 1 && (h.suffix == partialSuffix || h.suffix == oldSuffix)
 }

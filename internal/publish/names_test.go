@@ -53,14 +53,14 @@ func TestWindowsName(t *testing.T) {
 // TestHidden keeps short names, and gives long ones hidden names that differ.
 func TestHidden(t *testing.T) {
 	t.Parallel()
-	const tail = ".idxport-0123456789abcdef-0123456789abcdef.made"
+	const tail = ".idxport-0123456789abcdef-0123456789abcdef-0123456789abcdef.made"
 	short := strings.Repeat("x", maxName-1-len(tail))
-	if found := Hidden(short, tail); found != "."+short+tail {
+	if found := hidden(short, tail); found != "."+short+tail {
 		t.Errorf("found %q", found)
 	}
 	seen := map[string]bool{}
 	for _, base := range []string{short + "a", short + "b", short + "ü", strings.Repeat("x", 63) + strings.Repeat("ü", 96), strings.Repeat("\x80", maxName)} {
-		name := Hidden(base, tail)
+		name := hidden(base, tail)
 		if seen[name] || len(name) > maxName || utf8.ValidString(base) && !utf8.ValidString(name) || !strings.HasSuffix(name, tail) {
 			t.Errorf("%q: found %q, of %d bytes", base, name, len(name))
 		}
@@ -80,7 +80,7 @@ func TestLongNames(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, name)
 		const partial = hiddenInfix + "0123456789abcdef" + partialSuffix
-		plant(t, dir, tree{Hidden(name, partial): "", Hidden(long[:maxName-1], partial): ""})
+		plant(t, dir, tree{hidden(name, partial): "", hidden(long[:maxName-1], partial): ""})
 		s, err := Prepare([]Target{{Path: path, Key: oneKey}}, Options{})
 		if err != nil {
 			t.Errorf("%d bytes: %v", len(name), err)
@@ -96,7 +96,7 @@ func TestLongNames(t *testing.T) {
 				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
 			}
 		}
-		if found := readTree(t, dir); len(found) != 3 { // the output, its stamp, and the partial of the other target
+		if found := readTree(t, dir); len(found) != 3 { // the output, its record, and the partial of the other target
 			t.Errorf("%d bytes: found %v", len(name), found)
 		}
 	}

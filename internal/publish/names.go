@@ -1,8 +1,6 @@
 package publish
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,55 +12,6 @@ import (
 
 	"github.com/idxport/idxport/shell"
 )
-
-// The parts of hidden names after the name of the target; see the package comment.
-const (
-	hiddenInfix   = ".idxport-"
-	partialSuffix = ".partial"
-	oldSuffix     = ".old"
-	stampSuffix   = ".made"
-	lockSuffix    = ".idxport-lock"
-	hiddenDigits  = 16 // hexadecimal
-)
-
-// keptBytes is the number of bytes that are kept of a name that would be too long as a whole.
-const keptBytes = 64
-
-// Hidden returns the hidden name .<base><tail>. If that is too long for file systems, the beginning
-// of base and its hash replace base.
-func Hidden(base, tail string) string {
-	if len("."+base+tail) <= maxName {
-		return "." + base + tail
-	}
-	cut := min(keptBytes, len(base))
-	for cut > 0 && cut < len(base) && !utf8.RuneStart(base[cut]) {
-		cut--
-	}
-	hash := sha256.Sum256([]byte(base))
-	return "." + base[:cut] + "-" + hex.EncodeToString(hash[:16]) + tail
-}
-
-// parseHidden returns the suffix and the hexadecimal digits of a hidden name of the target base, or
-// "" if name is not one. The digits of an up-to-date stamp are two numbers with a hyphen between
-// them.
-func parseHidden(name, base string) (suffix, digits string) {
-	i := strings.LastIndex(name, hiddenInfix)
-	if i < 0 || name != Hidden(base, name[i:]) {
-		return "", ""
-	}
-	digits, suffix, _ = strings.Cut(name[i+len(hiddenInfix):], ".")
-	suffix = "." + suffix
-	numbers := strings.Split(digits, "-")
-	for _, number := range numbers {
-		if len(number) != hiddenDigits || strings.Trim(number, "0123456789abcdef") != "" {
-			return "", ""
-		}
-	}
-	if len(numbers) > 2 || (len(numbers) == 2) != (suffix == stampSuffix) {
-		return "", ""
-	}
-	return suffix, digits
-}
 
 // refuseNames refuses a path with names that Windows cannot store, or silently changes: con.parquet
 // is the console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See

@@ -49,14 +49,33 @@ func withDescriptor(f *os.File, use func(fd int) error) error {
 	return cmp.Or(err, useErr)
 }
 
-// onOtherDevice reports whether path is on another file system than its parent.
-func onOtherDevice(path string) (bool, error) {
+// isMountPoint reports whether the folder at path is on another file system than its parent.
+func isMountPoint(path string) (bool, error) {
 	var self, parent unix.Stat_t
 	if err := unix.Lstat(path, &self); err != nil {
 		return false, err
 	}
 	err := unix.Lstat(filepath.Dir(path), &parent)
 	return err == nil && self.Dev != parent.Dev, err
+}
+
+// refuseFixed returns EBUSY or EXDEV if the folder at path cannot be renamed: it is a mount point,
+// or in a lower layer of overlayfs. It asks for a rename that must fail otherwise: to a folder that
+// is not empty, made in the empty folder scratch.
+func refuseFixed(path, scratch string) error {
+	inside := filepath.Join(scratch, "probe")
+	if err := os.Mkdir(inside, 0o700); err != nil {
+		return err
+	}
+	err := rename(path, scratch)
+	if err == nil { // no file system should do that
+		return cmp.Or(rename(scratch, path), error(unix.ENOTSUP))
+	}
+	removeErr := os.Remove(inside)
+	if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EXDEV) {
+		return err
+	}
+	return removeErr
 }
 
 // freeSpace is statfs(2). Bavail leaves out the blocks reserved for root.
@@ -161,7 +180,7 @@ func takeLock(path string) (*fileLock, error) {
 // openLock opens the lock file for writing, as NFS demands for exclusive locks, or only for
 // reading, if a killed run of another user left it. On NFS, creating the file may succeed and still
 // return an error: a file that exists after an error is opened, because it would otherwise stay
-// behind. If no attempt succeeds, openLock returns the first error.
+// behind.
 func openLock(path string) (*os.File, error) {
 	var firstErr error
 	for _, flags := range []int{os.O_RDWR | os.O_CREATE, os.O_RDWR, os.O_RDONLY} {
@@ -190,8 +209,8 @@ func (l *fileLock) unlink() error { return os.Remove(l.path) }
 
 func (l *fileLock) Close() error { return l.file.Close() }
 
-// unnamed makes a file and removes its name at once.
-func unnamed(dir string) (*os.File, error) {
+// scratch makes a file and removes its name at once.
+func scratch(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, scratchName)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package publish
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func TestModesFollowTheUmask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"train.parquet", "train/0/00001.png", "train/_manifest.json"} {
+	for _, name := range []string{"train.parquet", "train/0/00001.png", "train/metadata.csv"} {
 		if got, err := os.Stat(filepath.Join(dir, name)); err != nil || got.Mode() != want.Mode() {
 			t.Errorf("%s: %v, %v, want %v", name, got.Mode(), err, want.Mode())
 		}
@@ -57,7 +58,7 @@ func TestReplacedModes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			target := Target{Path: t.TempDir() + "/x", Folder: c.folder, Mark: PartsMark}
+			target := Target{Path: t.TempDir() + "/x", Folder: c.folder, Kind: Parts}
 			if c.o.Overwrite {
 				must(t, filepath.Dir(target.Path), []outputOf{{Target: target}})
 			} else {
@@ -193,25 +194,32 @@ func TestReadOnlyFolder(t *testing.T) {
 	refuses(t, commitFile(dir+"/x.csv", "x", Options{}), fs.ErrPermission, "permission denied")
 }
 
-// TestMountPoints also detects the root of a file system by its device, for kernels that do not
-// report mount points.
 func TestMountPoints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plant(t, dir, tree{"inside/": ""})
-	for _, asked := range []func(string) (bool, error){isMountPoint, onOtherDevice} {
-		if other, err := asked(dir + "/inside"); other || err != nil {
-			t.Errorf("a new folder: found %t and %v", other, err)
-		}
-		if _, err := asked(dir + "/missing"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
-		}
-		if other, err := asked("/proc"); runtime.GOOS == "linux" && (!other || err != nil) {
-			t.Errorf("/proc: found %t and %v", other, err)
-		}
+	if other, err := isMountPoint(dir + "/inside"); other || err != nil {
+		t.Errorf("a new folder: found %t and %v", other, err)
+	}
+	if _, err := isMountPoint(dir + "/missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
 	}
 	if _, err := Prepare([]Target{{Path: "/proc", Folder: true}}, Options{}); runtime.GOOS == "linux" {
 		refuses(t, err, fault.Refused, "is a mount point")
+	}
+}
+
+// TestFixedFolders has folders that the file system cannot rename: nothing is published, not even
+// the file beside them.
+func TestFixedFolders(t *testing.T) {
+	t.Parallel()
+	for cause, says := range map[error]string{syscall.EXDEV: "overlayfs", syscall.EBUSY: "mount point"} {
+		dir := t.TempDir()
+		before := must(t, dir, usual(dir, "old"))
+		refuses(t, run(failing(cause, "refuseFixed"), Options{Overwrite: true}, usual(dir, "new")...), fault.Refused, says)
+		if after := readTree(t, dir); !maps.Equal(before, after) {
+			t.Errorf("%v: found %v, expected %v", cause, after, before)
+		}
 	}
 }
 

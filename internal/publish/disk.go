@@ -162,10 +162,26 @@ func FreeSpace(path string) (uint64, error) {
 
 // Scratch returns a function that creates a file to read and write, in the folder that dir returns
 // when that function is called. The system deletes the file when it is closed or the process ends.
-// Except on Windows, the file has no name, or has one only for a moment.
+// Except on Windows, the file has a name only for a moment.
 func Scratch(dir func() string) func() (*os.File, error) {
 	return func() (*os.File, error) { return scratch(dir()) }
 }
 
-// scratchName is the pattern of the names of scratch files, where they need one.
+// scratchName is the pattern of the names of scratch files.
 const scratchName = ".idxport-scratch-*"
+
+// syncEach calls sync for every file of a folder and, if folders is set, for every folder. Linux
+// has a call for that.
+func syncEach(root *os.Root, flags int, folders bool, sync func(*os.File) error) error {
+	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && !folders {
+			return err
+		}
+		f, err := root.OpenFile(path, flags, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return sync(f)
+	})
+}

@@ -55,7 +55,7 @@ func contend(dir string) error {
 
 func takeTurns(dir string) error {
 	for turns := 0; turns < lockTurns; {
-		lock, err := takeLock(filepath.Join(dir, ".x.idxport-lock"))
+		lock, err := takeLock(filepath.Join(dir, ".x.idxport"))
 		if errors.Is(err, fault.Locked) {
 			time.Sleep(50 * time.Microsecond) // let the holder run
 			continue
@@ -136,8 +136,8 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 func TestTwoTargetsWithOneLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	plant(t, dir, tree{".a.idxport-lock": ""})
-	if err := os.Link(dir+"/.a.idxport-lock", dir+"/.b.idxport-lock"); err != nil {
+	plant(t, dir, tree{".a.idxport": ""})
+	if err := os.Link(dir+"/.a.idxport", dir+"/.b.idxport"); err != nil {
 		t.Skip(err)
 	}
 	_, err := Prepare([]Target{{Path: filepath.Join(dir, "a")}, {Path: filepath.Join(dir, "b")}}, Options{})

@@ -6,29 +6,34 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// complete completes all outputs under their hidden names, once.
-func (s *Set) complete() (err error) {
-	if s.ended {
-		return errEnded
+// Commit completes every output and only then publishes them, back to back. All writes must have
+// returned. After an error Discard removes what was not published; outputs that were published
+// stay, each complete.
+func (s *Set) Commit() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.complete(); err != nil {
+		return err
 	}
-	if s.completed {
-		return nil
-	}
-	for _, out := range s.outputs {
-		if !out.Target.Folder {
-			out.identity, err = out.file.complete()
-		} else if err = out.folder.complete(); err == nil {
-			out.identity, err = s.disk.lstat(out.partial)
-		}
-		if err != nil {
-			return Failure(out.Path, "completing it", err)
+	for _, out := range s.staged {
+		if err := s.chooseMove(out); err != nil {
+			return err
 		}
 	}
-	s.completed = true
+	for _, out := range s.staged {
+		if err := out.makeRecord(s.disk); err != nil {
+			return Failure(out.Path, "recording it", err)
+		}
+	}
+	if err := s.publishAll(); err != nil {
+		return err
+	}
+	s.end()
 	return nil
 }
 
@@ -44,60 +49,81 @@ func (s *Set) chooseMove(out *output) (err error) {
 	case occupied && !s.overwrite:
 		return s.accept(out)
 	case out.info != nil && !occupied:
-		out.move = s.replaceEmpty
-	case s.overwrite && !out.Target.Folder:
-		out.move = s.replaceFile
+		out.move = func() error { return s.replaceEmpty(out) }
+	case s.overwrite && !out.Target.Folder: // a plain rename replaces a file in one step everywhere
+		out.move = func() error { return s.disk.rename(out.partial, out.path) }
 	case occupied:
-		out.move = s.replaceFolder
-		return out.Mark.refuseForeign(s.disk, out.Path, out.path)
+		out.move = func() error { return s.replaceFolder(out) }
+		return refuseForeign(s.disk, out.place, out.Path, out.path)
 	default:
-		out.move = s.moveNew
+		out.move = func() error { return s.moveNew(out) }
 	}
 	return nil
 }
 
+// noNumber stands in a record for a number that an output does not have.
+var noNumber = strings.Repeat("0", hiddenDigits)
+
+// makeRecord makes the record of the output, which is complete but not visible yet. A file without
+// a key has none.
+func (out *output) makeRecord(d disk) (err error) {
+	numbers := []string{noNumber, noNumber, noNumber}
+	if out.Target.Folder {
+		numbers[0] = out.folder.listing.String()
+	}
+	if out.Key != "" {
+		numbers[1] = out.Key
+		if numbers[2], err = doValue(d, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) }); err != nil {
+			return err
+		}
+	}
+	if !out.Target.Folder && out.Key == "" {
+		return nil
+	}
+	path := out.beside(hiddenInfix + strings.Join(numbers, "-") + recordSuffix)
+	if i := slices.Index(out.stale, path); i >= 0 { // from an earlier run with the same result
+		out.stale = slices.Delete(out.stale, i, i+1)
+		return nil
+	}
+	out.record = path // set first: making it may succeed and still return an error
+	if !out.Target.Folder {
+		return d.makeDir(path, nil)
+	}
+	f, err := d.createFile(path, nil)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // accept accepts an existing target that equals the output, and fails with fault.Exists otherwise.
 func (s *Set) accept(out *output) error {
-	equal, err := s.equal(out)
-	if err == nil && !equal {
-		return exists(out.Path, "its contents differ from the new output")
+	if out.info == nil || out.info.IsDir() != out.Target.Folder || !out.info.IsDir() && !out.info.Mode().IsRegular() {
+		return exists(out.Path, "")
+	}
+	existing, err := doValue(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
+	if err == nil {
+		var written string
+		written, err = doValue(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
+		if err == nil && existing != written {
+			return exists(out.Path, "its contents differ from the new output")
+		}
 	}
 	return Failure(out.Path, "cannot compare it with the new output", err)
 }
 
-// equal reports whether the target exists and has the content of the output.
-func (s *Set) equal(out *output) (bool, error) {
-	found, err := s.disk.lstat(out.path)
-	if err != nil || found == nil || found.IsDir() != out.Target.Folder {
-		return false, err
-	}
-	if out.Target.Folder {
-		err = out.Mark.refuseForeign(s.disk, out.Path, out.path)
-		if errors.Is(err, fault.Refused) {
-			return false, nil
-		}
-	} else if !found.Mode().IsRegular() || found.Size() != out.identity.Size() {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	existing, err := doValue(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
-	if err != nil {
-		return false, err
-	}
-	written, err := doValue(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
-	return existing == written, err
-}
-
 // publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
-// folders. After a failed rename it renames no more outputs, but still syncs and deletes, because
-// outputs that were published before stay.
+// folders and old records. After a failed rename it renames no more outputs, but still syncs and
+// deletes, because outputs that were published before stay.
 func (s *Set) publishAll() error {
 	var first error
+	published := map[*output]bool{}
 	for _, out := range s.staged {
 		if first == nil && out.move != nil {
 			first = s.publish(out)
+		}
+		if published[out] = first == nil; published[out] {
+			out.record = "" // it stays
 		}
 	}
 	if err := s.syncParents(); err != nil {
@@ -106,6 +132,11 @@ func (s *Set) publishAll() error {
 	for _, out := range s.staged {
 		if out.replaced != "" {
 			_ = s.disk.removeAll(out.replaced) // the next run sweeps what cannot be deleted now
+		}
+		for _, record := range out.stale {
+			if published[out] {
+				_ = s.disk.remove(record)
+			}
 		}
 	}
 	return first
@@ -132,20 +163,19 @@ func (s *Set) syncParents() (first error) {
 
 // publish moves one output to its target in the way that chooseMove has chosen.
 func (s *Set) publish(out *output) error {
-	err := out.move(out)
+	err := out.move()
 	switch {
 	case errors.Is(err, fault.Refused):
 		return err
 	case s.disk.confirmRename(err, out.path, out.identity) == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist) && !s.overwrite: // another run published it after chooseMove
-		return s.accept(out)
+		if out.info, err = s.disk.lstat(out.path); err == nil {
+			return s.accept(out)
+		}
 	}
 	return Failure(out.Path, "publishing it", err)
 }
-
-// replaceFile is the plain rename, which replaces a file in one step everywhere.
-func (s *Set) replaceFile(out *output) error { return s.disk.rename(out.partial, out.path) }
 
 // moveNew moves the output to a name that must be free. If the file system has no such rename, a
 // file is moved by a hard link, which also fails if the name is taken, and a folder by a plain
@@ -215,7 +245,7 @@ func (s *Set) replaceFolder(out *output) error {
 	if !twoSteps {
 		out.partial = "" // its path now leads to the old folder, which Discard must not remove
 	}
-	err = out.Mark.refuseForeign(s.disk, out.Path, old)
+	err = refuseForeign(s.disk, out.place, out.Path, old)
 	if err == nil && twoSteps {
 		err = s.disk.confirmRename(s.disk.rename(out.partial, out.path), out.path, out.identity)
 	}
@@ -224,19 +254,14 @@ func (s *Set) replaceFolder(out *output) error {
 		return nil
 	}
 	if s.disk.confirmRename(undo(old, out.path), out.path, out.info) != nil {
-		return notMovedBack(out, err, old, hint)
+		cause := Failure(out.Path, "publishing it", err)
+		var e *fault.Error
+		errors.As(cause, &e) // Failure returns one
+		return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", e.Msg, old).
+			In(out.Path).Because(cause).WithHint("%s", hint)
 	}
 	if !twoSteps {
 		out.partial = old
 	}
 	return err
-}
-
-// notMovedBack returns the error for a folder that could not be moved back from old after its
-// replacement had failed with cause.
-func notMovedBack(out *output, cause error, old, hint string) error {
-	cause = Failure(out.Path, "publishing it", cause)
-	var e *fault.Error
-	errors.As(cause, &e) // Failure returns one
-	return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", e.Msg, old).In(out.Path).Because(cause).WithHint("%s", hint)
 }
