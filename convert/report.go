@@ -49,7 +49,7 @@ type Output struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	Files  *int64 `json:"files,omitempty"`  // number of files in a folder
-	SHA256 string `json:"sha256,omitempty"` // of a file, or of a folder's manifest, which has a hash over all files
+	SHA256 string `json:"sha256,omitempty"` // of a file, or over all files of a folder: publish.Folder.Checksum
 	Parts  []Part `json:"parts,omitempty"`  // the files of a sharded output
 
 	Shown string `json:"-"` // the name for messages, where it is not Path

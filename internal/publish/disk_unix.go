@@ -49,16 +49,6 @@ func withDescriptor(f *os.File, use func(fd int) error) error {
 	return cmp.Or(err, useErr)
 }
 
-// isMountPoint reports whether the folder at path is on another file system than its parent.
-func isMountPoint(path string) (bool, error) {
-	var self, parent unix.Stat_t
-	if err := unix.Lstat(path, &self); err != nil {
-		return false, err
-	}
-	err := unix.Lstat(filepath.Dir(path), &parent)
-	return err == nil && self.Dev != parent.Dev, err
-}
-
 // refuseFixed returns EBUSY or EXDEV if the folder at path cannot be renamed: it is a mount point,
 // or in a lower layer of overlayfs. It asks for a rename that must fail otherwise: to a folder that
 // is not empty, made in the empty folder scratch.

@@ -101,11 +101,9 @@ func syncTree(_ *os.File, root *os.Root) error {
 
 func startWriteback(*os.File, int64, int64) {}
 
-func refuseFixed(_, _ string) error { return nil }
-
-// isMountPoint returns false: a folder on which a volume is mounted is a reparse point, which the
+// refuseFixed finds nothing: a folder on which a volume is mounted is a reparse point, which the
 // resolved path does not contain. Roots of drives are recognised by their names.
-func isMountPoint(string) (bool, error) { return false, nil }
+func refuseFixed(_, _ string) error { return nil }
 
 // freeSpace respects the quota of the user.
 func freeSpace(path string) (uint64, error) {

@@ -242,6 +242,38 @@ func TestFileIsShorterThanWritten(t *testing.T) {
 	}
 }
 
+// TestReplacedWhileLooked replaces a target all the time, as mv does: it is never taken for a file
+// without a name, which /dev/stdout may lead to.
+func TestReplacedWhileLooked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.csv")
+	plant(t, dir, tree{"x.csv": "old"})
+	stop, stopped := make(chan struct{}), make(chan error)
+	go func() {
+		var err error
+		for {
+			select {
+			case <-stop:
+				stopped <- err
+				return
+			default:
+				err = errors.Join(err, os.WriteFile(path+".new", nil, 0o666), rename(path+".new", path))
+			}
+		}
+	}()
+	for range 3000 {
+		if p, err := locate(path); err != nil || p.info == nil {
+			t.Errorf("found %v, %v", p.info, err)
+			break
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestHintNamesAFolder checks that the hint names the nearest folder that exists, quoted for a
 // shell.
 func TestHintNamesAFolder(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/idxport/idxport/shell"
 )
 
-// refuseDangerous refuses targets that Options.Overwrite does not allow either, such as an input, a
-// mount point, or a file in a folder that does not exist.
+// refuseDangerous refuses targets that Options.Overwrite does not allow either, such as an input or
+// a file in a folder that does not exist.
 func refuseDangerous(outputs []*output, inputs []string) error {
 	read := look(inputs)
 	for i, out := range outputs {
@@ -42,7 +42,7 @@ func refuseDangerous(outputs []*output, inputs []string) error {
 }
 
 // refuseKind refuses an existing target of another kind than the output, such as a folder for a
-// file, and folders that must never be replaced, such as a mount point.
+// file, and folders that must never be replaced, such as the current one.
 func refuseKind(out *output) error {
 	const inside = "name a new folder inside it"
 	isDir := out.info != nil && out.info.IsDir()
@@ -74,11 +74,7 @@ func refuseKind(out *output) error {
 	if err == nil && among(out.info, above(work)) {
 		return refusal(out.Path, "it is the current folder, or contains it", inside)
 	}
-	mounted, err := isMountPoint(out.path)
-	if mounted {
-		return refusal(out.Path, "it is a mount point", inside)
-	}
-	return Failure(out.Path, "cannot check whether it is a mount point", err)
+	return nil
 }
 
 // An input is what a run reads. It is compared with the outputs by identity, not by its spelling.

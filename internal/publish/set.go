@@ -149,10 +149,8 @@ func (s *Set) sweep() error {
 			case h.suffix == recordSuffix:
 				out.stale = append(out.stale, h.path)
 			case out.lock == nil:
-			case h.suffix == oldSuffix:
-				err = s.sweepOld(out, h.path)
 			default:
-				err = s.disk.removeAll(h.path)
+				err = s.sweepOne(out, h)
 			}
 			if err != nil {
 				return Failure(out.Path, "removing what an interrupted run left", err)
@@ -165,15 +163,17 @@ func (s *Set) sweep() error {
 	return nil
 }
 
-func (s *Set) sweepOld(out *output, old string) error {
-	found, err := s.disk.lstat(out.path)
-	switch {
-	case err != nil: // the old folder may be the only one
-		return err
-	case found == nil:
-		return s.disk.rename(old, out.path)
+func (s *Set) sweepOne(out *output, h sibling) error {
+	if h.suffix == oldSuffix {
+		found, err := s.disk.lstat(out.path)
+		if err != nil { // the old folder may be the only one
+			return err
+		}
+		if found == nil {
+			return s.disk.rename(h.path, out.path)
+		}
 	}
-	return s.disk.removeAll(old)
+	return s.disk.removeAll(h.path)
 }
 
 // create creates the partials, so that a missing permission shows before any work. Devices and
@@ -210,7 +210,12 @@ func (s *Set) create() error {
 // published.
 func (s *Set) checkMovable(out *output) error {
 	err := s.disk.do("refuseFixed", out.path, func() error { return refuseFixed(out.path, out.partial) })
+	occupied, listErr := out.occupied(s.disk)
 	switch {
+	case listErr != nil:
+		return listErr
+	case errors.Is(err, syscall.EXDEV) && !occupied: // it is not renamed, but replaced by a rename
+		return nil
 	case errors.Is(err, syscall.EXDEV):
 		return refusal(out.Path, "its file system cannot rename it: it may be in a lower layer of overlayfs, such as the image of a container",
 			"delete the folder first, or name a new one")

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -192,21 +191,6 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod(dir, 0o777) })
 	refuses(t, commitFile(dir+"/x.csv", "x", Options{}), fs.ErrPermission, "permission denied")
-}
-
-func TestMountPoints(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	plant(t, dir, tree{"inside/": ""})
-	if other, err := isMountPoint(dir + "/inside"); other || err != nil {
-		t.Errorf("a new folder: found %t and %v", other, err)
-	}
-	if _, err := isMountPoint(dir + "/missing"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
-	}
-	if _, err := Prepare([]Target{{Path: "/proc", Folder: true}}, Options{}); runtime.GOOS == "linux" {
-		refuses(t, err, fault.Refused, "is a mount point")
-	}
 }
 
 // TestFixedFolders has folders that the file system cannot rename: nothing is published, not even

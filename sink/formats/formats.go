@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/arrow"
@@ -17,7 +18,6 @@ import (
 	"github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/png"
-	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sink/tar"
 )
 

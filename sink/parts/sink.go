@@ -9,9 +9,9 @@ import (
 	"io"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/internal/publish"
 )
 
 // MaxParts is the maximum number of files of a table, as their numbers have five digits.

@@ -92,7 +92,7 @@ func write(folder *publish.Folder, s *schema.Schema, o png.Options, first int64,
 	return k.Close()
 }
 
-// convert writes one batch, which must succeed, and returns the files without the manifest.
+// convert writes one batch, which must succeed, and returns the files.
 func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ...[]byte) map[string][]byte {
 	t.Helper()
 	folder, finish := newFolder(t)

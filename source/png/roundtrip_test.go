@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	sinkpng "github.com/idxport/idxport/sink/png"
-	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"

@@ -93,17 +93,22 @@ func (b *bench) touched(got tree) []string {
 	return wrong
 }
 
-// leftIn lists files that are not targets and were not there before.
+// leftIn lists files that are neither targets nor records and were not there before.
 func (b *bench) leftIn(got tree) []string {
 	var left []string
 	for name := range got {
 		top, _, _ := strings.Cut(name, "/")
-		if _, known := b.before[name]; !known && !slices.Contains(b.targets, top) {
+		if _, known := b.before[name]; !known && !slices.Contains(b.targets, top) && !isRecord(name) {
 			left = append(left, name)
 		}
 	}
 	slices.Sort(left)
 	return left
+}
+
+// isRecord reports whether name is that of the hidden record of an output.
+func isRecord(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".made")
 }
 
 // judgeRerun runs again. Without --overwrite, 73 is right if all outputs are new already; such a

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +23,16 @@ const (
 	ranges     = 12
 )
 
+// A company is what happens beside the runs; its value ends the name of a row.
+type company string
+
+const (
+	nobody company = ""
+	reader company = ", read every millisecond" // it finds only whole outputs
+	mover  company = ", replaced by mv"         // another program renames files over the output
+	killer company = ", a third of them killed"
+)
+
 // contention lets many runs make one output.
 func (h *harness) contention() error {
 	rounds := 100
@@ -30,17 +43,18 @@ func (h *harness) contention() error {
 	for _, c := range []struct {
 		name   string
 		st     state
-		killed bool
+		beside company
 		rounds int
 	}{
-		{"parquet", fresh, false, rounds},
-		{"parquet", overwriting, false, rounds},
-		{"png", fresh, false, rounds / 5},
-		{"png", overwriting, false, rounds},
-		{"parts", overwriting, false, rounds / 5},
-		{"two", overwriting, false, rounds / 5},
-		{"parquet", overwriting, true, rounds / 2},
-		{"png", overwriting, true, rounds / 2},
+		{"parquet", fresh, nobody, rounds},
+		{"parquet", overwriting, reader, rounds},
+		{"parquet", overwriting, mover, rounds},
+		{"png", fresh, nobody, rounds / 5},
+		{"png", overwriting, nobody, rounds},
+		{"parts", overwriting, reader, rounds / 5},
+		{"two", overwriting, nobody, rounds / 5},
+		{"parquet", overwriting, killer, rounds / 2},
+		{"png", overwriting, killer, rounds / 2},
 	} {
 		i := slices.IndexFunc(scenarios, func(sc scenario) bool { return sc.name == c.name })
 		b, err := h.bench(scenarios[i], c.st)
@@ -51,14 +65,10 @@ func (h *harness) contention() error {
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("%d runs of one output at once, %s, %s", contenders, c.name, c.st.name)
-		if c.killed {
-			name += ", a third of them killed"
-		}
-		r := h.row("Other runs and readers", name)
+		r := h.row("Other runs and readers", fmt.Sprintf("%d runs of one output at once, %s, %s%s", contenders, c.name, c.st.name, c.beside))
 		r.addCase()
 		for round := range max(c.rounds, 1) {
-			wrong, err := b.contentionRound(variants, c.killed)
+			wrong, err := b.contentionRound(variants, c.beside)
 			if err != nil {
 				return err
 			}
@@ -92,12 +102,14 @@ func (b *bench) variants() ([]tree, error) {
 func rowsOf(member int) string { return fmt.Sprintf("%d:%d", member%ranges, member%ranges+4) }
 
 // contentionRound starts all runs at once and waits for all.
-func (b *bench) contentionRound(variants []tree, killed bool) ([]string, error) {
+func (b *bench) contentionRound(variants []tree, beside company) ([]string, error) {
 	dir, err := b.box()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	killed := beside == killer
+	stop := b.accompany(dir, variants, beside)
 	var (
 		group sync.WaitGroup
 		ends  [contenders]ending
@@ -115,7 +127,7 @@ func (b *bench) contentionRound(variants []tree, killed bool) ([]string, error) 
 		})
 	}
 	group.Wait()
-	var wrong []string
+	wrong := stop()
 	var winners []tree
 	for i, end := range ends {
 		switch {
@@ -123,7 +135,7 @@ func (b *bench) contentionRound(variants []tree, killed bool) ([]string, error) 
 			return nil, errs[i]
 		case end == ending{}, end.signal != 0: // a killed run may have published
 			winners = append(winners, variants[i%ranges])
-		case !end.mayLose():
+		case !end.mayLose() || b.overwrite && end.code == 73:
 			wrong = append(wrong, fmt.Sprintf("%v: %s", end, brief(texts[i])))
 		}
 	}
@@ -139,7 +151,7 @@ func (b *bench) contentionRound(variants []tree, killed bool) ([]string, error) 
 	}
 	for _, name := range b.targets {
 		is := got.under(name)
-		if !slices.ContainsFunc(winners, func(w tree) bool { return maps.Equal(is, w.under(name)) }) {
+		if beside != mover && !slices.ContainsFunc(winners, func(w tree) bool { return maps.Equal(is, w.under(name)) }) {
 			wrong = append(wrong, name+" is not the output of a run that succeeded")
 		}
 	}
@@ -151,6 +163,72 @@ func (b *bench) contentionRound(variants []tree, killed bool) ([]string, error) 
 		wrong = append(wrong, b.judgeRerun(dir)...)
 	}
 	return wrong, nil
+}
+
+// accompany does what happens beside the runs until the function that it returns is called, which
+// returns what was wrong.
+func (b *bench) accompany(dir string, variants []tree, beside company) (stop func() []string) {
+	done, ended := make(chan struct{}), make(chan []string)
+	target := b.targets[0]
+	once := map[company]func() []string{
+		nobody: func() []string { return nil },
+		killer: func() []string { return nil },
+		reader: func() []string {
+			found, err := treeOf(dir, target)
+			whole := func(w tree) bool { return maps.Equal(found, w.under(target)) }
+			if errors.Is(err, fs.ErrNotExist) && b.scenario.folder() || err == nil && slices.ContainsFunc(append(variants, b.before), whole) {
+				return nil // a file of the list may be gone, but none is a new one
+			}
+			return []string{fmt.Sprintf("the reader found %v, %v", found, err)}
+		},
+		mover: func() []string {
+			_ = writeFile(dir+".mine", "mine")
+			_ = os.Rename(dir+".mine", filepath.Join(dir, target))
+			return nil
+		},
+	}[beside]
+	go func() {
+		var wrong []string
+		for {
+			select {
+			case <-done:
+				ended <- wrong
+				return
+			case <-time.After(time.Millisecond):
+				wrong = append(wrong, once()...)
+			}
+		}
+	}()
+	return func() []string { close(done); return <-ended }
+}
+
+// treeOf reads one target: a file, or a folder that is listed before its files are opened.
+func treeOf(dir, target string) (tree, error) {
+	found, path := tree{}, filepath.Join(dir, target)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{""}
+	if info.IsDir() {
+		found[target] = info.Mode().String()
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		names = nil
+		for _, entry := range entries {
+			names = append(names, entry.Name())
+		}
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(path, name))
+		if err != nil {
+			return nil, err
+		}
+		found[filepath.Join(target, name)] = fileState(0o644, content)
+	}
+	return found, nil
 }
 
 // killedSometime kills the run at a random moment of its life.

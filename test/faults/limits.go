@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -210,12 +211,63 @@ func (h *harness) mounts(benches []*bench) error {
 			return err
 		}
 	}
-	r := h.row(limitsTitle, "a read-only file system")
+	readOnly := h.row(limitsTitle, "a read-only file system")
+	lower := h.row(limitsTitle, "old outputs in the lower layer of overlayfs: folders there cannot be renamed")
 	if why != nil {
-		r.skip("%v", why)
+		readOnly.skip("%v", why)
+		lower.skip("%v", why)
 		return nil
 	}
-	return inParallel(h, benches, func(b *bench) error { return b.readOnly(r) })
+	if err := inParallel(h, benches, func(b *bench) error { return b.readOnly(readOnly) }); err != nil {
+		return err
+	}
+	return inParallel(h, benches, func(b *bench) error {
+		if !b.overwrite {
+			return nil
+		}
+		return b.lowerLayer(lower)
+	})
+}
+
+// lowerLayer is one trial on overlayfs. An old folder is refused, and nothing beside it is
+// published; once it is deleted, the run succeeds. An old file is replaced.
+func (b *bench) lowerLayer(r *row) error {
+	upper, err := os.MkdirTemp(b.tmp, "upper-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(upper)
+	for _, name := range []string{"files", "work"} {
+		if err := os.Mkdir(filepath.Join(upper, name), 0o755); err != nil {
+			return err
+		}
+	}
+	dir, err := b.mount("overlay", "overlay",
+		fmt.Sprintf("redirect_dir=off,lowerdir=%s,upperdir=%s/files,workdir=%[2]s/work", b.base, upper))
+	if err != nil {
+		r.skip("%v", err)
+		return nil
+	}
+	defer unmount(dir)
+	r.addCase()
+	t := trial{demand: outcome{success: true}}
+	if b.scenario.folder() || len(b.targets) > 1 {
+		t = trial{demand: outcome{failure: true, mayVanish: true}, codes: []int{73}, relieve: func(dir string) error {
+			for _, name := range b.targets {
+				got, err := readTree(dir)
+				if err != nil || !maps.Equal(got.under(name), b.before.under(name)) {
+					return fmt.Errorf("%s: %s changed: %v", b, name, err)
+				}
+				if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	}
+	wrong, _, err := b.tryIn(dir, t)
+	r.add(b.String(), wrong)
+	return err
 }
 
 // tryMounted is one trial on a tmpfs with these options, which are relieved before the rerun. fits

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -87,7 +88,11 @@ func (b *bench) otherTarget(dir string) []string {
 	if err != nil || wantErr != nil || !maps.Equal(got, want) {
 		return []string{fmt.Sprintf("the other run's output: %v, %v", err, difference(want, got))}
 	}
-	if err := os.RemoveAll(filepath.Join(dir, other)); err != nil {
+	records, err := filepath.Glob(filepath.Join(dir, "."+other+".idxport-*.made"))
+	for _, path := range append(records, filepath.Join(dir, other)) {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	if err != nil {
 		return []string{err.Error()}
 	}
 	return nil

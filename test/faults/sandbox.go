@@ -40,11 +40,15 @@ func readTree(dir string) (tree, error) {
 			if err != nil {
 				return err
 			}
-			found[name] += fmt.Sprintf(" %d bytes %x", len(content), sha256.Sum256(content))
+			found[name] = fileState(info.Mode(), content)
 		}
 		return nil
 	})
 	return found, err
+}
+
+func fileState(mode fs.FileMode, content []byte) string {
+	return fmt.Sprintf("%s %d bytes %x", mode, len(content), sha256.Sum256(content))
 }
 
 // under is the part of t at name and below.

@@ -1,4 +1,4 @@
-"""`convert --if-changed` does nothing if nothing has changed, otherwise writes the outputs again; its markers are
+"""`convert --if-changed` does nothing if nothing has changed, otherwise writes the outputs again; its records are
 empty."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OUTPUTS: dict[str, list[str]] = {
 
 
 def state(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Time, inode and size of every file and folder of the outputs, without hidden locks and markers."""
+    """Time, inode and size of every file and folder of the outputs, without hidden locks and records."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if not path.name.startswith("."):
@@ -95,11 +95,12 @@ def check_cycle(bench: Bench) -> None:
 
 
 def hidden(folder: Path) -> None:
-    """All hidden files are empty, and there is a marker."""
-    found = [path for path in folder.rglob(".*") if path.is_file()]
-    equal("hidden files that are not empty", [str(path) for path in found if path.stat().st_size], [])
+    """All hidden files and folders are empty, and there is a record."""
+    found = list(folder.rglob(".*"))
+    filled = [str(path) for path in found if (any(path.iterdir()) if path.is_dir() else path.stat().st_size)]
+    equal("hidden files and folders that are not empty", filled, [])
     if not any(path.name.endswith(".made") for path in found):
-        raise Mismatch(f"found no marker, only {found}")
+        raise Mismatch(f"found no record, only {found}")
 
 
 def check_options(bench: Bench) -> None:

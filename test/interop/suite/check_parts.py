@@ -25,8 +25,9 @@ IMAGE, LABEL = make("uint8", (1003, 5, 7)), numbers(1003)
 SPLITS = {"train": 1003, "test": 501}  # split: its rows, the first of those above
 Found = tuple[np.ndarray, np.ndarray]  # images, a row for each, and labels
 
-# Files that another run may have in the folder at the same time: empty and hidden.
+# What other runs may have in the folder, empty and hidden: locks, and the records of a folder and of a file.
 BESIDE = [".train.parquet.idxport", ".x.idxport", ".x.idxport-0123456789abcdef-0123456789abcdef-0123456789abcdef.made"]
+RECORD = ".x.csv.idxport-0123456789abcdef-0123456789abcdef-0123456789abcdef.made"
 
 
 def from_table(table: pyarrow.Table) -> Found:
@@ -107,6 +108,7 @@ def check_readers(bench: Bench) -> None:
             for beside in BESIDE:
                 (folder / name).mkdir(exist_ok=True)
                 (folder / name / beside).touch()
+            (folder / name / RECORD).mkdir(exist_ok=True)
             return folder / name, made
 
         for rows in (1, 100, 1003) if bench.full else (100,):
