@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,19 +106,19 @@ func unknownFlag(c *cli.Command, name string) error {
 		return usagef("unknown flag -%s", name).WithHint("short flags cannot be combined: write them one by one")
 	}
 	if len(name) == 1 && short != nil {
-		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h; see %s --help", strings.Join(short, ", "), c.FullName())
+		return usagef("unknown flag -%s", name).WithHint("the short flags are %s, -h", strings.Join(short, ", "))
 	}
 	if len(names) == 2 && c.Root() != c {
 		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("%s has no flags but --help", c.FullName())
 	}
 	if len(name) == 1 || c.Root() == c {
-		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags follow the command; see %s --help", c.FullName())
+		return usagef("unknown flag %s%s", strings.Repeat("-", min(2, len(name))), name).WithHint("flags follow the command: see %s --help", c.FullName())
 	}
 	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(names, "--take")) {
 		return usagef("unknown flag --%s", name).WithHint("%s", hint)
 	}
 	if commands := commandsWith(c.Root().Commands, name); commands != "" {
-		return usagef("unknown flag --%s", name).WithHint("it is a flag of %s; see %s --help", commands, c.FullName())
+		return usagef("unknown flag --%s", name).WithHint("it is a flag of %s", commands)
 	}
 	for word, ours := range otherNames {
 		if slices.Contains(names, ours) {
@@ -128,14 +129,14 @@ func unknownFlag(c *cli.Command, name string) error {
 	advice := dataset.DidYouMean(name, names)
 	if plain, ok := strings.CutPrefix(name, "no-"); ok && slices.Contains(names, "--"+plain) {
 		off := map[string]string{"transpose": "--transpose=false", "compression": "--compression none", "header": "--header no", "progress": "--progress never", "dataset": "--dataset none"}
-		advice = "leave out --" + plain + ";"
+		advice = "leave out --" + plain
 		if instead, ok := off[plain]; ok {
-			advice = "write " + instead + ";"
+			advice = "write " + instead
 		}
 	} else if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
 		advice = "did you mean " + otherNames[word] + "?"
 	}
-	return usagef("unknown flag --%s", name).WithHint("%s", strings.TrimSpace(advice+" see "+c.FullName()+" --help"))
+	return usagef("unknown flag --%s", name).WithHint("%s", cmp.Or(advice, "see "+c.FullName()+" --help"))
 }
 
 // commandOf returns the first argument that is not a flag, or "".
@@ -157,8 +158,8 @@ func unknownCommand(root *cli.Command, name string) error {
 	for _, c := range root.Commands {
 		names = append(names, c.Name)
 	}
-	advice := fmt.Sprintf("%s the commands are %s", dataset.DidYouMean(name, append(names, "help")), strings.Join(names, ", "))
-	return usagef("unknown command %q", name).WithHint("%s", strings.TrimSpace(advice))
+	advice := dataset.DidYouMean(name, append(names, "help"))
+	return usagef("unknown command %q", name).WithHint("%s", cmp.Or(advice, "the commands are "+strings.Join(names, ", ")))
 }
 
 // plainCommand returns a command without flags, which calls print.

@@ -60,7 +60,7 @@ var hintCases = map[string]hintCase{
 		hint: `: write -o png=(.*)$`, words: func(name string) string { return name + "|" }},
 	"a sheet": {
 		args: func(name string) []string { return []string{"preview", "tiny", "-o=" + name + ".jpg"} },
-		hint: `^write -o (.*); idxport convert `, words: func(name string) string { return asPath(name) + ".png|" }},
+		hint: `^write -o (.*)$`, words: func(name string) string { return asPath(name) + ".png|" }},
 	"a folder for the hub": {
 		args: func(name string) []string {
 			return []string{"convert", "tiny", "-o=" + name + "/", "--to", "parquet,csv", "--layout", "parquet=huggingface"}

@@ -75,9 +75,9 @@ func checkValues(args []string) error {
 		if placeholders[flag] != "" && len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
 			e := usagef("%s is followed by %q, expected a value", flag, value)
 			if slices.Contains([]string{"OUT", "FILE", "SHEET"}, placeholders[flag]) {
-				return e.WithHint("give a value; a path that begins with - is written %s %s", flag, shell.Path("./"+value))
+				return e.WithHint("a path that begins with - is written %s %s", flag, shell.Path("./"+value))
 			}
-			return e.WithHint("give a value; one that begins with - is written %s=%s", flag, shell.Quote(value))
+			return e.WithHint("a value that begins with - is written %s=%s", flag, shell.Quote(value))
 		}
 	}
 	for _, arg := range args[1:] {

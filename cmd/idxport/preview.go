@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sheet"
@@ -86,7 +84,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 	case object.IsURL(path):
 		return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
 	case named && f.Name != "png":
-		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(path, convert.Extension(path))+".png"))
+		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o %s", shell.Path(strings.TrimSuffix(path, convert.Extension(path))+".png"))
 	case named || path == convert.Stdio:
 		return &sheetArg{path: path}, nil
 	}
@@ -96,7 +94,7 @@ func parseSheet(arg string) (*sheetArg, error) {
 		return &sheetArg{path: path, folder: true}, nil
 	case !strings.EqualFold(ext, ".png"):
 		return nil, usagef("-o %s: a sheet must be a .png file, found the extension %s", arg, ext).
-			WithHint("write -o %s; idxport convert writes the data in other formats", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
+			WithHint("write -o %s", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
 	}
 	return &sheetArg{path: path}, nil
 }
@@ -212,7 +210,7 @@ func (p *program) makeSheets(ctx context.Context, tables []*convert.Table, arg *
 
 // makeSheet draws the sheet of a table as a PNG file, and returns how many images are on it.
 func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (data []byte, shown int, err error) {
-	view, err := newView(t, s.Channels)
+	view, err := images.NewView("preview", t.Schema, s.Channels)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -234,21 +232,6 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 	}
 	data, err = drawn.AppendPNG(nil)
 	return data, shown, err
-}
-
-// newView returns which columns of t are images and labels, and the dimensions of the images.
-func newView(t *convert.Table, channels string) (images.View, error) {
-	view, err := images.NewView("preview", t.Schema, channels)
-	var e *fault.Error
-	if errors.As(err, &e) {
-		switch e.Hint { // preview has neither other formats nor --columns
-		case images.HintOther:
-			e.Hint = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
-		case images.HintNone:
-			e.Hint = "add a file of images to the command"
-		}
-	}
-	return view, err
 }
 
 // withRows returns the tables that have or may have rows, and notes the empty ones. It is an error
@@ -273,7 +256,7 @@ func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 // printImages draws the first images of a table on standard output, below its name if named is set,
 // and after an empty line if separate is set.
 func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, named, separate bool) error {
-	view, err := newView(t, s.Channels)
+	view, err := images.NewView("preview", t.Schema, s.Channels)
 	if err != nil {
 		return err
 	}

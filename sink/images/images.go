@@ -123,10 +123,10 @@ func (m Image) newPNG() (*codec.Encoder, error) {
 func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8 }
 
 // HintOther is the hint for tables that PNG cannot hold.
-const HintOther = "convert to Parquet, Arrow or CSV instead, or to npy"
+const HintOther = "convert to Parquet, Arrow, CSV or npy instead"
 
 // HintNone is the hint for tables without images.
-const HintNone = "add a file of images to the command; if --columns is given, add the images to it"
+const HintNone = "add a file of images to the command"
 
 // Unsupported returns the error for a table or an option that the format does not support:
 // fault.Usage.
@@ -203,7 +203,9 @@ func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	}
 	c := s.Columns[found.Image]
 	c.DType = idx.Uint8 // for which all shapes are allowed
-	m, err := New(PNG(format, channels), c)
+	rules := PNG(format, channels)
+	rules.Advice = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
+	m, err := New(rules, c)
 	if err != nil {
 		return View{}, err
 	}
