@@ -37,7 +37,8 @@ func TestSinksCountTheirEncoders(t *testing.T) {
 			return idx.New(io.Discard, s, idx.Options{Compression: c})
 		},
 	}
-	s := &schema.Schema{Rows: 60_000, Columns: []source.Column{{Name: "image", DType: elements.Uint8, Shape: []int{28, 28}}}}
+	s := &schema.Schema{Rows: 60_000, Columns: []source.Column{{Name: "image", DType: elements.Uint8,
+		Shape: []int{28, 28}}}}
 	for name, open := range sinks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +52,8 @@ func TestSinksCountTheirEncoders(t *testing.T) {
 			fast := size(1)
 			for _, level := range []int{10, 22} {
 				if slow := size(level); slow < fast+1<<25 {
-					t.Errorf("found %d bytes at level %d and %d at level 1, expected at least 2^25 more", slow, level, fast)
+					t.Errorf("found %d bytes at level %d and %d at level 1, expected at least 2^25 more", slow,
+						level, fast)
 				}
 			}
 			if size(9) != fast {

@@ -25,16 +25,16 @@ var wholeAt = map[string][]int{
 // byte of the deflate stream. In the other formats, the bits that may change unnoticed are unused
 // ones of headers (zstd's unused bit, skippable frames; bzip2's level) and redundancy of the codes:
 // then the data must stay the same.
-var unprotected = map[string][]bits{
+var unprotected = map[string][]bitRange{
 	"small.gz":         {{3, 0, 0}, {4, 0, 17*8 - 1}},
 	"small-members.gz": {{3, 0, 0}, {4, 0, 6*8 - 1}, {53, 6, 7}, {65, 0, 0}, {66, 0, 6*8 - 1}},
 	"small-padded.gz":  {{3, 0, 0}, {4, 0, 6*8 - 1}},
 	"empty.gz":         {{3, 0, 0}, {4, 0, 6*8 - 1}, {11, 2, 7}},
 }
 
-// bits are the bits first to last of a byte and the following ones, counted from bit 0 of that
+// A bitRange is the bits first to last of a byte and the following ones, counted from bit 0 of that
 // byte.
-type bits struct{ byte, first, last int }
+type bitRange struct{ byte, first, last int }
 
 func TestEveryTruncation(t *testing.T) {
 	t.Parallel()
@@ -57,7 +57,8 @@ func TestEveryTruncation(t *testing.T) {
 						t.Errorf("cut to %d bytes, a whole file: found %v", n, err)
 					}
 				case !errors.Is(err, fault.Truncated) || !bytes.HasPrefix(want, data):
-					t.Errorf("cut to %d of %d bytes: found %d bytes and %v, expected truncated data", n, len(raw), len(data), err)
+					t.Errorf("cut to %d of %d bytes: found %d bytes and %v, expected truncated data", n,
+						len(raw), len(data), err)
 				}
 			}
 		})

@@ -26,8 +26,12 @@ type decoding struct {
 // may block or fail like any read.
 func (d *decoding) fill(p []byte) (n int, err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			err = d.panicked(v)
+		switch v := recover(); {
+		case v == nil:
+		case d.in.reading.Load():
+			err = fmt.Errorf("reading %s input: panic: %v", d.name, v)
+		default:
+			err = d.errorAt(corrupt("panic in the decoder: %v", v))
 		}
 	}()
 	if d.out == nil {
@@ -49,8 +53,9 @@ func (d *decoding) fill(p []byte) (n int, err error) {
 // classify translates a decoder's error. If the decoder has consumed everything up to a failed read
 // of the input, it returns the error of that read.
 func (d *decoding) classify(err error) error {
-	if failure := d.in.failure(); failure != nil && d.buf.Buffered() == 0 {
-		return failure
+	ended := d.in.delivered
+	if ended != nil && ended != io.EOF && d.buf.Buffered() == 0 {
+		return ended
 	}
 	var known *fault.Error
 	switch {
@@ -61,18 +66,10 @@ func (d *decoding) classify(err error) error {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded),
 		errors.Is(err, zstd.ErrUnknownDictionary):
 		return d.errorAt(unsupported("%v", err))
-	case d.in.exhausted():
-		return d.errorAt(truncated())
+	case ended == io.EOF:
+		return d.errorAt(fault.New(fault.Truncated, "the data ends too early"))
 	}
 	return d.errorAt(corrupt("%v", err))
-}
-
-// panicked turns a recovered panic into an error: corrupt data, unless the input panicked.
-func (d *decoding) panicked(v any) error {
-	if d.in.reading.Load() {
-		return fmt.Errorf("reading %s input: panic: %v", d.name, v)
-	}
-	return d.errorAt(corrupt("panic in the decoder: %v", v))
 }
 
 // errorAt returns an error like e whose message also names the format and the number of compressed
@@ -100,9 +97,6 @@ func corrupt(format string, args ...any) *fault.Error {
 // ErrExtra is the cause of the error for other data after complete gzip or xz streams.
 var ErrExtra = errors.New("extra data")
 
-// truncated returns the error for an input that ends inside a member.
-func truncated() *fault.Error { return fault.New(fault.Truncated, "the data ends too early") }
-
 // unsupported returns the error for data that may be valid but needs a feature, or an amount of
 // memory, that this package does not provide.
 func unsupported(format string, args ...any) *fault.Error {
@@ -123,9 +117,6 @@ func noEOF(err error) error {
 	return err
 }
 
-// maxEmptyReads is how many consecutive reads may return neither a byte nor an error.
-const maxEmptyReads = 100
-
 // An input counts the bytes taken from r, remembers how r ended, and can be closed while a Read of
 // r blocks.
 type input struct {
@@ -143,7 +134,7 @@ type input struct {
 // Read reads into p, which must not be empty. It returns data or an error, never both, and repeats
 // its last error forever.
 func (in *input) Read(p []byte) (int, error) {
-	for range maxEmptyReads {
+	for range 100 { // reads that return neither data nor an error
 		if in.pending != nil {
 			break
 		}
@@ -177,15 +168,4 @@ func (in *input) readUnlessClosed(p []byte) (n int, err error) {
 func (in *input) close() (reading bool) {
 	in.closed.Store(true)
 	return in.reading.Load()
-}
-
-// exhausted reports whether Read has returned io.EOF.
-func (in *input) exhausted() bool { return in.delivered == io.EOF }
-
-// failure returns the error of r that Read has returned, or nil if there was none but io.EOF.
-func (in *input) failure() error {
-	if in.exhausted() {
-		return nil
-	}
-	return in.delivered
 }

@@ -26,7 +26,11 @@
 // error, or when Close is called. Plain data has none.
 //
 // A header may ask for a window (zstd) or a dictionary (xz), up to the limits above. Such memory is
-// not touched before data fills it. All blocks of an xz file share one dictionary.
+// not touched before data fills it. All blocks of an xz file share one dictionary, no larger than a
+// block if its header has its size, as with xz -T. Measured as the peak of a whole conversion: 500
+// blocks in 11 KB, each with 64 MiB, 35 MiB; two blocks of 64 MiB of zeros in 20 KB, 90 MiB; more
+// than 128 MiB of data by xz --lzma2=dict=64MiB, as by xz -9, 147 MiB, of which the LZMA library
+// leaves half to the garbage collector; by zstd --long=27, 152 MiB.
 //
 // # Writing
 //

@@ -52,14 +52,13 @@ func startsWith(magic string) func([]byte) bool {
 	return func(prefix []byte) bool { return bytes.HasPrefix(prefix, []byte(magic)) }
 }
 
-const zstdMagic = "\x28\xb5\x2f\xfd"
-
 // isZstd accepts a frame or a skippable frame, 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
 func isZstd(prefix []byte) bool {
-	if bytes.HasPrefix(prefix, []byte(zstdMagic)) {
-		return true
+	if len(prefix) < 4 {
+		return false
 	}
-	return len(prefix) >= 4 && binary.LittleEndian.Uint32(prefix)&^0xf == 0x184D2A50
+	magic := binary.LittleEndian.Uint32(prefix)
+	return magic == 0xFD2FB528 || magic&^0xf == 0x184D2A50
 }
 
 // isBzip2 accepts "BZh", a level, and the start of the magic number of a block or of the end

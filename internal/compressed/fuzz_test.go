@@ -6,11 +6,13 @@ import (
 	"io"
 	"testing"
 
+	"github.com/ulikunitz/xz"
+
 	"github.com/idxport/idxport/test/must"
 )
 
-// FuzzReader looks for panics, hangs, unexpected errors, and, for gzip, data that differs from the
-// standard library's.
+// FuzzReader looks for panics, hangs, unexpected errors, and, for gzip and xz, data that differs
+// from that of another reader.
 func FuzzReader(f *testing.F) {
 	for _, file := range goodFiles {
 		f.Add(testFile(f, file.name))
@@ -26,16 +28,24 @@ func FuzzReader(f *testing.F) {
 		if err != nil && !tellsDamage(err, r.Format(), len(raw)) {
 			t.Fatalf("found %v", err)
 		}
-		if r.Format() != "gzip" || err != nil || len(data) == enough {
+		if err != nil || len(data) == enough {
 			return
 		}
-		reference, err := gzip.NewReader(bytes.NewReader(raw))
+		var reference io.Reader
+		switch r.Format() {
+		case "gzip":
+			reference, err = gzip.NewReader(bytes.NewReader(raw))
+		case "xz":
+			reference, err = xz.ReaderConfig{DictCap: 4096}.NewReader(bytes.NewReader(raw))
+		default:
+			return
+		}
 		if err != nil {
-			t.Fatalf("read without an error what compress/gzip refuses: %v", err)
+			t.Fatalf("read without an error what the reference refuses: %v", err)
 		}
 		want := make([]byte, len(data))
 		if n, _ := io.ReadFull(reference, want); !bytes.Equal(data, want[:n]) {
-			t.Fatal("the data differs from that of compress/gzip")
+			t.Fatal("the data differs from that of the reference")
 		}
 	})
 }

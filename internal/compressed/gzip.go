@@ -3,10 +3,12 @@ package compressed
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -32,29 +34,21 @@ func openGzip(in *bufio.Reader) (io.Reader, error) {
 	return g, g.openMember()
 }
 
-// Read skips members without data, of which there may be any number: a caller gives up after some
-// empty reads.
+// Read skips members without data, of which there may be any number.
 func (g *gzipReader) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil && len(p) > 0 {
-		n, err = g.read(p)
+		n, err = g.member.Read(p)
+		g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
+		g.size += uint32(n)
+		if err == io.EOF {
+			if err = g.checkTrailer(); err == nil {
+				err = g.nextMember()
+			}
+		} else if errors.Is(err, fault.Malformed) {
+			err = corrupt("deflate stream, %v", err)
+		}
 	}
 	return n, err
-}
-
-func (g *gzipReader) read(p []byte) (int, error) {
-	n, err := g.member.Read(p)
-	g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
-	g.size += uint32(n)
-	switch {
-	case errors.Is(err, fault.Malformed):
-		return n, corrupt("deflate stream, %v", err)
-	case err != io.EOF:
-		return n, err
-	}
-	if err := g.checkTrailer(); err != nil {
-		return n, err
-	}
-	return n, g.nextMember()
 }
 
 func (g *gzipReader) openMember() error {
@@ -97,17 +91,14 @@ func (g *gzipReader) nextMember() error {
 }
 
 // skipZeros reads the rest of an input, which must be zero bytes, and returns io.EOF.
-func skipZeros(in io.Reader) error {
-	buf := make([]byte, 512)
+func skipZeros(in *bufio.Reader) error {
 	for {
-		n, err := in.Read(buf)
-		for _, b := range buf[:n] {
-			if b != 0 {
-				return corrupt("extra data in the padding after the last member").Because(ErrExtra)
-			}
-		}
+		b, err := in.ReadByte()
 		if err != nil {
 			return err
+		}
+		if b != 0 {
+			return corrupt("extra data in the padding after the last member").Because(ErrExtra)
 		}
 	}
 }
@@ -121,81 +112,48 @@ const (
 	gzipReserved  = 7 << 5
 )
 
-// A gzipHeader reads a header and computes its checksum.
-type gzipHeader struct {
-	in  *bufio.Reader
-	sum uint32
-}
-
 // readGzipHeader reads a member's header and discards it.
 func readGzipHeader(in *bufio.Reader) error {
-	h := gzipHeader{in: in}
-	var fixed [10]byte // magic, method, flags, time, extra flags, system
-	if err := h.read(fixed[:]); err != nil {
+	sum := crc32.NewIEEE()
+	summed := io.TeeReader(in, sum)
+	var b [10]byte // magic, method, flags, time, extra flags, system
+	if _, err := io.ReadFull(summed, b[:]); err != nil {
 		return err
 	}
-	method, flags := fixed[2], fixed[3]
-	if string(fixed[:2]) != gzipMagic {
-		return corrupt("found %x at the start of a member, expected %x", fixed[:2], gzipMagic)
-	}
-	if method != 8 {
-		return corrupt("found compression method %d, expected 8 (deflate)", method)
-	}
-	if flags&gzipReserved != 0 {
+	flags := b[3]
+	switch {
+	case string(b[:2]) != gzipMagic:
+		return corrupt("found %x at the start of a member, expected %x", b[:2], gzipMagic)
+	case b[2] != 8:
+		return corrupt("found compression method %d, expected 8 (deflate)", b[2])
+	case flags&gzipReserved != 0:
 		return corrupt("found reserved header flags %#x", flags&gzipReserved)
 	}
-	if flags&gzipExtra != 0 {
-		if err := h.skipExtra(); err != nil {
+	if flags&gzipExtra != 0 { // a length of 2 bytes, and so many bytes
+		if _, err := io.ReadFull(summed, b[:2]); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(io.Discard, summed, int64(binary.LittleEndian.Uint16(b[:]))); err != nil {
 			return err
 		}
 	}
-	for _, text := range []byte{gzipName, gzipComment} {
-		if flags&text != 0 {
-			if err := h.skipText(); err != nil {
+	for range bits.OnesCount8(flags & (gzipName | gzipComment)) { // up to a zero byte, however far away
+		for err := bufio.ErrBufferFull; err != nil; {
+			var text []byte
+			if text, err = in.ReadSlice(0); err != nil && err != bufio.ErrBufferFull {
 				return err
 			}
+			sum.Write(text)
 		}
 	}
-	if flags&gzipHeaderCRC != 0 {
-		return h.check()
+	if flags&gzipHeaderCRC == 0 {
+		return nil
 	}
-	return nil
-}
-
-func (h *gzipHeader) read(p []byte) error {
-	_, err := io.ReadFull(h.in, p)
-	h.sum = crc32.Update(h.sum, crc32.IEEETable, p)
-	return err
-}
-
-// skipExtra reads the length of a field, up to 65,535 bytes, and the field.
-func (h *gzipHeader) skipExtra() error {
-	var length [2]byte
-	if err := h.read(length[:]); err != nil {
+	found := uint16(sum.Sum32())
+	if _, err := io.ReadFull(in, b[:2]); err != nil {
 		return err
 	}
-	return h.read(make([]byte, binary.LittleEndian.Uint16(length[:])))
-}
-
-// skipText reads up to a zero byte, however far away that is.
-func (h *gzipHeader) skipText() error {
-	for {
-		text, err := h.in.ReadSlice(0)
-		h.sum = crc32.Update(h.sum, crc32.IEEETable, text)
-		if err != bufio.ErrBufferFull {
-			return err
-		}
-	}
-}
-
-// check compares the lower 16 bits of the checksum with the field at the end of the header.
-func (h *gzipHeader) check() error {
-	found := uint16(h.sum)
-	var field [2]byte
-	if err := h.read(field[:]); err != nil {
-		return err
-	}
-	if expected := binary.LittleEndian.Uint16(field[:]); found != expected {
+	if expected := binary.LittleEndian.Uint16(b[:]); found != expected {
 		return corrupt("found a header with the checksum %04x, expected %04x", found, expected)
 	}
 	return nil
@@ -209,20 +167,17 @@ type gzipEncoder struct {
 }
 
 func newGzip(level int) encoder {
-	if level == 0 {
-		level = defaultGzipLevel
-	}
-	return &gzipEncoder{level: level}
+	return &gzipEncoder{level: cmp.Or(level, defaultGzipLevel)}
 }
 
 func (g *gzipEncoder) encode(dst, block []byte) (Block, error) {
-	out := appender(dst[:0])
+	out := bytes.NewBuffer(dst[:0])
 	deflate, ok := g.pool.Get().(*flate.Writer)
 	if ok {
-		deflate.Reset(&out)
+		deflate.Reset(out)
 	} else {
 		var err error
-		if deflate, err = flate.NewWriter(&out, g.level); err != nil {
+		if deflate, err = flate.NewWriter(out, g.level); err != nil {
 			return Block{}, err
 		}
 	}
@@ -234,7 +189,7 @@ func (g *gzipEncoder) encode(dst, block []byte) (Block, error) {
 	}
 	deflate.Reset(nil) // drops the reference to dst
 	g.pool.Put(deflate)
-	return Block{data: out, size: len(block), crc: crc32.ChecksumIEEE(block)}, nil
+	return Block{data: out.Bytes(), size: len(block), crc: crc32.ChecksumIEEE(block)}, nil
 }
 
 func (*gzipEncoder) header() []byte {
@@ -245,14 +200,6 @@ func (*gzipEncoder) trailer(crc uint32, size uint64) ([]byte, error) {
 	lastBlock := []byte{3, 0} // BFINAL, fixed codes, end of block
 	t := binary.LittleEndian.AppendUint32(lastBlock, crc)
 	return binary.LittleEndian.AppendUint32(t, uint32(size)), nil
-}
-
-// An appender is a slice used as an io.Writer.
-type appender []byte
-
-func (a *appender) Write(p []byte) (int, error) {
-	*a = append(*a, p...)
-	return len(p), nil
 }
 
 // combineCRC32 returns the IEEE CRC32 of A followed by B, given the CRCs of both and B's length n

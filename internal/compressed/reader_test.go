@@ -136,7 +136,8 @@ func TestPlainReadsGoStraightThrough(t *testing.T) {
 	p := make([]byte, inputBuffer)
 	for reads := 1; reads <= 3; reads++ {
 		if n, err := r.Read(p); n != 12 || err != nil || len(asked) != reads || reads > 1 && asked[reads-1] != &p[0] {
-			t.Errorf("read %d: found %d bytes and %v after %d reads of the input, expected 12 bytes", reads, n, err, len(asked))
+			t.Errorf("read %d: found %d bytes and %v after %d reads of the input, expected 12 bytes", reads, n,
+				err, len(asked))
 		}
 	}
 	r.Close()
@@ -280,7 +281,8 @@ func TestPanics(t *testing.T) {
 	}
 	r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, "small.gz")[:50]), boom)))(t)
 	defer r.Close()
-	if _, err := io.Copy(io.Discard, r); err == nil || errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "boom") {
+	if _, err := io.Copy(io.Discard, r); err == nil || errors.Is(err, fault.Malformed) ||
+		!strings.Contains(err.Error(), "boom") {
 		t.Errorf("input: found %v, expected the panic, not called corrupt", err)
 	}
 }
@@ -345,10 +347,12 @@ func TestHostileHeaders(t *testing.T) {
 func TestJunkAfterTheLastMember(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"small.gz", "small-padded.gz", "small.zst", "small.xz", "small.bz2"} {
-		for _, junk := range []string{"x", "junk", "PK\x03\x04 is another format", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00x"} {
+		for _, junk := range []string{"x", "junk", "PK\x03\x04 is another format",
+			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00x"} {
 			data, _, err := decompress([]byte(string(testFile(t, name)) + junk))
 			if string(data) != string(content(t, name)) || err == nil {
-				t.Errorf("%s and %q: found %d bytes and %v, expected all data, then an error", name, junk, len(data), err)
+				t.Errorf("%s and %q: found %d bytes and %v, expected all data, then an error", name, junk,
+					len(data), err)
 			}
 			if len(junk) >= 4 && !errors.Is(err, fault.Malformed) {
 				t.Errorf("%s and %q: found %v, expected malformed data", name, junk, err)
@@ -402,8 +406,10 @@ func TestLongNameInTheHeader(t *testing.T) {
 func TestManyEmptyStreams(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
-	skippable := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 0x184D2A50), 0) // RFC 8878, 3.1.2
-	for name, empty := range map[string][]byte{"small.xz": testFile(t, "empty.xz"), "small.bz2": testFile(t, "empty.bz2"), "small.zst": skippable} {
+	skippable := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 0x184D2A50),
+		0) // RFC 8878, 3.1.2
+	for name, empty := range map[string][]byte{"small.xz": testFile(t, "empty.xz"), "small.bz2": testFile(t,
+		"empty.bz2"), "small.zst": skippable} {
 		raw := append(bytes.Repeat(empty, many), testFile(t, name)...)
 		if data, _, err := decompress(raw); err != nil || !bytes.Equal(data, content(t, name)) {
 			t.Errorf("%s: found %d bytes, %v", name, len(data), err)

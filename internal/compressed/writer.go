@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/idxport/idxport/fault"
 )
 
@@ -20,11 +22,11 @@ type Block struct {
 
 // A Writer writes one stream.
 type Writer struct {
-	w           io.Writer
-	encoder     encoder // nil for "none"
-	encoderSize int64
-	buffers     sync.Pool // of *[]byte: see Buffer
-	compressed  sync.Pool // of *[]byte: blocks until they are written
+	w          io.Writer
+	codec      Codec
+	encoder    encoder   // nil for "none"
+	buffers    sync.Pool // of *[]byte: see Buffer
+	compressed sync.Pool // of *[]byte: blocks until they are written
 
 	// Used by Append and Close only.
 	begun bool
@@ -34,7 +36,7 @@ type Writer struct {
 }
 
 // EncoderSize returns Codec.EncoderSize of the stream's codec.
-func (w *Writer) EncoderSize() int64 { return w.encoderSize }
+func (w *Writer) EncoderSize() int64 { return w.codec.EncoderSize() }
 
 // Encode compresses data. For "none", the Block refers to data, which the caller must not change
 // until Append has returned. Empty data is valid and adds nothing to the stream. Encode is safe for
@@ -79,17 +81,12 @@ func take(pool *sync.Pool, n int) *[]byte {
 	return b
 }
 
-// release returns the memory of b to its pool.
-func (b Block) release() {
-	if b.memory != nil {
-		b.pool.Put(b.memory)
-	}
-}
-
 // Append writes b. It is called for one block at a time, in the order of the data. After an error
 // of the underlying writer, Append and Close return that error and write nothing.
 func (w *Writer) Append(b Block) error {
-	defer b.release()
+	if b.memory != nil {
+		defer b.pool.Put(b.memory)
+	}
 	w.begin()
 	w.write(b.data)
 	w.crc = combineCRC32(w.crc, b.crc, int64(b.size))
@@ -150,18 +147,15 @@ type Codec struct {
 // Plain reports whether c does not compress.
 func (c Codec) Plain() bool { return c.Name == "" || c.Name == "none" }
 
-// bestZstdSize is about the maximum memory in bytes that an encoder of zstd's slowest speed keeps,
-// measured as resident memory: 36 MiB after blocks of 1 MiB, 39 MiB after 4 MiB, 51 MiB after 16
-// MiB or more. Of these, 34 MiB are hash tables, the rest is history.
-const bestZstdSize = 51 << 20
-
 // EncoderSize returns the approximate maximum number of bytes that an encoder of c keeps between
-// blocks, on each goroutine that compresses: 51 MiB for zstd from level 10 on. For all others, it
-// returns 0, as they keep only about as much as a few batches: with blocks of 1 MiB, the other
-// speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 keep less than 1.4 MiB.
+// blocks, on each goroutine that compresses: 51 MiB for zstd from level 10 on, of which 34 MiB are
+// hash tables and the rest is history (resident memory; 36 MiB after blocks of 1 MiB, 51 MiB after
+// 16 MiB or more). For all others, it returns 0, as they keep only about as much as a few batches:
+// with blocks of 1 MiB, the other speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 keep less
+// than 1.4 MiB.
 func (c Codec) EncoderSize() int64 {
-	if c.Name == "zstd" && zstdSpeed(c.Level) == slowestZstd {
-		return bestZstdSize
+	if c.Name == "zstd" && zstd.EncoderLevelFromZstd(c.Level) == zstd.SpeedBestCompression {
+		return 51 << 20
 	}
 	return 0
 }
@@ -200,7 +194,7 @@ func NewWriter(w io.Writer, c Codec) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: w, encoder: e, encoderSize: c.EncoderSize()}, nil
+	return &Writer{w: w, codec: c, encoder: e}, nil
 }
 
 // A Choice is a row of a format's table of codecs. The first row is the default.
@@ -233,9 +227,12 @@ func Find[T any](table []Choice[T], c Codec) (found T, err error) {
 			return choice.Make(c.Level), nil
 		}
 		if choice.MaxLevel == 0 {
-			return found, fault.New(fault.Usage, "compression %s: found level %d, but it has no levels", c.Name, c.Level)
+			return found, fault.New(fault.Usage, "compression %s: found level %d, but it has no levels",
+				c.Name, c.Level)
 		}
-		return found, fault.New(fault.Usage, "compression %s: found level %d, expected 1 to %d", c.Name, c.Level, choice.MaxLevel)
+		return found, fault.New(fault.Usage, "compression %s: found level %d, expected 1 to %d",
+			c.Name, c.Level, choice.MaxLevel)
 	}
-	return found, fault.New(fault.Usage, "no such compression: %q, expected one of %s", c.Name, strings.Join(Names(table), ", "))
+	return found, fault.New(fault.Usage, "no such compression: %q, expected one of %s",
+		c.Name, strings.Join(Names(table), ", "))
 }

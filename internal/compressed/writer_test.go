@@ -40,7 +40,8 @@ func TestStreamsReadBack(t *testing.T) {
 		"several sizes":    {1000, 0, 1, 70_000, 0, 100_000},
 		"many tiny blocks": {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9},
 	}
-	codecs := []Codec{{}, {Name: "none"}, {Name: "gzip"}, {"gzip", 1}, {"gzip", 6}, {"gzip", 9}, {Name: "zstd"}, {"zstd", 1},
+	codecs := []Codec{{}, {Name: "none"}, {Name: "gzip"}, {"gzip", 1}, {"gzip", 6}, {"gzip", 9}, {Name: "zstd"},
+		{"zstd", 1},
 		{"zstd", 3}, {"zstd", 7}, {"zstd", 22}}
 	for name, sizes := range streams {
 		for _, c := range codecs {
@@ -87,7 +88,8 @@ func TestOutputDoesNotDependOnGoroutines(t *testing.T) {
 		sizes[i] = 1 + i*i*37%30_000
 	}
 	blocks := makeBlocks(sizes)
-	for _, c := range []Codec{{}, {"gzip", 1}, {Name: "gzip"}, {"gzip", 6}, {"gzip", 9}, {Name: "zstd"}, {"zstd", 3}, {"zstd", 7}} {
+	for _, c := range []Codec{{}, {"gzip", 1}, {Name: "gzip"}, {"gzip", 6}, {"gzip", 9}, {Name: "zstd"},
+		{"zstd", 3}, {"zstd", 7}} {
 		want := writeAll(t, c, blocks, 1)
 		for range 2 {
 			if got := writeAll(t, c, blocks, 8); !bytes.Equal(got, want) {
@@ -218,7 +220,7 @@ func BenchmarkEncode(b *testing.B) {
 						b.Error(err)
 						return
 					}
-					e.release()
+					e.pool.Put(e.memory)
 				}
 			})
 		})
@@ -262,7 +264,8 @@ func TestDigitsShrink(t *testing.T) {
 	}
 	for _, c := range []Codec{{Name: "gzip"}, {Name: "zstd"}, {Name: "zstd", Level: 3}} {
 		if out := writeAll(t, c, [][]byte{digits}, 1); len(out) > len(digits)/2 {
-			t.Errorf("%s, level %d: found %d bytes of %d, expected less than half", c.Name, c.Level, len(out), len(digits))
+			t.Errorf("%s, level %d: found %d bytes of %d, expected less than half", c.Name, c.Level, len(out),
+				len(digits))
 		}
 	}
 }
@@ -372,7 +375,8 @@ func TestEncodersAreReused(t *testing.T) {
 func TestZstdChoosesByRuns(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 0))
-	noise, images, text, counters := make([]byte, 1<<20), make([]byte, 1<<20), bytes.Repeat([]byte("12,0,0,0,255,"), 80000), make([]byte, 1<<20)
+	noise, images, text, counters := make([]byte, 1<<20), make([]byte,
+		1<<20), bytes.Repeat([]byte("12,0,0,0,255,"), 80000), make([]byte, 1<<20)
 	for i, stroke := 0, 0; i < len(images); i++ {
 		if stroke--; stroke < -random.IntN(50) {
 			stroke = 1 + random.IntN(10)
@@ -403,7 +407,8 @@ func TestZstdChoosesByRuns(t *testing.T) {
 		found := must.Get((&ZstdEncoder{Stream: true}).Append(nil, test.block))(t)
 		library := must.Get((&ZstdEncoder{Level: 1, Stream: true}).Append(nil, test.block))(t)
 		if pages := !bytes.Equal(found, library); pages != test.pages || len(found) > len(library) {
-			t.Errorf("%s: found a frame of %d bytes, the library's has %d; expected that they are the same: %v", test.name, len(found), len(library), !test.pages)
+			t.Errorf("%s: found a frame of %d bytes, the library's has %d; expected that they are the same: %v",
+				test.name, len(found), len(library), !test.pages)
 		}
 	}
 }

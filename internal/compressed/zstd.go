@@ -48,12 +48,6 @@ type zstdEncoders struct {
 	sample  []byte
 }
 
-// slowestZstd is the speed with the largest encoders: see Codec.EncoderSize.
-const slowestZstd = zstd.SpeedBestCompression
-
-// zstdSpeed returns the speed of the library that is nearest to level; 0 means the fastest.
-func zstdSpeed(level int) zstd.EncoderLevel { return zstd.EncoderLevelFromZstd(level) }
-
 // Append appends a frame of block to dst. The frame depends on the block alone.
 func (z *ZstdEncoder) Append(dst, block []byte) ([]byte, error) {
 	e, err := z.take()
@@ -92,8 +86,9 @@ func (z *ZstdEncoder) take() (*zstdEncoders, error) {
 		z.free = z.free[:last]
 		return e, nil
 	}
-	library, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstdSpeed(z.Level)), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(z.Stream), zstd.WithZeroFrames(z.Stream), zstd.WithAllLitEntropyCompression(z.Literals))
+	library, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(z.Level)),
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(z.Stream), zstd.WithZeroFrames(z.Stream),
+		zstd.WithAllLitEntropyCompression(z.Literals))
 	return &zstdEncoders{library: library, pages: pagezstd.Encoder{Checksum: z.Stream}}, err
 }
 

@@ -31,9 +31,9 @@ var rooms = map[string]room{
 	"fault":                        {260, nil},
 	"png":                          {560, nil},
 	"sheet":                        {520, []string{"png"}},
-	"source/idx":                   {945, nil},
-	"internal/compressed":          {1580, []string{"internal/compressed/..."}}, // goal 1360
-	"internal/compressed/inflate":  {905, nil},
+	"source/idx":                   {940, nil},
+	"internal/compressed":          {1445, []string{"internal/compressed/..."}},
+	"internal/compressed/inflate":  {810, nil},
 	"internal/compressed/pagezstd": {640, nil},
 	"shell":                        {90, nil},
 	"internal/publish":             {2640, []string{"shell"}},                                      // goal 2000

@@ -1,5 +1,7 @@
 package inflate
 
+import "slices"
+
 // Sizes of the alphabets. Each fixed code has two more symbols, which take up codes but must not
 // occur.
 const (
@@ -63,21 +65,8 @@ func makeLengthEntries() (entries [lengthSymbols]entry) {
 }
 
 // fixedLengths returns the code lengths of 3.2.6.
-func fixedLengths() (literals [fixedLiteralSymbols]uint8, distances [fixedDistanceSymbols]uint8) {
-	for s := range literals {
-		switch {
-		case s < 144:
-			literals[s] = 8
-		case s < 256:
-			literals[s] = 9
-		case s < 280:
-			literals[s] = 7
-		default:
-			literals[s] = 8
-		}
-	}
-	for s := range distances {
-		distances[s] = 5
-	}
-	return literals, distances
+func fixedLengths() (literals, distances []uint8) {
+	literals = slices.Concat(slices.Repeat([]uint8{8}, 144), slices.Repeat([]uint8{9}, 112),
+		slices.Repeat([]uint8{7}, 24), slices.Repeat([]uint8{8}, 8))
+	return literals, slices.Repeat([]uint8{5}, fixedDistanceSymbols)
 }

@@ -30,7 +30,8 @@ func BenchmarkInflate(b *testing.B) {
 				p := make([]byte, 64<<10)
 				for b.Loop() {
 					r := d.open(bufio.NewReaderSize(bytes.NewReader(raw), 64<<10))
-					if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, r, p); err != nil || n != int64(len(data)) {
+					if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, r, p); err != nil ||
+						n != int64(len(data)) {
 						b.Fatal(n, err)
 					}
 				}

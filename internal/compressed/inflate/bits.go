@@ -15,6 +15,8 @@ type bitInput struct {
 
 	bits  uint64 // unused bits, the next one lowest; those from count on are zero
 	count uint
+
+	err error // of r, io.ErrUnexpectedEOF at its end; the bits that are read after it are zeros
 }
 
 // borrow makes the bytes in r's buffer available. giveBack must be called before anything else uses
@@ -34,45 +36,39 @@ func (b *bitInput) giveBack() {
 // used returns the number of bytes of which at least some bits were used.
 func (b *bitInput) used() int64 { return b.offset + int64(b.next) - int64(b.count/8) }
 
-// empty reports whether the next byte must first be read, which may block.
-func (b *bitInput) empty() bool { return b.next == len(b.in) }
-
-// fill reads until a byte can be taken.
-func (b *bitInput) fill() error {
-	if !b.empty() {
-		return nil
-	}
-	b.giveBack()
-	if _, err := b.r.Peek(1); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
+// fill reads until a byte can be taken, and reports whether there is one.
+func (b *bitInput) fill() bool {
+	if b.next == len(b.in) && b.err == nil {
+		b.giveBack()
+		if _, b.err = b.r.Peek(1); b.err == io.EOF {
+			b.err = io.ErrUnexpectedEOF
 		}
-		return err
+		b.borrow()
 	}
-	b.borrow()
-	return nil
+	return b.err == nil
 }
 
-func (b *bitInput) more() error {
-	if err := b.fill(); err != nil {
-		return err
+// more takes a byte, and reports whether there is one.
+func (b *bitInput) more() bool {
+	if !b.fill() {
+		return false
 	}
 	b.bits |= uint64(b.in[b.next]) << b.count
 	b.next++
 	b.count += 8
-	return nil
+	return true
 }
 
 // number reads n bits, at most 16, the lowest first.
-func (b *bitInput) number(n uint) (int, error) {
+func (b *bitInput) number(n uint) int {
 	for b.count < n {
-		if err := b.more(); err != nil {
-			return 0, err
+		if !b.more() {
+			return 0
 		}
 	}
 	v := b.bits & (1<<n - 1)
 	b.skip(n)
-	return int(v), nil
+	return int(v)
 }
 
 // skip drops n of the bits held.
@@ -81,11 +77,9 @@ func (b *bitInput) skip(n uint) {
 	b.count -= n
 }
 
-func (b *bitInput) alignToByte() { b.skip(b.count & 7) }
-
 // lookUp reads a code, without the extra bits after it. Missing bits count as zeros; an entry found
 // with them is valid only if its code ends before them.
-func (b *bitInput) lookUp(table []entry, firstBits uint) (entry, error) {
+func (b *bitInput) lookUp(table []entry, firstBits uint) entry {
 	for {
 		e := table[b.bits&(1<<firstBits-1)]
 		n := e.codeBits()
@@ -95,16 +89,13 @@ func (b *bitInput) lookUp(table []entry, firstBits uint) (entry, error) {
 		}
 		if n <= b.count {
 			b.skip(n)
-			return e, nil
+			return e
 		}
-		if err := b.more(); err != nil {
-			return 0, err
+		if !b.more() {
+			return special
 		}
 	}
 }
 
 // extra reads the extra bits of a length or distance and returns its value.
-func (b *bitInput) extra(e entry) (int, error) {
-	v, err := b.number(e.allBits() - e.codeBits())
-	return e.value() + v, err
-}
+func (b *bitInput) extra(e entry) int { return e.value() + b.number(e.allBits()-e.codeBits()) }

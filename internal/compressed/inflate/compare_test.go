@@ -74,14 +74,16 @@ func compareFlate(t *testing.T, raw []byte, got result) {
 	data, err := io.ReadAll(flate.NewReader(in))
 	if err != nil {
 		if got.err == nil || !bytes.HasPrefix(got.data, data) {
-			t.Errorf("found %d bytes and %v, expected at least flate's %d and %v", len(got.data), got.err, len(data), err)
+			t.Errorf("found %d bytes and %v, expected at least flate's %d and %v", len(got.data), got.err,
+				len(data), err)
 		}
 		checkError(t, raw, got.err)
 		return
 	}
 	rest, _ := io.Copy(io.Discard, in)
 	if got.err != nil || !bytes.Equal(got.data, data) || got.rest != int(rest) {
-		t.Errorf("found %d bytes, %d left, %v, expected as flate %d, %d", len(got.data), got.rest, got.err, len(data), rest)
+		t.Errorf("found %d bytes, %d left, %v, expected as flate %d, %d", len(got.data), got.rest, got.err,
+			len(data), rest)
 	}
 }
 

@@ -44,6 +44,6 @@
 //
 // Codes are looked up in tables of two levels (table.go). Far from the ends of the input buffer and
 // the window, symbols are decoded from a 64-bit buffer without checking either (fast.go); the other
-// symbols, and all errors, are decoded one at a time and bit by bit (decoder.go). Both use the same
+// symbols, and all errors, are decoded one at a time and bit by bit (reader.go). Both use the same
 // tables.
 package inflate

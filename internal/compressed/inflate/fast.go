@@ -27,9 +27,9 @@ const (
 // fast, symbol alone takes three times as long. Copying matches byte by byte costs a sixth more on
 // Fashion-MNIST and two fifths more on MNIST. A first level of 10 or 12 bits, one of 9 bits for
 // distances, and a window half or twice as large make no measurable difference.
-func (d *decoder) fast() {
+func (d *Reader) fast() {
 	in, literals, distances := d.in, &d.codes.literals, &d.codes.distances
-	out, written := d.out, d.written
+	out, written := d.window[:], d.written
 	bits, count, next := d.bits, d.count, d.next
 	if next > len(in)-fastInput {
 		return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
@@ -50,28 +51,39 @@ func handmade() []handmadeStream {
 		{"symbol 287", fixed().code(a + "11000111" + "00000" + endCode), "a", fault.Malformed},
 		{"distance symbol 30", fixed().code(a + "0000001" + "11110" + endCode), "a", fault.Malformed},
 		{"distance symbol 31", fixed().code(a + "0000001" + "11111" + endCode), "a", fault.Malformed},
-		{"length 258 as 284 and 31", fixed().code(a + "11000100" + "11111" + "00000" + endCode), string(bytes.Repeat([]byte("a"), 259)), nil},
-		{"length 258 as 285", fixed().code(a + "11000101" + "00000" + endCode), string(bytes.Repeat([]byte("a"), 259)), nil},
+		{"length 258 as 284 and 31", fixed().code(a + "11000100" + "11111" + "00000" + endCode),
+			strings.Repeat("a", 259), nil},
+		{"length 258 as 285", fixed().code(a + "11000101" + "00000" + endCode), strings.Repeat("a", 259), nil},
 
-		{"287 literal codes", new(bitWriter).number(5, 3).number(30, 5).number(0, 5).number(15, 4), "", fault.Malformed},
-		{"31 distance codes", new(bitWriter).number(5, 3).number(0, 5).number(30, 5).number(15, 4), "", fault.Malformed},
+		{"287 literal codes", new(bitWriter).number(5, 3).number(30, 5).number(0, 5).number(15, 4), "",
+			fault.Malformed},
+		{"31 distance codes", new(bitWriter).number(5, 3).number(0, 5).number(30, 5).number(15, 4), "",
+			fault.Malformed},
 		{"no code for code lengths", codeOfLengths(19, 0).number(0, 16), "", fault.Malformed},
 		{"incomplete code for code lengths", codeOfLengths(4, 3).number(0, 16), "", fault.Malformed},
 		{"code for code lengths has too many", codeOfLengths(4, 1).number(0, 16), "", fault.Malformed},
-		{"repetition before the first", codeOfLengths(4, 2).code("01").number(0, 16), "", fault.Malformed}, // 0, 16, 17, 18
-		{"repetition beyond the last", codeOfLengths(4, 2).code("11").number(127, 7).code("11").number(127, 7), "", fault.Malformed},
+		{"repetition before the first", codeOfLengths(4, 2).code("01").number(0, 16), "",
+			fault.Malformed}, // 0, 16, 17, 18
+		{"repetition beyond the last", codeOfLengths(4, 2).code("11").number(127, 7).code("11").number(127, 7),
+			"", fault.Malformed},
 
 		{"one literal code, no distances", dynamic(lengths(257, 256, 1), lengths(1)).code("0"), "", nil},
-		{"one literal code, the other pattern", dynamic(lengths(257, 256, 1), lengths(1)).code("1"), "", fault.Malformed},
+		{"one literal code, the other pattern", dynamic(lengths(257, 256, 1), lengths(1)).code("1"), "",
+			fault.Malformed},
 		{"one literal code of two bits", dynamic(lengths(257, 256, 2), lengths(1)).code("00"), "", fault.Malformed},
 		{"no literal codes", dynamic(lengths(257), lengths(1)).code("0"), "", fault.Malformed},
-		{"no end of block", dynamic(lengths(257, 'a', 1, 'b', 1), lengths(1)).code("01"), "abaaaa", io.ErrUnexpectedEOF}, // 4 bits are left,
+		{"no end of block", dynamic(lengths(257, 'a', 1, 'b', 1), lengths(1)).code("01"), "abaaaa",
+			io.ErrUnexpectedEOF}, // 4 bits are left,
 		{"incomplete literals", dynamic(lengths(257, 'a', 2, 256, 1), lengths(1)).code("0"), "", fault.Malformed},
 		{"too many literals", dynamic(lengths(257, 'a', 1, 'b', 1, 256, 1), lengths(1)).code("0"), "", fault.Malformed},
-		{"distances empty but used", dynamic(lengths(258, 'a', 2, 256, 2, 257, 1), lengths(1)).code("10" + "0" + "0"), "a", fault.Malformed},
-		{"one distance", dynamic(lengths(258, 'a', 2, 256, 2, 257, 1), lengths(1, 0, 1)).code("10" + "0" + "0" + "11"), "aaaa", nil},
-		{"one distance, the other pattern", dynamic(lengths(258, 'a', 2, 256, 2, 257, 1), lengths(1, 0, 1)).code("10" + "0" + "1" + "11"), "a", fault.Malformed},
-		{"incomplete distances", dynamic(lengths(257, 'a', 1, 256, 1), lengths(2, 0, 2, 1, 2)).code("01"), "", fault.Malformed},
+		{"distances empty but used", dynamic(lengths(258, 'a', 2, 256, 2, 257, 1),
+			lengths(1)).code("10" + "0" + "0"), "a", fault.Malformed},
+		{"one distance", dynamic(lengths(258, 'a', 2, 256, 2, 257, 1), lengths(1, 0, 1)).
+			code("10" + "0" + "0" + "11"), "aaaa", nil},
+		{"one distance, the other pattern", dynamic(lengths(258, 'a', 2, 256, 2, 257, 1), lengths(1, 0, 1)).
+			code("10" + "0" + "1" + "11"), "a", fault.Malformed},
+		{"incomplete distances", dynamic(lengths(257, 'a', 1, 256, 1), lengths(2, 0, 2, 1, 2)).code("01"), "",
+			fault.Malformed},
 		{"codes of 15 bits", longCodes(), "lmno", nil},
 	}
 }

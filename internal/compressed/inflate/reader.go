@@ -1,39 +1,67 @@
 package inflate
 
-import "bufio"
+import (
+	"bufio"
+	"io"
+
+	"github.com/idxport/idxport/fault"
+)
 
 const (
+	maxMatch    = 258
+	maxDistance = 32 << 10
+
 	// windowLimit is where decoding into the window stops until its data has been read. Moving a
 	// quarter of it to the start then costs little, and all of it stays in the second-level cache
 	// of a core.
 	windowLimit = 4 * maxDistance
 
-	windowSize = windowLimit + outputSlack
+	// outputSlack is the number of bytes that a round of the fast loop and a symbol after it may
+	// write.
+	outputSlack = fastOutput + maxMatch
 )
 
 // A Reader reads the data of one DEFLATE stream. Its memory, about 150 KiB, does not depend on the
 // stream.
 type Reader struct {
-	decoder
-	window [windowSize]byte // the decoder's out: at least the last 32 KiB of the data, if there is so much
-	read   int              // number of bytes of window that Read has returned
-	err    error
+	bitInput
+	state  state
+	final  bool   // the current block is the last one
+	left   int    // bytes left of a stored block
+	codes  *codes // of other blocks: fixedCodes or dynamic
+	failed error  // returned after the data in window
+
+	dynamic     codes
+	lengthTable [lengthTableSize]entry                  // for the code of the code lengths
+	lengths     [literalSymbols + distanceSymbols]uint8 // of both dynamic codes, by symbol
+
+	window  [windowLimit + outputSlack]byte // at least the last 32 KiB of the data, if there is so much
+	written int                             // bytes of window; distances can reach all of them
+	read    int                             // bytes of window that Read has returned
 }
+
+// A state is the part of a block that is decoded next.
+type state int
+
+const (
+	atHeader state = iota
+	inStored
+	inSymbols
+)
 
 // NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next
 // byte is the first one after the stream. Until then, in must not be used otherwise.
 func NewReader(in *bufio.Reader) *Reader {
-	z := new(Reader)
-	z.Reset(in)
-	return z
+	d := new(Reader)
+	d.Reset(in)
+	return d
 }
 
-// Reset makes z read the stream that begins at in's next byte, like a new Reader. It keeps z's
+// Reset makes d read the stream that begins at in's next byte, like a new Reader. It keeps d's
 // memory.
-func (z *Reader) Reset(in *bufio.Reader) {
-	z.start(in)
-	z.out, z.written = z.window[:], 0
-	z.read, z.err = 0, nil
+func (d *Reader) Reset(in *bufio.Reader) {
+	d.bitInput = bitInput{r: in}
+	d.state, d.failed, d.written, d.read = atHeader, nil, 0, 0
 }
 
 // Read reads up to len(p) bytes of data. It returns decoded data before it waits for more input, at
@@ -43,36 +71,110 @@ func (z *Reader) Reset(in *bufio.Reader) {
 //   - a malformed [fault.Error], at an offset in the stream, for data that is not a DEFLATE
 //     stream,
 //   - the input's own errors, unchanged.
-func (z *Reader) Read(p []byte) (int, error) {
+func (d *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for z.read == z.written {
-		if z.err != nil {
-			return 0, z.err
+	for d.read == d.written {
+		if d.failed != nil {
+			return 0, d.failed
 		}
-		z.decode()
+		d.decode()
 	}
-	n := copy(p, z.window[z.read:z.written])
-	z.read += n
+	n := copy(p, d.window[d.read:d.written])
+	d.read += n
 	return n, nil
 }
 
 // decode continues until the window is full, the stream ends, or there is data and the next step
-// might wait for input. All earlier data has been read.
-func (z *Reader) decode() {
-	if z.written > windowLimit {
-		z.slide()
+// might wait for input. All earlier data has been read. It makes room, but keeps as many bytes as a
+// distance can reach.
+func (d *Reader) decode() {
+	if d.written > windowLimit {
+		copy(d.window[:maxDistance], d.window[d.written-maxDistance:d.written])
+		d.written, d.read = maxDistance, maxDistance
 	}
-	z.borrow()
-	for z.err == nil && z.written <= windowLimit && (z.written == z.read || !z.empty()) {
-		z.err = z.step()
+	d.borrow()
+	for d.failed == nil && d.written <= windowLimit && (d.written == d.read || d.next < len(d.in)) {
+		d.failed = d.step()
 	}
-	z.giveBack()
+	d.giveBack()
 }
 
-// slide makes room, but keeps as many bytes as a distance can reach.
-func (z *Reader) slide() {
-	copy(z.window[:maxDistance], z.window[z.written-maxDistance:z.written])
-	z.written, z.read = maxDistance, maxDistance
+// step decodes a header, some bytes of a stored block, or at least one symbol. It returns io.EOF
+// after the last block.
+func (d *Reader) step() error {
+	switch d.state {
+	case inStored:
+		return d.stored()
+	case inSymbols:
+		d.fast()
+		return d.symbol()
+	}
+	return d.header()
+}
+
+// stored copies some bytes of a stored block.
+func (d *Reader) stored() error {
+	if d.left == 0 {
+		return d.endBlock()
+	}
+	if !d.fill() {
+		return d.err
+	}
+	n := copy(d.window[d.written:], d.in[d.next:][:min(d.left, len(d.in)-d.next)])
+	d.written += n
+	d.next += n
+	d.left -= n
+	return nil
+}
+
+// endBlock returns io.EOF after the last block.
+func (d *Reader) endBlock() error {
+	d.state = atHeader
+	if d.final {
+		return io.EOF
+	}
+	return nil
+}
+
+// corrupt returns an error at the offset after the last used byte, or that of the input if it has
+// failed, because the values that were read after that mean nothing.
+func (d *Reader) corrupt(problem string) error {
+	if d.err != nil {
+		return d.err
+	}
+	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: d.used(), Msg: problem}
+}
+
+// symbol decodes a literal, a match or the end of a block, and takes no more of the input than it
+// needs. It decodes what fast leaves, and reports all errors.
+func (d *Reader) symbol() error {
+	e := d.lookUp(d.codes.literals[:], literalBits)
+	switch {
+	case d.err != nil:
+		return d.err
+	case e&literal != 0:
+		d.window[d.written] = e.literal()
+		d.written++
+		return nil
+	case e&end != 0:
+		return d.endBlock()
+	case e&special != 0:
+		return d.corrupt("an invalid literal or length code")
+	}
+	length := d.extra(e)
+	e = d.lookUp(d.codes.distances[:], distanceBits)
+	if e&special != 0 {
+		return d.corrupt("an invalid distance code")
+	}
+	distance := d.extra(e)
+	if distance > d.written || d.err != nil {
+		return d.corrupt("a distance that leads before the start of the data")
+	}
+	for range length { // byte by byte, as the match may overlap itself
+		d.window[d.written] = d.window[d.written-distance]
+		d.written++
+	}
+	return nil
 }

@@ -32,7 +32,8 @@ func TestLevels(t *testing.T) {
 					raw := append(deflate(data, level, flush), "trailer"...)
 					got := compare(t, raw)
 					if got.err != nil || got.rest != len("trailer") || !bytes.Equal(got.data, data) {
-						t.Errorf("found %d bytes, %d left, %v, expected %d bytes, 7 left", len(got.data), got.rest, got.err, len(data))
+						t.Errorf("found %d bytes, %d left, %v, expected %d bytes, 7 left", len(got.data),
+							got.rest, got.err, len(data))
 					}
 				})
 			}
@@ -49,7 +50,8 @@ func TestSizesOfReads(t *testing.T) {
 		buffer, read := 16+random.IntN(300), 1+random.IntN(70_000)
 		got := decodeAll(t, bytes.NewReader(raw), buffer, read)
 		if got.err != nil || !bytes.Equal(got.data, data) {
-			t.Errorf("buffer %d, reads of %d: found %d bytes and %v, expected %d", buffer, read, len(got.data), got.err, len(data))
+			t.Errorf("buffer %d, reads of %d: found %d bytes and %v, expected %d", buffer, read, len(got.data),
+				got.err, len(data))
 		}
 	}
 }

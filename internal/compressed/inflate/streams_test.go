@@ -30,7 +30,8 @@ func contents() map[string][]byte {
 		fmt.Fprintf(&words, "record %d of %d, ", random.IntN(50), random.IntN(9))
 	}
 	return map[string][]byte{
-		"empty": {}, "byte": []byte("a"), "run": bytes.Repeat([]byte("a"), 200_000), "period 5": bytes.Repeat([]byte("abcde"), 30_000),
+		"empty": {}, "byte": []byte("a"), "run": bytes.Repeat([]byte("a"),
+			200_000), "period 5": bytes.Repeat([]byte("abcde"), 30_000),
 		"noise": noise, "skewed": skewed, "image": image, "words": words.Bytes(),
 		"small words": words.Bytes()[:300],
 	}

@@ -195,7 +195,8 @@ func (e *Encoder) appendSequences(dst []byte, offset int) []byte {
 		return dst
 	}
 	p := predefined()
-	e.other = appendSequenceBits(append(e.other[:0], modeRLE<<4, offsetCode), e.runs.sequences, &p.literals, &p.matches, offset)
+	e.other = append(e.other[:0], modeRLE<<4, offsetCode)
+	e.other = appendSequenceBits(e.other, e.runs.sequences, &p.literals, &p.matches, offset)
 	if len(e.other) < len(dst)-modes {
 		dst = append(dst[:modes], e.other...)
 	}

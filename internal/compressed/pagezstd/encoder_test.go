@@ -38,7 +38,9 @@ func check(t testing.TB, d *zstd.Decoder, e *Encoder, page []byte) []byte {
 			t.Fatalf("checksum %v: %d bytes were decoded to %d bytes: %v", e.Checksum, len(page), len(found), err)
 		}
 		var header zstd.Header
-		if err := header.Decode(rest); err != nil || !header.HasFCS || header.FrameContentSize != uint64(len(page)) || header.HasCheckSum != e.Checksum || header.WindowSize != maxBlock {
+		if err := header.Decode(rest); err != nil || !header.HasFCS ||
+			header.FrameContentSize != uint64(len(page)) ||
+			header.HasCheckSum != e.Checksum || header.WindowSize != maxBlock {
 			t.Errorf("found the header %+v of %d bytes (%v)", header, len(page), err)
 		}
 		frame = rest
@@ -105,7 +107,8 @@ func mixture(random *rand.Rand, size int) []byte {
 func TestMixtures(t *testing.T) {
 	t.Parallel()
 	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(2, 0))
-	for _, size := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, maxBlock - 1, maxBlock, maxBlock + 1, 2 * maxBlock, 1 << 23} {
+	for _, size := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257,
+		maxBlock - 1, maxBlock, maxBlock + 1, 2 * maxBlock, 1 << 23} {
 		check(t, d, e, mixture(random, size))
 		check(t, d, e, make([]byte, size))
 	}
@@ -131,7 +134,8 @@ func TestTables(t *testing.T) {
 	for i := range maxBlock {
 		noise[i], equal[i], regular[i] = byte(random.Uint32()), byte(i), byte(i/20)
 	}
-	blocks := [][]byte{noise, equal, regular, make([]byte, maxBlock), skewed(), skewed(), mixture(random, maxBlock), mixture(random, maxBlock)}
+	blocks := [][]byte{noise, equal, regular, make([]byte, maxBlock), skewed(), skewed(), mixture(random,
+		maxBlock), mixture(random, maxBlock)}
 	for range 200 {
 		var page []byte
 		for range 1 + random.IntN(6) {
@@ -205,7 +209,8 @@ func TestSmallerThanTheLibrary(t *testing.T) {
 	page := images(t)
 	library := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false)))(t)
 	defer library.Close()
-	if found, most := len(check(t, newDecoder(t), new(Encoder), page)), len(library.EncodeAll(page, nil))*96/100; found > most {
+	if found, most := len(check(t, newDecoder(t), new(Encoder), page)), len(library.EncodeAll(page,
+		nil))*96/100; found > most {
 		t.Errorf("found a frame of %d bytes, expected at most %d, 4 %% less than the library's", found, most)
 	}
 }
@@ -237,7 +242,8 @@ func TestSplit(t *testing.T) {
 		var s splitter
 		s.split(p)
 		if !bytes.Equal(s.literals, literals) || len(s.sequences) != len(sequences) {
-			t.Fatalf("%d bytes: found %d literals and %d sequences, expected %d and %d", len(p), len(s.literals), len(s.sequences), len(literals), len(sequences))
+			t.Fatalf("%d bytes: found %d literals and %d sequences, expected %d and %d", len(p),
+				len(s.literals), len(s.sequences), len(literals), len(sequences))
 		}
 		for i := range sequences {
 			if s.sequences[i] != sequences[i] {
@@ -264,7 +270,8 @@ func FuzzAppend(f *testing.F) {
 
 func BenchmarkAppend(b *testing.B) {
 	page := images(b)
-	library := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false)))(b)
+	library := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false)))(b)
 	for name, encode := range map[string]func(dst, page []byte) []byte{
 		"pages":   new(Encoder).Append,
 		"library": func(dst, page []byte) []byte { return library.EncodeAll(page, dst) },

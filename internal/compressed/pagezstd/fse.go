@@ -2,6 +2,7 @@ package pagezstd
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -96,7 +97,7 @@ func (t *table) fit(dst []byte, counts *[64]uint32, n int) (_ []byte, mode byte)
 		}
 		left -= int(t.shares[code])
 	}
-	for left != 0 { // rounding has left states, or has taken too many: the most frequent code gets or gives one
+	for left != 0 { // rounding left or overdrew states: the most frequent code gets or gives one
 		frequent := 0
 		for code, share := range t.shares {
 			if share > t.shares[frequent] {
@@ -160,10 +161,12 @@ type pair struct{ literals, matches table }
 var predefined = sync.OnceValue(func() *pair {
 	var p pair
 	p.literals.log = 6
-	copy(p.literals.shares[:], []int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1})
+	copy(p.literals.shares[:], []int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1,
+		2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1})
 	p.literals.build()
 	p.matches.log = 6
-	copy(p.matches.shares[:], []int16{1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1})
+	copy(p.matches.shares[:], append(append([]int16{1, 4, 3, 2, 2, 2, 2, 2, 2}, slices.Repeat([]int16{1}, 37)...),
+		-1, -1, -1, -1, -1, -1, -1))
 	p.matches.build()
 	return &p
 })
