@@ -2,21 +2,22 @@ package csv
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	stdcsv "encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -162,63 +163,16 @@ func referenceFloat(src []byte) string {
 	return text
 }
 
-// convert writes a whole table in batches of batchRows rows, encoded by the given number of
-// goroutines. A batch's buffers are overwritten after its step.
-func convert(t *testing.T, s *schema.Schema, columns [][]byte, o Options, batchRows, workers int) string {
-	t.Helper()
-	var out bytes.Buffer
-	k := must.Get(New(&out, s, o))(t)
-	runSink(t, k, s, columns, batchRows, workers)
-	return out.String()
+// with returns a function that opens sinks with the options o.
+func with(o Options) layouttest.Open {
+	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
 }
 
-// runSink drives k as the pipeline does.
-func runSink(t *testing.T, k *Sink, s *schema.Schema, columns [][]byte, batchRows, workers int) {
+// convert writes a whole table in batches of batchRows rows.
+func convert(t *testing.T, s *schema.Schema, columns [][]byte, open layouttest.Open, batchRows int) string {
 	t.Helper()
-	batches := cut(s, columns, batchRows)
-	steps := make([]chan func() error, len(batches))
-	for i := range steps {
-		steps[i] = make(chan func() error, 1)
-	}
-	var encoders sync.WaitGroup
-	for worker := range workers {
-		encoders.Go(func() {
-			for i := worker; i < len(batches); i += workers {
-				step, err := k.Encode(context.Background(), batches[i])
-				if err != nil {
-					t.Error(err)
-					step = func() error { return err }
-				}
-				steps[i] <- step
-			}
-		})
-	}
-	for i, b := range batches {
-		if err := (<-steps[i])(); err != nil {
-			t.Error(err)
-		}
-		for _, column := range b.Columns {
-			for j := range column {
-				column[j] = 0xA5
-			}
-		}
-	}
-	encoders.Wait()
-	must.Do(t, k.Close())
-}
-
-// cut splits columns into batches with buffers of their own.
-func cut(s *schema.Schema, columns [][]byte, batchRows int) []schema.Batch {
-	var batches []schema.Batch
-	for first := 0; first < int(s.Rows); first += batchRows {
-		b := schema.Batch{First: int64(first), Rows: min(batchRows, int(s.Rows)-first)}
-		for i, c := range s.Columns {
-			size := c.RecordSize()
-			b.Columns = append(b.Columns, bytes.Clone(columns[i][first*size:(first+b.Rows)*size]))
-		}
-		batches = append(batches, b)
-	}
-	return batches
+	table := layouttest.Table{Columns: s.Columns, Rows: int(s.Rows), Data: columns}
+	return string(table.Write(t, open, s, batchRows))
 }
 
 // randomTable returns a table of random bits, with many zeros.

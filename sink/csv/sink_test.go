@@ -63,19 +63,20 @@ func checkTable(t *testing.T, style string, columns []source.Column) {
 	for _, columns := range [][]source.Column{columns, columns[:max(1, len(columns)-1)]} {
 		empty, _ := randomTable(0, columns...)
 		none := make([][]byte, len(columns))
-		if got, want := convert(t, empty, none, o, 1, 1), reference(t, empty, none, o); got != want {
+		if got, want := convert(t, empty, none, with(o), 1), reference(t, empty, none, o); got != want {
 			t.Errorf("no rows: %s", difference(got, want))
 		}
 		s, data := randomTable(17, columns...)
 		want := reference(t, s, data, o)
-		if got := convert(t, s, data, o, 5, 3); got != want {
+		if got := convert(t, s, data, with(o), 5); got != want {
 			t.Error(difference(got, want))
 		}
-		var out bytes.Buffer
-		k := must.Get(New(&out, s, o))(t)
-		k.pieceCap = 70 + slack // cuts records anywhere and leaves pieces to the steps
-		runSink(t, k, s, data, 6, 2)
-		if got := out.String(); got != want {
+		small := func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
+			k, err := New(w, s, o)
+			k.pieceCap = 70 + slack // cuts records anywhere and leaves pieces to the steps
+			return k, err
+		}
+		if got := convert(t, s, data, small, 6); got != want {
 			t.Errorf("in small pieces: %s", difference(got, want))
 		}
 	}
@@ -126,13 +127,13 @@ func TestHeaderNames(t *testing.T) {
 		{strings.Repeat("x", headerPiece), strings.Repeat("x", headerPiece) + "\n"}, // a piece ends with the last name
 	} {
 		s, _ := randomTable(0, column(test.name, idx.Uint8))
-		if got := convert(t, s, make([][]byte, 1), Options{}, 1, 1); got != test.want {
+		if got := convert(t, s, make([][]byte, 1), with(Options{}), 1); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.name, got, test.want)
 		}
 	}
 	s, data := randomTable(0, column("label", idx.Uint8), column("image", idx.Uint8, 100_000)) // several pieces
 	want := strings.Join(referenceHeader(s, []int{0, 1}, ""), ",") + "\n"
-	if got := convert(t, s, data, Options{}, 1, 1); got != want {
+	if got := convert(t, s, data, with(Options{}), 1); got != want {
 		t.Error(difference(got, want))
 	}
 }
@@ -179,11 +180,10 @@ func TestBatchSize(t *testing.T) {
 	for i := range data {
 		data[i] = slices.Repeat([]byte{255}, len(data[i])) // has the longest text
 	}
-	var out bytes.Buffer
-	k := must.Get(New(&out, s, Options{Style: "pjreddie"}))(t)
-	runSink(t, k, s, data, 300, 1)
-	if got := k.BatchSize(300); got != int64(out.Len()) {
-		t.Errorf("BatchSize is %d, the text has %d bytes", got, out.Len())
+	o := Options{Style: "pjreddie"}
+	text := convert(t, s, data, with(o), 300)
+	if got := must.Get(New(io.Discard, s, o))(t).BatchSize(300); got != int64(len(text)) {
+		t.Errorf("BatchSize is %d, the text has %d bytes", got, len(text))
 	}
 }
 
@@ -220,7 +220,7 @@ func TestGoldenFiles(t *testing.T) {
 			t.Parallel()
 			want := must.Get(os.ReadFile(filepath.Join("testdata", test.golden)))(t)
 			for _, batchRows := range []int{1, 2, 5} {
-				if got := convert(t, test.schema, test.columns, test.options, batchRows, 1); got != string(want) {
+				if got := convert(t, test.schema, test.columns, with(test.options), batchRows); got != string(want) {
 					t.Errorf("batches of %d rows: got\n%s\nwant\n%s", batchRows, got, want)
 				}
 			}
@@ -335,7 +335,7 @@ func TestEveryWriteFails(t *testing.T) {
 			return len(p), nil
 		}), s, Options{}))(t)
 		k.pieceCap = 70 + slack
-		step := must.Get(k.Encode(t.Context(), cut(s, data, 20)[0]))(t)
+		step := must.Get(k.Encode(t.Context(), schema.Batch{Rows: 20, Columns: data}))(t)
 		err := step()
 		if calls < failing {
 			if failing < 2*maxReady {
@@ -365,7 +365,7 @@ func TestContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, test.options) }, test.tables...)
+			sinktest.RunWriter(t, with(test.options), test.tables...)
 		})
 	}
 }

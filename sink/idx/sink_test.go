@@ -19,6 +19,7 @@ import (
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sinktest"
 )
@@ -46,37 +47,13 @@ func sample(c source.Column, rows int) (data, file []byte) {
 	return data, file
 }
 
-// convert writes data, rows records of the only column, in batches of batchRows. All batches are
-// encoded before the first step, and each buffer is overwritten after its step.
+// convert writes data, rows records of the only column, in batches of batchRows.
 func convert(t *testing.T, c source.Column, data []byte, rows, batchRows int, codec compressed.Codec) []byte {
 	t.Helper()
-	var out bytes.Buffer
-	k, err := New(&out, &schema.Schema{Columns: []source.Column{c}, Rows: int64(rows)}, Options{Compression: codec})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var steps []func() error
-	for first := 0; first < rows; first += batchRows {
-		n := min(batchRows, rows-first)
-		column := bytes.Clone(data[first*c.RecordSize() : (first+n)*c.RecordSize()])
-		original := bytes.Clone(column)
-		step, err := k.Encode(context.Background(), schema.Batch{First: int64(first), Rows: n, Columns: [][]byte{column}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(column, original) {
-			t.Error("Encode changed the batch")
-		}
-		steps = append(steps, func() error {
-			defer func() { copy(column, bytes.Repeat([]byte{0xA5}, len(column))) }()
-			return step()
-		})
-	}
-	for _, step := range steps {
-		must.Do(t, step())
-	}
-	must.Do(t, k.Close())
-	return out.Bytes()
+	table := layouttest.Table{Columns: []source.Column{c}, Rows: rows, Data: [][]byte{data}}
+	return table.Write(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
+		return New(w, s, Options{Compression: codec})
+	}, table.Schema(), batchRows)
 }
 
 func TestEveryTypeAndRank(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,38 +74,6 @@ func TestMetadataCSV(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestMetadataOrder checks that lines are in row order although batches are encoded in another
-// order.
-func TestMetadataOrder(t *testing.T) {
-	t.Parallel()
-	folder, finish := newFolder(t)
-	k := must.Get(png.New(folder, describe(30, images(idx.Uint8, 1, 1)), png.Options{MetadataCSV: true}))(t)
-	var steps []func() error
-	for _, first := range []int64{20, 0, 10} {
-		step, err := k.Encode(context.Background(), schema.Batch{First: first, Rows: 10, Columns: [][]byte{sequence(10)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps = append(steps, step)
-	}
-	for _, i := range []int{1, 2, 0} {
-		must.Do(t, steps[i]())
-	}
-	must.Do(t, k.Close())
-	lines := strings.Split(string(finish()["metadata.csv"]), "\n")
-	want := []string{"file_name"}
-	for row := range 30 {
-		name := strconv.Itoa(row) + ".png"
-		if row < 10 {
-			name = "0" + name
-		}
-		want = append(want, name)
-	}
-	if want = append(want, ""); !slices.Equal(lines, want) {
-		t.Errorf("found the lines %q, expected %q", lines, want)
 	}
 }
 

@@ -97,17 +97,6 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestChannelsFirst reads images with the channels first, which files have with the channels last.
-func TestChannelsFirst(t *testing.T) {
-	t.Parallel()
-	written := layouttest.Random(20, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 5, 7}})
-	file := encode(t, written, sinkarrow.Options{Layout: "huggingface", Channels: "first"}, 20)
-	for _, open := range ways(t, file) {
-		table := must.Get(open(source.ReadOptions{}))(t)
-		compare(t, table, written, 7)
-	}
-}
-
 // TestColumnsLayout reads the layout columns: a single tensor is named image, as its elements are
 // named pixel.
 func TestColumnsLayout(t *testing.T) {

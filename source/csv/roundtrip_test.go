@@ -20,37 +20,6 @@ const (
 	fashionLabels = "label=testdata/fashion-mnist/t10k-labels-idx1-ubyte.gz"
 )
 
-// find returns the column of t with that name, and its data.
-func find(t *testing.T, columns []source.Column, data [][]byte, name string) (source.Column, []byte) {
-	t.Helper()
-	for i, c := range columns {
-		if c.Name == name {
-			return c, data[i]
-		}
-	}
-	t.Fatalf("no column %s among %v", name, columns)
-	return source.Column{}, nil
-}
-
-// expectSame compares what was read with the IDX files that the text was made from.
-func expectSame(t *testing.T, got *Table, data [][]byte, files ...string) {
-	t.Helper()
-	original := openIDX(t, files...)
-	want := must.Get(sourcetest.ReadAll(original, 100))(t)
-	if len(got.Columns()) != len(want) {
-		t.Errorf("found %d columns, expected %d", len(got.Columns()), len(want))
-	}
-	for i, c := range original.Columns() {
-		found, values := find(t, got.Columns(), data, c.Name)
-		if found.DType != c.DType || fmt.Sprint(found.Shape) != fmt.Sprint(c.Shape) {
-			t.Errorf("%s is %v %v, expected %v %v", c.Name, found.DType, found.Shape, c.DType, c.Shape)
-		}
-		if !bytes.Equal(values, want[i]) {
-			t.Errorf("%s has other values", c.Name)
-		}
-	}
-}
-
 func TestEveryStyleComesBack(t *testing.T) {
 	t.Parallel()
 	for _, style := range sinkcsv.Styles() {
@@ -64,7 +33,7 @@ func TestEveryStyleComesBack(t *testing.T) {
 				if style.Name == "matrix" {
 					files = files[:1]
 				}
-				text := written(t, openIDX(t, files...), sinkcsv.Options{Style: style.Name, Comma: comma})
+				text := written(t, sourcetest.OpenIDX(t, files...), sinkcsv.Options{Style: style.Name, Comma: comma})
 				for name, text := range map[string]string{
 					"as written": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"), "no end": strings.TrimSuffix(text, "\n"),
 					"byte order mark": "\xef\xbb\xbf" + text, "empty lines at the end": text + "\n\r\n",
@@ -73,7 +42,7 @@ func TestEveryStyleComesBack(t *testing.T) {
 					if err != nil {
 						t.Fatal(name, err)
 					}
-					expectSame(t, got, data, files...)
+					sourcetest.Same(t, got.Columns(), data, files...)
 				}
 			})
 		}
@@ -87,18 +56,18 @@ func TestEveryTypeComesBack(t *testing.T) {
 			t.Run(d.String()+"/"+shape, func(t *testing.T) {
 				t.Parallel()
 				file := "image=testdata/tiny/" + d.String() + "-" + shape + ".idx"
-				original := openIDX(t, file)
+				original := sourcetest.OpenIDX(t, file)
 				text := written(t, original, sinkcsv.Options{Style: "kaggle"})
 				got, data, err := parse(text, source.ReadOptions{DType: d, Shape: original.Columns()[0].Shape})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if d.Float() { // NaN has no payload in text
-					want := must.Get(sourcetest.ReadAll(openIDX(t, file), 100))(t)
+					want := must.Get(sourcetest.ReadAll(sourcetest.OpenIDX(t, file), 100))(t)
 					expectSameFloats(t, d, data[0], want[0])
 					return
 				}
-				expectSame(t, got, data, file)
+				sourcetest.Same(t, got.Columns(), data, file)
 			})
 		}
 	}

@@ -269,20 +269,6 @@ func parse(text string, o source.ReadOptions) (*Table, [][]byte, error) {
 	return t, data, err
 }
 
-// openIDX joins the IDX files of testdata, given as name=path.
-func openIDX(t testing.TB, files ...string) source.Table {
-	t.Helper()
-	var parts []source.Table
-	for _, f := range files {
-		name, path, _ := strings.Cut(f, "=")
-		part := must.Get(source.OpenIDX("../../"+path, source.Options{Name: name}))(t)
-		parts = append(parts, part)
-	}
-	all := must.Get(source.Join(false, parts...))(t)
-	t.Cleanup(func() { all.Close() })
-	return all
-}
-
 // written returns table as sink/csv writes it.
 func written(t testing.TB, table source.Table, o sinkcsv.Options) string {
 	t.Helper()

@@ -2,7 +2,6 @@ package flat
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -193,38 +192,5 @@ func TestGroupAlone(t *testing.T) {
 	fields, bad := Group([]string{"t1", "t2", "t4", "p1", "p0"}, 5, func(i int) bool { return i < 3 })
 	if bad != nil || len(fields) != 4 || described(fields[3]) != "p[2]2?" {
 		t.Errorf("found %v and %v", fields, bad)
-	}
-}
-
-// TestGroupPermuted: the order of the names affects only the order of the fields.
-func TestGroupPermuted(t *testing.T) {
-	t.Parallel()
-	names := slices.Concat([]string{"label", "hsf"}, numbered("pixel", 0, 120), grid("a_", 7, 13), padded("z", 3, 1, 30), numbered("q1", 0, 15), []string{"t8", "t9", "t10"})
-	elements := func(names []string) (list []string) {
-		fields, bad := Group(names, len(names), nil)
-		if bad != nil {
-			t.Fatal(bad)
-		}
-		for _, f := range fields {
-			text := described(f)
-			for _, c := range f.Columns {
-				text += " " + names[c]
-			}
-			list = append(list, text)
-		}
-		slices.Sort(list)
-		return list
-	}
-	want := elements(names)
-	if len(want) != 9 {
-		t.Fatalf("found %d fields, expected 9", len(want))
-	}
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		mixed := slices.Clone(names)
-		r.Shuffle(len(mixed), func(i, k int) { mixed[i], mixed[k] = mixed[k], mixed[i] })
-		if got := elements(mixed); !slices.Equal(got, want) {
-			t.Fatalf("seed %d: found %q\nexpected %q", seed, got, want)
-		}
 	}
 }

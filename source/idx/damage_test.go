@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"strings"
@@ -112,18 +114,26 @@ func TestTrailingBytes(t *testing.T) {
 	}
 }
 
-// A failure of the input must not be reported as bad data, wherever it happens.
+// A failure of the input must not be reported as bad data, wherever it happens, nor taken for the
+// end if it wraps io.EOF, nor accepted by a salvage.
 func TestReaderPassesErrorsOfTheReader(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("disk on fire")
 	file := images(t, 3, 3)
+	broken := errors.New("disk on fire")
 	for at := range len(file) + 1 {
-		rd, err := NewReader(&failing{data: file[:at], err: broken}, Options{})
-		if err == nil {
-			_, _, err = drain(rd, 1)
-		}
-		if !errors.Is(err, broken) || errors.As(err, new(*fault.Error)) {
-			t.Errorf("after %d bytes: found %v, expected the reader's error", at, err)
+		for _, cause := range []error{broken, fmt.Errorf("connection lost: %w", io.EOF)} {
+			for _, salvage := range []bool{false, true} {
+				rd, err := NewReader(&failing{data: file[:at], err: cause}, Options{Salvage: salvage})
+				if err == nil {
+					p := make([]byte, 6)
+					for err == nil {
+						_, err = rd.ReadRecords(p, 1)
+					}
+				}
+				if err != cause {
+					t.Errorf("after %d bytes, salvage %v: found %v, expected the reader's error", at, salvage, err)
+				}
+			}
 		}
 	}
 	rd, err := NewReader(iotest.TimeoutReader(bytes.NewReader(file)), Options{})

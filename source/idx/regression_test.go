@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -84,39 +83,6 @@ func (o *once) Read([]byte) (int, error) {
 	err := o.err
 	o.err = io.EOF
 	return 0, err
-}
-
-// An error that wraps io.EOF is a failure, not the end.
-func TestWrappedEOFIsNotTheEnd(t *testing.T) {
-	t.Parallel()
-	broken := fmt.Errorf("connection lost: %w", io.EOF)
-	file := images(t, 4, 4)
-	for at := range len(file) + 1 {
-		rd, err := NewReader(&failing{data: file[:at], err: broken}, Options{})
-		if err == nil {
-			p := make([]byte, 6)
-			for err == nil {
-				_, err = rd.ReadRecords(p, 1)
-			}
-		}
-		if err != broken {
-			t.Errorf("after %d bytes: found %v, expected the reader's error", at, err)
-		}
-	}
-}
-
-func TestSkipMustNotHideTruncation(t *testing.T) {
-	t.Parallel()
-	file := images(t, 10, 4)
-	rd, err := NewReader(bytes.NewReader(file), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = rd.Skip(10)
-	if err == nil {
-		_, _, err = drain(rd, 1)
-	}
-	checkFault(t, err, fault.Truncated, int64(len(file)), "", "")
 }
 
 func TestSkipRefuses(t *testing.T) {

@@ -189,16 +189,6 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 	}
 }
 
-// A salvage accepts damaged data, but not failures of the input.
-func TestSalvagePassesErrorsOfTheReader(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("disk on fire")
-	rd := must.Get(NewReader(&failing{data: images(t, 9, 4), err: broken}, Options{Salvage: true}))(t)
-	if _, records, err := drain(rd, 1); !errors.Is(err, broken) || records != 4 {
-		t.Errorf("found %d records, %v, expected 4 and the reader's error", records, err)
-	}
-}
-
 // A file that shrinks after its size was read is an error even for a salvage, which has already
 // returned the number of records.
 func TestSalvageOfAShrinkingFile(t *testing.T) {

@@ -119,6 +119,13 @@ func TestSkipErrors(t *testing.T) {
 	}
 	rd = must.Get(NewReader(onlyReader{bytes.NewReader(file[:33])}, Options{}))(t)
 	checkFault(t, rd.Skip(5), fault.Truncated, 33, "", "")
+	short := images(t, 10, 4) // beyond which a seek would lead
+	rd = must.Get(NewReader(bytes.NewReader(short), Options{}))(t)
+	err := rd.Skip(10)
+	if err == nil {
+		_, _, err = drain(rd, 1)
+	}
+	checkFault(t, err, fault.Truncated, int64(len(short)), "", "")
 }
 
 func TestSkipEmptyRecords(t *testing.T) {

@@ -2,7 +2,6 @@ package idx
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -69,23 +68,5 @@ func TestSwapBytesOfKnownNumbers(t *testing.T) {
 		if string(dst) != test.out {
 			t.Errorf("%s: found % x, expected % x", name, dst, test.out)
 		}
-	}
-}
-
-func BenchmarkSwapBytes(b *testing.B) {
-	data := make([]byte, 1<<20)
-	for _, size := range []int{2, 4, 8} {
-		b.Run(fmt.Sprintf("size %d", size), func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				SwapBytes(data, data, size)
-			}
-		})
-		b.Run(fmt.Sprintf("size %d, reference", size), func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				swapped(data, size)
-			}
-		})
 	}
 }

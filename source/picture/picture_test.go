@@ -237,29 +237,6 @@ func withLines(color byte, width, height uint32, lines []byte) []byte {
 	return file
 }
 
-func BenchmarkAppend(b *testing.B) {
-	lines := make([]byte, 28*29) // like those of a digit: half background
-	for i := range lines {
-		if i%29 > 8 && i%29 < 20 {
-			lines[i] = byte(i * 7919 >> 3)
-		}
-	}
-	file := withLines(grey, 28, 28, lines)
-	f := Format{Width: 28, Height: 28, Channels: 1, Depth: 8}
-	dst := make([]byte, 0, 784)
-	for name, run := range map[string]func() error{
-		"plain":     func() error { _, err := f.Append(dst, file); return err },
-		"image/png": func() error { _, err := f.appendAny(dst, file); return err },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				must.Do(b, run())
-			}
-		})
-	}
-}
-
 func FuzzAppend(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.png")
 	if err != nil || len(files) == 0 {
