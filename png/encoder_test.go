@@ -193,8 +193,7 @@ func TestAppendPanicsOnWrongLength(t *testing.T) {
 
 func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	t.Helper()
-	e := must.Get(png.NewEncoder(width, height, k.channels, k.bitDepth))(t)
-	return e
+	return must.Get(png.NewEncoder(width, height, k.channels, k.bitDepth))(t)
 }
 
 // checkFile checks the structure of a file, and its pixels with image/png.

@@ -201,6 +201,5 @@ func column(name string, d idx.DType, shape ...int) source.Column {
 // bytesOf returns values as little-endian bytes.
 func bytesOf(t *testing.T, values any) []byte {
 	t.Helper()
-	b := must.Get(binary.Append(nil, binary.LittleEndian, values))(t)
-	return b
+	return must.Get(binary.Append(nil, binary.LittleEndian, values))(t)
 }

@@ -63,8 +63,7 @@ func TestHeaders(t *testing.T) {
 // encode returns a step of k for one batch.
 func encode(t *testing.T, k sink.Sink, rows int, columns ...[]byte) func() error {
 	t.Helper()
-	step := must.Get(k.Encode(context.Background(), schema.Batch{Rows: rows, Columns: columns}))(t)
-	return step
+	return must.Get(k.Encode(context.Background(), schema.Batch{Rows: rows, Columns: columns}))(t)
 }
 
 // TestBatchesAreWrittenAsTheyAre checks that the sink writes the selected column of several,

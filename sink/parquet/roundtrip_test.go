@@ -236,8 +236,7 @@ func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
 // open reads the footer and the indexes with parquet-go.
 func open(tb testing.TB, file []byte) *pq.File {
 	tb.Helper()
-	f := must.Get(pq.OpenFile(bytes.NewReader(file), int64(len(file))))(tb)
-	return f
+	return must.Get(pq.OpenFile(bytes.NewReader(file), int64(len(file))))(tb)
 }
 
 // leafData is what parquet-go reads of a leaf: the level entries, and the values as little-endian

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
@@ -179,55 +178,4 @@ func TestOpenFiles(t *testing.T) {
 			t.Errorf("%s: found %v, expected %q", other, err, want)
 		}
 	}
-}
-
-// TestConcurrent decodes several batches at once, which share record batches or have rows of
-// several.
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"list", "binary", "columns", "huggingface"} {
-		written := layouttest.Random(400, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{5, 6}}, source.Column{Name: "label", DType: idx.Uint8})
-		for _, codec := range sinkarrow.Codecs() {
-			for _, batch := range []int{400, 40, 7} {
-				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: codec}, batch)
-				for way, open := range ways(t, file) {
-					table := must.Get(open(source.ReadOptions{DType: idx.Uint8}))(t)
-					decodeTogether(t, table, written, name+" "+codec+" "+way)
-				}
-			}
-		}
-	}
-}
-
-// decodeTogether reads t in batches of 40 rows and decodes four at once.
-func decodeTogether(t *testing.T, table source.Table, want layouttest.Table, name string) {
-	t.Helper()
-	slots := make(chan *source.Raw, 4)
-	for range cap(slots) {
-		slots <- &source.Raw{Cap: 40}
-	}
-	var group sync.WaitGroup
-	for {
-		b := <-slots
-		if err := table.Read(context.Background(), b); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		group.Go(func() {
-			if err := table.Decode(b); err != nil {
-				t.Error(err)
-			}
-			for i, c := range want.Columns {
-				size := c.RecordSize()
-				if at := int(b.First) * size; !bytes.Equal(b.Columns[i], want.Data[i][at:at+b.Rows*size]) {
-					t.Errorf("%s: column %s: found other values from row %d on", name, c.Name, b.First)
-				}
-				clear(b.Columns[i])
-			}
-			slots <- b
-		})
-	}
-	group.Wait()
-	must.Do(t, table.Close())
 }

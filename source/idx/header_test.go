@@ -133,6 +133,7 @@ func TestReshape(t *testing.T) {
 		"negative":            {[]int64{10}, []int{-2, 5}, nil},
 		"2^31-1 beside zero":  {[]int64{0}, []int{0, math.MaxInt32}, []int{0, math.MaxInt32}},
 		"2^63-1 beside zero":  {[]int64{0}, []int{0, math.MaxInt}, nil},
+		"large beside zero":   {[]int64{0}, []int{0, math.MaxInt32, math.MaxInt32, math.MaxInt32}, nil},
 		"nothing":             {[]int64{10}, []int{}, nil},
 	}
 	if math.MaxInt < math.MaxUint32 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -89,30 +88,32 @@ func TestReaderLittleEndian(t *testing.T) {
 	}
 }
 
+// A salvage must not mistake the header's count for the number of reshaped records.
 func TestReaderReshape(t *testing.T) {
 	t.Parallel()
-	all := values(t, Int16, 24)
-	file := encode(t, binary.BigEndian, Int16, []int{4, 6}, all)
-	tests := map[string]struct {
-		to, want []int
+	for name, test := range map[string]struct {
+		dims, to, want []int
 	}{
-		"open count":  {[]int{-1, 2, 3}, []int{4, 2, 3}},
-		"open inside": {[]int{2, -1}, []int{2, 12}},
-		"closed":      {[]int{24}, []int{24}},
-	}
-	for name, test := range tests {
-		for _, size := range []int64{0, int64(len(file))} {
-			t.Run(fmt.Sprintf("%s, size %d", name, size), func(t *testing.T) {
-				t.Parallel()
-				rd := must.Get(NewReader(bytes.NewReader(file), Options{Reshape: test.to, Size: size}))(t)
-				data, records, err := drain(rd, 3)
-				if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) {
-					t.Errorf("found %d records, %v", records, err)
-				}
-				if display.Shape(rd.Header().Dims) != display.Shape(test.want) || !slices.Equal(rd.Stored().Dims, []int64{4, 6}) {
-					t.Errorf("found %v, stored %v, expected %v", rd.Header(), rd.Stored(), test.want)
-				}
-			})
+		"open count":      {[]int{4, 6}, []int{-1, 2, 3}, []int{4, 2, 3}},
+		"open inside":     {[]int{4, 6}, []int{2, -1}, []int{2, 12}},
+		"closed":          {[]int{4, 6}, []int{24}, []int{24}},
+		"larger records":  {[]int{24}, []int{-1, 6}, []int{4, 6}},
+		"smaller records": {[]int{2, 2, 6}, []int{-1, 6}, []int{4, 6}},
+		"scalars":         {[]int{4, 6}, []int{-1}, []int{24}},
+	} {
+		all := values(t, Int16, 24)
+		file := encode(t, binary.BigEndian, Int16, test.dims, all)
+		for _, o := range []Options{{}, {Size: int64(len(file))}, {Salvage: true}, {Salvage: true, Size: int64(len(file))}} {
+			o.Reshape = test.to
+			rd := must.Get(NewReader(bytes.NewReader(file), o))(t)
+			data, records, err := drain(rd, 3)
+			if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) || len(rd.Notes()) > 0 {
+				t.Errorf("%s, %+v: found %d records, %v, notes %q", name, o, records, err, rd.Notes())
+			}
+			found, stored := display.Shape(rd.Header().Dims), display.Shape(rd.Stored().Dims)
+			if found != display.Shape(test.want) || stored != display.Shape(test.dims) {
+				t.Errorf("%s, %+v: found %v, stored %v, expected %v", name, o, found, stored, test.want)
+			}
 		}
 	}
 }

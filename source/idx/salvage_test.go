@@ -30,6 +30,10 @@ var salvages = map[string]struct {
 	"counts bytes":         {func(t *testing.T) []byte { return images(t, 24, 4) }, 4, "counts bytes", "counts bytes"},
 	"count is 0":           {func(t *testing.T) []byte { return images(t, 0, 4) }, 4, "never filled in", "never filled in"},
 	"count is 0, cut":      {func(t *testing.T) []byte { return append(images(t, 0, 4), 9) }, 4, "never filled in", "never filled in"},
+	"a byte more":          {func(t *testing.T) []byte { return append(images(t, 4, 4), 7) }, 4, "extra data after", "extra data after"},
+	"a record more":        {func(t *testing.T) []byte { return images(t, 4, 5) }, 4, "extra data after", "extra data after"},
+	"several records more": {func(t *testing.T) []byte { return append(images(t, 4, 9), 1, 2) }, 4, "extra data after", "extra data after"},
+	"really no records":    {func(t *testing.T) []byte { return images(t, 0, 0) }, 0, "", ""},
 	"count is 2^32-1":      {func(t *testing.T) []byte { return images(t, math.MaxUint32, 4) }, 4, "never filled in", "never filled in"},
 }
 
@@ -82,28 +86,6 @@ func checkSalvaged(t *testing.T, rd *Reader, limit, want int, note string) {
 	}
 }
 
-func TestSalvageOfTrailingBytes(t *testing.T) {
-	t.Parallel()
-	for name, file := range map[string][]byte{
-		"a byte":          append(images(t, 4, 4), 7),
-		"another record":  images(t, 4, 5),
-		"several records": append(images(t, 4, 9), 1, 2),
-	} {
-		rd, err := NewReader(bytes.NewReader(file), Options{Salvage: true, Size: int64(len(file))})
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		checkSalvaged(t, rd, 3, 4, "extra data after the records")
-		rd, err = NewReader(bytes.NewReader(file), Options{Salvage: true})
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if data, records, err := drain(rd, 3); err != nil || records != 4 || len(data) != 24 {
-			t.Errorf("%s, unknown size: found %d records, %v, expected 4", name, records, err)
-		}
-	}
-}
-
 func TestSalvageReshape(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -120,6 +102,11 @@ func TestSalvageReshape(t *testing.T) {
 		"closed, does not fit":  {9, []int{4, 6}, nil, ""},
 		"two open":              {9, []int{-1, -1}, nil, ""},
 		"nothing":               {9, []int{}, nil, ""},
+		"negative":              {9, []int{-1, -2}, nil, ""},
+		"negative beside 0":     {9, []int{-1, -2, 0}, nil, ""},
+		"open beside 0":         {9, []int{-1, 0}, nil, ""},
+		"open, 2^31 and 0":      {9, []int{-1, math.MaxInt32, 0}, nil, ""},
+		"product of 2^64":       {9, []int{-1, 1 << 30, 1 << 30, 16}, nil, ""},
 		"256 dimensions":        {9, append([]int{-1}, make([]int, 255)...), nil, ""},
 	}
 	for name, test := range tests {

@@ -2,10 +2,8 @@ package npy
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +66,7 @@ func TestFortran(t *testing.T) {
 					table := must.Get(openFile(f, must.Get(f.Stat())(t), path, source.ReadOptions{}))(t)
 					table.window.limit = window
 					must.Do(t, source.Skip(table, int64(skip)))
-					got, err := readFrom(table, limit)
+					got, err := readAll(table, limit)
 					if err != nil || !bytes.Equal(got, want[skip*record:]) {
 						t.Fatalf("%s %v: skip %d, batches of %d, window %d: found % x, error %v", c.descr, c.shape, skip, limit, window, got, err)
 					}
@@ -76,31 +74,11 @@ func TestFortran(t *testing.T) {
 				}
 				piped := must.Get(newTable(bytes.NewBuffer(file), "-", source.ReadOptions{}))(t)
 				must.Do(t, source.Skip(piped, int64(skip)))
-				if got, err := readFrom(piped, limit); err != nil || !bytes.Equal(got, want[skip*record:]) {
+				if got, err := readAll(piped, limit); err != nil || !bytes.Equal(got, want[skip*record:]) {
 					t.Fatalf("%s %v: skip %d of a pipe: found % x, error %v", c.descr, c.shape, skip, got, err)
 				}
 			}
 		}
-	}
-}
-
-// readFrom reads the rest of a table.
-func readFrom(t *Table, limit int) (found []byte, err error) {
-	for b := (&source.Raw{Cap: limit}); ; {
-		before := t.next
-		if err = t.Read(context.Background(), b); err == io.EOF && before == t.Rows() {
-			return found, nil
-		}
-		if err == nil && (b.First != before || b.Rows != int(min(int64(limit), t.Rows()-before))) {
-			err = errors.New("a batch of other rows than the next")
-		}
-		if err == nil {
-			err = t.Decode(b)
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, b.Columns[0]...)
 	}
 }
 
@@ -112,7 +90,7 @@ func TestFortranDamage(t *testing.T) {
 	for n := range len(file) {
 		table, err := newTable(bytes.NewReader(file[:n]), "-", source.ReadOptions{})
 		if err == nil {
-			_, err = readFrom(table, 4)
+			_, err = readAll(table, 4)
 		}
 		if !errors.Is(err, fault.Truncated) {
 			t.Errorf("%d bytes: found %v, expected truncated data", n, err)
@@ -126,7 +104,7 @@ func TestFortranDamage(t *testing.T) {
 			table := must.Get(openFile(f, must.Get(f.Stat())(t), path, source.ReadOptions{}))(t)
 			table.window.limit = window
 			must.Do(t, os.Truncate(path, int64(len(file)+change)))
-			if _, err := readFrom(table, 4); !errors.Is(err, kind) {
+			if _, err := readAll(table, 4); !errors.Is(err, kind) {
 				t.Errorf("%+d bytes, window %d: found %v, expected %v", change, window, err, kind)
 			}
 			if _, err := openFile(f, must.Get(f.Stat())(t), path, source.ReadOptions{}); err == nil {

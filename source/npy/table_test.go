@@ -23,29 +23,16 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sourcetest"
 )
 
+// readAll reads the rest of the only column.
 func readAll(t source.Table, limit int) ([]byte, error) {
-	var found []byte
-	b := &source.Raw{Cap: limit}
-	rows := int64(0)
-	for {
-		err := t.Read(context.Background(), b)
-		if err == io.EOF && rows == t.Rows() {
-			return found, nil
-		}
-		if err != nil {
-			return found, err
-		}
-		if b.First != rows || b.Rows < 1 || b.Rows > limit {
-			return found, errors.New("a batch of other rows than the next")
-		}
-		rows += int64(b.Rows)
-		if err := t.Decode(b); err != nil {
-			return found, err
-		}
-		found = append(found, b.Columns[0]...)
+	data, err := sourcetest.ReadAll(t, limit)
+	if err != nil {
+		return nil, err
 	}
+	return data[0], nil
 }
 
 // TestNumPy reads what NumPy wrote: see testdata/make.py.

@@ -296,8 +296,7 @@ func TestSplitRows(t *testing.T) {
 func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 	t.Helper()
 	marshal := func(v any) []byte {
-		p := must.Get(thrift.Marshal(new(thrift.CompactProtocol), v))(t)
-		return p
+		return must.Get(thrift.Marshal(new(thrift.CompactProtocol), v))(t)
 	}
 	file := []byte(magic)
 	for from := 0; from < len(pixels); from += size {

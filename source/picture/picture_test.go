@@ -19,8 +19,7 @@ import (
 // fixture returns a file of testdata, all pictures of which are 5×4.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
-	return data
+	return must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 }
 
 func TestPillowReadsTheSame(t *testing.T) {
