@@ -53,10 +53,8 @@ func TestOf(t *testing.T) {
 	t.Parallel()
 	table := func(salvage bool) source.Table {
 		file := "\x00\x00\x0b\x02\x00\x00\x00\x05\x00\x00\x00\x02" + strings.Repeat("ab", 10)
-		in, err := source.NewIDX(strings.NewReader(file), "image.idx", source.Options{Name: "image", Salvage: salvage})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(
+			source.NewIDX(strings.NewReader(file), "image.idx", source.Options{Name: "image", Salvage: salvage}))(t)
 		t.Cleanup(func() { in.Close() })
 		return in
 	}

@@ -36,10 +36,8 @@ var _ sink.Sizer = (*parts.Sink)(nil)
 func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	set, err := publish.Prepare([]publish.Target{{Path: dir, Folder: true, Kind: publish.Parts}}, publish.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(
+		publish.Prepare([]publish.Target{{Path: dir, Folder: true, Kind: publish.Parts}}, publish.Options{}))(t)
 	t.Cleanup(set.Discard)
 	class := must.Get(set.Folder(0).Subfolder(""))(t)
 	return class, func() map[string][]byte {
@@ -48,9 +46,7 @@ func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 		entries := must.Get(os.ReadDir(dir))(t)
 		files := map[string][]byte{}
 		for _, entry := range entries {
-			if files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
-				t.Fatal(err)
-			}
+			files[entry.Name()] = must.Get(os.ReadFile(filepath.Join(dir, entry.Name())))(t)
 		}
 		return files
 	}

@@ -56,10 +56,8 @@ func TestMetadataCSV(t *testing.T) {
 			folder, finish := newFolder(t)
 			k := must.Get(png.New(folder, tt.s, tt.o))(t)
 			rows := int64(len(tt.data[0]) / tt.s.Columns[0].RecordSize())
-			step, err := k.Encode(context.Background(), schema.Batch{First: tt.first, Rows: int(rows), Columns: tt.data})
-			if err != nil {
-				t.Fatal(err)
-			}
+			step := must.Get(
+				k.Encode(context.Background(), schema.Batch{First: tt.first, Rows: int(rows), Columns: tt.data}))(t)
 			must.Do(t, step())
 			must.Do(t, k.Close())
 			files := finish()
@@ -80,10 +78,8 @@ func TestMetadataCSV(t *testing.T) {
 func TestMetadataWithoutRows(t *testing.T) {
 	t.Parallel()
 	folder, finish := newFolder(t)
-	k, err := png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{MetadataCSV: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(
+		png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{MetadataCSV: true}))(t)
 	must.Do(t, k.Close())
 	if found := string(finish()["metadata.csv"]); found != "file_name,label\n" {
 		t.Errorf("found %q, expected the header alone", found)

@@ -17,10 +17,8 @@ func summarize(t *testing.T, c source.Column, batches ...[]byte) Column {
 	t.Helper()
 	k := New(&schema.Schema{Columns: []source.Column{c}})
 	for _, data := range batches {
-		step, err := k.Encode(context.Background(), schema.Batch{Rows: len(data) / c.RecordSize(), Columns: [][]byte{data}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		step := must.Get(
+			k.Encode(context.Background(), schema.Batch{Rows: len(data) / c.RecordSize(), Columns: [][]byte{data}}))(t)
 		must.Do(t, step())
 	}
 	must.Do(t, k.Close())

@@ -257,10 +257,8 @@ func TestBatchSize(t *testing.T) {
 		pixels[i] = byte(uint32(i*i) * 2654435761 >> 24)
 	}
 	k := must.Get(tar.New(io.Discard, s, tar.Options{}))(t)
-	data, err := write(s, tar.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(
+		write(s, tar.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows)))(t)
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
 		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d", got, k.BatchSize(rows))
 	}

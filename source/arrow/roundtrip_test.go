@@ -102,10 +102,8 @@ func TestColumnsLayout(t *testing.T) {
 	t.Parallel()
 	for _, shape := range [][]int{{28, 28}, {1}, {5}, {2, 3, 4}} {
 		written := layouttest.Random(70, source.Column{Name: "label", DType: idx.Uint8}, source.Column{Name: "image", DType: idx.Uint8, Shape: shape})
-		table, err := Open(save(t, encode(t, written, sinkarrow.Options{Layout: "columns"}, 32)), source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(
+			Open(save(t, encode(t, written, sinkarrow.Options{Layout: "columns"}, 32)), source.ReadOptions{}))(t)
 		compare(t, table, written, 50)
 	}
 }
@@ -120,10 +118,8 @@ func TestClasses(t *testing.T) {
 	}
 	for _, name := range []string{"list", "huggingface"} {
 		written.Named = name == "list"
-		table, err := Open(save(t, encode(t, written, sinkarrow.Options{Layout: name}, 10)), source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(
+			Open(save(t, encode(t, written, sinkarrow.Options{Layout: name}, 10)), source.ReadOptions{}))(t)
 		notes := strings.Join(source.Notes(table), "\n")
 		if classes := table.Columns()[0].Classes; written.Named != strings.Contains(notes, "column class is not read") || !written.Named && !slices.Equal(classes, names) {
 			t.Errorf("%s: found the classes %q and the notes %q", name, classes, notes)

@@ -178,10 +178,8 @@ func TestSizesThatOverflow(t *testing.T) {
 		}
 	}
 
-	d, err := newDelta(slices.Concat(binary.AppendUvarint(nil, 1<<30), []byte{1, 3, 0, 0, 64}, make([]byte, 100)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(
+		newDelta(slices.Concat(binary.AppendUvarint(nil, 1<<30), []byte{1, 3, 0, 0, 64}, make([]byte, 100))))(t)
 	_, _ = d.next()
 	if v, err := d.next(); !errors.Is(err, fault.Malformed) {
 		t.Errorf("a miniblock of 2^30 values of 64 bits in 100 bytes: found %d, %v, expected damage", v, err)

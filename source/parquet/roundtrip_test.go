@@ -103,18 +103,14 @@ func TestClasses(t *testing.T) {
 	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"", "shirt", "boot"}}
 	table := layouttest.Table{Rows: 4, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}, label},
 		Data: [][]byte{bytes.Repeat([]byte{1, 2, 3, 250}, 4), {1, 2, 2, 1}}}
-	got, err := fromBytes(written(t, table, sinkparquet.Options{Layout: "huggingface"}, 4), source.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(
+		fromBytes(written(t, table, sinkparquet.Options{Layout: "huggingface"}, 4), source.ReadOptions{}))(t)
 	if found := got.Columns()[1].Classes; fmt.Sprint(found) != fmt.Sprint(label.Classes) || len(found) != 3 {
 		t.Errorf("found the classes %q, expected %q", found, label.Classes)
 	}
 	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
 	table.Named = true
-	if got, err = fromBytes(written(t, table, sinkparquet.Options{}, 4), source.ReadOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	got = must.Get(fromBytes(written(t, table, sinkparquet.Options{}, 4), source.ReadOptions{}))(t)
 	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
 	if notes := source.Notes(got); len(notes) != 1 {
 		t.Errorf("found the notes %q, expected one about the column of names", notes)
