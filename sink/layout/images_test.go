@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"image"
 	"math"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestChannelsFirst checks that records with a plane per channel give the same images as records
@@ -57,6 +59,51 @@ func TestChannelsFirst(t *testing.T) {
 		if !bytes.Equal(planes, before) {
 			t.Errorf("%d channels: the batch was changed", channels)
 		}
+	}
+}
+
+func TestHuggingFaceImages(t *testing.T) {
+	t.Parallel()
+	tests := map[string]source.Column{
+		"gray":        {DType: idx.Uint8, Shape: []int{3, 5}},
+		"one channel": {DType: idx.Uint8, Shape: []int{3, 5, 1}},
+		"RGB":         {DType: idx.Uint8, Shape: []int{3, 5, 3}},
+		"RGBA":        {DType: idx.Uint8, Shape: []int{3, 5, 4}},
+		"16 bits":     {DType: idx.Int16, Shape: []int{3, 5}},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.Name = "image"
+			column := one(t, "huggingface", c)
+			const rows = 2
+			data := make([]byte, rows*c.RecordSize())
+			for i := range data {
+				data[i] = byte(i * 37 % 128)
+			}
+			images := array.MakeFromData(column.Data(data, rows)).(*array.Struct)
+			files, paths := images.Field(0).(*array.Binary), images.Field(1).(*array.String)
+			var values []byte
+			for row := range rows {
+				size, found := layouttest.Decode(t, files.Value(row))
+				want := data[row*c.RecordSize():][:c.RecordSize()]
+				if size != image.Pt(5, 3) || !bytes.Equal(found, want) {
+					t.Errorf("row %d: found %v with the samples %v, expected 5×3 with %v", row, size, found, want)
+				}
+				if images.IsNull(row) || files.IsNull(row) || !paths.IsNull(row) {
+					t.Errorf("row %d: found %s, expected bytes and no path", row, images.ValueStr(row))
+				}
+				n := len(files.Value(row))
+				values = append(append(values, byte(n), byte(n>>8), 0, 0), files.Value(row)...)
+			}
+			leaf := column.Leaves[0]
+			if found := leaf.Values(data, rows); !bytes.Equal(found, values) || len(found) > rows*leaf.Size {
+				t.Errorf("found %d bytes of values in Parquet, expected the files after their lengths, %d, and at most %d", len(found), len(values), rows*leaf.Size)
+			}
+			if !leaf.Compressed || leaf.Definition != 2 || column.Leaves[1].Definition != 1 || column.Leaves[1].Count != 0 {
+				t.Errorf("found the leaves %+v, expected compressed bytes and a path that is always null", column.Leaves)
+			}
+		})
 	}
 }
 
