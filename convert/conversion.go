@@ -20,6 +20,7 @@ type conversion struct {
 	Target
 	rowOptions
 	rows        rowRange
+	part        part
 	wanted      []outputArg
 	compression map[string]compressed.Codec // by format name; "" is the key for all that compress internally
 	layouts     map[string]string           // by format name; "" is the key for all that have layouts
@@ -33,9 +34,14 @@ func newInputConversion(in Source, view View, r *Report) (*conversion, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conversion{inputs: checked, View: view, scratch: os.TempDir()}
+	c := &conversion{inputs: checked, View: view, part: part{1, 1}, scratch: os.TempDir()}
 	if view.Rows != "" {
 		if c.rows, err = parseRows(view.Rows); err != nil {
+			return nil, err
+		}
+	}
+	if view.Part != "" {
+		if c.part, err = parsePart(view.Part); err != nil {
 			return nil, err
 		}
 	}
@@ -67,6 +73,11 @@ func newConversion(o Options, r *Report) (*conversion, error) {
 	}
 	if c.wanted, err = parseOutputs(paths, c.To, c.sharded()); err != nil {
 		return nil, err
+	}
+	for _, arg := range c.wanted {
+		if err := arg.checkPart(c.Part != "", c.part); err != nil {
+			return nil, err
+		}
 	}
 	if c.compression, err = parseCompression(c.Compression); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/object"
@@ -166,7 +167,8 @@ func (o *conversion) asColumns(a, b *job) (image, label string) {
 
 // expand returns the outputs of arg in format f for one split.
 func (o *conversion) expand(arg outputArg, j *job, f formats.Format) ([]*output, error) {
-	path, err := fill(arg.path, map[string]string{"split": j.base(), "format": f.Name})
+	number := fmt.Sprintf("%0*d", len(strconv.FormatInt(o.part.n, 10)), o.part.i)
+	path, err := fill(arg.path, map[string]string{"split": j.base(), "format": f.Name, "part": number})
 	if err != nil {
 		return nil, err
 	}

@@ -55,9 +55,10 @@ type View struct {
 	Holdout   []string // NAME=ROWS or NAME=PERCENT%: random rows of train become a split
 	Stratify  bool     // hold out the same share of each label
 	Shuffle   bool
-	Seed      int64 // of Holdout and Shuffle
-	Take      int64 // the maximum number of rows; 0 means all
-	Transpose *bool // nil means yes if the data set is stored transposed
+	Seed      int64  // of Holdout and Shuffle
+	Take      int64  // the maximum number of rows; 0 means all
+	Part      string // I/N: the I-th of N equal ranges of what the fields above select; empty means all
+	Transpose *bool  // nil means yes if the data set is stored transposed
 	Invert    bool
 	Channels  string // last or first
 }
@@ -206,8 +207,31 @@ func (r rowRange) String() string {
 	return fmt.Sprintf("%d:%d", r.first, r.last)
 }
 
+// A part is the i-th of n ranges, which together are all rows.
+type part struct{ i, n int64 }
+
+// parsePart parses I/N.
+func parsePart(s string) (part, error) {
+	index, count, _ := strings.Cut(s, "/")
+	i, badIndex := strconv.ParseUint(index, 10, 31)
+	n, badCount := strconv.ParseUint(count, 10, 31)
+	if badIndex != nil || badCount != nil || i < 1 || i > n {
+		return part{}, usagef("--part %q, expected I/N, with numbers from 1 to N", s).
+			WithHint("for example --part 3/8 for the third of eight; add 1 to an index from 0: --part $((INDEX + 1))/8")
+	}
+	return part{int64(i), int64(n)}, nil
+}
+
+// of returns the part of the rows first to last−1. Parts are as numpy.array_split makes them: the
+// first ones have one row more than the others if the rows cannot be divided equally.
+func (p part) of(first, last int64) (from, to int64) {
+	each, more := (last-first)/p.n, (last-first)%p.n
+	start := func(i int64) int64 { return first + i*each + min(i, more) }
+	return start(p.i - 1), start(p.i)
+}
+
 // rowOptions holds the parsed --where and --holdout of a View. The options that choose rows apply
-// in this order: --rows, --where, --holdout, --shuffle, --take.
+// in this order: --rows, --where, --holdout, --shuffle, --take, --part.
 type rowOptions struct {
 	conditions []condition
 	holdouts   []holdout
@@ -288,6 +312,12 @@ var (
 // CheckRows returns an error unless s is a range of rows.
 func CheckRows(s string) error {
 	_, err := parseRows(s)
+	return err
+}
+
+// CheckPart returns an error unless s is a part of the rows.
+func CheckPart(s string) error {
+	_, err := parsePart(s)
 	return err
 }
 

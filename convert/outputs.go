@@ -109,6 +109,25 @@ func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, 
 	return outputArg{path: arg, container: true, formats: wanted}, nil
 }
 
+// checkPart returns an error if several parts would be written to the path of the argument, or if
+// it has the placeholder {part} although there is none.
+func (o outputArg) checkPart(given bool, p part) error {
+	has := strings.Contains(o.path, "{part}")
+	if has && !given {
+		return usagef("-o %s: {part} is not known without --part", o.path).
+			WithHint("give it with --part I/N, or write a name in its place")
+	}
+	if p.n == 1 || has || o.path == Stdio {
+		return nil
+	}
+	stem, ext := formats.SplitName(strings.TrimRight(o.path, "/"))
+	if o.named {
+		stem = o.formats[0].Name + "=" + stem
+	}
+	return usagef("-o %s: all parts would be written to one path, expected {part} in it", o.path).
+		WithHint("write -o %s", shell.Path(stem+"/part-{part}"+ext))
+}
+
 // CutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
 // word before a = is always taken for a format: a path that begins like that is written ./WORD=….
 func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
@@ -227,7 +246,8 @@ func fill(path string, values map[string]string) (string, error) {
 	filled := placeholder().ReplaceAllStringFunc(path, func(p string) string {
 		v, ok := values[p[1:len(p)-1]]
 		if !ok {
-			err = usagef("-o %s: unknown placeholder %s, expected {split} or {format}", path, p)
+			known := strings.Join(slices.Sorted(maps.Keys(values)), "}, {")
+			err = usagef("-o %s: unknown placeholder %s, expected one of {%s}", path, p, known)
 		}
 		return v
 	})

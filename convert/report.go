@@ -87,6 +87,7 @@ type Applied struct {
 	Shuffle   bool     `json:"shuffle,omitempty"`
 	Seed      int64    `json:"seed,omitempty"`
 	Take      int64    `json:"take,omitempty"`
+	Part      string   `json:"part,omitempty"`
 	Reshape   []int    `json:"reshape,omitempty"`
 	Transpose []string `json:"transpose,omitempty"` // names of columns
 	Invert    []string `json:"invert,omitempty"`    // names of columns

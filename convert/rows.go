@@ -33,6 +33,7 @@ type pass struct {
 	raw     bool
 	applied Applied
 	first   int64 // index of its first row in the input, or in the selection if there is one
+	chosen  int64 // number of rows that the view chooses, of which the table may be a part
 }
 
 // title returns the name of the job's split for messages.
@@ -140,7 +141,8 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			_ = opened.Close() // read-only: an error does not matter
 		}
 	}()
-	t, a := opened, Applied{Columns: o.Columns, Reshape: o.Reshape, Salvage: o.Salvage, Where: o.Where, Shuffle: o.Shuffle, Take: o.Take}
+	t, a := opened, Applied{Columns: o.Columns, Reshape: o.Reshape, Salvage: o.Salvage,
+		Where: o.Where, Shuffle: o.Shuffle, Take: o.Take, Part: o.Part}
 	if c.divided {
 		a.Holdout, a.Stratify = o.Holdout, o.Stratify
 	}
@@ -177,39 +179,49 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			return nil, usagef("--invert: no column has images")
 		}
 	}
-	var first int64
-	if t, first, err = o.takeRows(t, c.rows, &a); err != nil {
+	var first, chosen int64
+	if t, first, chosen, err = o.takeRows(t, c.rows, &a); err != nil {
 		return nil, err
 	}
-	p := &pass{table: t, raw: raw, applied: a, first: first, schema: schema.Of(t, metadata(t, s, a)...)}
+	p := &pass{table: t, raw: raw, applied: a, first: first, chosen: chosen, schema: schema.Of(t, metadata(t, s, a)...)}
 	if o.ClassColumn && !raw {
 		err = addClassColumn(p.schema)
 	}
 	return p, err
 }
 
-// takeRows returns the rows of t that the view asks for, and the index of the first one. selected
-// is the selection of the view, nil if it has only a range.
-func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *Applied) (_ source.Table, first int64, err error) {
-	if !o.rows.given && selected == nil && o.Take == 0 {
-		return t, 0, nil
+// takeRows returns the rows of t that the view asks for, the index of the first one, and how many
+// there were before --part. selected is the selection of the view, nil if it has only a range.
+func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *Applied) (_ source.Table,
+	first, chosen int64, err error) {
+	if !o.rows.given && selected == nil && o.Take == 0 && o.Part == "" {
+		return t, 0, t.Rows(), nil
+	}
+	if t.Rows() < 0 && (o.rows.relative() || o.Take > 0 || o.Part != "") {
+		return nil, 0, 0, usagef("the number of rows is needed in advance, but this input can be read only once").
+			WithHint("save it to a file first")
 	}
 	rows := rowRange{open: o.rows.open || !o.rows.given, first: o.rows.first, last: o.rows.last}
 	first, last, err := rows.resolve(t.Rows())
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	if o.rows.given {
 		a.Rows = fmt.Sprintf("%d:%d", first, last)
 	}
 	if selected == nil {
 		if o.Take > 0 {
-			last = min(last, first+o.Take)
+			last = min(last, first+min(o.Take, last-first))
 		}
-		t, err = source.Slice(t, first, last)
-		return t, first, err
+		from, to := o.part.of(first, last)
+		t, err = source.Slice(t, from, to)
+		return t, from, last - first, err
 	}
-	return source.Select(t, selected, publish.Scratch(func() string { return o.scratch })), selected.First(), nil
+	chosen = selected.Len()
+	if o.Part != "" {
+		selected = selected.Part(o.part.of(0, chosen))
+	}
+	return source.Select(t, selected, publish.Scratch(func() string { return o.scratch })), selected.First(), chosen, nil
 }
 
 // isImage reports whether the records of c have rows and columns.

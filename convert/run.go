@@ -156,7 +156,7 @@ func (r *run) checkRows() error {
 		return nil
 	}
 	for _, j := range r.jobs {
-		if j.passes[0].schema.Rows != 0 || j.passes[0].schema.SourceRows <= 0 {
+		if j.passes[0].chosen != 0 || j.passes[0].schema.SourceRows <= 0 {
 			return nil
 		}
 	}

@@ -41,7 +41,7 @@ func (o *conversion) selects() bool {
 
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
 func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (chosen []chosenSplit, err error) {
-	o.needsCount = o.needsCount || o.selects() || o.Take > 0 || o.rows.relative()
+	o.needsCount = o.needsCount || o.selects() || o.Take > 0 || o.Part != "" || o.rows.relative()
 	for _, s := range splits {
 		holdsOut, err := o.holdsOutFrom(s, splits)
 		if err != nil {

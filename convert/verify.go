@@ -350,6 +350,11 @@ func (o *verification) adviseMade(err error, found source.Table, expected *pass,
 	}
 	var made Applied
 	_ = json.Unmarshal([]byte(meta[keyApplied]), &made) // another program may have written it: then nothing is known
+	for _, t := range o.output.tables {
+		if len(t.Paths) > 1 { // the metadata is that of the first of several parts
+			made.Part = ""
+		}
+	}
 	flags, given := made.flags(), []string(nil)
 	if expected != nil {
 		given = expected.applied.flags()
@@ -442,6 +447,7 @@ func (a Applied) flags() (flags []string) {
 	set("shuffle", a.Shuffle)
 	number("seed", a.Seed)
 	number("take", a.Take)
+	add("part", a.Part)
 	return flags
 }
 

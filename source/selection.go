@@ -199,15 +199,19 @@ func (s *Selection) Shuffle(r *Random) error {
 	return nil
 }
 
-// Part returns the rows first to last−1 of the selection.
+// Part returns the rows first to last−1 of the selection. Only the last rows need the end of the
+// file to be checked.
 func (s *Selection) Part(first, last int64) *Selection {
 	part := *s
-	part.first, part.count, part.stopEarly = s.first+first, last-first, true
+	part.first, part.count, part.stopEarly = s.first+first, last-first, s.stopEarly || last < s.count
+	part.kept, part.held, part.stored = make([]uint64, len(s.kept)), nil, nil
 	if s.order != nil {
 		part.order = s.order[first:last]
+		for _, row := range part.order {
+			part.kept[row/64] |= 1 << (row % 64)
+		}
 		return &part
 	}
-	part.kept, part.stored = make([]uint64, len(s.kept)), nil
 	i := int64(0)
 	s.each(func(row int64) {
 		if first <= i && i < last {

@@ -165,6 +165,8 @@ func (s *settings) rowFlags() []flagSpec {
 		{name: "seed", placeholder: "N", commands: viewCommands, preset: "0",
 			bounds: [2]int64{0, math.MaxInt64}, to: &s.Seed},
 		{name: "take", placeholder: "N", commands: viewCommands, bounds: [2]int64{1, 0}, to: &s.Take},
+		{name: "part", placeholder: "I/N", commands: "convert verify",
+			parse: func(text string) error { s.Part = text; return convert.CheckPart(text) }},
 	}
 }
 

@@ -282,7 +282,8 @@ func inFiles(dir string, names []string) ([]Table, error) {
 }
 
 // missingParts describes the missing numbers among the parts at paths; it is empty if there are
-// none. Numbers begin at 0.
+// none. Numbers begin at 0, or at 1 if none has as many digits as those of Spark: then they are
+// those of --part.
 func missingParts(paths []string) string {
 	var missing []string
 	next, count := uint64(0), uint64(0)
@@ -294,6 +295,9 @@ func missingParts(paths []string) string {
 		number, err := strconv.ParseUint(part[2], 10, 32)
 		if err != nil {
 			return "" // too large for a number of parts
+		}
+		if next == 0 && number == 1 && len(part[2]) < 5 {
+			next = 1
 		}
 		for ; next < number && len(missing) < 3; next++ {
 			missing, count = append(missing, fmt.Sprintf("%s%0*d", part[1], len(part[2]), next)), count+1

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idxport/idxport/sink/formats"
+)
+
+var killRounds = flag.Int("kill-rounds", 2, "rounds of TestKilledParts")
+
+// partInput writes a table of images of 28×28 and their labels, and returns its folder.
+func partInput(t *testing.T, rows int, compressed bool) string {
+	t.Helper()
+	dir, random := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	images, labels := make([]byte, rows*784), make([]byte, rows)
+	for i := range images {
+		images[i] = byte(random.Uint32() >> 30) // compressible
+	}
+	for i := range labels {
+		labels[i] = byte(random.IntN(10))
+	}
+	for name, a := range map[string]tensor{
+		"train-images-idx3-ubyte": {code: 8, dims: []int{rows, 28, 28}, payload: images},
+		"train-labels-idx1-ubyte": {code: 8, dims: []int{rows}, payload: labels},
+	} {
+		data := encodeIDX(a)
+		if compressed {
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			_, err := w.Write(data)
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			name, data = name+".gz", packed.Bytes()
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestParts demands that for every format, the parts of a table together hold each row of the whole
+// once, in its order, also if there are more parts than rows.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	const rows = 65
+	inputs := map[string]string{"raw": partInput(t, rows, false), "gz": partInput(t, rows, true)}
+	for name, flags := range map[string]string{
+		"all rows": "", "range": "--rows 5:50", "values": "--where label=0-6", "first": "--take 30 --rows -40:",
+		"random": "--holdout validation=20% --stratify --shuffle --seed 3 --where label!=9",
+	} {
+		for kind, input := range inputs {
+			counts := []int{2, 7}
+			switch {
+			case name == "all rows" && kind == "raw":
+				counts = []int{1, 2, 7, 64}
+			case name == "all rows":
+				counts = []int{2, rows + 5}
+			}
+			t.Run(kind+" "+name, func(t *testing.T) {
+				t.Parallel()
+				args := []string{"convert", input, "--dataset", "none", "--to", strings.Join(formats.Names(), ",")}
+				testParts(t, append(args, strings.Fields(flags)...), counts)
+			})
+		}
+	}
+}
+
+func testParts(t *testing.T, args []string, counts []int) {
+	t.Helper()
+	dir := t.TempDir()
+	convert := func(more ...string) {
+		if code, said := runProgram(slices.Concat(args, more)...); code != exitOK {
+			t.Fatalf("%q %q: exit code %d: %s", args, more, code, said)
+		}
+	}
+	convert("-o", dir+"/whole/")
+	whole := outputText(t, dir+"/whole")
+	for _, n := range counts {
+		joined := map[string]string{}
+		for i := 1; i <= n; i++ {
+			convert("-o", fmt.Sprintf("%s/of%d/{part}/", dir, n), "--part", fmt.Sprintf("%d/%d", i, n))
+			for name, text := range outputText(t, fmt.Sprintf("%s/of%d/%0*d", dir, n, len(strconv.Itoa(n)), i)) {
+				joined[name] += text
+			}
+		}
+		if len(joined) != len(whole) {
+			t.Errorf("%d parts have %d outputs, expected the %d of the whole", n, len(joined), len(whole))
+		}
+		for name, want := range whole {
+			if joined[name] != want {
+				t.Errorf("%s: %d parts together differ from the whole", name, n)
+			}
+		}
+	}
+}
+
+// outputText returns the rows of each output in dir, read without the code under test.
+func outputText(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), "_") {
+			return err
+		}
+		text, err := rowsIn(path)
+		name, _ := filepath.Rel(dir, path)
+		found[name] += text // an image has a file of its own, whose name has its row
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// rowsIn returns the rows of a file as text.
+func rowsIn(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	switch filepath.Ext(path) {
+	case ".png":
+		return string(data), nil
+	case ".csv", ".tsv":
+		_, rows, _ := strings.Cut(string(data), "\n")
+		return rows, nil
+	case ".parquet", ".arrow", ".arrows":
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		read := readArrow
+		if filepath.Ext(path) == ".parquet" {
+			read = readParquet
+		}
+		lines, err := read(f)
+		others := func(line string) bool { return !strings.HasPrefix(line, "row ") }
+		return strings.Join(append(slices.DeleteFunc(lines, others), ""), "\n"), err
+	case ".tar":
+		used := len(bytes.TrimRight(data, "\x00")) // without the blocks of zeros that end an archive
+		return string(data[:(used+511)/512*512]), nil
+	case ".npy":
+		return string(data[10+int(data[8])+int(data[9])<<8:]), nil // without the header and its length
+	}
+	return string(data[4+4*data[3]:]), nil
+}
+
+// TestPartReadsItsOwnBytes demands that a part of an uncompressed input reads no other rows. The
+// shell adds what its children read to its own counters.
+func TestPartReadsItsOwnBytes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux counts the bytes that a process reads")
+	}
+	const rows, n = 8000, 8
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, dir+"/idxport")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", `"$@" && cat /proc/$$/io`, "sh", dir+"/idxport", "convert", "--quiet",
+		partInput(t, rows, false), "-o", dir+"/{part}.arrow", "--part", "3/8").CombinedOutput()
+	var read int
+	if _, scan := fmt.Sscanf(string(out), "rchar: %d", &read); err != nil || scan != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if own := rows * 785 / n; read < own || read > own+own/8 {
+		t.Errorf("read %d bytes, expected those of its own rows, %d, and few more", read, own)
+	}
+}
+
+// TestKilledParts kills parts at random times and repeats them until all have succeeded. The folder
+// then is the whole table. The next runs remove what those left that were killed.
+func TestKilledParts(t *testing.T) {
+	t.Parallel()
+	input, total := partInput(t, 4000, false), new(partRuns)
+	for round := range *killRounds {
+		out := t.TempDir()
+		extension := []string{"parquet", "csv", "arrow"}[round%3]
+		part := func(i int) []string {
+			which := fmt.Sprintf("%d/%d", i, killedParts)
+			return []string{"convert", input, "-o", out + "/part-{part}." + extension, "--part", which, "--overwrite"}
+		}
+		total.untilAllSucceed(t, rand.New(rand.NewPCG(uint64(round), 7)), part)
+		if code, said := runProgram("verify", out, input); code != exitOK {
+			t.Fatalf("round %d: exit code %d: %s", round, code, said)
+		}
+		for i := range killedParts {
+			if code, said := runProgram(part(i + 1)...); code != exitOK {
+				t.Fatalf("round %d: exit code %d: %s", round, code, said)
+			}
+		}
+		entries, err := os.ReadDir(out)
+		if err != nil || len(entries) != killedParts {
+			t.Errorf("round %d: found %v, expected %d files (%v)", round, entries, killedParts, err)
+		}
+	}
+	t.Logf("%d rounds: %+v", *killRounds, *total)
+}
+
+const killedParts = 8
+
+// partRuns counts runs of parts by how they ended.
+type partRuns struct{ succeeded, killed, locked int }
+
+// untilAllSucceed runs all parts at once, and one of them twice, kills them at random times, and
+// repeats those that have not succeeded. part returns the arguments of a part.
+func (c *partRuns) untilAllSucceed(t *testing.T, random *rand.Rand, part func(i int) []string) {
+	t.Helper()
+	missing := map[int]bool{}
+	for i := range killedParts {
+		missing[i+1] = true
+	}
+	type result struct {
+		part int
+		err  error
+	}
+	for attempt := 0; len(missing) > 0; attempt++ {
+		results, started := make(chan result), 0
+		for _, i := range append(slices.Sorted(maps.Keys(missing)), 1+random.IntN(killedParts)) {
+			limit := time.Duration(random.IntN(30+10*attempt)) * time.Millisecond
+			started++
+			go func() {
+				ctx, cancel := context.WithTimeout(context.Background(), limit)
+				defer cancel()
+				model := child(t, part(i)...)
+				run := exec.CommandContext(ctx, model.Path) // SIGKILL when ctx ends
+				run.Args = model.Args
+				results <- result{i, run.Run()}
+			}()
+		}
+		for range started {
+			r := <-results
+			var exit *exec.ExitError
+			switch isExit := errors.As(r.err, &exit); {
+			case r.err == nil:
+				delete(missing, r.part)
+				c.succeeded++
+			case isExit && exit.ExitCode() == -1 || !isExit && errors.Is(r.err, context.DeadlineExceeded):
+				c.killed++
+			case isExit && exit.ExitCode() == exitLocked:
+				c.locked++
+			default:
+				t.Errorf("part %d: %v", r.part, r.err)
+				return
+			}
+		}
+	}
+}
