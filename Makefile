@@ -188,7 +188,7 @@ bench-peers: build data
 bench-results: build data
 	$(GO) run ./test/bench -binary $(BIN) -data data -write test/bench/RESULTS.md
 
-#: scale-docs: run what docs/scale.md shows, and docs/python.md of Ray and Dask
+#: scale-docs: run what docs/scale.md shows
 scale-docs: build data
 	$$(test/interop/venv) test/recipes/run.py --binary $(BIN) --scale
 

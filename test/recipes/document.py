@@ -12,6 +12,8 @@ FENCE = re.compile(r"```(\w*)$")
 HEADING = re.compile(r"#+ (.+)$")
 NOT_RUN = re.compile(r"<!-- not run: (.+) -->$")  # on the line above a block
 RUN = ("console", "python", "sql")
+FILES = ("sh", "yaml")  # blocks that are files, named in a comment
+NAME = re.compile(r"^# (\S+\.\w+)$", re.MULTILINE)
 SHOWN = "# →"
 
 
@@ -70,12 +72,12 @@ def sections(path: Path, name: str) -> list[Section]:
         if block.language == "text":
             if previous is not None and previous.section == block.section:
                 previous.output = block.text
-        elif block.language in RUN:
+        elif block.language in RUN or block.language in FILES and NAME.search(block.text):
             if not found or found[-1].title != block.section:
                 found.append(Section(name, block.section))
             found[-1].blocks.append(block)
         else:
-            raise ValueError(f"{block.place}: found the language {block.language!r}, expected text or one of {', '.join(RUN)}")
+            raise ValueError(f"{block.place}: found the language {block.language!r}, expected text, a file with its name in a comment, or one of {', '.join(RUN)}")
         previous = block if block.language in RUN else None
     return found
 

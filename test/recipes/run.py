@@ -3,10 +3,9 @@
 
 usage: $(test/interop/venv) test/recipes/run.py --binary PATH [--scale] [--only SECTION …] [--keep]
 
-The documents are README.md, docs/recipes.md and docs/python.md, or with --scale docs/scale.md and the sections of the
-others that need the packages of test/scale. Every section with examples runs in a new folder that has ./mnist and
-./fashion-mnist. Prints a line per section, the failures in full and the totals; exits
-with 1 if one failed. test/recipes/README.md says how examples are written.
+The documents are README.md, docs/recipes.md and docs/python.md, or with --scale docs/scale.md. Every section with
+examples runs in a new folder that has ./mnist, ./fashion-mnist and ./idxport. Prints a line per section, the failures
+in full and the totals; exits with 1 if one failed. test/recipes/README.md says how examples are written.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = re.compile(r"-o out\b")  # examples start without this folder
 MEMORY = Path("/dev/shm")
 SCALE = "docs/scale.md"
-DOCUMENTS = ["README.md", "docs/recipes.md", "docs/python.md", SCALE]
-ARRAY_VARIABLES = ("JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID")
+DOCUMENTS = ["README.md", "docs/recipes.md", "docs/python.md"]
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
 
 # The first pattern that is found in a Python block decides in which environment it runs.
@@ -48,8 +46,6 @@ ENVIRONMENTS = [
 
 def environment(block: Block) -> str:
     """The environment that a block needs; "" is the one with pyarrow, polars, pandas and DuckDB."""
-    if block.document == SCALE:
-        return "scale"
     if block.language == "python":
         return next((name for name, word in ENVIRONMENTS if word.search(block.text)), "")
     return ""
@@ -67,14 +63,18 @@ class Runner:
         self.scratch, self.data = scratch, data
         venv = ROOT / "test/interop/venv"
         if scale:
-            self.pythons = {"scale": printed(venv, "../scale")}
+            self.pythons = {"scale": printed(venv, "../recipes/scale"), "spark": printed(venv, "spark")}
         else:
             self.pythons = {name: printed(venv, name or ".") for name in ("", "spark", "huggingface")}
             self.pythons["answers"] = printed(venv, "../recipes/answers")
             self.pythons["torch"] = printed(ROOT / "test/recipes/torch")
         (scratch / "bin").mkdir()
         (scratch / "bin/idxport").symlink_to(binary)
-        self.environ = {name: value for name, value in os.environ.items() if name not in ARRAY_VARIABLES} | OFFLINE
+        for name in ("sbatch", "kubectl") if scale else ():
+            program = scratch / "bin" / name
+            program.write_text(f'#!/bin/sh\nexec "{self.pythons["scale"]}" "{ROOT}/test/recipes/cluster.py" {name} "$@"\n')
+            program.chmod(0o755)
+        self.environ = os.environ | OFFLINE
         self.environ |= {"PATH": f"{scratch / 'bin'}:{os.environ['PATH']}", "COLUMNS": "80"}
         self.environ |= {"HF_HOME": str(scratch / "huggingface"), "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": str(scratch)}
         path = [str(ROOT / "python/src")]
@@ -93,8 +93,9 @@ class Runner:
         start, folder = time.monotonic(), Path(tempfile.mkdtemp(dir=self.scratch))
         for name in ("mnist", "fashion-mnist"):
             (folder / name).symlink_to(self.data / name)
+        (folder / "idxport").symlink_to(self.scratch / "bin/idxport")
         run, failed = 0, self.failed
-        kinds = groupby(self.selected(section), key=lambda block: (block.language == "console", environment(block)))
+        kinds = groupby(self.selected(section, folder), key=lambda block: (block.language == "console", environment(block)))
         for (console, name), group in kinds:
             blocks = list(group)
             problems = list(self.console(blocks, folder) if console else self.session(name, blocks, folder))
@@ -106,12 +107,14 @@ class Runner:
         self.passed += run
         print(f"{section.document}, {section.title}: {run} ran{'' if failed == self.failed else ', FAILED'} ({time.monotonic() - start:.1f} s)", flush=True)
 
-    def selected(self, section: Section) -> Iterator[Block]:
-        """The blocks that are to be run; prints the rest."""
+    def selected(self, section: Section, folder: Path) -> Iterator[Block]:
+        """The blocks that are to be run; writes those that are files, and prints the rest."""
         for block in section.blocks:
             if block.not_run:
                 print(f"not run: {block.place}: {block.not_run}")
                 self.not_run += 1
+            elif block.language in document.FILES:
+                (folder / document.NAME.search(block.text)[1]).write_text(block.text)
             else:
                 yield block
 
@@ -173,7 +176,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="the folder of mnist/ and fashion-mnist/")
     parser.add_argument("--scratch", type=Path, help="folder for outputs (default: /dev/shm if it exists, as there are 160,000 files)")
-    parser.add_argument("--scale", action="store_true", help="run what needs the packages of test/scale instead")
+    parser.add_argument("--scale", action="store_true", help="run docs/scale.md instead")
     parser.add_argument("--only", nargs="+", metavar="SECTION", help="run these sections only, named by their headings")
     parser.add_argument("--keep", action="store_true", help="leave the files, and say where")
     return parser.parse_args()
@@ -190,10 +193,10 @@ def main() -> int:
     scratch = Path(tempfile.mkdtemp(prefix="recipes-", dir=options.scratch or (MEMORY if MEMORY.is_dir() else None)))
     try:
         runner = Runner(options.binary.resolve(), options.data.resolve(), scratch, options.scale)
-        for section in (section for name in DOCUMENTS for section in document.sections(ROOT / name, name)):
-            scale = any(environment(block) == "scale" for block in section.blocks)
-            if scale == options.scale and (not options.only or section.title in options.only):
-                runner.section(section)
+        for name in [SCALE] if options.scale else DOCUMENTS:
+            for section in document.sections(ROOT / name, name):
+                if not options.only or section.title in options.only:
+                    runner.section(section)
     finally:
         if options.keep:
             print(f"files are in {scratch}")
