@@ -1,26 +1,64 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"io/fs"
+	"math/rand/v2"
 	"time"
-
-	"github.com/idxport/idxport/fault"
 )
+
+// Options control how requests are repeated. The zero value suits cloud networks.
+type Options struct {
+	Attempts int           // maximum for each request; 0 means 12
+	Stall    time.Duration // a request fails after this time without a byte; 0 means 30 s
+
+	partSize int // bytes of the parts of an upload; 0 means the constant partSize
+}
+
+// withDefaults replaces zeros by the defaults.
+func (o Options) withDefaults() Options {
+	return Options{cmp.Or(o.Attempts, 12), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize)}
+}
+
+// The pauses between attempts are those of minio-go, which are random, double and have a maximum.
+// They are variables only for the tests.
+var (
+	firstPause = 200 * time.Millisecond
+	maxPause   = time.Second
+)
+
+// pause waits after attempt n, which failed with err, and returns nil if there is another attempt,
+// or else the error. It is for what minio-go does not repeat: requests to web servers, and reads of
+// an answer that ends too early.
+func (o Options) pause(ctx context.Context, err error, n int) error {
+	if !isTemporary(err) || n >= o.Attempts {
+		return err
+	}
+	timer := time.NewTimer(rand.N(min(firstPause<<min(n-1, 20), maxPause) + 1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
+}
 
 // An identity describes one version of an object.
 type identity struct {
 	size    int64
 	etag    string // of the version, with its quotes; may be empty
-	crc32   string // of the whole object, in base64; empty if unknown
+	weak    string // of a file on a web server without a strong ETag: its weak ETag and time
+	mark    string // of the upload that made the object; empty if another program made it
 	modTime time.Time
 }
 
 // A client sends requests, and repeats them after temporary errors. Its errors are *fault.Error or
-// *canceledError. The client of a file on a web server has head and read only. It is not an
-// interface, because then the linker would keep 1.5 MB of unused methods of minio-go.
+// *canceledError. The client of a file on a web server has head, read and list only. It is not
+// an interface, because then the linker would keep 1.5 MB of unused methods of minio-go.
 type client struct {
 	Options
 	head func(ctx context.Context, key string) (identity, error)
@@ -31,26 +69,33 @@ type client struct {
 	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
 	// list returns the objects directly below a prefix, which is empty or ends with a slash, and
 	// the prefixes of deeper objects, in no order: all, or at most limit entries if limit > 0.
-	list      func(ctx context.Context, prefix string, limit int) ([]fs.FileInfo, error)
-	hasBucket func(ctx context.Context) error
+	list func(ctx context.Context, prefix string, limit int) ([]fs.FileInfo, error)
 
-	// put and finish make an object visible. They also return how often they asked for it: after
-	// an error, an earlier request may have taken effect.
-	put    func(ctx context.Context, key string, data []byte, crc string, replace bool) (sent int, err error)
-	finish func(ctx context.Context, key string, u upload, replace bool) (sent int, err error)
-
-	// The following are for uploads in parts, which are numbered from 1.
-	begin func(ctx context.Context, key string) (id string, err error)
+	// begin returns the ID of an upload in parts; send sends one of them, numbered from 1.
+	begin func(ctx context.Context, key string, u upload) (id string, err error)
 	send  func(ctx context.Context, key, id string, number int, data []byte) (part, error)
-	abort func(ctx context.Context, key, id string) error
+	// finish makes an object visible. After an error, an earlier attempt may have succeeded.
+	finish func(ctx context.Context, key string, u upload) error
+	abort  func(ctx context.Context, key, id string) error
 }
 
-// below is list. Web servers do not support it.
-func (c *client) below(ctx context.Context, prefix string, limit int) ([]fs.FileInfo, error) {
-	if c.list == nil {
-		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
-	}
-	return c.list(ctx, prefix, limit)
+// An upload is an object that is sent in parts, or in one request if it has no ID.
+type upload struct {
+	id      string
+	mark    string // random, stored with the object
+	replace bool   // replace an existing object
+	crc32   string // of the whole object
+	parts   []part
+	data    []byte // of an upload without an ID
+}
+
+// A part is a part of an upload, with its ETag and CRC-32 as the storage returned them. There is no
+// CRC-32 if checksums are off.
+type part struct{ etag, crc32 string }
+
+// checksum returns a CRC-32 as S3 writes it: base64 of four bytes, big-endian.
+func checksum(sum uint32) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
 }
 
 // info is the fs.FileInfo of an object or a prefix.
@@ -61,15 +106,11 @@ type info struct {
 	folder  bool
 }
 
-func (i info) Name() string { return i.name }
-
-func (i info) Size() int64 { return i.size }
-
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return i.size }
 func (i info) ModTime() time.Time { return i.modTime }
-
-func (i info) IsDir() bool { return i.folder }
-
-func (i info) Sys() any { return nil }
+func (i info) IsDir() bool        { return i.folder }
+func (i info) Sys() any           { return nil }
 
 // Mode is that of a file or folder that everyone may read.
 func (i info) Mode() fs.FileMode {
@@ -77,21 +118,4 @@ func (i info) Mode() fs.FileMode {
 		return fs.ModeDir | 0o555
 	}
 	return 0o444
-}
-
-// An upload is an object that is sent in parts, or in one request if it has no ID.
-type upload struct {
-	id    string
-	bytes int64
-	crc32 string // of the whole object
-	parts []part
-}
-
-// A part is a part of an upload, with its ETag and CRC-32 as the storage returned them. There is no
-// CRC-32 if checksums are off.
-type part struct{ etag, crc32 string }
-
-// checksum returns a CRC-32 as S3 writes it: base64 of four bytes, big-endian.
-func checksum(sum uint32) string {
-	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -75,7 +74,7 @@ region = not a profile
 			}
 			query, _ := url.ParseQuery(c.query)
 			e := readSettings(query)
-			r, u, sums := e.region(), e.endpoint().String(), e.whenSupported("request_checksum_calculation")
+			r, u, sums := e.region(), e.endpoint().String(), e.checksums()
 			if r != c.region || u != c.endpoint || sums != c.checksums || e.err != nil {
 				t.Errorf("found %s, %s, %v, %v", r, u, sums, e.err)
 			}
@@ -87,7 +86,7 @@ region = not a profile
 	if hint := fault.HintOf(connectionError(syscall.ECONNREFUSED, "")); !strings.HasPrefix(hint, "check the address and the network") {
 		t.Errorf("a refused connection has the hint %q", hint)
 	}
-	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "response_checksum_validation=maybe", "profile=none",
+	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "profile=none",
 		"endpoint=x", "endpoint=ftp://x", "endpoint=http://u:p@x", "endpoint=http://x/path", "endpoint=http://[x", "stall=soon"} {
 		s := &Store{Options: quick}
 		name, err := s.ParseArg("s3://bkt/x?" + query)
@@ -134,56 +133,6 @@ func TestRefusedSettings(t *testing.T) {
 				t.Errorf("found %v, hint %s", err, fault.HintOf(err))
 			}
 		})
-	}
-}
-
-// TestRegionIsFollowed has a server that says that the bucket is in another region than that of the
-// signature.
-func TestRegionIsFollowed(t *testing.T) {
-	home(t, "", "[default]\naws_access_key_id = key\naws_secret_access_key = secret\n")
-	for status, code := range map[int]string{http.StatusBadRequest: "AuthorizationHeaderMalformed", http.StatusMovedPermanently: "PermanentRedirect"} {
-		var asked []string
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked = append(asked, strings.Split(r.Header.Get("Authorization"), "/")[2])
-			if !strings.Contains(r.Header.Get("Authorization"), "/eu-central-1/s3/") {
-				w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
-				w.WriteHeader(status)
-				if r.Method != http.MethodHead {
-					fmt.Fprintf(w, "<Error><Code>%s</Code><Region>eu-central-1</Region></Error>", code)
-				}
-				return
-			}
-			if r.URL.Path == "/bkt/denied" {
-				w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
-				w.WriteHeader(http.StatusForbidden)
-				return
-			}
-			w.Header().Set("ETag", `"e"`)
-			w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
-			w.Header().Set("Content-Length", "7")
-		}))
-		open := func(key, query string) error {
-			s := &Store{Options: quick}
-			name, err := s.ParseArg("s3://bkt/" + key + "?use_path_style=true&endpoint=" + url.QueryEscape(server.URL) + query)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := s.Open(t.Context(), name)
-			if err == nil {
-				err = r.Close()
-			}
-			return err
-		}
-		if err := open("x", ""); err != nil || strings.Join(asked, " ") != "us-east-1 eu-central-1" {
-			t.Errorf("%s: found %v after requests for %v", code, err, asked)
-		}
-		if err := open("x", "&region=us-east-1"); err == nil {
-			t.Errorf("%s: the parameter was not followed", code)
-		}
-		if err := open("denied", ""); !errors.Is(err, fault.Permission) {
-			t.Errorf("%s: found %v, expected that access is denied in the right region", code, err)
-		}
-		server.Close()
 	}
 }
 
@@ -238,24 +187,21 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 func TestHostOfBucket(t *testing.T) {
 	home(t, "", "")
 	for _, c := range []struct{ bucket, query, host, path string }{
-		{"bkt", "", "bkt.s3.us-east-1.amazonaws.com", "/x"},
+		{"bkt", "", "bkt.s3.amazonaws.com", "/"}, // asks for the region
 		{"bkt", "region=eu-central-1", "bkt.s3.eu-central-1.amazonaws.com", "/x"},
-		{"a.bkt", "", "s3.us-east-1.amazonaws.com", "/a.bkt/x"},
-		{"bkt", "use_path_style=true", "s3.us-east-1.amazonaws.com", "/bkt/x"},
+		{"a.bkt", "region=us-east-1", "s3.us-east-1.amazonaws.com", "/a.bkt/x"},
+		{"bkt", "region=us-east-1&use_path_style=true", "s3.us-east-1.amazonaws.com", "/bkt/x"},
 		{"bkt", "endpoint=https://storage.example.org:9000", "bkt.storage.example.org:9000", "/x"},
 		{"bkt", "endpoint=http://127.0.0.1:9000", "127.0.0.1:9000", "/bkt/x"},
 	} {
 		query, _ := url.ParseQuery("anonymous=true&" + c.query)
-		s, err := newS3Client(c.bucket, query, Options{Attempts: 1, Stall: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
 		asked := ""
-		s.transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+		transport := transportFunc(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.Host + r.URL.Path
 			return nil, errors.New("no network")
 		})
-		if err := s.useRegion(s.current.Load().region); err != nil {
+		s, err := newS3Client(c.bucket, query, Options{Attempts: 1}, transport, transport)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, _ = s.head(t.Context(), "x"); asked != c.host+c.path {

@@ -16,22 +16,8 @@ import (
 // errTemporary is the cause of errors after which the next attempt may succeed.
 var errTemporary = errors.New("may succeed if repeated")
 
-// errNoConnection is the cause of temporary errors of servers that accept no connection.
-var errNoConnection = fmt.Errorf("no connection: %w", errTemporary)
-
 // isTemporary reports whether the next attempt may succeed.
 func isTemporary(err error) bool { return errors.Is(err, errTemporary) }
-
-// afterAttempts adds the number of attempts to an error, after which there is no other attempt.
-func afterAttempts(err error, n int) error {
-	var e *fault.Error
-	if n > 1 && isTemporary(err) && errors.As(err, &e) {
-		counted := *e
-		counted.Msg = fmt.Sprintf("%s, after %d attempts", e.Msg, n)
-		return counted.Because(nil)
-	}
-	return err
-}
 
 // A canceledError is the error of a request whose caller's context has ended. errorAt returns the
 // cause itself.
@@ -48,9 +34,10 @@ func canceled(ctx context.Context) error { return &canceledError{context.Cause(c
 var messages = map[fault.Kind]struct{ words, hint string }{
 	fault.Usage:    {"bad URL", ""},
 	fault.NotFound: {"not found", ""},
-	fault.Permission: {"access denied", "check your credentials (AWS_PROFILE, or ?anonymous=true for public buckets) and permissions; " +
-		"S3 also answers 'access denied' for a missing object if you may not list the bucket"},
+	fault.Permission: {"access denied", "check your credentials (AWS_PROFILE, or ?anonymous=true for public buckets) " +
+		"and permissions; S3 also denies access to a missing object if you may not list the bucket"},
 	fault.Exists:  {"already exists", "--overwrite replaces it"},
+	fault.Locked:  {"another run is writing this object", "run again once it has ended"},
 	fault.Refused: {"the bucket does not exist", "make the bucket, or check its name"},
 	fault.IO:      {"transfer failed", "run again; no incomplete output is left"},
 	fault.Changed: {"the file changed while it was read", "run again once nobody writes to it"},
@@ -91,8 +78,8 @@ const (
 
 // suspicious are parts of words that may be secret, such as parameters, signatures, keys and
 // tokens, in lower case.
-var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret", "bearer", "akia",
-	"asia", "authorization", "password", "://", "@"}
+var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret",
+	"bearer", "akia", "asia", "authorization", "password", "://", "@"}
 
 func isSuspicious(word string) bool {
 	lower := strings.ToLower(word)

@@ -7,21 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// Limits for the answers of web servers.
-const (
-	maxRedirects = 10
-	maxETag      = 256 // bytes
-)
+const maxRedirects = 10
 
 // A webFile is a file on a web server. A run reads one version of it.
 type webFile struct {
@@ -31,14 +26,8 @@ type webFile struct {
 	client  *http.Client
 
 	mu    sync.Mutex
-	found *webVersion // set by the first head, and never changed
-}
-
-// A webVersion is a version of a file on a web server.
-type webVersion struct {
-	identity
-	weak string   // the weak ETag and the time, if there is no strong ETag
-	copy *os.File // the whole file, if the server does not send parts; the garbage collector closes it
+	found *identity // set by the first head, and never changed
+	copy  *os.File  // the whole file, if the server does not send parts; the garbage collector closes it
 }
 
 // connectWeb returns a client for the file on a web server with the URL name.
@@ -47,8 +36,8 @@ func connectWeb(name, query string, o Options, scratch func() (*os.File, error))
 		name += "?" + query
 	}
 	w := &webFile{url: name, options: o, scratch: scratch,
-		client: &http.Client{Transport: guard{newTransport()}, CheckRedirect: checkRedirect}}
-	return &client{Options: o, head: w.head, read: w.read}, nil
+		client: &http.Client{Transport: newTransport(o.Stall), CheckRedirect: checkRedirect}}
+	return &client{Options: o, head: w.head, read: w.read, list: w.list}, nil
 }
 
 // checkRedirect refuses redirects from https to anything else.
@@ -68,109 +57,95 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 func (w *webFile) head(ctx context.Context, _ string) (identity, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.found != nil {
-		return w.found.identity, nil
-	}
-	begin := time.Now()
-	for n := 1; ; n++ {
+	for n := 1; w.found == nil; n++ {
 		// Not every server and signature allows HEAD.
 		v, err := w.version(ctx, "bytes=0-0")
 		if errors.Is(err, fault.Changed) { // an empty file, or one whose length the server does not know
 			v, err = w.version(ctx, "")
 		}
 		if err == nil {
-			w.found = v
-			return v.identity, nil
-		}
-		if err := w.options.pause(ctx, err, n, begin); err != nil {
+			w.found = &v
+		} else if err := w.options.pause(ctx, err, n); err != nil {
 			return identity{}, err
 		}
 	}
+	return *w.found, nil
 }
 
 // version requests a range of the file, or all of it, to find out which version it has. If the
-// server sends all of it, the webVersion has a copy. If the server refuses the range or does not
-// send the length of the file, version fails with fault.Changed.
-func (w *webFile) version(ctx context.Context, byteRange string) (v *webVersion, err error) {
-	err = w.get(ctx, byteRange, func(answer *http.Response) error {
-		v = new(webVersion)
-		v.etag, v.weak = validators(answer.Header)
+// server sends all of it, the webFile has a copy. If the server refuses the range or does not send
+// the length of the file, version fails with fault.Changed.
+func (w *webFile) version(ctx context.Context, byteRange string) (v identity, err error) {
+	err = w.get(ctx, byteRange, func(answer *http.Response) (err error) {
+		v = validators(answer.Header)
 		v.modTime, _ = http.ParseTime(answer.Header.Get("Last-Modified"))
 		if answer.StatusCode == http.StatusOK {
-			return w.download(v, answer.Body)
+			v.size, err = w.download(answer.Body)
+			return err
 		}
-		var ok bool
-		if v.size, ok = checkRange(answer, 0, 0); !ok {
+		var part string
+		if part, v.size = contentRange(answer.Header); part != "bytes 0-0" || v.size < 1 {
 			return failed(fault.Changed, "")
 		}
-		_, err := fill(answer.Body, make([]byte, 1)) // else the connection would be closed
+		_, err = fill(answer.Body, make([]byte, 1)) // else the connection would be closed
 		return err
 	})
 	return v, err
 }
 
-// download copies the body of an answer to a scratch file.
-func (w *webFile) download(v *webVersion, body io.Reader) error {
+// download copies the body of an answer to a scratch file, and returns its length.
+func (w *webFile) download(body io.Reader) (size int64, err error) {
 	failure := func(err error) error {
 		return failed(fault.IO, "the server does not send parts of the file, and a scratch file cannot be written: %v", err).
 			WithHint("set TMPDIR to a folder with more space")
 	}
 	if w.scratch == nil {
-		return failure(errors.ErrUnsupported)
+		return 0, failure(errors.ErrUnsupported)
 	}
 	f, err := w.scratch()
 	if err != nil {
-		return failure(err)
+		return 0, failure(err)
 	}
 	buffer := make([]byte, 1<<20)
-	for err == nil {
-		var n int
-		if n, err = fill(body, buffer); err != nil {
-			break
-		}
-		if _, err = f.Write(buffer[:n]); err != nil {
-			err = failure(err)
-			break
-		}
-		if v.size += int64(n); n < len(buffer) {
-			v.copy = f
-			return nil
+	for n := len(buffer); err == nil && n == len(buffer); size += int64(n) {
+		if n, err = fill(body, buffer); err == nil {
+			if _, err = f.Write(buffer[:n]); err != nil {
+				err = failure(err)
+			}
 		}
 	}
-	_ = f.Close() // it is deleted
-	return err
+	if err != nil {
+		_ = f.Close() // it is deleted
+		return 0, err
+	}
+	w.copy = f
+	return size, nil
 }
 
 // read reads from the copy, if there is one, or else requests a range of the same version.
-func (w *webFile) read(ctx context.Context, _ string, _ identity, offset int64, p []byte) (got int, err error) {
-	v, last := w.found, offset+int64(len(p))-1
-	if v.copy != nil {
-		if got, err = v.copy.ReadAt(p, offset); err != nil {
+func (w *webFile) read(ctx context.Context, _ string, v identity, offset int64, p []byte) (got int, err error) {
+	if w.copy != nil {
+		if got, err = w.copy.ReadAt(p, offset); err != nil {
 			return got, failed(fault.IO, "the scratch file cannot be read: %v", err)
 		}
 		return got, nil
 	}
-	err = w.get(ctx, fmt.Sprintf("bytes=%d-%d", offset, last), func(answer *http.Response) error {
-		etag, weak := validators(answer.Header)
-		size, ok := checkRange(answer, offset, last)
-		switch {
-		case etag != v.etag || weak != v.weak || size >= 0 && size != v.size: // not every server supports conditions
-			return failed(fault.Changed, "")
-		case !ok:
-			return temporary("the server did not send the requested range")
-		}
-		got, err = fill(answer.Body, p)
+	err = w.get(ctx, fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(p))-1), func(answer *http.Response) error {
+		now := validators(answer.Header)
+		same := now.etag == v.etag && now.weak == v.weak
+		got, err = receive(answer.Header, answer.ContentLength, answer.Body, same, v, offset, p)
 		return err
 	})
 	return got, err
 }
 
+// list fails.
+func (w *webFile) list(context.Context, string, int) ([]fs.FileInfo, error) {
+	return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
+}
+
 // get requests a range of the file, or all if byteRange is empty, and passes the answer to use.
-func (w *webFile) get(parent context.Context, byteRange string, use func(*http.Response) error) error {
-	ctx, stop := context.WithCancelCause(parent)
-	defer stop(nil)
-	x := &exchange{stop: stop, begin: time.Now(), stall: w.options.Stall, attempts: w.options.Attempts}
-	ctx = context.WithValue(ctx, exchangeKey{}, x)
+func (w *webFile) get(ctx context.Context, byteRange string, use func(*http.Response) error) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
 	if err != nil {
 		return failed(fault.Usage, "the part after the question mark is not valid") // the error quotes it
@@ -192,8 +167,8 @@ func (w *webFile) get(parent context.Context, byteRange string, use func(*http.R
 	}
 	var known *fault.Error
 	switch {
-	case err != nil && parent.Err() != nil:
-		return canceled(parent)
+	case err != nil && ctx.Err() != nil:
+		return canceled(ctx)
 	case errors.As(err, &known):
 		return known // without the URL that net/http adds
 	case err != nil:
@@ -202,28 +177,14 @@ func (w *webFile) get(parent context.Context, byteRange string, use func(*http.R
 	return nil
 }
 
-// validators returns the headers that identify the version that was sent (RFC 9110, section 8.8):
-// its strong ETag, or else its weak ETag and time as one string.
-func validators(h http.Header) (etag, weak string) {
-	etag = h.Get("ETag")
-	if strings.HasPrefix(etag, `"`) && len(etag) <= maxETag {
-		return etag, ""
+// validators returns what identifies the version that was sent (RFC 9110, section 8.8): its strong
+// ETag, or else its weak ETag and time as one string.
+func validators(h http.Header) identity {
+	etag := h.Get("ETag")
+	if strings.HasPrefix(etag, `"`) {
+		return identity{etag: etag}
 	}
-	return "", etag + " " + h.Get("Last-Modified")
-}
-
-// checkRange returns the length of the whole file, −1 if it is unknown, and reports whether the
-// answer has exactly the bytes from first to last.
-func checkRange(answer *http.Response, first, last int64) (size int64, ok bool) {
-	if answer.StatusCode != http.StatusPartialContent {
-		return answer.ContentLength, false
-	}
-	part, total, _ := strings.Cut(answer.Header.Get("Content-Range"), "/")
-	size, err := strconv.ParseInt(total, 10, 64)
-	if err != nil || size < 0 {
-		return -1, false
-	}
-	return size, part == fmt.Sprintf("bytes %d-%d", first, last) && last < size
+	return identity{weak: etag + " " + h.Get("Last-Modified")}
 }
 
 // statusError returns the error for the status of an answer, nil for a success.
@@ -235,7 +196,7 @@ func statusError(status int) error {
 		return failed(fault.NotFound, "")
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return failed(fault.Permission, "status %d", status).
-			WithHint("idxport sends no credentials to web servers: ask for a URL that needs none, which may be a presigned one")
+			WithHint("idxport sends no credentials to web servers: ask for a URL that needs none, such as a presigned one")
 	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
 		return failed(fault.Changed, "")
 	}

@@ -183,7 +183,6 @@ func TestWebVersions(t *testing.T) {
 		"no ETag, the same":         {serve("", changed, first), serve("", changed, first), "", nil},
 		"no ETag, another time":     {serve("", changed, first), serve("", changed.Add(time.Second), second), "", fault.Changed},
 		"no ETag, another length":   {serve("", changed, first), serve("", changed, first[1:]), "", fault.Changed},
-		"a long ETag is not shown":  {serve(`"`+strings.Repeat("a", maxETag)+`"`, changed, first), serve(`"`+strings.Repeat("a", maxETag)+`"`, changed, first), "", nil},
 		"removed":                   {serve(`"a"`, changed, first), http.NotFound, `"a"`, fault.Changed},
 		"ranges are not sent later": {serve(`"a"`, changed, first), wholly(serve(`"a"`, changed, first)), `"a"`, fault.IO},
 		"wrong part": {serve(`"a"`, changed, first), func(w http.ResponseWriter, r *http.Request) {
@@ -273,18 +272,18 @@ func TestWebAnswers(t *testing.T) {
 		"no file any more":  {status(http.StatusGone), fault.NotFound, "not found", ""},
 		"denied":            {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
 		"no credentials":    {status(http.StatusUnauthorized), fault.Permission, "access denied: status 401", "no credentials"},
-		"too many requests": {status(http.StatusTooManyRequests), fault.IO, "status 429, after 4 attempts", "run again"},
-		"unavailable":       {status(http.StatusServiceUnavailable), fault.IO, "status 503, after 4 attempts", "run again"},
+		"too many requests": {status(http.StatusTooManyRequests), fault.IO, "status 429", "run again"},
+		"unavailable":       {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
 		"a teapot":          {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
 		"cut short": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			_, _ = w.Write(data[1:])
-		}, fault.IO, "the connection was lost: unexpected EOF, after 4 attempts", "run again"},
+		}, fault.IO, "the connection was lost: unexpected EOF", "run again"},
 		"cut short, no length": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(data[1:])
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		}, fault.IO, "the connection was lost: unexpected EOF, after 4 attempts", "run again"},
+		}, fault.IO, "the connection was lost: unexpected EOF", "run again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -268,7 +268,7 @@ func TestOpenFails(t *testing.T) {
 	}
 	_, _, query = serve(t, once(proxy.Stall, 1<<40, func(*http.Request) bool { return true }))
 	brief := Options{Attempts: 2, Stall: 100 * time.Millisecond}
-	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "no bytes were transferred for 100ms, after 2 attempts") {
+	if _, err := openAt(t, &Store{Options: brief}, "x", query); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "no bytes were transferred for 100ms") {
 		t.Errorf("no answer: %v", err)
 	}
 }
@@ -424,7 +424,7 @@ func TestRefusedConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Stat(t.Context(), plain); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "refused, after") {
+		if _, err := s.Stat(t.Context(), plain); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}

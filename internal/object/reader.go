@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"sync"
-	"time"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -43,28 +42,25 @@ type Reader struct {
 
 	// A run is a sequential read, which fetches pieces in advance. It starts with one small piece
 	// and grows while its pieces are read, so that reading only the start of a file costs little.
-	run     []*piece // in order; the first is being read
-	stopRun context.CancelFunc
-	runCtx  context.Context // of the run; stopRun cancels it
-	ahead   int64           // offset of the next piece to fetch
-	end     int64           // offset at which the run ends
-	size    int             // bytes of the next piece
-	depth   int             // number of pieces to keep in memory
-	spare   []byte          // the buffer of the previous piece
+	run   []*piece // in order; the first is being read
+	ahead int64    // offset of the next piece to fetch
+	size  int64    // bytes of the next piece
+	depth int      // number of pieces to keep in memory
+	spare []byte   // the buffer of the previous piece
 }
 
 // A piece is a range of the object that is being fetched, or that was fetched.
 type piece struct {
-	first int64 // offset
-	data  []byte
-	done  chan struct{} // closed once data or err is set
-	err   error
+	first  int64 // offset
+	data   []byte
+	cancel context.CancelFunc
+	done   chan struct{} // closed once data or err is set
+	err    error
 }
 
 func newReader(ctx context.Context, c *client, a address, version identity) *Reader {
 	inner, cancel := context.WithCancel(ctx)
-	return &Reader{client: c, address: a, version: version, ctx: inner, cancel: cancel, stopRun: func() {},
-		limit: version.size}
+	return &Reader{client: c, address: a, version: version, ctx: inner, cancel: cancel, limit: version.size}
 }
 
 // Size returns the number of bytes of the object.
@@ -91,10 +87,7 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	case r.next >= r.version.size:
 		return 0, io.EOF
 	}
-	next, err := r.sequential(len(p))
-	if err == nil {
-		n, err = next.read(r.ctx, p, r.next)
-	}
+	n, err = r.sequential(int64(len(p))).read(r.ctx, p, r.next)
 	r.next += int64(n)
 	return n, errorAt(r.address, err)
 }
@@ -108,7 +101,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.version.size
 	}
 	if offset < 0 {
-		return r.next, fault.New(fault.Internal, "seek to %d", offset).Because(fs.ErrInvalid).In(r.address.String())
+		return r.next, r.misused(fs.ErrInvalid)
 	}
 	r.next = offset
 	return offset, nil
@@ -117,23 +110,22 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 // ReadAt reads at an offset. Short reads use the cache, long ones do not.
 func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
-		return 0, fault.New(fault.Internal, "read at %d", offset).Because(fs.ErrInvalid).In(r.address.String())
+		return 0, r.misused(fs.ErrInvalid)
 	}
 	want := int(max(0, min(int64(len(p)), r.version.size-offset)))
 	for n < want && err == nil {
 		if r.ctx.Err() != nil {
 			return n, r.closed()
 		}
-		next := offset + int64(n)
-		if next >= headSize && want-n >= blockSize {
-			if err = r.fetch(r.ctx, p[n:want], next); err == nil {
-				n = want
-			}
-			continue
+		more, next := want-n, offset+int64(n)
+		if next >= headSize && more >= blockSize {
+			err = r.fetch(r.ctx, p[n:want], next)
+		} else {
+			more, err = r.block(next).read(r.ctx, p[n:want], next)
 		}
-		var more int
-		more, err = r.block(next).read(r.ctx, p[n:want], next)
-		n += more
+		if err == nil {
+			n += more
+		}
 	}
 	if err == nil && n < len(p) {
 		return n, io.EOF
@@ -147,7 +139,6 @@ func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests.Wait()
-	r.stopRun()
 	return nil
 }
 
@@ -156,14 +147,21 @@ func (r *Reader) closed() error {
 	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	return fault.New(fault.Internal, "read after Close").Because(fs.ErrClosed).In(r.address.String())
+	return r.misused(fs.ErrClosed)
+}
+
+// misused returns the error of a call that is not allowed.
+func (r *Reader) misused(cause error) error {
+	return fault.New(fault.Internal, "%v", cause).Because(cause).In(r.address.String())
 }
 
 // start starts to fetch a piece. The caller holds the mutex, as Close may be called at any time and
 // waits for all pieces that were started.
-func (r *Reader) start(ctx context.Context, first int64, data []byte) *piece {
-	p := &piece{first: first, data: data, done: make(chan struct{})}
+func (r *Reader) start(first int64, data []byte) *piece {
+	ctx, cancel := context.WithCancel(r.ctx)
+	p := &piece{first: first, data: data, cancel: cancel, done: make(chan struct{})}
 	r.requests.Go(func() {
+		defer cancel()
 		defer close(p.done)
 		p.err = r.fetch(ctx, p.data, p.first)
 	})
@@ -188,24 +186,13 @@ func (p *piece) read(ctx context.Context, dst []byte, offset int64) (int, error)
 	return copy(dst, p.data[offset-p.first:]), nil
 }
 
-// failed reports whether fetching the piece has failed. A block that failed is fetched again by the
-// next read.
-func (p *piece) failed() bool {
-	select {
-	case <-p.done:
-		return p.err != nil
-	default:
-		return false
-	}
-}
-
 // block returns the block that contains the byte at an offset. If that is not in the cache, a new
 // block replaces the least recently used one.
 func (r *Reader) block(offset int64) *piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, b := range r.blocks {
-		if b.has(offset) && !b.failed() {
+		if b.has(offset) {
 			copy(r.blocks[i:], r.blocks[i+1:])
 			r.blocks[len(r.blocks)-1] = b
 			return b
@@ -215,7 +202,7 @@ func (r *Reader) block(offset int64) *piece {
 	if offset < headSize {
 		first, size = 0, headSize
 	}
-	b := r.start(r.ctx, first, make([]byte, min(size, r.version.size-first)))
+	b := r.start(first, make([]byte, min(size, r.version.size-first)))
 	if len(r.blocks) == maxBlocks {
 		r.blocks = append(r.blocks[:0], r.blocks[1:]...)
 	}
@@ -226,54 +213,47 @@ func (r *Reader) block(offset int64) *piece {
 // sequential returns the piece that contains the next byte: the cached block at the start of the
 // object, or a piece of the current run, or of a new run if Seek has left the current one. n is the
 // number of bytes that the caller reads; beyond the limit, not more than these are fetched.
-func (r *Reader) sequential(n int) (*piece, error) {
+func (r *Reader) sequential(n int64) *piece {
 	if r.next < headSize {
-		return r.block(r.next), nil
+		return r.block(r.next)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx.Err() != nil {
-		return nil, r.closed()
-	}
-	if len(r.run) > 0 && r.run[0].first+int64(len(r.run[0].data)) == r.next {
+	for len(r.run) > 0 && !r.run[0].has(r.next) { // it was read, or Seek has left it
+		r.run[0].cancel()
+		<-r.run[0].done // else more than maxPieces would be in memory
 		r.spare, r.run = r.run[0].data, r.run[1:]
 		r.depth = min(r.depth+1, maxPieces)
 	}
-	if len(r.run) > 0 && !r.run[0].has(r.next) || len(r.run) == 0 && r.ahead != r.next {
-		r.stopRun()
-		for _, p := range r.run {
-			<-p.done // else more than maxPieces would be in memory
+	if len(r.run) == 0 && r.ahead != r.next {
+		r.ahead, r.size, r.depth = r.next, firstSize, 1
+	}
+	end := r.limit
+	if len(r.run) == 0 {
+		end = min(max(end, r.next+n), r.version.size)
+	}
+	for len(r.run) < r.depth && r.ahead < end {
+		size := min(r.size, end-r.ahead)
+		if int64(cap(r.spare)) < size {
+			r.spare = make([]byte, size, r.size)
 		}
-		r.runCtx, r.stopRun = context.WithCancel(r.ctx)
-		r.run, r.ahead, r.end, r.size, r.depth = nil, r.next, max(r.limit, r.next), firstSize, 1
+		r.run = append(r.run, r.start(r.ahead, r.spare[:size]))
+		r.spare, r.ahead, r.size = nil, r.ahead+size, min(2*r.size, pieceSize)
 	}
-	if r.next >= r.end {
-		r.end = min(r.next+int64(n), r.version.size)
-	}
-	for len(r.run) < r.depth && r.ahead < r.end {
-		n := int(min(int64(r.size), r.end-r.ahead))
-		if cap(r.spare) < n {
-			r.spare = make([]byte, n, r.size)
-		}
-		r.run = append(r.run, r.start(r.runCtx, r.ahead, r.spare[:n]))
-		r.spare = nil
-		r.ahead += int64(n)
-		r.size = min(2*r.size, pieceSize)
-	}
-	return r.run[0], nil
+	return r.run[0]
 }
 
 // fetch fills p with the bytes of the object from offset on. If a request returns only some of
 // them, the next one asks for the rest, and the count of attempts starts again.
 func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
-	got, begin := 0, time.Now()
+	got := 0
 	for n := 1; got < len(p); n++ {
 		more, err := r.client.read(ctx, r.address.key, r.version, offset+int64(got), p[got:])
 		if got += more; got == len(p) {
 			return nil
 		}
 		if more > 0 {
-			n, begin = 1, time.Now()
+			n = 1
 		}
 		switch {
 		case err == nil:
@@ -283,7 +263,7 @@ func (r *Reader) fetch(ctx context.Context, p []byte, offset int64) error {
 		case errors.Is(err, fault.Exists): // the condition If-Match failed
 			err = failed(fault.Changed, "")
 		}
-		if err := r.client.pause(ctx, err, n, begin); err != nil {
+		if err := r.client.pause(ctx, err, n); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -26,87 +24,70 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// stallFactor multiplies Options.Stall for requests that assemble an object or list many.
+// stallFactor multiplies Options.Stall for requests of s3Client.slow.
 const stallFactor = 10
 
 // An s3Client is a bucket of S3, or of a server like it.
 type s3Client struct {
-	current      atomic.Pointer[regionClient]
-	name         string // of the bucket
-	options      Options
-	endpoint     *url.URL
-	followRegion bool // switch to the region that the server names
-	lookup       minio.BucketLookupType
-	checksums    bool // send checksums, which the storage compares
-	validate     bool // request the checksums of objects
-	keys         *credentials.Credentials
-	transport    http.RoundTripper
-}
-
-// A regionClient is a client of minio-go for one region.
-type regionClient struct {
-	*minio.Core
-	region string
+	core      *minio.Core
+	slow      *minio.Core // for requests that assemble an object or list many
+	name      string      // of the bucket
+	secure    bool        // requests are encrypted
+	checksums bool        // send checksums, which the storage compares
 }
 
 // connect opens a bucket of S3, or of a server like it.
 func connect(name string, query url.Values, o Options) (*client, error) {
-	s, err := newS3Client(name, query, o)
+	s, err := newS3Client(name, query, o, newTransport(o.Stall), newTransport(stallFactor*o.Stall))
 	if err != nil {
 		return nil, err
 	}
-	return &client{o, s.head, s.read, s.list, s.hasBucket, s.put, s.finish, s.begin, s.send, s.abort}, nil
+	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, nil
 }
 
-func newS3Client(name string, query url.Values, o Options) (*s3Client, error) {
+func newS3Client(name string, query url.Values, o Options, quick, slow http.RoundTripper) (*s3Client, error) {
 	e := readSettings(query)
-	s := &s3Client{name: name, options: o, endpoint: e.endpoint(), followRegion: !query.Has("region"),
-		checksums: e.whenSupported("request_checksum_calculation"),
-		validate:  e.whenSupported("response_checksum_validation"),
-		keys:      credentials.NewStatic("", "", "", credentials.SignatureAnonymous),
-		transport: guard{newTransport()}}
-	_, err := netip.ParseAddr(s.endpoint.Hostname())
-	if s.lookup = minio.BucketLookupDNS; e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
-		s.lookup = minio.BucketLookupPath
+	endpoint := e.endpoint()
+	s := &s3Client{name: name, secure: endpoint.Scheme == "https", checksums: e.checksums()}
+	m := &minio.Options{Secure: s.secure, Transport: guard{quick}, Region: e.region(), MaxRetries: o.Attempts,
+		BucketLookup: minio.BucketLookupDNS, Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
+	_, err := netip.ParseAddr(endpoint.Hostname())
+	if e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
+		m.BucketLookup = minio.BucketLookupPath
+	}
+	if endpoint.Host != amazon { // S3 is asked for the region of the bucket
+		m.Region = cmp.Or(m.Region, "us-east-1")
 	}
 	if !e.isTrue("anonymous") {
-		s.keys = credentials.New(e.provider())
+		m.Creds = credentials.New(e.provider())
 	}
 	if e.err != nil {
 		return nil, e.err
 	}
-	return s, s.useRegion(e.region())
+	if s.core, err = minio.NewCore(endpoint.Host, m); err != nil {
+		return nil, failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(endpoint.Host), scrub(err.Error()))
+	}
+	m.Transport = guard{slow}
+	if s.slow, err = minio.NewCore(endpoint.Host, m); err != nil {
+		return nil, err // impossible, as for the first
+	}
+	s.core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
+	s.slow.SetS3EnableDualstack(false)
+	return s, nil
 }
 
 // notHost reports whether a bucket with this character in its name cannot be a subdomain of the
 // endpoint: it is not allowed in a host name, or a wildcard certificate does not cover it.
 func notHost(r rune) bool { return r == '.' || r == '_' || r >= 'A' && r <= 'Z' }
 
-// secure reports whether requests are encrypted.
-func (s *s3Client) secure() bool { return s.endpoint.Scheme == "https" }
-
-// useRegion makes the client send its next requests to a region.
-func (s *s3Client) useRegion(region string) error {
-	core, err := minio.NewCore(s.endpoint.Host, &minio.Options{Creds: s.keys, Secure: s.secure(), Transport: s.transport,
-		Region: region, BucketLookup: s.lookup, MaxRetries: s.options.Attempts})
-	if err != nil {
-		return failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
-	}
-	core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
-	s.current.Store(&regionClient{core, region})
-	return nil
-}
-
 // do calls f, which sends one request, or one for each page of a list, with the context and the
-// client that it gets, and classifies the error of f. minio-go repeats the request after temporary
-// errors. A request fails when it stalls for factor times Options.Stall.
-func (s *s3Client) do(parent context.Context, factor int, f func(context.Context, *minio.Core, *exchange) error) error {
+// exchange that it gets, and classifies the error of f. minio-go repeats the request after temporary
+// errors.
+func (s *s3Client) do(parent context.Context, f func(context.Context, *exchange) error) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	x := &exchange{stop: stop, begin: time.Now(), stall: time.Duration(factor) * s.options.Stall,
-		attempts: s.options.Attempts, limited: true}
-	c := s.current.Load()
-	err := f(context.WithValue(ctx, exchangeKey{}, x), c.Core, x)
+	x := &exchange{stop: stop, limited: true}
+	err := f(context.WithValue(ctx, exchangeKey{}, x), x)
 	switch {
 	case err == nil:
 		return nil
@@ -115,88 +96,51 @@ func (s *s3Client) do(parent context.Context, factor int, f func(context.Context
 	case ctx.Err() != nil:
 		err = context.Cause(ctx) // minio-go would only say that it is canceled
 	}
-	var answer minio.ErrorResponse
-	if errors.As(err, &answer) && s.redirected(answer, c.region) {
-		return s.do(parent, factor, f)
-	}
-	return afterAttempts(s.classify(err), x.failed)
+	return classify(err)
 }
 
-// redirected reports whether the server refused a request because the bucket is in another region
-// than the one it was sent to. If so, it makes the client use that region.
-func (s *s3Client) redirected(answer minio.ErrorResponse, region string) bool {
-	moved := isMoved(answer.StatusCode) || answer.StatusCode == http.StatusBadRequest ||
-		answer.StatusCode == http.StatusForbidden && answer.Code != "AccessDenied"
-	if !moved || !s.followRegion || answer.Region == "" || answer.Region == region {
-		return false
-	}
-	// Another request may have switched already.
-	return s.current.Load().region == answer.Region || s.useRegion(answer.Region) == nil
-}
-
-func isMoved(status int) bool {
-	return status == http.StatusMovedPermanently || status == http.StatusTemporaryRedirect
-}
+// markKey is the name of the metadata that holds the mark of an upload.
+const markKey = "Idxport-Upload"
 
 func (s *s3Client) head(ctx context.Context, key string) (found identity, err error) {
-	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		info, err := c.StatObject(ctx, s.name, key, minio.StatObjectOptions{Checksum: s.checksums && s.validate})
+	err = s.do(ctx, func(ctx context.Context, _ *exchange) error {
+		info, err := s.core.StatObject(ctx, s.name, key, minio.StatObjectOptions{})
 		if err == nil && info.Size < 0 {
 			err = failed(fault.IO, "found an object without a length")
 		}
-		found = identity{size: info.Size, modTime: info.LastModified, etag: info.Headers.Get("ETag")}
-		if info.ChecksumMode != "COMPOSITE" && s.checksums {
-			found.crc32 = info.ChecksumCRC32
-		}
+		found = identity{size: info.Size, modTime: info.LastModified, etag: info.Headers.Get("ETag"),
+			mark: info.UserMetadata[markKey]}
 		return err
 	})
 	return found, err
 }
 
-func (s *s3Client) read(ctx context.Context, key string, version identity, offset int64, p []byte) (got int, err error) {
-	last := offset + int64(len(p)) - 1
+func (s *s3Client) read(ctx context.Context, key string, v identity, offset int64, p []byte) (got int, err error) {
 	var o minio.GetObjectOptions
-	if err := o.SetRange(offset, last); err != nil {
+	if err := o.SetRange(offset, offset+int64(len(p))-1); err != nil {
 		return 0, err
 	}
-	if version.etag != "" {
-		o.Set("If-Match", version.etag)
+	if v.etag != "" {
+		o.Set("If-Match", v.etag)
 	}
-	var lost error // of the body, which minio-go does not ask for again
-	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, x *exchange) error {
+	err = s.do(ctx, func(ctx context.Context, x *exchange) error {
 		x.limited = false
-		body, info, header, err := c.GetObject(ctx, s.name, key, o)
+		body, info, header, err := s.core.GetObject(ctx, s.name, key, o)
 		if err != nil {
 			return err
 		}
 		defer body.Close()
-		// Not every server supports conditions and ranges.
-		part, size := header.Get("Content-Range"), info.Size
-		if _, after, ok := strings.Cut(part, "/"); ok {
-			_, _ = fmt.Sscan(after, &size)
-		}
-		if header.Get("ETag") != version.etag || size != version.size {
-			return failed(fault.Changed, "")
-		}
-		whole := offset == 0 && last+1 == version.size && part == ""
-		if want := fmt.Sprintf("bytes %d-%d/", offset, last); !whole && !strings.HasPrefix(part, want) {
-			lost = temporary("the server did not send the requested range")
-			return nil
-		}
-		got, lost = fill(body, p)
-		return nil
+		got, err = receive(header, info.Size, body, header.Get("ETag") == v.etag, v, offset, p)
+		return err
 	})
-	if err == nil && ctx.Err() != nil && lost != nil {
-		lost = canceled(ctx)
-	}
-	return got, cmp.Or(err, lost)
+	return got, err
 }
 
 func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []fs.FileInfo, err error) {
 	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool), MaxKeys: min(limit, 1000)}
-	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, x *exchange) error {
+	err = s.do(ctx, func(ctx context.Context, x *exchange) error {
 		infos = nil
-		for o := range c.ListObjectsIter(ctx, s.name, o) {
+		for o := range s.slow.ListObjectsIter(ctx, s.name, o) {
 			if o.Err != nil {
 				return o.Err
 			}
@@ -204,7 +148,6 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 			if o.Key == prefix { // an empty object that some programs make for a folder
 				i = info{}
 			}
-			x.failed = 0
 			if infos = append(infos, i); len(infos) > maxEntries {
 				return endless()
 			}
@@ -217,18 +160,9 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 	return infos, err
 }
 
-func (s *s3Client) hasBucket(ctx context.Context) error {
-	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		found, err := c.BucketExists(ctx, s.name)
-		if err == nil && !found {
-			err = noBucket()
-		}
-		return err
-	})
-}
-
 // putOptions returns the options of a request that begins an upload or makes an object visible.
-func (s *s3Client) putOptions(replace bool, headers map[string]string) minio.PutObjectOptions {
+func (s *s3Client) putOptions(u upload, replace bool, headers map[string]string) minio.PutObjectOptions {
+	headers[markKey] = u.mark
 	// Without DisableContentSha256, minio-go would send small signed pieces.
 	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true}
 	if !replace {
@@ -240,7 +174,7 @@ func (s *s3Client) putOptions(replace bool, headers map[string]string) minio.Put
 // sum returns the SHA-256 to be signed if the connection is not encrypted, so that nobody can
 // change data in transit.
 func (s *s3Client) sum(data []byte) string {
-	if s.secure() {
+	if s.secure {
 		return ""
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))
@@ -248,27 +182,13 @@ func (s *s3Client) sum(data []byte) string {
 
 const crcHeader = "X-Amz-Checksum-Crc32"
 
-func (s *s3Client) put(ctx context.Context, key string, data []byte, crc string, replace bool) (sent int, err error) {
-	headers := map[string]string{}
-	if s.checksums {
-		headers[crcHeader] = crc
-	}
-	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, x *exchange) error {
-		defer func() { sent += x.pages }()
-		_, err := c.PutObject(ctx, s.name, key, bytes.NewReader(data), int64(len(data)), "", s.sum(data),
-			s.putOptions(replace, headers))
-		return err
-	})
-	return sent, err
-}
-
-func (s *s3Client) begin(ctx context.Context, key string) (id string, err error) {
+func (s *s3Client) begin(ctx context.Context, key string, u upload) (id string, err error) {
 	headers := map[string]string{}
 	if s.checksums {
 		headers["X-Amz-Checksum-Algorithm"], headers["X-Amz-Checksum-Type"] = "CRC32", "FULL_OBJECT"
 	}
-	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) (err error) {
-		id, err = c.NewMultipartUpload(ctx, s.name, key, s.putOptions(true, headers))
+	err = s.do(ctx, func(ctx context.Context, _ *exchange) (err error) {
+		id, err = s.core.NewMultipartUpload(ctx, s.name, key, s.putOptions(u, true, headers))
 		return err
 	})
 	return id, err
@@ -279,8 +199,8 @@ func (s *s3Client) send(ctx context.Context, key, id string, number int, data []
 	if s.checksums {
 		header.Set(crcHeader, checksum(crc32.ChecksumIEEE(data)))
 	}
-	err = s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		p, err := c.PutObjectPart(ctx, s.name, key, id, number, bytes.NewReader(data), int64(len(data)),
+	err = s.do(ctx, func(ctx context.Context, _ *exchange) error {
+		p, err := s.core.PutObjectPart(ctx, s.name, key, id, number, bytes.NewReader(data), int64(len(data)),
 			minio.PutObjectPartOptions{Sha256Hex: s.sum(data), CustomHeader: header, DisableContentSha256: true})
 		sent = part{p.ETag, p.ChecksumCRC32} // without quotes, which every server accepts
 		return err
@@ -288,34 +208,40 @@ func (s *s3Client) send(ctx context.Context, key, id string, number int, data []
 	return sent, err
 }
 
-// finish completes an upload. If the storage verified the checksums of the parts, it is asked to
-// verify that of the whole object.
-func (s *s3Client) finish(ctx context.Context, key string, u upload, replace bool) (sent int, err error) {
+// finish sends an object in one request, or completes its upload. If the storage verified the
+// checksums of the parts, it is asked to verify that of the whole object.
+func (s *s3Client) finish(ctx context.Context, key string, u upload) error {
 	headers := map[string]string{}
-	if u.parts[0].crc32 != "" {
-		headers["X-Amz-Checksum-Type"], headers[crcHeader] = "FULL_OBJECT", u.crc32
-	}
 	parts := make([]minio.CompletePart, len(u.parts))
 	for i, p := range u.parts {
 		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: p.etag, ChecksumCRC32: p.crc32}
+		headers["X-Amz-Checksum-Type"] = "FULL_OBJECT"
 	}
-	err = s.do(ctx, stallFactor, func(ctx context.Context, c *minio.Core, x *exchange) error {
-		defer func() { sent += x.pages }()
-		_, err := c.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, s.putOptions(replace, headers))
+	if s.checksums && (u.id == "" || u.parts[0].crc32 != "") {
+		headers[crcHeader] = u.crc32
+	} else {
+		clear(headers)
+	}
+	o := s.putOptions(u, u.replace, headers)
+	return s.do(ctx, func(ctx context.Context, _ *exchange) (err error) {
+		if u.id == "" {
+			_, err = s.slow.PutObject(ctx, s.name, key, bytes.NewReader(u.data), int64(len(u.data)), "", s.sum(u.data), o)
+		} else {
+			_, err = s.slow.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
+		}
 		return err
 	})
-	return sent, err
 }
 
 func (s *s3Client) abort(ctx context.Context, key, id string) error {
-	return s.do(ctx, 1, func(ctx context.Context, c *minio.Core, _ *exchange) error {
-		return c.AbortMultipartUpload(ctx, s.name, key, id)
+	return s.do(ctx, func(ctx context.Context, _ *exchange) error {
+		return s.core.AbortMultipartUpload(ctx, s.name, key, id)
 	})
 }
 
 // classify returns the error of a request as a *fault.Error. It quotes the code and the status,
 // which are words of the protocol, and the server's message about an invalid request, scrubbed.
-func (s *s3Client) classify(err error) error {
+func classify(err error) error {
 	var known *fault.Error
 	var answer minio.ErrorResponse
 	var lost *url.Error
@@ -327,17 +253,18 @@ func (s *s3Client) classify(err error) error {
 	case !errors.As(err, &answer):
 		return failed(fault.IO, "the server's answer cannot be read: %s", reason(err)).WithHint("check ?endpoint=")
 	}
-	return s.answerError(answer)
+	return answerError(answer)
 }
 
 // noBucket returns the error for a bucket that does not exist.
 func noBucket() *fault.Error {
-	missing := messages[fault.Refused]
-	return fault.New(fault.NotFound, "%s", missing.words).WithHint("%s", missing.hint).Because(fs.ErrNotExist) // as for files
+	e := failed(fault.Refused, "").Because(fs.ErrNotExist) // as for files
+	e.Kind = fault.NotFound
+	return e
 }
 
 // answerError returns the error for an answer that is an error.
-func (s *s3Client) answerError(answer minio.ErrorResponse) error {
+func answerError(answer minio.ErrorResponse) error {
 	code, status := answer.Code, answer.StatusCode
 	if !plainCode().MatchString(code) {
 		code = ""
@@ -356,10 +283,13 @@ func (s *s3Client) answerError(answer minio.ErrorResponse) error {
 			WithHint("a lifecycle rule that aborts incomplete uploads must wait until the work is done")
 	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
 		return failed(fault.Exists, "")
-	case isMoved(status):
-		return failed(fault.IO, "the bucket is in another region").
+	case status == http.StatusConflict: // of conditional requests
+		return failed(fault.Locked, "")
+	case status == http.StatusMovedPermanently, status == http.StatusTemporaryRedirect,
+		status == http.StatusBadRequest && answer.Region != "":
+		return failed(fault.IO, "the bucket is in another region: %s", scrub(cmp.Or(answer.Region, "not named"))).
 			WithHint("name the region: ?region=eu-central-1, or AWS_REGION")
-	case isTemporaryStatus(status) || status < http.StatusMultipleChoices || status == http.StatusConflict:
+	case isTemporaryStatus(status) || status < http.StatusMultipleChoices:
 		return temporary("%s", text)
 	case status == http.StatusNotFound:
 		return failed(fault.NotFound, "")

@@ -7,6 +7,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
 
 	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"
@@ -28,4 +31,11 @@ func serve(t *testing.T, next func(*http.Request) proxy.Fault) (f *fake.Server, 
 	front.Start()
 	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
 	return f, p, "?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(front.URL)
+}
+
+// TestMain makes the pauses between attempts short: here and in minio-go.
+func TestMain(m *testing.M) {
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, 20*time.Millisecond
+	firstPause, maxPause = minio.DefaultRetryUnit, minio.DefaultRetryCap
+	m.Run()
 }

@@ -3,19 +3,25 @@
 package object
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
-	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"gopkg.in/ini.v1"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/shell"
 )
+
+// amazon is the host of S3 itself.
+const amazon = "s3.amazonaws.com"
 
 // Settings come from the parameters of the URL, environment variables and the shared files of AWS,
 // in this order: https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html
@@ -28,55 +34,44 @@ type settings struct {
 
 // check records an error about a setting, unless ok is true or there is an earlier error.
 func (e *settings) check(ok bool, format string, args ...any) {
-	if !ok && e.err == nil {
-		e.err = fault.New(fault.Usage, format, args...)
+	if !ok {
+		e.err = cmp.Or(e.err, error(fault.New(fault.Usage, format, args...)))
 	}
 }
 
-// readSettings reads the shared files. A profile that is chosen by name must exist.
+// readSettings reads the profile from the shared files, of which the second takes precedence. A
+// profile that is chosen by name must exist. In the config file, sections of profiles are named
+// "profile NAME", except for the default profile.
 func readSettings(query url.Values) *settings {
 	e := &settings{query: query}
 	chosen, origin := e.find("profile", "AWS_PROFILE", "AWS_DEFAULT_PROFILE")
 	e.name = cmp.Or(chosen, "default")
+	section := "profile " + e.name
+	if e.name == "default" {
+		section = e.name
+	}
 	home, _ := os.UserHomeDir() // without one the files are not found
-	for _, file := range []struct{ name, variable string }{
-		{"config", "AWS_CONFIG_FILE"}, {"credentials", "AWS_SHARED_CREDENTIALS_FILE"},
+	options := ini.LoadOptions{Loose: true, AllowNestedValues: true, SkipUnrecognizableLines: true,
+		SpaceBeforeInlineComment: true, PreserveSurroundedQuote: true, ChildSectionDelimiter: "\n"}
+	for _, file := range []struct{ name, variable, section string }{
+		{"config", "AWS_CONFIG_FILE", section}, {"credentials", "AWS_SHARED_CREDENTIALS_FILE", e.name},
 	} {
-		text, err := os.ReadFile(cmp.Or(os.Getenv(file.variable), filepath.Join(home, ".aws", file.name)))
-		e.check(err == nil || errors.Is(err, fs.ErrNotExist), "cannot read AWS's shared file %s", file.name)
-		e.read(text, file.name == "config")
+		path := cmp.Or(os.Getenv(file.variable), filepath.Join(home, ".aws", file.name))
+		shared, err := ini.LoadSources(options, path)
+		e.check(err == nil, "cannot read AWS's shared file %s", file.name)
+		if err != nil || !shared.HasSection(file.section) {
+			continue
+		}
+		if e.profile == nil {
+			e.profile = map[string]string{}
+		}
+		for _, key := range shared.Section(file.section).Keys() {
+			e.profile[key.Name()] = key.Value()
+		}
 	}
 	e.check(chosen == "" || e.profile != nil,
 		"%s is %s, but AWS's shared config and credentials files have no such profile", origin, scrub(chosen))
 	return e
-}
-
-// read reads the settings of the profile from a file. In the config file, sections of profiles are
-// named "profile NAME", except for the default profile. Later settings take precedence.
-func (e *settings) read(text []byte, config bool) {
-	inside := false
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		line := lines.Text()
-		if section, ok := strings.CutPrefix(line, "["); ok {
-			section, _, _ = strings.Cut(section, "]")
-			words := strings.Fields(section)
-			named := len(words) == 2 && words[0] == "profile"
-			last := len(words) - 1
-			inside = last >= 0 && words[last] == e.name && named == (config && words[0] != "default")
-			if inside && e.profile == nil {
-				e.profile = map[string]string{}
-			}
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		key = strings.TrimSpace(key)
-		if !ok || !inside || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") || strings.ContainsAny(key, "#;") {
-			continue // comments and nested settings
-		}
-		value, _, _ = strings.Cut(value, " #")
-		value, _, _ = strings.Cut(value, " ;")
-		e.profile[key] = strings.TrimSpace(value)
-	}
 }
 
 // find returns a setting and where it was found, for messages: the parameter, the first of the
@@ -93,11 +88,10 @@ func (e *settings) find(name string, variables ...string) (value, origin string)
 	return e.profile[name], name + " of the profile " + scrub(e.name)
 }
 
-// region returns the region. Servers without regions accept the default, and AWS names the right
-// one.
+// region returns the region, empty if there is no such setting.
 func (e *settings) region() string {
 	region, _ := e.find("region", "AWS_REGION", "AWS_DEFAULT_REGION")
-	return cmp.Or(region, "us-east-1")
+	return region
 }
 
 // endpoint returns the URL of the server.
@@ -107,15 +101,12 @@ func (e *settings) endpoint() *url.URL {
 	if value := e.query.Get("endpoint"); value != "" {
 		text, origin = value, "the parameter endpoint"
 	}
-	wrong := origin + " is not " + example
-	if !e.query.Has("endpoint") && !isSuspicious(text) { // it has no password
-		wrong = origin + " is " + scrub(text) + ", expected " + example
-	}
-	u, err := url.Parse(cmp.Or(text, "https://s3.amazonaws.com"))
+	u, err := url.Parse(cmp.Or(text, "https://"+amazon))
 	if err != nil {
 		u = new(url.URL)
 	}
-	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "%s", wrong)
+	// The message does not show the URL, which may contain a password.
+	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "%s is not %s", origin, example)
 	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "%s has a path, expected %s", origin, example)
 	if bundle, origin := e.find("ca_bundle", "AWS_CA_BUNDLE"); bundle != "" && u.Scheme == "https" && e.err == nil {
 		e.err = fault.New(fault.Usage, "%s is set, but is not supported", origin).
@@ -131,10 +122,113 @@ func (e *settings) isTrue(name string) bool {
 	return value
 }
 
-// whenSupported reports whether a setting turns checksums on.
-func (e *settings) whenSupported(name string) bool {
-	mode, origin := e.find(name, "AWS_"+strings.ToUpper(name))
+// checksums reports whether checksums are to be sent.
+func (e *settings) checksums() bool {
+	mode, origin := e.find(paramChecksums, "AWS_"+strings.ToUpper(paramChecksums))
 	mode = strings.ToLower(cmp.Or(mode, "when_supported"))
 	e.check(mode == "when_supported" || mode == "when_required", "%s is neither when_supported nor when_required", origin)
 	return mode == "when_supported"
+}
+
+// keys are those of one provider of minio-go. Its chain of providers is not used: it drops their
+// errors, and if there are no keys, requests are not signed.
+type keys struct {
+	credentials.Provider
+	client   *http.Client
+	optional bool   // an error is no news: there may be nothing that provides keys
+	hint     string // empty: the usual one
+	found    credentials.Value
+}
+
+// refreshBefore is how long before their expiration new keys are fetched.
+const refreshBefore = 5 * time.Minute
+
+// IsExpired reports whether new keys must be fetched.
+func (k *keys) IsExpired() bool {
+	return k.found.AccessKeyID == "" || !k.found.Expiration.IsZero() && time.Until(k.found.Expiration) < refreshBefore
+}
+
+// RetrieveWithCredContext finds the keys. Its error is a *fault.Error. If no new keys can be
+// fetched, the old ones stay in use until they expire.
+func (k *keys) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
+	value, err := k.Provider.RetrieveWithCredContext(&credentials.CredContext{Client: k.client, Context: cc.Context})
+	var answer credentials.ErrorResponse
+	switch {
+	case err == nil && value.AccessKeyID != "" && value.SecretAccessKey != "":
+		k.found = value
+		return value, nil
+	case k.found.Expiration.After(time.Now()):
+		return k.found, nil
+	case err == nil || k.optional:
+		return value, noCredentials("", k.hint)
+	case errors.As(err, &answer) && plainCode().MatchString(answer.STSError.Code):
+		return value, noCredentials(": "+answer.STSError.Code, k.hint)
+	}
+	return value, noCredentials(": "+reason(err), k.hint)
+}
+
+func noCredentials(text, hint string) error {
+	const usual = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; " +
+		"for a public bucket, add ?anonymous=true to the URL"
+	return fault.New(fault.Permission, "no credentials found%s", text).WithHint("%s", cmp.Or(hint, usual))
+}
+
+// provider returns what provides the keys: like AWS's own programs, it looks at the environment,
+// then at the profile, then at the container or machine.
+func (e *settings) provider() credentials.Provider {
+	k := &keys{client: &http.Client{Transport: newTransport(time.Minute), Timeout: time.Minute}}
+	id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
+	environment := !e.query.Has("profile")
+	if !environment || id+secret == "" && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") == "" {
+		e.checkProfile()
+	}
+	p := e.profile
+	sso := p["sso_account_id"]+p["sso_session"] != ""
+	switch {
+	case environment && id != "" && secret != "":
+		k.Provider = &credentials.EnvAWS{}
+	case environment && id+secret != "":
+		e.err = cmp.Or(e.err, noCredentials(": only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set", ""))
+	case environment && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "":
+		k.Provider = &credentials.IAM{Region: e.region(),
+			Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), os.Getenv("AWS_ENDPOINT_URL"))}
+	case sso || p["aws_access_key_id"]+p["aws_secret_access_key"]+p["credential_process"] != "":
+		k.Provider = &credentials.FileAWSCredentials{Profile: e.name}
+		if sso {
+			k.hint = "log in: aws sso login --profile " + shell.Quote(e.name)
+		}
+	default: // the servers of containers and machines are local, so that requests to them use no proxy
+		k.client = &http.Client{Transport: new(http.Transport), Timeout: 5 * time.Second}
+		iam := &credentials.IAM{}
+		k.Provider = iam
+		if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") == "" {
+			k.optional = true
+			iam.Endpoint = strings.TrimSuffix(os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "/")
+			if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
+				k.Provider = &credentials.Static{}
+			}
+		}
+	}
+	return k
+}
+
+// checkProfile refuses settings of the profile that other programs follow and this one does not.
+func (e *settings) checkProfile() {
+	advice := "export temporary keys: "
+	if e.query.Has("profile") { // keys in the environment would not be used
+		advice = "leave out ?profile= and export temporary keys: "
+	}
+	advice += `eval "$(aws configure export-credentials --profile ` + shell.Quote(e.name) + ` --format env)"`
+	text, command := "", e.profile["credential_process"]
+	switch {
+	case e.profile["role_arn"] != "":
+		text = "assumes a role (role_arn)"
+	// minio-go divides the command at spaces, without a shell, and demands an argument.
+	case strings.ContainsAny(command, "'\"$`|&;<>*~") || command != "" && len(strings.Fields(command)) < 2:
+		text = "has a credential_process with quotes, with words for a shell or without an argument"
+	default:
+		return
+	}
+	e.err = cmp.Or(e.err, error(fault.New(fault.Usage, "the profile %s %s, which is not supported", scrub(e.name), text).
+		WithHint("%s", advice)))
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
-	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -26,16 +24,15 @@ type Store struct {
 	// Scratch is nil, such files cannot be read.
 	Scratch func() (*os.File, error)
 
-	mu         sync.Mutex
-	parameters map[string]url.Values // of buckets, by address.root
-	queries    map[string]string     // of files on web servers, by URL; may be secret
-	clients    map[string]*client    // of buckets and files that were opened, by address.root
+	mu      sync.Mutex
+	queries map[string]string  // what follows the question mark, by address.root; may be secret
+	clients map[string]*client // of buckets and files that were opened, by address.root
 }
 
 // ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
-// returns the argument without the parameters of the URL, which the store keeps for the bucket, or
-// for the file on a web server. Other arguments are returned as they are. ParseArg fails with
-// fault.Usage if an earlier URL of the bucket had other parameters. URLs without any are allowed.
+// returns the argument without the query of the URL, which the store keeps for the bucket, or for
+// the file on a web server. Other arguments are returned as they are. ParseArg fails with
+// fault.Usage if an earlier URL had another query. URLs of buckets may have none.
 func (s *Store) ParseArg(arg string) (string, error) {
 	begin := urlIndex(arg)
 	if begin < 0 {
@@ -44,50 +41,27 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	name, query, found := strings.Cut(arg[begin:], "?")
 	a, err := parse(name)
 	if err == nil && a.isWeb() {
-		return arg[:begin] + name, s.setQuery(a, query)
-	}
-	if err != nil || !found {
+		query, _, _ = strings.Cut(query, "#")
+	} else if err != nil || !found {
 		return arg, err
-	}
-	values, err := parseQuery(a, query)
-	if err != nil {
+	} else if _, err := parseQuery(a, query); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before, ok := s.parameters[a.root()]; ok && !maps.EqualFunc(before, values, slices.Equal[[]string]) {
-		return "", failed(fault.Usage, "found URLs of this bucket with different parameters, expected the same in all").
-			In(a.root())
+	before, ok := s.queries[a.root()]
+	if ok && before != query {
+		return "", failed(fault.Usage, "found another text after the question mark than in an earlier URL").In(a.root()).
+			WithHint("give the parameters of a bucket once; download files of a web server under different names")
 	}
-	s.setParameters(a, values)
+	if !ok {
+		if s.queries == nil {
+			s.queries = map[string]string{}
+		}
+		s.queries[a.root()] = query
+		delete(s.clients, a.root()) // it was made without the query
+	}
 	return arg[:begin] + name, nil
-}
-
-// setQuery keeps the query of the URL a, of a file on a web server, for the requests of the file.
-func (s *Store) setQuery(a address, query string) error {
-	query, _, _ = strings.Cut(query, "#")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if before, ok := s.queries[a.root()]; ok && before != query {
-		return failed(fault.Usage, "found URLs that differ only after the question mark, expected different paths").
-			In(a.String()).WithHint("download the files under different names")
-	}
-	if s.queries == nil {
-		s.queries = map[string]string{}
-	}
-	s.queries[a.root()] = query
-	return nil
-}
-
-// setParameters sets the parameters of a bucket that has none. It drops the client without them.
-func (s *Store) setParameters(a address, values url.Values) {
-	if s.parameters == nil {
-		s.parameters = map[string]url.Values{}
-	}
-	if _, ok := s.parameters[a.root()]; !ok {
-		s.parameters[a.root()] = values
-		delete(s.clients, a.root())
-	}
 }
 
 // client returns the client for the URL name. The first use connects it.
@@ -101,70 +75,60 @@ func (s *Store) client(name string) (*client, address, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b, ok := s.clients[a.root()]; ok {
-		return b, a, nil
+	if c, ok := s.clients[a.root()]; ok {
+		return c, a, nil
 	}
-	b, err := s.connect(a)
+	c, err := s.connect(a)
 	if err != nil {
 		return nil, a, errorAt(a, err)
 	}
 	if s.clients == nil {
 		s.clients = map[string]*client{}
 	}
-	s.clients[a.root()] = b
-	return b, a, nil
+	s.clients[a.root()] = c
+	return c, a, nil
 }
 
 // connect makes the client of an address. The caller holds the mutex.
 func (s *Store) connect(a address) (*client, error) {
-	o := s.Options.withDefaults()
+	o, query := s.Options.withDefaults(), s.queries[a.root()]
 	if a.isWeb() {
-		return connectWeb(a.String(), s.queries[a.root()], o, s.Scratch)
+		return connectWeb(a.String(), query, o, s.Scratch)
 	}
-	values := s.parameters[a.root()]
-	if text := values.Get(paramStall); text != "" {
-		var err error
+	values, err := parseQuery(a, query)
+	if text := values.Get(paramStall); err == nil && text != "" {
 		if o.Stall, err = time.ParseDuration(text); err != nil || o.Stall <= 0 {
-			return nil, failed(fault.Usage, "expected a time such as 30s for the parameter stall")
+			err = failed(fault.Usage, "expected a time such as 30s for the parameter stall")
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return connect(a.bucket, values, o)
 }
 
-// clientForKey is client for the URL of an object that is to be written.
-func (s *Store) clientForKey(name string) (*client, address, error) {
-	c, a, err := s.client(name)
-	if err == nil && a.isWeb() {
-		err = readOnly().In(a.String())
-	}
-	if err == nil {
-		err = a.requireKey()
-	}
-	return c, a, err
-}
-
 // Open opens the object with the URL name. The context cancels all requests of the Reader.
 func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
-	b, a, err := s.client(name)
+	c, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := b.head(ctx, a.key)
+	found, err := c.head(ctx, a.key)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}
-	return newReader(ctx, b, a, found), nil
+	return newReader(ctx, c, a, found), nil
 }
 
 // Stat describes the object with the URL name, or a folder if there are keys below name.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	b, a, err := s.client(name)
+	c, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
 	prefix, missing := a.key, error(failed(fault.NotFound, "no key has this prefix"))
-	if a.requireKey() == nil {
-		found, err := b.head(ctx, a.key)
+	if a.hasKey() {
+		found, err := c.head(ctx, a.key)
 		if err == nil {
 			return info{name: path.Base(a.key), size: found.size, modTime: found.modTime}, nil
 		}
@@ -174,7 +138,7 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 		}
 		prefix, missing = a.key+"/", err
 	}
-	below, err := b.below(ctx, prefix, 1)
+	below, err := c.list(ctx, prefix, 1)
 	switch {
 	case err != nil && (prefix == a.key || errors.Is(err, fault.NotFound)): // NotFound: there is no bucket
 		return nil, errorAt(a, err)
@@ -187,7 +151,7 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 // ReadDir returns the objects and prefixes directly below the URL name, sorted by name: all, or at
 // most limit of them if limit > 0.
 func (s *Store) ReadDir(ctx context.Context, name string, limit int) ([]fs.DirEntry, error) {
-	b, a, err := s.client(name)
+	c, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +159,7 @@ func (s *Store) ReadDir(ctx context.Context, name string, limit int) ([]fs.DirEn
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}
-	infos, err := b.below(ctx, prefix, limit)
+	infos, err := c.list(ctx, prefix, limit)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}

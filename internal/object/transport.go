@@ -6,11 +6,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"syscall"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/idxport/idxport/fault"
@@ -26,123 +28,102 @@ const (
 
 // An exchange holds what the requests of one operation share. minio-go repeats them.
 type exchange struct {
-	stop     context.CancelCauseFunc // ends the operation, with its error
-	begin    time.Time
-	stall    time.Duration
-	attempts int // maximum in a row
-	failed   int // attempts in a row without success
-	limited  bool
-	pages    int
-	bytes    int64 // of limited answers
+	stop    context.CancelCauseFunc // ends the operation, with its error
+	limited bool                    // the answers are lists
+	pages   int
+	bytes   int64
 }
 
 type exchangeKey struct{}
 
-// A guard is a transport for requests whose context has an exchange. It cancels requests that
-// stall, limits answers, and ends an operation when it is no use to repeat the request: minio-go
-// would repeat it, or pause before it returns the error.
-type guard struct{ base http.RoundTripper }
+// A guard is a transport for requests whose context has an exchange. It limits answers, and ends an
+// operation when it is no use to repeat the request.
+type guard struct{ http.RoundTripper }
 
 // RoundTrip sends one request.
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
-	x.failed++
-	if x.pages++; x.limited && x.pages > maxPages+x.attempts {
+	if x.pages++; x.limited && x.pages > maxPages {
 		x.stop(endless())
 		return nil, endless()
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	stalled := temporary("no bytes were transferred for %v", x.stall)
-	w := &watched{exchange: x, ctx: ctx, cancel: cancel, stalled: stalled}
-	w.timer = time.AfterFunc(x.stall, func() { cancel(stalled) })
-	r = r.WithContext(ctx)
-	if r.Body != nil {
-		r.Body = sent{r.Body, w}
+	answer, err := g.RoundTripper.RoundTrip(r)
+	switch {
+	case err == nil && x.limited:
+		answer.Body = &limitedBody{answer.Body, x, 0}
+	case isHopeless(err):
+		x.stop(err)
 	}
-	answer, err := g.base.RoundTrip(r)
-	w.timer.Stop()
-	if err != nil {
-		err = w.explain(err)
-		cancel(nil)
-		if x.failed >= x.attempts || isHopeless(err) || isDial(err) && time.Since(x.begin) > connectFor {
-			x.stop(err)
-		}
-		return nil, err
-	}
-	w.ReadCloser, answer.Body = answer.Body, w
-	return answer, nil
+	return answer, err
 }
 
-// A watched is the body of an answer. A read fails after the time stall without a byte.
-type watched struct {
+// A limitedBody is the body of an answer with a list.
+type limitedBody struct {
 	io.ReadCloser
 	*exchange
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	timer   *time.Timer
-	stalled error
-	count   int64
+	count int64
 }
 
-// Read reads the body. The time between reads does not count.
-func (w *watched) Read(p []byte) (int, error) {
-	w.timer.Reset(w.stall)
-	n, err := w.ReadCloser.Read(p)
-	w.timer.Stop()
-	w.count += int64(n)
-	if w.limited {
-		if w.bytes += int64(n); w.count > maxAnswer || w.bytes > maxList {
-			w.stop(endless())
-			return n, endless()
-		}
+// Read reads the body.
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.count, b.bytes = b.count+int64(n), b.bytes+int64(n)
+	if b.count > maxAnswer || b.bytes > maxList {
+		b.stop(endless())
+		return n, endless()
 	}
-	return n, w.explain(err)
+	return n, err
 }
 
-// Close ends the request.
-func (w *watched) Close() error {
-	w.timer.Stop()
-	defer w.cancel(nil)
-	return w.ReadCloser.Close()
+// A patientConn is a connection that fails when no byte was transferred for the time stall. The time
+// between reads of a body does not count.
+type patientConn struct {
+	net.Conn
+	stall time.Duration
 }
 
-// explain returns err, or the error of a stalled request.
-func (w *watched) explain(err error) error {
-	if err != nil && err != io.EOF && context.Cause(w.ctx) == w.stalled {
-		return w.stalled
+func (c patientConn) Read(p []byte) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(c.stall))
+	n, err := c.Conn.Read(p)
+	return n, c.explain(err)
+}
+
+// Write also prolongs the time of a Read that already waits for the answer.
+func (c patientConn) Write(p []byte) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(c.stall))
+	n, err := c.Conn.Write(p)
+	return n, c.explain(err)
+}
+
+func (c patientConn) explain(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return temporary("no bytes were transferred for %v", c.stall)
 	}
 	return err
 }
 
-// sent is the body of a request: the request makes progress when bytes are read from it.
-type sent struct {
-	io.ReadCloser
-	watched *watched
-}
-
-func (s sent) Read(p []byte) (int, error) {
-	s.watched.timer.Reset(s.watched.stall)
-	return s.ReadCloser.Read(p)
+// newTransport returns a transport that uses the proxies of the environment. Its requests fail when
+// no byte was transferred for the time stall.
+func newTransport(stall time.Duration) *http.Transport {
+	dialer := &net.Dialer{Timeout: stall}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return patientConn{c, stall}, nil
+	}
+	// With compression, objects with Content-Encoding: gzip would be decompressed.
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20, DisableCompression: true}
 }
 
 // endless returns the error for a list that is too long.
 func endless() *fault.Error {
-	return failed(fault.IO, "the server's list is too long: found more than %d entries, %d pages, %d MiB, or %d MiB in one page",
-		maxEntries, maxPages, maxList>>20, maxAnswer>>20).WithHint("name the objects, or use a prefix with fewer keys")
-}
-
-// newTransport returns a transport that uses the proxies of the environment.
-func newTransport() *http.Transport {
-	// With compression, objects with Content-Encoding: gzip would be decompressed.
-	return &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16,
-		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 1 << 20,
-		DisableCompression: true}
-}
-
-// isDial reports whether there was no connection.
-func isDial(err error) bool {
-	var call *net.OpError
-	return errors.As(err, &call) && call.Op == "dial"
+	return failed(fault.IO, "the server's list is too long: found more than %d entries, %d pages, %d MiB, "+
+		"or %d MiB in one page", maxEntries, maxPages, maxList>>20, maxAnswer>>20).
+		WithHint("name the objects, or use a prefix with fewer keys")
 }
 
 // isHopeless reports whether the host's name or certificate is wrong.
@@ -163,11 +144,35 @@ func connectionError(err error, hint string) error {
 	case isHopeless(err):
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
 	}
-	lost := temporary("%s", reason(err))
-	if isDial(err) {
-		lost.Err = errNoConnection
+	return temporary("%s", reason(err)).WithHint("check the address and the network; if they are right, run again")
+}
+
+// receive fills p with the answer to a request for the bytes of a version from offset on. same
+// reports whether the answer names this version. Not every server supports conditions and ranges.
+func receive(answer http.Header, length int64, body io.Reader, same bool, v identity, offset int64, p []byte) (int, error) {
+	part, size := contentRange(answer)
+	if part == "" {
+		size = length
 	}
-	return lost.WithHint("check the address and the network; if they are right, run again")
+	whole := part == "" && offset == 0 && int64(len(p)) == v.size
+	switch {
+	case !same || size >= 0 && size != v.size:
+		return 0, failed(fault.Changed, "")
+	case !whole && part != fmt.Sprintf("bytes %d-%d", offset, offset+int64(len(p))-1):
+		return 0, temporary("the server did not send the requested range")
+	}
+	return fill(body, p)
+}
+
+// contentRange returns the part of a file that an answer has, as bytes FIRST-LAST, and the length
+// of the file, −1 if it is unknown.
+func contentRange(answer http.Header) (part string, size int64) {
+	part, total, _ := strings.Cut(answer.Get("Content-Range"), "/")
+	size, err := strconv.ParseInt(total, 10, 64)
+	if err != nil {
+		size = -1
+	}
+	return part, size
 }
 
 // fill reads from the body of an answer until p is full or the body ends.
@@ -195,19 +200,12 @@ func isTemporaryStatus(status int) bool {
 
 // reason returns the safe part of a connection's error, without the request.
 func reason(err error) string {
-	var request *url.Error
-	var call *net.OpError
-	var number syscall.Errno
 	var name *net.DNSError
-	switch {
-	case errors.As(err, &name):
+	if errors.As(err, &name) {
 		return "found no address of the server " + scrub(name.Name)
-	case errors.As(err, &number):
-		return number.Error()
-	case errors.As(err, &call):
-		return scrub(call.Err.Error())
-	case errors.As(err, &request):
-		return scrub(request.Err.Error())
+	}
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
 	}
 	return scrub(err.Error())
 }

@@ -32,18 +32,13 @@ func (a address) root() string {
 // isWeb reports whether the address is on a web server.
 func (a address) isWeb() bool { return a.scheme == "https" || a.scheme == "http" }
 
-// requireKey returns an error if the address is a prefix.
-func (a address) requireKey() error {
-	if a.key == "" || strings.HasSuffix(a.key, "/") {
-		return failed(fault.Usage, "expected a key, which does not end with a slash").In(a.String())
-	}
-	return nil
-}
+// hasKey reports whether the address is not a prefix.
+func (a address) hasKey() bool { return a.key != "" && !strings.HasSuffix(a.key, "/") }
 
 // IsURL reports whether name begins with the scheme of a URL, such as s3://, supported or not.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
-	return ok && len(scheme) > 1 && !strings.ContainsFunc(scheme, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return ok && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
 // bucketName matches names of buckets. It excludes a user and password before an @.
@@ -70,11 +65,9 @@ func parse(name string) (address, error) {
 		if bucket != "" || key == "" {
 			return refuse("file://…", "expected file:/// and an absolute path")
 		}
-	case "gs", "azblob":
-		return a, failed(fault.Usage, "this storage is not supported, expected s3://").In(scheme + "://…").
-			WithHint("for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST; or copy the file to this machine")
 	default:
-		return refuse(scheme+"://…", "expected one that begins with s3://, https:// or file://")
+		return a, failed(fault.Usage, "expected s3://, https:// or file://").In(scheme + "://…").
+			WithHint("for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST; or copy the file here")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return refuse(a.String(), "keys with control characters or .. are not supported")
@@ -92,11 +85,11 @@ func (a address) checkWeb() error {
 	case err != nil && !strings.Contains(a.bucket, "@") || err == nil && u.User == nil && u.Hostname() == "":
 		return refuse("expected a host, a slash and a path")
 	case err != nil || u.User != nil:
-		return refuse("a user and password are not supported, because other users of this machine can see command lines").
+		return refuse("users and passwords are not supported, as other users of this machine can see command lines").
 			WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
-	case a.key == "" || strings.HasSuffix(a.key, "/"):
+	case !a.hasKey():
 		return refuse("it names a folder, and folders of web servers cannot be listed").
-			WithHint("name the files, such as %s://HOST/train-images-idx3-ubyte.gz %s://HOST/train-labels-idx1-ubyte.gz", a.scheme, a.scheme)
+			WithHint("name the files, such as %s://HOST/train-images-idx3-ubyte.gz and the labels", a.scheme)
 	case strings.Contains(a.key, "#"):
 		return refuse("expected no #").WithHint("write %%23 if it belongs to the name of the file")
 	}
@@ -114,7 +107,8 @@ func CheckOutput(arg string) error {
 
 // readOnly returns the error for writing to a web server.
 func readOnly() *fault.Error {
-	return failed(fault.Usage, "files on web servers can only be read").WithHint("write a local file, or an object: s3://BUCKET/KEY")
+	return failed(fault.Usage, "files on web servers can only be read").
+		WithHint("write a local file, or an object: s3://BUCKET/KEY")
 }
 
 // urlIndex returns the index of the URL in an argument, which may be preceded by a name or format,
@@ -129,33 +123,39 @@ func urlIndex(arg string) int {
 	return -1
 }
 
-// paramStall is the URL parameter that sets Options.Stall.
-const paramStall = "stall"
+// Parameters of URLs.
+const (
+	paramChecksums = "request_checksum_calculation"
+	paramStall     = "stall" // sets Options.Stall
+)
 
 // knownParameters are the parameters of URLs. None of them is a secret.
-var knownParameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", "request_checksum_calculation", "response_checksum_validation", paramStall}
+var knownParameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", paramChecksums, paramStall}
 
 // parseQuery parses the parameters of the URL a. Its errors do not show values, which may be
 // secrets.
 func parseQuery(a address, query string) (url.Values, error) {
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, failed(fault.Usage, "expected NAME=VALUE&… after the question mark").In(a.String())
+	refuse := func(format string, args ...any) *fault.Error {
+		return failed(fault.Usage, format, args...).In(a.String())
 	}
-	if a.scheme == "file" {
-		return nil, failed(fault.Usage, "a file has no parameters, and a path with a question mark cannot be written as a URL").In(a.String()).
+	values, err := url.ParseQuery(query)
+	switch {
+	case err != nil:
+		return nil, refuse("expected NAME=VALUE&… after the question mark")
+	case a.scheme == "file":
+		return nil, refuse("a file has no parameters, and a path with a question mark cannot be written as a URL").
 			WithHint("write the path without file://")
 	}
 	for name, all := range values {
-		if !slices.Contains(knownParameters, name) {
-			e := failed(fault.Usage, "unknown parameter %s, expected one of %s", scrub(name), strings.Join(knownParameters, ", ")).In(a.String())
+		switch {
+		case !slices.Contains(knownParameters, name):
+			e := refuse("unknown parameter %s, expected one of %s", scrub(name), strings.Join(knownParameters, ", "))
 			if isSuspicious(name) || strings.Contains(strings.ToLower(name), "key") {
 				e = e.WithHint("credentials do not belong in a URL: they are found where AWS's own programs find them")
 			}
 			return nil, e
-		}
-		if len(all) > 1 {
-			return nil, failed(fault.Usage, "the parameter %s is given twice", name).In(a.String())
+		case len(all) > 1:
+			return nil, refuse("the parameter %s is given twice", name)
 		}
 	}
 	return values, nil

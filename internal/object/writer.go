@@ -2,15 +2,22 @@ package object
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"hash"
 	"hash/crc32"
 	"io/fs"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/idxport/idxport/fault"
+)
+
+// Limits of uploads. S3 accepts 10,000 parts of 5 MiB to 5 GiB, so an object may have 84 GB.
+const (
+	partSize = 8 << 20 // bytes; only the last part may be smaller
+	maxParts = 10000
+	maxSends = 2 // concurrent requests; a third part is filled meanwhile
 )
 
 // A Writer writes an object from start to end, by one goroutine at a time. It sends parts, which
@@ -18,19 +25,18 @@ import (
 type Writer struct {
 	client  *client
 	address address
-	replace bool
 	parent  context.Context // cancels the sending of parts, but not the last request of Commit
 	ctx     context.Context // also canceled by the first failure of a part, and by Discard
 	cancel  context.CancelCauseFunc
 
+	upload upload
 	buffer []byte         // the part that is being filled
-	free   sync.Pool      // of buffers
+	free   chan []byte    // buffers of parts that were sent
 	group  errgroup.Group // of the requests that send parts
 	parts  []*part        // in order, filled in by the answers
 	sum    hash.Hash32    // CRC-32 of all bytes written
 	count  int64
-	id     string // of the upload; empty before the first whole part
-	err    error  // the first failure, which later calls return again
+	err    error // the first failure, which later calls return again
 	ended  bool
 }
 
@@ -38,26 +44,31 @@ type Writer struct {
 // the object exists. If the bucket does not exist, it fails with fault.Refused. The context cancels
 // the upload, but not the last request of Commit.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
-	c, a, err := s.clientForKey(name)
-	if err != nil {
+	c, a, err := s.client(name)
+	switch {
+	case err != nil:
 		return nil, err
+	case a.isWeb():
+		return nil, readOnly().In(a.String())
+	case !a.hasKey():
+		return nil, failed(fault.Usage, "expected a key, which does not end with a slash").In(a.String())
 	}
 	if !overwrite {
-		_, err := c.head(ctx, a.key)
-		if err == nil {
+		switch _, err := c.head(ctx, a.key); {
+		case err == nil:
 			return nil, errorAt(a, failed(fault.Exists, ""))
-		}
-		if !errors.Is(err, fault.NotFound) {
+		case !errors.Is(err, fault.NotFound):
 			return nil, errorAt(a, err)
 		}
 	}
-	err = c.hasBucket(ctx)              // now, rather than after the work
-	if errors.Is(err, fault.NotFound) { // writing may be permitted despite other errors
-		return nil, errorAt(a, writeError(err))
+	if _, err = c.list(ctx, a.key, 1); errors.Is(err, fault.NotFound) { // writing may be permitted despite other errors
+		return nil, errorAt(a, writeError(err)) // there is no bucket: now, rather than after the work
 	}
-	w := &Writer{client: c, address: a, replace: overwrite, parent: ctx, sum: crc32.NewIEEE()}
+	w := &Writer{client: c, address: a, parent: ctx, sum: crc32.NewIEEE()}
+	w.upload = upload{mark: rand.Text(), replace: overwrite}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.group.SetLimit(maxSends)
+	w.free = make(chan []byte, maxSends+1)
 	return w, nil
 }
 
@@ -73,7 +84,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 	n := 0
 	for len(p) > 0 {
 		if w.buffer == nil {
-			w.buffer = w.takeBuffer()
+			select {
+			case w.buffer = <-w.free:
+			default:
+				w.buffer = make([]byte, 0, w.client.partSize)
+			}
 		}
 		room := min(len(p), cap(w.buffer)-len(w.buffer))
 		w.buffer = append(w.buffer, p[:room]...)
@@ -89,44 +104,31 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// takeBuffer returns an unused buffer with the size of the next part.
-func (w *Writer) takeBuffer() []byte {
-	size := w.client.partSize
-	if len(w.parts) >= smallParts {
-		size = laterSize
-	}
-	if b, ok := w.free.Get().(*[]byte); ok && cap(*b) >= size {
-		return (*b)[:0:size]
-	}
-	return make([]byte, 0, size)
-}
-
 // send sends the buffer as a part. Before the first part it starts the upload. If the answer to
 // this is lost, an upload without parts remains until a lifecycle rule removes it.
-func (w *Writer) send() error {
-	key := w.address.key
-	if w.id == "" {
-		id, err := w.client.begin(w.ctx, key)
-		if err != nil {
+func (w *Writer) send() (err error) {
+	key, id := w.address.key, w.upload.id
+	if id == "" {
+		if id, err = w.client.begin(w.ctx, key, w.upload); err != nil {
 			return err
 		}
-		w.id = id
+		w.upload.id = id
 	}
 	data, sent, number := w.buffer, new(part), len(w.parts)+1
 	if number > maxParts {
 		return failed(fault.IO, "the object has more than %d parts, the limit of S3", maxParts).
-			WithHint("divide the rows over several outputs: --rows")
+			WithHint("divide the rows over several outputs: --part")
 	}
 	w.buffer, w.parts = nil, append(w.parts, sent)
 	w.group.Go(func() (err error) {
-		*sent, err = w.client.send(w.ctx, key, w.id, number, data)
+		*sent, err = w.client.send(w.ctx, key, id, number, data)
 		if err != nil {
 			w.cancel(err)
 			if w.parent.Err() == nil {
 				err = context.Cause(w.ctx)
 			}
 		}
-		w.free.Put(&data)
+		w.free <- data[:0]
 		return err
 	})
 	if w.ctx.Err() != nil {
@@ -145,7 +147,7 @@ func (w *Writer) Complete() error {
 		return w.err
 	}
 	var err error
-	if w.id != "" && len(w.buffer) > 0 { // without an upload Commit sends the buffer
+	if w.upload.id != "" && len(w.buffer) > 0 { // without an upload Commit sends the buffer
 		err = w.send()
 	}
 	if err == nil {
@@ -167,16 +169,34 @@ func (w *Writer) Commit() error {
 	if err := w.Complete(); err != nil {
 		return err
 	}
-	c := &completion{client: w.client, key: w.address.key, replace: w.replace, data: w.buffer}
-	c.upload = upload{id: w.id, bytes: w.count, crc32: checksum(w.sum.Sum32())}
+	u := w.upload
+	u.data, u.crc32 = w.buffer, checksum(w.sum.Sum32())
 	for _, p := range w.parts {
-		c.parts = append(c.parts, *p)
+		u.parts = append(u.parts, *p)
 	}
-	if err := w.fail(c.complete(context.WithoutCancel(w.parent))); err != nil {
+	ctx := context.WithoutCancel(w.parent)
+	err := w.client.finish(ctx, w.address.key, u)
+	if err != nil {
+		err = w.resolve(ctx, err)
+	}
+	w.ended = err == nil
+	return w.fail(err)
+}
+
+// resolve returns nil if the object of this Writer exists although its last request failed: the
+// answer to an earlier attempt may have been lost. Otherwise it returns the error.
+func (w *Writer) resolve(ctx context.Context, err error) error {
+	found, headErr := w.client.head(ctx, w.address.key)
+	var e *fault.Error
+	switch {
+	case headErr == nil && found.mark == w.upload.mark:
+		return nil
+	case headErr == nil || errors.Is(headErr, fault.NotFound) || !errors.Is(err, fault.IO) || !errors.As(headErr, &e):
 		return err
 	}
-	w.ended = true
-	return nil
+	unknown := *e
+	unknown.Msg = "the last answer was lost or unclear, so the object may exist or not: " + e.Msg
+	return unknown.WithHint("check whether it exists; if it does, it is complete")
 }
 
 // Discard ends the upload and removes its parts, unless Commit has succeeded. It waits for
@@ -188,13 +208,13 @@ func (w *Writer) Discard() {
 	w.ended = true
 	w.cancel(nil)
 	_ = w.group.Wait()
-	if w.id == "" {
+	if w.upload.id == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), 2*w.client.Stall)
 	defer cancel()
 	for range 2 { // a part in transit may arrive after the first attempt
-		_ = w.client.abort(ctx, w.address.key, w.id)
+		_ = w.client.abort(ctx, w.address.key, w.upload.id)
 	}
 }
 

@@ -18,19 +18,10 @@ import (
 
 // A Server has one bucket, named bkt, in paths.
 type Server struct {
-	// Page is how many entries a page of a list of parts or uploads has at most; 0: 1000. It is set
-	// before the first request.
-	Page int
-	// Repeats says that an upload that was completed is completed again with success, whatever is
-	// under the key, as some servers do; else there is no such upload any more. It is set before
-	// the first request.
-	Repeats bool
-
 	mu      sync.Mutex
 	objects map[string]stored
 	uploads map[string]*upload // by their ids
-	ended   []string           // ids of those that were completed
-	busy    int                // so many requests to make an object conflict with another
+	busy    int                // the next requests to make an object that conflict with another
 	sent    int64              // bytes of objects that were given out
 	asked   []string           // requests: method, key, range
 }
@@ -38,6 +29,18 @@ type Server struct {
 type stored struct {
 	data []byte
 	etag string
+	meta http.Header // the user's own metadata
+}
+
+// metadata returns the headers of a request that are stored with the object.
+func metadata(h http.Header) http.Header {
+	meta := http.Header{}
+	for name, values := range h {
+		if strings.HasPrefix(name, "X-Amz-Meta-") {
+			meta[name] = values
+		}
+	}
+	return meta
 }
 
 // New is a server without objects.
@@ -49,7 +52,7 @@ func New() *Server {
 func (f *Server) Put(key string, data []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.objects[key] = stored{data, fmt.Sprintf(`"%x"`, md5.Sum(data))}
+	f.objects[key] = stored{data: data, etag: fmt.Sprintf(`"%x"`, md5.Sum(data))}
 }
 
 // Get is an object, if it is there.
@@ -58,13 +61,6 @@ func (f *Server) Get(key string) ([]byte, bool) {
 	defer f.mu.Unlock()
 	o, ok := f.objects[key]
 	return o.data, ok
-}
-
-// Keys are those of all objects, sorted.
-func (f *Server) Keys() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.objects))
 }
 
 // Left is how many uploads in parts are not ended.
@@ -119,16 +115,12 @@ func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case bucket != "bkt":
 		refuse(w, r, http.StatusNotFound, "NoSuchBucket")
 	case key == "" && r.Method == http.MethodHead:
-	case key == "" && q.Has("uploads"):
-		f.listUploads(w, q)
 	case key == "":
 		f.list(w, q)
 	case r.Method == http.MethodPost && q.Has("uploads"):
 		id = fmt.Sprintf("%09d", len(f.asked))
-		f.uploads[id] = &upload{key, map[int][]byte{}}
+		f.uploads[id] = &upload{key, metadata(r.Header), map[int][]byte{}}
 		fmt.Fprintf(w, `<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>`, id)
-	case f.Repeats && r.Method == http.MethodPost && slices.Contains(f.ended, id):
-		fmt.Fprint(w, completed)
 	case id != "" && (f.uploads[id] == nil || f.uploads[id].key != key):
 		refuse(w, r, http.StatusNotFound, "NoSuchUpload")
 	case id != "":
@@ -137,7 +129,7 @@ func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(f.objects, key) // one that is not there is as good
 		w.WriteHeader(http.StatusNoContent)
 	case r.Method == http.MethodPut:
-		f.store(w, r, key, body, fmt.Sprintf(`"%x"`, md5.Sum(body)))
+		f.store(w, r, key, stored{body, fmt.Sprintf(`"%x"`, md5.Sum(body)), metadata(r.Header)})
 	default:
 		f.give(w, r, key)
 	}
@@ -156,9 +148,9 @@ func crc(data []byte) string {
 }
 
 // store makes an object, if its checksum is right and the key is free where that is demanded.
-func (f *Server) store(w http.ResponseWriter, r *http.Request, key string, data []byte, etag string) bool {
+func (f *Server) store(w http.ResponseWriter, r *http.Request, key string, o stored) bool {
 	_, taken := f.objects[key]
-	if want := r.Header.Get("X-Amz-Checksum-Crc32"); want != "" && want != crc(data) {
+	if want := r.Header.Get("X-Amz-Checksum-Crc32"); want != "" && want != crc(o.data) {
 		refuse(w, r, http.StatusBadRequest, "BadDigest")
 		return false
 	}
@@ -171,8 +163,8 @@ func (f *Server) store(w http.ResponseWriter, r *http.Request, key string, data 
 		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed")
 		return false
 	}
-	f.objects[key] = stored{data, etag}
-	w.Header().Set("ETag", etag)
+	f.objects[key] = o
+	w.Header().Set("ETag", o.etag)
 	return true
 }
 
@@ -187,12 +179,9 @@ func (f *Server) give(w http.ResponseWriter, r *http.Request, key string) {
 		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed")
 		return
 	}
+	maps.Copy(w.Header(), o.meta)
 	w.Header().Set("ETag", o.etag)
 	w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
-	if r.Header.Get("X-Amz-Checksum-Mode") == "ENABLED" && r.Method == http.MethodHead {
-		w.Header().Set("X-Amz-Checksum-Crc32", crc(o.data))
-		w.Header().Set("X-Amz-Checksum-Type", "FULL_OBJECT")
-	}
 	data := o.data
 	var first, last int
 	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
