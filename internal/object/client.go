@@ -18,6 +18,9 @@ type Options struct {
 	partSize int // bytes of the parts of an upload; 0 means the constant partSize
 }
 
+// partSize is the size of the parts of an upload in bytes. Only the last may be smaller.
+const partSize = 8 << 20
+
 // withDefaults replaces zeros by the defaults.
 func (o Options) withDefaults() Options {
 	return Options{cmp.Or(o.Attempts, 12), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize)}
@@ -43,7 +46,7 @@ func (o Options) pause(ctx context.Context, err error, n int) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return canceled(ctx)
+		return context.Cause(ctx)
 	}
 }
 
@@ -56,8 +59,8 @@ type identity struct {
 	modTime time.Time
 }
 
-// A client sends requests, and repeats them after temporary errors. Its errors are *fault.Error or
-// *canceledError. The client of a file on a web server has head, read and list only. It is not
+// A client sends requests, and repeats them after temporary errors. Its errors are *fault.Error, or
+// the cause of the end of the context. The client of a file on a web server has head, read and list only. It is not
 // an interface, because then the linker would keep 1.5 MB of unused methods of minio-go.
 type client struct {
 	Options

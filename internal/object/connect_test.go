@@ -106,8 +106,8 @@ func TestRefusedSettings(t *testing.T) {
 		kind                    fault.Kind
 		says, hint              string
 	}{
-		{"role_arn = arn:aws:iam::1:role/x\nsource_profile = y", "", "", fault.Usage, "the profile x assumes a role", "export temporary keys: eval \"$(aws configure export-credentials --profile x --format env)\""},
-		{"role_arn = arn:aws:iam::1:role/x\ncredential_source = Environment", "profile=x", "", fault.Usage, "assumes a role", "leave out ?profile= and export"},
+		{"role_arn = arn:aws:iam::1:role/x\nsource_profile = y", "", "", fault.Usage, "the profile x assumes a role", "eval \"$(aws configure export-credentials --profile x --format env)\""},
+		{"role_arn = arn:aws:iam::1:role/x\ncredential_source = Environment", "profile=x", "", fault.Usage, "assumes a role", "without ?profile="},
 		{"role_arn = r\nweb_identity_token_file = f\nmfa_serial = m", "", "", fault.Usage, "assumes a role", "aws configure"},
 		{"credential_process = \"/a b/c\" d", "", "", fault.Usage, "credential_process", "aws configure"},
 		{"credential_process = cat $KEYS", "", "", fault.Usage, "credential_process", "aws configure"},

@@ -1,14 +1,11 @@
 package object
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -18,17 +15,6 @@ var errTemporary = errors.New("may succeed if repeated")
 
 // isTemporary reports whether the next attempt may succeed.
 func isTemporary(err error) bool { return errors.Is(err, errTemporary) }
-
-// A canceledError is the error of a request whose caller's context has ended. errorAt returns the
-// cause itself.
-type canceledError struct{ cause error }
-
-func (e *canceledError) Error() string { return e.cause.Error() }
-
-func (e *canceledError) Unwrap() error { return e.cause }
-
-// canceled returns the error for a context that has ended.
-func canceled(ctx context.Context) error { return &canceledError{context.Cause(ctx)} }
 
 // messages has, for each kind of error, the beginning of its messages and the hint.
 var messages = map[fault.Kind]struct{ words, hint string }{
@@ -104,5 +90,19 @@ func scrub(text string) string {
 	return text
 }
 
-// plainCode matches error codes of S3. Other text from a server may contain secrets.
-var plainCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`) })
+// letters are those of codes, schemes and the names of buckets, with digits.
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+// isCode reports whether text is an error code of S3. Other text from a server may contain secrets.
+func isCode(text string) bool {
+	return text != "" && len(text) <= 64 && strings.Trim(strings.ToLower(text), letters+".") == ""
+}
+
+// errorAt adds the URL of the object to an error of this package.
+func errorAt(a address, err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return fault.In(a.String(), known)
+	}
+	return err
+}

@@ -161,14 +161,16 @@ func (w *webFile) get(ctx context.Context, byteRange string, use func(*http.Resp
 	answer, err := w.client.Do(r)
 	if err == nil {
 		defer answer.Body.Close()
-		if err = statusError(answer.StatusCode); err == nil {
+		if answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusPartialContent {
 			err = use(answer)
+		} else {
+			err = webError(answer.StatusCode)
 		}
 	}
 	var known *fault.Error
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return canceled(ctx)
+		return context.Cause(ctx)
 	case errors.As(err, &known):
 		return known // without the URL that net/http adds
 	case err != nil:
@@ -187,21 +189,14 @@ func validators(h http.Header) identity {
 	return identity{weak: etag + " " + h.Get("Last-Modified")}
 }
 
-// statusError returns the error for the status of an answer, nil for a success.
-func statusError(status int) error {
-	switch status {
-	case http.StatusOK, http.StatusPartialContent:
-		return nil
-	case http.StatusNotFound, http.StatusGone:
-		return failed(fault.NotFound, "")
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return failed(fault.Permission, "status %d", status).
-			WithHint("idxport sends no credentials to web servers: ask for a URL that needs none, such as a presigned one")
-	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
-		return failed(fault.Changed, "")
+// webError returns the error for an answer without the file.
+func webError(status int) error {
+	e := statusError(status, fmt.Sprintf("status %d", status))
+	switch {
+	case errors.Is(e, fault.Permission):
+		return e.WithHint("ask for a URL that needs no credentials, such as a presigned one: idxport sends none")
+	case errors.Is(e, fault.IO) && !isTemporary(e):
+		return e.WithHint("check the URL")
 	}
-	if isTemporaryStatus(status) {
-		return temporary("status %d", status)
-	}
-	return failed(fault.IO, "status %d", status).WithHint("check the URL")
+	return e
 }

@@ -178,7 +178,7 @@ func (p *piece) read(ctx context.Context, dst []byte, offset int64) (int, error)
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		return 0, canceled(ctx)
+		return 0, context.Cause(ctx)
 	}
 	if p.err != nil {
 		return 0, p.err

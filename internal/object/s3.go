@@ -92,7 +92,7 @@ func (s *s3Client) do(parent context.Context, f func(context.Context, *exchange)
 	case err == nil:
 		return nil
 	case parent.Err() != nil:
-		return canceled(parent)
+		return context.Cause(parent)
 	case ctx.Err() != nil:
 		err = context.Cause(ctx) // minio-go would only say that it is canceled
 	}
@@ -266,7 +266,7 @@ func noBucket() *fault.Error {
 // answerError returns the error for an answer that is an error.
 func answerError(answer minio.ErrorResponse) error {
 	code, status := answer.Code, answer.StatusCode
-	if !plainCode().MatchString(code) {
+	if !isCode(code) {
 		code = ""
 	}
 	text := code
@@ -281,23 +281,18 @@ func answerError(answer minio.ErrorResponse) error {
 	case code == "NoSuchUpload": // this 404 is about the upload, not the object
 		return failed(fault.IO, "the upload no longer exists").
 			WithHint("a lifecycle rule that aborts incomplete uploads must wait until the work is done")
-	case status == http.StatusPreconditionFailed || code == "PreconditionFailed":
+	case code == "PreconditionFailed":
 		return failed(fault.Exists, "")
-	case status == http.StatusConflict: // of conditional requests
-		return failed(fault.Locked, "")
-	case status == http.StatusMovedPermanently, status == http.StatusTemporaryRedirect,
-		status == http.StatusBadRequest && answer.Region != "":
+	case status < http.StatusMultipleChoices: // the error is in the body
+		return temporary("%s", text)
+	case status < http.StatusBadRequest, status == http.StatusBadRequest && answer.Region != "":
 		return failed(fault.IO, "the bucket is in another region: %s", scrub(cmp.Or(answer.Region, "not named"))).
 			WithHint("name the region: ?region=eu-central-1, or AWS_REGION")
-	case isTemporaryStatus(status) || status < http.StatusMultipleChoices:
-		return temporary("%s", text)
-	case status == http.StatusNotFound:
-		return failed(fault.NotFound, "")
-	case status == http.StatusForbidden || status == http.StatusUnauthorized:
-		return failed(fault.Permission, "%s", text)
-	case status == http.StatusRequestedRangeNotSatisfiable:
-		return failed(fault.Changed, "")
 	}
-	return failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(answer.Message), ": ")).
-		WithHint("check ?endpoint= and what the server supports")
+	e := statusError(status, text)
+	if errors.Is(e, fault.IO) && !isTemporary(e) {
+		e = failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(answer.Message), ": ")).
+			WithHint("check ?endpoint= and what the server supports")
+	}
+	return e
 }

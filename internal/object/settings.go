@@ -161,7 +161,7 @@ func (k *keys) RetrieveWithCredContext(cc *credentials.CredContext) (credentials
 		return k.found, nil
 	case err == nil || k.optional:
 		return value, noCredentials("", k.hint)
-	case errors.As(err, &answer) && plainCode().MatchString(answer.STSError.Code):
+	case errors.As(err, &answer) && isCode(answer.STSError.Code):
 		return value, noCredentials(": "+answer.STSError.Code, k.hint)
 	}
 	return value, noCredentials(": "+reason(err), k.hint)
@@ -214,11 +214,6 @@ func (e *settings) provider() credentials.Provider {
 
 // checkProfile refuses settings of the profile that other programs follow and this one does not.
 func (e *settings) checkProfile() {
-	advice := "export temporary keys: "
-	if e.query.Has("profile") { // keys in the environment would not be used
-		advice = "leave out ?profile= and export temporary keys: "
-	}
-	advice += `eval "$(aws configure export-credentials --profile ` + shell.Quote(e.name) + ` --format env)"`
 	text, command := "", e.profile["credential_process"]
 	switch {
 	case e.profile["role_arn"] != "":
@@ -230,5 +225,6 @@ func (e *settings) checkProfile() {
 		return
 	}
 	e.err = cmp.Or(e.err, error(fault.New(fault.Usage, "the profile %s %s, which is not supported", scrub(e.name), text).
-		WithHint("%s", advice)))
+		WithHint(`export temporary keys, without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`,
+			shell.Quote(e.name))))
 }

@@ -192,10 +192,30 @@ func fill(body io.Reader, p []byte) (got int, err error) {
 	return got, temporary("the connection was lost: %s", reason(err))
 }
 
-// isTemporaryStatus reports whether a status is an error of the server's own, or one about time.
-func isTemporaryStatus(status int) bool {
-	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented ||
-		status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+// kinds are the kinds of errors of answers.
+var kinds = map[int]fault.Kind{
+	http.StatusUnauthorized:                 fault.Permission,
+	http.StatusForbidden:                    fault.Permission,
+	http.StatusNotFound:                     fault.NotFound,
+	http.StatusGone:                         fault.NotFound,
+	http.StatusConflict:                     fault.Locked, // of a condition
+	http.StatusPreconditionFailed:           fault.Exists,
+	http.StatusRequestedRangeNotSatisfiable: fault.Changed,
+}
+
+// statusError returns the error for the status of an answer, with a text that has the status.
+func statusError(status int, text string) *fault.Error {
+	kind, ok := kinds[status]
+	switch {
+	case kind == fault.Permission:
+		return failed(kind, "%s", text)
+	case ok:
+		return failed(kind, "")
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
+		status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
+		return temporary("%s", text)
+	}
+	return failed(fault.IO, "%s", text)
 }
 
 // reason returns the safe part of a connection's error, without the request.

@@ -1,13 +1,9 @@
 package object
 
 import (
-	"context"
-	"errors"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/idxport/idxport/fault"
@@ -38,13 +34,15 @@ func (a address) hasKey() bool { return a.key != "" && !strings.HasSuffix(a.key,
 // IsURL reports whether name begins with the scheme of a URL, such as s3://, supported or not.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
-	return ok && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+	return ok && len(scheme) > 1 && strings.Trim(scheme, letters) == ""
 }
 
-// bucketName matches names of buckets. It excludes a user and password before an @.
-var bucketName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
-})
+// isBucket reports whether text is the name of a bucket. It refuses a user and password before an @.
+func isBucket(text string) bool {
+	text = strings.ToLower(text)
+	return len(text) >= 3 && len(text) <= 63 && strings.Trim(text, letters+"._-") == "" &&
+		strings.Trim(text, "._-") == text
+}
 
 // parse parses a URL without parameters. It does not decode escapes such as %20.
 func parse(name string) (address, error) {
@@ -58,7 +56,7 @@ func parse(name string) (address, error) {
 			return a, err
 		}
 	case "s3":
-		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
+		if !isBucket(bucket) { // the message does not show it, as it may contain a password
 			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, then a slash and the key")
 		}
 	case "file":
@@ -159,21 +157,4 @@ func parseQuery(a address, query string) (url.Values, error) {
 		}
 	}
 	return values, nil
-}
-
-// errorAt adds the URL of the object to an error of this package.
-func errorAt(a address, err error) error {
-	var known *fault.Error
-	var stopped *canceledError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &stopped):
-		return stopped.cause
-	case errors.As(err, &known):
-		return fault.In(a.String(), known)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	return failed(fault.IO, "%s", scrub(err.Error())).In(a.String())
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Limits of uploads. S3 accepts 10,000 parts of 5 MiB to 5 GiB, so an object may have 84 GB.
+// Limits of uploads. S3 accepts 10,000 parts, so an object may have 84 GB.
 const (
-	partSize = 8 << 20 // bytes; only the last part may be smaller
 	maxParts = 10000
 	maxSends = 2 // concurrent requests; a third part is filled meanwhile
 )
@@ -154,7 +153,7 @@ func (w *Writer) Complete() error {
 		err = w.group.Wait()
 	}
 	if err == nil && w.ctx.Err() != nil {
-		err = canceled(w.ctx)
+		err = context.Cause(w.ctx)
 	}
 	return w.fail(err)
 }
