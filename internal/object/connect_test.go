@@ -128,7 +128,7 @@ func TestRefusedSettings(t *testing.T) {
 			if name, value, ok := strings.Cut(c.variable, "="); ok {
 				t.Setenv(name, value)
 			}
-			_, err := openAt(t, &Store{Options: quick}, "k", "?"+c.query)
+			_, err := open(t, &Store{Options: quick}, "s3://bkt/k?"+c.query)
 			if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.says) || !strings.Contains(fault.HintOf(err), c.hint) {
 				t.Errorf("found %v, hint %s", err, fault.HintOf(err))
 			}

@@ -3,14 +3,10 @@
 package object
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
-
-	"github.com/idxport/idxport/fault"
 )
 
 // signature represents everything that must not be shown.
@@ -64,37 +60,5 @@ func TestScrubKeepsWords(t *testing.T) {
 	}
 	if got := scrub(strings.Repeat("word ", 1000)); len(got) > maxText+len("…") {
 		t.Errorf("found %d bytes", len(got))
-	}
-}
-
-func TestErrorKinds(t *testing.T) {
-	t.Parallel()
-	a := address{"s3", "bkt", "k"}
-	cause := errors.New("interrupted")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(cause)
-	cases := []struct {
-		err    error
-		is     error
-		text   string
-		hinted bool
-	}{
-		{failed(fault.NotFound, ""), fs.ErrNotExist, "s3://bkt/k: not found", false},
-		{failed(fault.Permission, "AccessDenied (status 403)"), fault.Permission, "s3://bkt/k: access denied: AccessDenied (status 403)", true},
-		{failed(fault.Exists, ""), fault.Exists, "s3://bkt/k: already exists", true},
-		{failed(fault.Changed, ""), fault.Changed, "s3://bkt/k: the file changed while it was read", true},
-		{temporary("no answer"), fault.IO, "s3://bkt/k: transfer failed: no answer", true},
-		{context.Cause(ctx), cause, "interrupted", false},
-		{errorAt(a, failed(fault.NotFound, "")), fault.NotFound, "s3://bkt/k: not found", false}, // once
-	}
-	for _, c := range cases {
-		got := errorAt(a, c.err)
-		hinted := fault.HintOf(got) != ""
-		if !errors.Is(got, c.is) || got.Error() != c.text || hinted != c.hinted {
-			t.Errorf("found %q, hint %v, expected %q, hint %v, that is %v", got, hinted, c.text, c.hinted, c.is)
-		}
-	}
-	if errorAt(a, nil) != nil {
-		t.Error("no error became one")
 	}
 }

@@ -85,24 +85,3 @@ func TestCheckOutput(t *testing.T) {
 		}
 	}
 }
-
-func TestIsURL(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{"s3://bkt/k": true, "gs://b": true, "azblob://c/k": true, "file:///x": true, "https://x": true, "http://x": true, "s3:/b": false, "S3://b": false, "https:/x": false, "ftp://x": true, "hdfs://x/y": true, "s0://x": true, "s9://x": true, "c://x": false, "C://x": false, "a=b://x": false, "x": false, "": false} {
-		if IsURL(name) != want {
-			t.Errorf("%q: found %v", name, !want)
-		}
-	}
-}
-
-func TestOtherStoragesAreRefused(t *testing.T) {
-	t.Parallel()
-	for _, arg := range []string{"gs://bkt/k", "image=azblob://c/k"} {
-		if _, err := new(Store).ParseArg(arg); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "expected s3://") || !strings.Contains(fault.HintOf(err), "?endpoint=") {
-			t.Errorf("%s: found %v", arg, err)
-		}
-	}
-	if _, err := new(Store).Open(t.Context(), "file:///x"); !errors.Is(err, fault.Usage) {
-		t.Errorf("a file: found %v", err)
-	}
-}

@@ -219,21 +219,6 @@ func TestWriteGivesUp(t *testing.T) {
 	}
 }
 
-func TestNoBucket(t *testing.T) {
-	t.Parallel()
-	_, _, query := serve(t, nil)
-	s := &Store{Options: quick}
-	name, err := s.ParseArg("s3://none/x" + query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, overwrite := range []bool{false, true} {
-		if _, err := s.Create(t.Context(), name, overwrite); !errors.Is(err, fault.Refused) || errors.Is(err, fault.NotFound) {
-			t.Errorf("found %v, expected fault.Refused", err)
-		}
-	}
-}
-
 // TestLostAndTaken loses the answer to the last request while another process makes the object.
 func TestLostAndTaken(t *testing.T) {
 	t.Parallel()
@@ -252,6 +237,21 @@ func TestLostAndTaken(t *testing.T) {
 	w.Discard()
 	if got, _ := f.Get("x"); string(got) != "of another run" || f.Left() != 0 {
 		t.Errorf("found %q, %d uploads", got, f.Left())
+	}
+}
+
+// TestConflict has a server that makes another object at the key meanwhile.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	f, _, query := serve(t, nil)
+	f.Conflicts(1)
+	w := create(t, &Store{Options: quick}, query, false)
+	if err := errors.Join(write(w, noise(testPart+1)), w.Commit()); !errors.Is(err, fault.Locked) {
+		t.Errorf("found %v, expected fault.Locked", err)
+	}
+	w.Discard()
+	if _, ok := f.Get("x"); ok || f.Left() != 0 {
+		t.Errorf("visible %v, %d uploads", ok, f.Left())
 	}
 }
 
