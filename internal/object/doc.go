@@ -9,27 +9,28 @@
 // # Reading
 //
 // A Reader supports sequential and random access. Sequential reads fetch pieces of up to 8 MiB, at
-// most four of them in memory; random reads use a cache of a few blocks. If the server reports an
-// error of its own, the connection breaks, or no bytes arrive for a while, the request is repeated
-// after a growing pause of random length, from the byte where it stopped. All requests ask for the
-// version that the object had when it was opened; if the object has changed, reads fail with
-// fault.Changed.
+// most four of them in memory; random reads use a cache of a few blocks. All requests ask for the
+// version that the object had when it was opened; if it has changed, reads fail with fault.Changed.
 //
-// A file on a web server is read in the same way. Its version is its strong ETag, or else its weak
-// ETag, time and length. If the server does not send parts of files, the first request copies the
-// file to a scratch file, from which the Reader reads.
+// The version of a file on a web server is its strong ETag, or else its weak ETag, time and length.
+// If the server does not send parts of files, the first request copies the file to a scratch file.
 //
 // # Writing
 //
 // The invariant: a key has either its old object or the complete new one. A Writer sends parts of
-// 8 MiB (32 MiB after the first 2,000) while it is written to, two at a time. Complete waits for
-// them, and Commit makes them an object with one request, which is conditional (If-None-Match)
-// unless an object may be replaced. An object smaller than a part is sent by Commit. If the answer
-// to the request of Commit is lost, the Writer checks whether an object with the size and checksum
-// of the written bytes exists. Discard removes the parts. A killed process leaves its parts behind,
-// invisible, until a lifecycle rule of the bucket removes them.
+// 8 MiB while it is written to, two at a time. Commit makes them an object with one request, which
+// is conditional (If-None-Match) unless an object may be replaced. An object smaller than a part is
+// sent by Commit. If Commit fails, the Writer looks for the random mark of its upload in the object
+// that exists, as an answer may have been lost. The parts of a killed process stay, invisible, until
+// a lifecycle rule of the bucket removes them.
 //
-// # Builds
+// # Attempts and limits
+//
+// minio-go repeats requests after errors of the server and of the connection, with growing pauses
+// of random length: at most Options.Attempts times. The package repeats in the same way what minio-go
+// does not: reads that end too early, from the byte where they stopped, and requests to web servers.
+// A connection fails when no byte was transferred for Options.Stall. A list has at most 100,000
+// entries, 1,000 pages, 64 MiB, and 4 MiB in a page.
 //
 // With the build tag lean the package contains no network code, and every URL is an error.
 package object

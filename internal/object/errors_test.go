@@ -35,7 +35,7 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 			"in others":       fmt.Errorf("operation error S3: %w", errors.New(text)),
 			"of a connection": connectionText(text),
 		} {
-			got := errorAt(a, classify(err))
+			got := errorAt(a, classify(t.Context(), err))
 			for inner := got; inner != nil; inner = errors.Unwrap(inner) {
 				if strings.Contains(inner.Error(), signature) {
 					t.Errorf("%s: %q shows it: %v", name, text, inner)

@@ -106,8 +106,8 @@ func TestReadThroughFaults(t *testing.T) {
 				if err != nil || !bytes.Equal(got, data) || r.Size() != int64(len(data)) {
 					t.Fatalf("found %d bytes, %v, expected %d", len(got), err, len(data))
 				}
-				if n := p.Done()[fault]; n < 3 && fault != proxy.None {
-					t.Errorf("%d faults, expected 3: the test is broken", n)
+				if n := p.Done()[fault]; n < 1 || n < 3 && from == "object" && fault != proxy.None {
+					t.Errorf("%d faults: the test is broken", n)
 				}
 				if fault == proxy.None && p.Sent() > int64(len(data))+1 {
 					t.Errorf("the server sent %d bytes, expected each once, %d", p.Sent(), len(data))

@@ -24,16 +24,18 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// stallFactor multiplies Options.Stall for requests of s3Client.slow.
+// stallFactor multiplies Options.Stall for requests that assemble an object or list many.
 const stallFactor = 10
 
-// An s3Client is a bucket of S3, or of a server like it.
+// An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests after temporary
+// errors.
 type s3Client struct {
 	core      *minio.Core
-	slow      *minio.Core // for requests that assemble an object or list many
-	name      string      // of the bucket
-	secure    bool        // requests are encrypted
-	checksums bool        // send checksums, which the storage compares
+	slow      *minio.Core // for requests that assemble an object
+	options   *minio.Options
+	endpoint  *url.URL
+	name      string // of the bucket
+	checksums bool   // send checksums, which the storage compares
 }
 
 // connect opens a bucket of S3, or of a server like it.
@@ -47,72 +49,56 @@ func connect(name string, query url.Values, o Options) (*client, error) {
 
 func newS3Client(name string, query url.Values, o Options, quick, slow http.RoundTripper) (*s3Client, error) {
 	e := readSettings(query)
-	endpoint := e.endpoint()
-	s := &s3Client{name: name, secure: endpoint.Scheme == "https", checksums: e.checksums()}
-	m := &minio.Options{Secure: s.secure, Transport: guard{quick}, Region: e.region(), MaxRetries: o.Attempts,
-		BucketLookup: minio.BucketLookupDNS, Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
-	_, err := netip.ParseAddr(endpoint.Hostname())
+	s := &s3Client{name: name, endpoint: e.endpoint(), checksums: e.checksums()}
+	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: slow, Region: e.region(),
+		MaxRetries: o.Attempts, BucketLookup: minio.BucketLookupDNS,
+		Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
+	_, err := netip.ParseAddr(s.endpoint.Hostname())
 	if e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
-		m.BucketLookup = minio.BucketLookupPath
+		s.options.BucketLookup = minio.BucketLookupPath
 	}
-	if endpoint.Host != amazon { // S3 is asked for the region of the bucket
-		m.Region = cmp.Or(m.Region, "us-east-1")
+	if s.endpoint.Host != amazon { // S3 itself is asked for the region of the bucket
+		s.options.Region = cmp.Or(s.options.Region, "us-east-1")
 	}
 	if !e.isTrue("anonymous") {
-		m.Creds = credentials.New(e.provider())
+		s.options.Creds = credentials.New(e.provider())
 	}
 	if e.err != nil {
 		return nil, e.err
 	}
-	if s.core, err = minio.NewCore(endpoint.Host, m); err != nil {
-		return nil, failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(endpoint.Host), scrub(err.Error()))
+	if s.core, err = s.newCore(quick); err != nil {
+		return nil, err
 	}
-	m.Transport = guard{slow}
-	if s.slow, err = minio.NewCore(endpoint.Host, m); err != nil {
-		return nil, err // impossible, as for the first
+	s.slow, err = s.newCore(slow)
+	return s, err
+}
+
+// newCore returns a client of minio-go with a transport.
+func (s *s3Client) newCore(transport http.RoundTripper) (*minio.Core, error) {
+	o := *s.options
+	o.Transport = transport
+	core, err := minio.NewCore(s.endpoint.Host, &o)
+	if err != nil {
+		return nil, failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
 	}
-	s.core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
-	s.slow.SetS3EnableDualstack(false)
-	return s, nil
+	core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
+	return core, nil
 }
 
 // notHost reports whether a bucket with this character in its name cannot be a subdomain of the
 // endpoint: it is not allowed in a host name, or a wildcard certificate does not cover it.
 func notHost(r rune) bool { return r == '.' || r == '_' || r >= 'A' && r <= 'Z' }
 
-// do calls f, which sends one request, or one for each page of a list, with the context and the
-// exchange that it gets, and classifies the error of f. minio-go repeats the request after temporary
-// errors.
-func (s *s3Client) do(parent context.Context, f func(context.Context, *exchange) error) error {
-	ctx, stop := context.WithCancelCause(parent)
-	defer stop(nil)
-	x := &exchange{stop: stop, limited: true}
-	err := f(context.WithValue(ctx, exchangeKey{}, x), x)
-	switch {
-	case err == nil:
-		return nil
-	case parent.Err() != nil:
-		return context.Cause(parent)
-	case ctx.Err() != nil:
-		err = context.Cause(ctx) // minio-go would only say that it is canceled
-	}
-	return classify(err)
-}
-
 // markKey is the name of the metadata that holds the mark of an upload.
 const markKey = "Idxport-Upload"
 
-func (s *s3Client) head(ctx context.Context, key string) (found identity, err error) {
-	err = s.do(ctx, func(ctx context.Context, _ *exchange) error {
-		info, err := s.core.StatObject(ctx, s.name, key, minio.StatObjectOptions{})
-		if err == nil && info.Size < 0 {
-			err = failed(fault.IO, "found an object without a length")
-		}
-		found = identity{size: info.Size, modTime: info.LastModified, etag: info.Headers.Get("ETag"),
-			mark: info.UserMetadata[markKey]}
-		return err
-	})
-	return found, err
+func (s *s3Client) head(ctx context.Context, key string) (identity, error) {
+	info, err := s.core.StatObject(ctx, s.name, key, minio.StatObjectOptions{})
+	if err == nil && info.Size < 0 {
+		err = failed(fault.IO, "found an object without a length")
+	}
+	return identity{size: info.Size, modTime: info.LastModified, etag: info.Headers.Get("ETag"),
+		mark: info.UserMetadata[markKey]}, classify(ctx, err)
 }
 
 func (s *s3Client) read(ctx context.Context, key string, v identity, offset int64, p []byte) (got int, err error) {
@@ -123,41 +109,37 @@ func (s *s3Client) read(ctx context.Context, key string, v identity, offset int6
 	if v.etag != "" {
 		o.Set("If-Match", v.etag)
 	}
-	err = s.do(ctx, func(ctx context.Context, x *exchange) error {
-		x.limited = false
-		body, info, header, err := s.core.GetObject(ctx, s.name, key, o)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		got, err = receive(header, info.Size, body, header.Get("ETag") == v.etag, v, offset, p)
-		return err
-	})
-	return got, err
+	body, info, header, err := s.core.GetObject(ctx, s.name, key, o)
+	if err != nil {
+		return 0, classify(ctx, err)
+	}
+	defer body.Close()
+	got, err = receive(header, info.Size, body, header.Get("ETag") == v.etag, v, offset, p)
+	return got, classify(ctx, err)
 }
 
 func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []fs.FileInfo, err error) {
+	core, err := s.newCore(&guard{RoundTripper: s.options.Transport})
+	if err != nil {
+		return nil, err
+	}
 	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool), MaxKeys: min(limit, 1000)}
-	err = s.do(ctx, func(ctx context.Context, x *exchange) error {
-		infos = nil
-		for o := range s.slow.ListObjectsIter(ctx, s.name, o) {
-			if o.Err != nil {
-				return o.Err
-			}
-			i := info{name: path.Base(o.Key), size: o.Size, modTime: o.LastModified, folder: strings.HasSuffix(o.Key, "/")}
-			if o.Key == prefix { // an empty object that some programs make for a folder
-				i = info{}
-			}
-			if infos = append(infos, i); len(infos) > maxEntries {
-				return endless()
-			}
-			if len(infos) == limit {
-				break
-			}
+	for o := range core.ListObjectsIter(ctx, s.name, o) {
+		i := info{name: path.Base(o.Key), size: o.Size, modTime: o.LastModified, folder: strings.HasSuffix(o.Key, "/")}
+		if o.Key == prefix { // an empty object that some programs make for a folder
+			i = info{}
 		}
-		return ctx.Err() // the iterator stops without an error if the context has ended
-	})
-	return infos, err
+		infos = append(infos, i)
+		switch {
+		case o.Err != nil:
+			return nil, classify(ctx, o.Err)
+		case len(infos) > maxEntries:
+			return nil, endless()
+		case len(infos) == limit:
+			return infos, nil
+		}
+	}
+	return infos, classify(ctx, ctx.Err()) // the iterator stops without an error if the context has ended
 }
 
 // putOptions returns the options of a request that begins an upload or makes an object visible.
@@ -174,7 +156,7 @@ func (s *s3Client) putOptions(u upload, replace bool, headers map[string]string)
 // sum returns the SHA-256 to be signed if the connection is not encrypted, so that nobody can
 // change data in transit.
 func (s *s3Client) sum(data []byte) string {
-	if s.secure {
+	if s.options.Secure {
 		return ""
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))
@@ -187,25 +169,17 @@ func (s *s3Client) begin(ctx context.Context, key string, u upload) (id string, 
 	if s.checksums {
 		headers["X-Amz-Checksum-Algorithm"], headers["X-Amz-Checksum-Type"] = "CRC32", "FULL_OBJECT"
 	}
-	err = s.do(ctx, func(ctx context.Context, _ *exchange) (err error) {
-		id, err = s.core.NewMultipartUpload(ctx, s.name, key, s.putOptions(u, true, headers))
-		return err
-	})
-	return id, err
+	id, err = s.core.NewMultipartUpload(ctx, s.name, key, s.putOptions(u, true, headers))
+	return id, classify(ctx, err)
 }
 
-func (s *s3Client) send(ctx context.Context, key, id string, number int, data []byte) (sent part, err error) {
-	header := http.Header{}
+func (s *s3Client) send(ctx context.Context, key, id string, number int, data []byte) (part, error) {
+	o := minio.PutObjectPartOptions{Sha256Hex: s.sum(data), CustomHeader: http.Header{}, DisableContentSha256: true}
 	if s.checksums {
-		header.Set(crcHeader, checksum(crc32.ChecksumIEEE(data)))
+		o.CustomHeader.Set(crcHeader, checksum(crc32.ChecksumIEEE(data)))
 	}
-	err = s.do(ctx, func(ctx context.Context, _ *exchange) error {
-		p, err := s.core.PutObjectPart(ctx, s.name, key, id, number, bytes.NewReader(data), int64(len(data)),
-			minio.PutObjectPartOptions{Sha256Hex: s.sum(data), CustomHeader: header, DisableContentSha256: true})
-		sent = part{p.ETag, p.ChecksumCRC32} // without quotes, which every server accepts
-		return err
-	})
-	return sent, err
+	p, err := s.core.PutObjectPart(ctx, s.name, key, id, number, bytes.NewReader(data), int64(len(data)), o)
+	return part{p.ETag, p.ChecksumCRC32}, classify(ctx, err) // without quotes, which every server accepts
 }
 
 // finish sends an object in one request, or completes its upload. If the storage verified the
@@ -223,29 +197,30 @@ func (s *s3Client) finish(ctx context.Context, key string, u upload) error {
 		clear(headers)
 	}
 	o := s.putOptions(u, u.replace, headers)
-	return s.do(ctx, func(ctx context.Context, _ *exchange) (err error) {
-		if u.id == "" {
-			_, err = s.slow.PutObject(ctx, s.name, key, bytes.NewReader(u.data), int64(len(u.data)), "", s.sum(u.data), o)
-		} else {
-			_, err = s.slow.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
-		}
-		return err
-	})
+	if u.id != "" {
+		_, err := s.slow.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
+		return classify(ctx, err)
+	}
+	_, err := s.slow.PutObject(ctx, s.name, key, bytes.NewReader(u.data), int64(len(u.data)), "", s.sum(u.data), o)
+	return classify(ctx, err)
 }
 
 func (s *s3Client) abort(ctx context.Context, key, id string) error {
-	return s.do(ctx, func(ctx context.Context, _ *exchange) error {
-		return s.core.AbortMultipartUpload(ctx, s.name, key, id)
-	})
+	return classify(ctx, s.core.AbortMultipartUpload(ctx, s.name, key, id))
 }
 
-// classify returns the error of a request as a *fault.Error. It quotes the code and the status,
-// which are words of the protocol, and the server's message about an invalid request, scrubbed.
-func classify(err error) error {
+// classify returns the error of a request as a *fault.Error, or the cause of the end of the context.
+// It quotes the code and the status, which are words of the protocol, and the server's message about
+// an invalid request, scrubbed.
+func classify(ctx context.Context, err error) error {
 	var known *fault.Error
 	var answer minio.ErrorResponse
 	var lost *url.Error
 	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &lost) || errors.As(err, new(net.Error)):

@@ -26,33 +26,21 @@ const (
 	maxEntries = 100_000
 )
 
-// An exchange holds what the requests of one operation share. minio-go repeats them.
-type exchange struct {
-	stop    context.CancelCauseFunc // ends the operation, with its error
-	limited bool                    // the answers are lists
-	pages   int
-	bytes   int64
+// A guard is a transport for the requests of one list. It limits the answers.
+type guard struct {
+	http.RoundTripper
+	pages int
+	bytes int64
 }
 
-type exchangeKey struct{}
-
-// A guard is a transport for requests whose context has an exchange. It limits answers, and ends an
-// operation when it is no use to repeat the request.
-type guard struct{ http.RoundTripper }
-
 // RoundTrip sends one request.
-func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := r.Context().Value(exchangeKey{}).(*exchange)
-	if x.pages++; x.limited && x.pages > maxPages {
-		x.stop(endless())
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if g.pages++; g.pages > maxPages {
 		return nil, endless()
 	}
 	answer, err := g.RoundTripper.RoundTrip(r)
-	switch {
-	case err == nil && x.limited:
-		answer.Body = &limitedBody{answer.Body, x, 0}
-	case isHopeless(err):
-		x.stop(err)
+	if err == nil {
+		answer.Body = &limitedBody{answer.Body, g, 0}
 	}
 	return answer, err
 }
@@ -60,16 +48,15 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 // A limitedBody is the body of an answer with a list.
 type limitedBody struct {
 	io.ReadCloser
-	*exchange
+	list  *guard
 	count int64
 }
 
 // Read reads the body.
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.count, b.bytes = b.count+int64(n), b.bytes+int64(n)
-	if b.count > maxAnswer || b.bytes > maxList {
-		b.stop(endless())
+	b.count, b.list.bytes = b.count+int64(n), b.list.bytes+int64(n)
+	if b.count > maxAnswer || b.list.bytes > maxList {
 		return n, endless()
 	}
 	return n, err
