@@ -60,8 +60,9 @@ type identity struct {
 }
 
 // A client sends requests, and repeats them after temporary errors. Its errors are *fault.Error, or
-// the cause of the end of the context. The client of a file on a web server has head, read and list only. It is not
-// an interface, because then the linker would keep 1.5 MB of unused methods of minio-go.
+// the cause of the end of the context. The client of a file on a web server has head, read and list
+// only. It is not an interface, because then the linker would keep 1.5 MB of unused methods of
+// minio-go.
 type client struct {
 	Options
 	head func(ctx context.Context, key string) (identity, error)

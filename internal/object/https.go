@@ -96,7 +96,7 @@ func (w *webFile) version(ctx context.Context, byteRange string) (v identity, er
 // download copies the body of an answer to a scratch file, and returns its length.
 func (w *webFile) download(body io.Reader) (size int64, err error) {
 	failure := func(err error) error {
-		return failed(fault.IO, "the server does not send parts of the file, and a scratch file cannot be written: %v", err).
+		return failed(fault.IO, "the server sends only whole files, and no scratch file can be written: %v", err).
 			WithHint("set TMPDIR to a folder with more space")
 	}
 	if w.scratch == nil {

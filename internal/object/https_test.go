@@ -124,15 +124,11 @@ func TestWebVersions(t *testing.T) {
 		is            error
 	}{
 		"the same":                  {serve(`"a"`, changed, first), serve(`"a"`, changed, first), `"a"`, nil},
-		"another time, same ETag":   {serve(`"a"`, changed, first), serve(`"a"`, changed.Add(time.Hour), first), `"a"`, nil},
-		"another ETag":              {serve(`"a"`, changed, first), serve(`"b"`, changed, second), `"a"`, fault.Changed},
 		"another ETag, careless":    {serve(`"a"`, changed, first), careless(serve(`"b"`, changed, second)), `"a"`, fault.Changed},
 		"weak ETag, the same":       {serve(`W/"a"`, changed, first), serve(`W/"a"`, changed, first), "", nil},
 		"weak ETag, another":        {serve(`W/"a"`, changed, first), serve(`W/"b"`, changed, second), "", fault.Changed},
-		"weak ETag, another time":   {serve(`W/"a"`, changed, first), serve(`W/"a"`, changed.Add(time.Second), second), "", fault.Changed},
 		"no ETag, the same":         {serve("", changed, first), serve("", changed, first), "", nil},
 		"no ETag, another time":     {serve("", changed, first), serve("", changed.Add(time.Second), second), "", fault.Changed},
-		"no ETag, another length":   {serve("", changed, first), serve("", changed, first[1:]), "", fault.Changed},
 		"removed":                   {serve(`"a"`, changed, first), http.NotFound, `"a"`, fault.Changed},
 		"ranges are not sent later": {serve(`"a"`, changed, first), wholly(serve(`"a"`, changed, first)), `"a"`, fault.IO},
 		"wrong part": {serve(`"a"`, changed, first), func(w http.ResponseWriter, r *http.Request) {
@@ -197,38 +193,17 @@ func TestWebAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write(data[:1])
 		}},
-		"inconsistent total": {h: func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Range") != "" {
-				w.Header().Set("Content-Range", "bytes 0-0/0")
-				w.WriteHeader(http.StatusPartialContent)
-			}
-			_, _ = w.Write(data)
-		}},
 		"ranges are refused": {h: func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Range") != "" {
 				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 			}
 			_, _ = w.Write(data)
 		}},
-		"encoded, with ranges":    {h: header("Content-Encoding", "gzip", serveFile(data))},
 		"encoded, without ranges": {h: header("Content-Encoding", "gzip", wholly(serveFile(data)))},
-		"HEAD is refused": {h: func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodGet {
-				w.WriteHeader(http.StatusMethodNotAllowed)
-			}
-			serveFile(data)(w, r)
-		}},
-		"no file":           {status(http.StatusNotFound), fault.NotFound, "not found", ""},
-		"no file any more":  {status(http.StatusGone), fault.NotFound, "not found", ""},
-		"denied":            {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
-		"no credentials":    {status(http.StatusUnauthorized), fault.Permission, "access denied: status 401", "no credentials"},
-		"too many requests": {status(http.StatusTooManyRequests), fault.IO, "status 429", "run again"},
-		"unavailable":       {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
-		"a teapot":          {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
-		"cut short": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
-			_, _ = w.Write(data[1:])
-		}, fault.IO, "the connection was lost: unexpected EOF", "run again"},
+		"no file any more":        {status(http.StatusGone), fault.NotFound, "not found", ""},
+		"denied":                  {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
+		"unavailable":             {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
+		"a teapot":                {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
 		"cut short, no length": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(data[1:])
 			_ = http.NewResponseController(w).Flush()
@@ -244,7 +219,8 @@ func TestWebAnswers(t *testing.T) {
 			r, err := open(t, webStore(t, quick), server.URL+"/x?sig="+secret)
 			if c.is != nil {
 				shown := fmt.Sprint(err, fault.HintOf(err))
-				if !errors.Is(err, c.is) || !strings.HasSuffix(err.Error(), c.says) || !strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(shown, secret) ||
+				if !errors.Is(err, c.is) || !strings.HasSuffix(err.Error(), c.says) ||
+					!strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(shown, secret) ||
 					strings.Contains(shown, "AWS") || !strings.HasPrefix(shown, server.URL+"/x: ") {
 					t.Errorf("found %v, hint %s", err, fault.HintOf(err))
 				}
@@ -278,8 +254,8 @@ func TestWebEmptyFile(t *testing.T) {
 	}
 }
 
-// TestWebRedirects follows up to ten redirects, and other servers do not learn the query. (What goes
-// from https to http is tested in test/object.)
+// TestWebRedirects follows up to ten redirects, and other servers do not learn the query. (What
+// goes from https to http is tested in test/object.)
 func TestWebRedirects(t *testing.T) {
 	t.Parallel()
 	data := noise(2 << 20)

@@ -29,8 +29,8 @@ var quick = Options{Attempts: 4, Stall: time.Minute, partSize: testPart}
 // testPart is the size of parts in tests, in bytes.
 const testPart = 64 << 10
 
-// stalling are options for tests with stalls: short ones, and many attempts, because a busy machine
-// stalls, too.
+// stalling are options for tests with stalls: short ones, and many attempts, because a busy
+// machine stalls, too.
 var stalling = Options{Attempts: 50, Stall: 500 * time.Millisecond, partSize: testPart}
 
 // patience returns the options for tests with a fault.
@@ -77,8 +77,8 @@ func isGet(r *http.Request) bool {
 	return r.Method == http.MethodGet && !r.URL.Query().Has("list-type")
 }
 
-// TestReadThroughFaults reads an object, a file on a web server, and one from a server that does not
-// send parts of files, through faults that pass.
+// TestReadThroughFaults reads an object, a file on a web server, and one from a server that does
+// not send parts of files, through faults that pass.
 func TestReadThroughFaults(t *testing.T) {
 	t.Parallel()
 	data := noise(11<<20 + 12345)
@@ -367,7 +367,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestEndlessLists has servers whose lists have no end: in pages, in one page, and without entries.
+// TestEndlessLists has servers whose lists have no end: in pages, in one page, and without
+// entries.
 func TestEndlessLists(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]func(w io.Writer){

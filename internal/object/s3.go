@@ -27,8 +27,8 @@ import (
 // stallFactor multiplies Options.Stall for requests that assemble an object or list many.
 const stallFactor = 10
 
-// An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests after temporary
-// errors.
+// An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests after
+// temporary errors.
 type s3Client struct {
 	core      *minio.Core
 	slow      *minio.Core // for requests that assemble an object
@@ -79,7 +79,7 @@ func (s *s3Client) newCore(transport http.RoundTripper) (*minio.Core, error) {
 	o.Transport = transport
 	core, err := minio.NewCore(s.endpoint.Host, &o)
 	if err != nil {
-		return nil, failed(fault.Usage, "the endpoint %s cannot be used: %s", scrub(s.endpoint.Host), scrub(err.Error()))
+		return nil, failed(fault.Usage, "the endpoint cannot be used: %s", scrub(err.Error()))
 	}
 	core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
 	return core, nil
@@ -209,9 +209,9 @@ func (s *s3Client) abort(ctx context.Context, key, id string) error {
 	return classify(ctx, s.core.AbortMultipartUpload(ctx, s.name, key, id))
 }
 
-// classify returns the error of a request as a *fault.Error, or the cause of the end of the context.
-// It quotes the code and the status, which are words of the protocol, and the server's message about
-// an invalid request, scrubbed.
+// classify returns the error of a request as a *fault.Error, or the cause of the end of the
+// context. It quotes the code and the status, which are words of the protocol, and the server's
+// message about an invalid request, scrubbed.
 func classify(ctx context.Context, err error) error {
 	var known *fault.Error
 	var answer minio.ErrorResponse

@@ -106,11 +106,12 @@ func (e *settings) endpoint() *url.URL {
 		u = new(url.URL)
 	}
 	// The message does not show the URL, which may contain a password.
-	e.check(u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https"), "%s is not %s", origin, example)
+	known := u.Scheme == "http" || u.Scheme == "https"
+	e.check(u.Host != "" && u.User == nil && known, "%s is not %s", origin, example)
 	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "%s has a path, expected %s", origin, example)
 	if bundle, origin := e.find("ca_bundle", "AWS_CA_BUNDLE"); bundle != "" && u.Scheme == "https" && e.err == nil {
 		e.err = fault.New(fault.Usage, "%s is set, but is not supported", origin).
-			WithHint("add its certificates to those of this machine; on Linux: unset AWS_CA_BUNDLE; export SSL_CERT_FILE=FILE")
+			WithHint("on Linux: unset AWS_CA_BUNDLE; export SSL_CERT_FILE=FILE")
 	}
 	return u
 }
@@ -126,8 +127,9 @@ func (e *settings) isTrue(name string) bool {
 func (e *settings) checksums() bool {
 	mode, origin := e.find(paramChecksums, "AWS_"+strings.ToUpper(paramChecksums))
 	mode = strings.ToLower(cmp.Or(mode, "when_supported"))
-	e.check(mode == "when_supported" || mode == "when_required", "%s is neither when_supported nor when_required", origin)
-	return mode == "when_supported"
+	const on, off = "when_supported", "when_required"
+	e.check(mode == on || mode == off, "%s is neither %s nor %s", origin, on, off)
+	return mode == on
 }
 
 // keys are those of one provider of minio-go. Its chain of providers is not used: it drops their
@@ -224,7 +226,8 @@ func (e *settings) checkProfile() {
 	default:
 		return
 	}
-	e.err = cmp.Or(e.err, error(fault.New(fault.Usage, "the profile %s %s, which is not supported", scrub(e.name), text).
-		WithHint(`export temporary keys, without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`,
-			shell.Quote(e.name))))
+	err := fault.New(fault.Usage, "the profile %s %s, which is not supported", scrub(e.name), text)
+	const advice = "export temporary keys, without ?profile=: "
+	e.err = cmp.Or(e.err, error(err.WithHint(
+		advice+`eval "$(aws configure export-credentials --profile %s --format env)"`, shell.Quote(e.name))))
 }

@@ -62,8 +62,8 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A patientConn is a connection that fails when no byte was transferred for the time stall. The time
-// between reads of a body does not count.
+// A patientConn is a connection that fails when no byte was transferred for the time stall. The
+// time between reads of a body does not count.
 type patientConn struct {
 	net.Conn
 	stall time.Duration
@@ -89,8 +89,8 @@ func (c patientConn) explain(err error) error {
 	return err
 }
 
-// newTransport returns a transport that uses the proxies of the environment. Its requests fail when
-// no byte was transferred for the time stall.
+// newTransport returns a transport that uses the proxies of the environment. Its requests fail
+// when no byte was transferred for the time stall.
 func newTransport(stall time.Duration) *http.Transport {
 	dialer := &net.Dialer{Timeout: stall}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -120,8 +120,8 @@ func isHopeless(err error) bool {
 	return errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate)
 }
 
-// connectionError returns the error of a request without an answer. It is temporary unless the host
-// name or the certificate is wrong. hint is the hint for a wrong host name.
+// connectionError returns the error of a request without an answer. It is temporary unless the
+// host name or the certificate is wrong. hint is the hint for a wrong host name.
 func connectionError(err error, hint string) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
@@ -136,7 +136,9 @@ func connectionError(err error, hint string) error {
 
 // receive fills p with the answer to a request for the bytes of a version from offset on. same
 // reports whether the answer names this version. Not every server supports conditions and ranges.
-func receive(answer http.Header, length int64, body io.Reader, same bool, v identity, offset int64, p []byte) (int, error) {
+func receive(
+	answer http.Header, length int64, body io.Reader, same bool, v identity, offset int64, p []byte,
+) (int, error) {
 	part, size := contentRange(answer)
 	if part == "" {
 		size = length

@@ -16,8 +16,8 @@ type address struct{ scheme, bucket, key string }
 // String is the URL without parameters.
 func (a address) String() string { return a.scheme + "://" + a.bucket + "/" + a.key }
 
-// root returns the URL under which a Store keeps the client of an address: that of the bucket, with
-// a slash at the end, or that of the file on a web server.
+// root returns the URL under which a Store keeps the client of an address: that of the bucket,
+// with a slash at the end, or that of the file on a web server.
 func (a address) root() string {
 	if a.isWeb() {
 		return a.String()
@@ -37,7 +37,8 @@ func IsURL(name string) bool {
 	return ok && len(scheme) > 1 && strings.Trim(scheme, letters) == ""
 }
 
-// isBucket reports whether text is the name of a bucket. It refuses a user and password before an @.
+// isBucket reports whether text is the name of a bucket. It refuses a user and password before an
+// @.
 func isBucket(text string) bool {
 	text = strings.ToLower(text)
 	return len(text) >= 3 && len(text) <= 63 && strings.Trim(text, letters+"._-") == "" &&
@@ -57,7 +58,7 @@ func parse(name string) (address, error) {
 		}
 	case "s3":
 		if !isBucket(bucket) { // the message does not show it, as it may contain a password
-			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, then a slash and the key")
+			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, and a slash")
 		}
 	case "file":
 		if bucket != "" || key == "" {
@@ -109,8 +110,8 @@ func readOnly() *fault.Error {
 		WithHint("write a local file, or an object: s3://BUCKET/KEY")
 }
 
-// urlIndex returns the index of the URL in an argument, which may be preceded by a name or format,
-// as in image=s3://…; −1 if there is none.
+// urlIndex returns the index of the URL in an argument, which may be preceded by a name or
+// format, as in image=s3://…; −1 if there is none.
 func urlIndex(arg string) int {
 	if IsURL(arg) {
 		return 0
@@ -128,7 +129,9 @@ const (
 )
 
 // knownParameters are the parameters of URLs. None of them is a secret.
-var knownParameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", paramChecksums, paramStall}
+var knownParameters = []string{
+	"endpoint", "region", "use_path_style", "profile", "anonymous", paramChecksums, paramStall,
+}
 
 // parseQuery parses the parameters of the URL a. Its errors do not show values, which may be
 // secrets.

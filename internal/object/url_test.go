@@ -39,11 +39,16 @@ const secret = "hunter2"
 func TestParseArgRefuses(t *testing.T) {
 	t.Parallel()
 	for _, arg := range []string{
-		"s3://", "s3:///key", "s3://user:" + secret + "@b/k", "s3://bkt/k?endpoint=http%3A%2F%2Fx&access_key=" + secret, "s3://bkt/k?X-Amz-Signature=" + secret,
-		"s3://bkt/k?%zz" + secret, "s3://bkt/k?" + secret + "=1", "s3://bkt/k?region=a&region=b", "s3://bkt/../k", "s3://bkt/k\n", "file://host/x", "file://", "file:///x?y", "s3://b/k", "gs://bkt/k", "azblob://bkt/k",
-		"https://user:" + secret + "@example.org/x", "https://user:" + secret + "?@example.org/x", "https://user@example.org/x", "https://user:" + secret + "/@example.org/x",
-		"https://", "https:///x", "https://:80/x", "https://example.org", "https://example.org/", "https://example.org/mnist/", "https://example.org/?x=" + secret, "https://example.org/x#y", "https://example.org/%zz", "https://example.org/../x",
-		"https://exa mple.org/x", "https://example.org/x\n",
+		"s3://", "s3:///key", "s3://user:" + secret + "@b/k",
+		"s3://bkt/k?endpoint=http%3A%2F%2Fx&access_key=" + secret, "s3://bkt/k?X-Amz-Signature=" + secret,
+		"s3://bkt/k?%zz" + secret, "s3://bkt/k?" + secret + "=1", "s3://bkt/k?region=a&region=b",
+		"s3://bkt/../k", "s3://bkt/k\n", "file://host/x", "file://", "file:///x?y", "s3://b/k",
+		"gs://bkt/k", "azblob://bkt/k", "https://user:" + secret + "@example.org/x",
+		"https://user:" + secret + "?@example.org/x", "https://user@example.org/x",
+		"https://user:" + secret + "/@example.org/x", "https://", "https:///x", "https://:80/x",
+		"https://example.org", "https://example.org/", "https://example.org/mnist/",
+		"https://example.org/?x=" + secret, "https://example.org/x#y", "https://example.org/%zz",
+		"https://example.org/../x", "https://exa mple.org/x", "https://example.org/x\n",
 	} {
 		var s Store
 		_, err := s.ParseArg(arg)
@@ -78,7 +83,10 @@ func TestParseArgRefuses(t *testing.T) {
 
 func TestCheckOutput(t *testing.T) {
 	t.Parallel()
-	for arg, refused := range map[string]bool{"https://user:" + secret + "@example.org/x/": true, "csv=http://example.org/x?y=" + secret: true, "s3://bkt/k": false, "x.csv": false, "./https://x": false} {
+	for arg, refused := range map[string]bool{
+		"https://user:" + secret + "@example.org/x/": true, "csv=http://example.org/x?y=" + secret: true,
+		"s3://bkt/k": false, "x.csv": false, "./https://x": false,
+	} {
 		err := CheckOutput(arg)
 		if errors.Is(err, fault.Usage) != refused || err != nil && strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: found %v", arg, err)

@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -162,13 +162,15 @@ var uploadRequests = map[string]func(*http.Request) bool{
 func TestWriteThroughFaults(t *testing.T) {
 	t.Parallel()
 	for request, match := range uploadRequests {
-		for _, fault := range []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall} {
+		for _, fault := range []proxy.Fault{
+			proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall,
+		} {
 			for name, size := range sizes {
 				for _, overwrite := range []bool{false, true} {
 					if patience(fault) == stalling && (overwrite || name != "small" && name != "parts") {
 						continue // it would take long
 					}
-					t.Run(strings.Join([]string{request, fault.String(), name, map[bool]string{true: "overwriting"}[overwrite]}, "/"), func(t *testing.T) {
+					t.Run(fmt.Sprint(request, "/", fault, "/", name, "/", overwrite), func(t *testing.T) {
 						t.Parallel()
 						f, _, query := serve(t, once(fault, 2, match))
 						if overwrite {
@@ -186,7 +188,8 @@ func TestWriteThroughFaults(t *testing.T) {
 						if got, _ := f.Get("x"); !bytes.Equal(got, data) {
 							t.Errorf("found %d bytes, expected %d", len(got), size)
 						}
-						if left := f.Left(); left != 0 && request != "begin" { // of a lost first answer an upload without parts remains
+						// Of a lost first answer an upload without parts remains.
+						if left := f.Left(); left != 0 && request != "begin" {
 							t.Errorf("%d uploads are left", left)
 						}
 					})

@@ -216,8 +216,5 @@ func (u *upload) judge(r result) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.passed++
-	if t.verbose {
-		fmt.Printf("ok: %s, %v at request %d: %s\n", u.key, u.fault, u.request, outcome)
-	}
 	return outcome
 }

@@ -31,7 +31,6 @@ type settings struct {
 	binary, data, gateway, nginx string
 	rounds, at                   int
 	seed                         uint64
-	verbose                      bool
 }
 
 func main() {
@@ -43,7 +42,6 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults, and as many downloads from the web server")
 	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
-	flag.BoolVar(&s.verbose, "v", false, "print every upload")
 	flag.Parse()
 	log.SetFlags(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -81,7 +79,6 @@ func run(ctx context.Context, s settings) (err error) {
 	t.conversions()
 	t.credentials()
 	t.ranges()
-	t.replaced()
 	t.failures()
 	t.web(site)
 	t.faults()

@@ -152,20 +152,6 @@ func (t *tests) ranges() {
 	}
 }
 
-// replaced demands that an object is replaced only with --overwrite.
-func (t *tests) replaced() {
-	if err := t.server.put(t.ctx, "old.csv", old, ""); err != nil {
-		t.fail("%v", err)
-	}
-	at := t.home.object("old.csv")
-	t.ends(73, "convert", t.raw(files[2]), t.raw(files[3]), "-o", at)
-	if found, err := t.server.get("old.csv"); err != nil || !bytes.Equal(found, old) {
-		t.fail("without --overwrite: found %d bytes, %v", len(found), err)
-	}
-	t.ends(0, "convert", t.raw(files[2]), t.raw(files[3]), "-o", at, "--overwrite")
-	t.sameObject("--overwrite", "old.csv", t.local("mnist/test.csv"))
-}
-
 // failures demands the exit codes of errors of the server. (Command lines that are refused without
 // it are tested with package fake.)
 func (t *tests) failures() {

@@ -38,7 +38,6 @@ func (t *tests) web(site *website) {
 			t.pass("verify from %s", from)
 		}
 	}
-	t.webRanges(site, there)
 	t.webFailures(site, there)
 	t.webFaults(site, there)
 	left, err := os.ReadDir(scratch)
@@ -51,21 +50,6 @@ func (t *tests) web(site *website) {
 func webPair(folder, extension string, names []string) (images, labels string) {
 	at := func(name string) string { return folder + strings.Replace(name, "-", "%2D", 1) + extension + webQuery }
 	return at(names[0]), at(names[1])
-}
-
-// webRanges demands that --rows requests only the rows and the beginnings of the files.
-func (t *tests) webRanges(site *website, there place) {
-	p, front := site.behind(nil)
-	defer front.Close()
-	images, labels := webPair(front.URL+"/files/mnist/", "", files[:2])
-	t.endsAt(there, 0, "convert", images, labels, "--dataset", "mnist", "--rows", "30000:31000", "-o", t.local("web-rows.parquet"))
-	t.same("--rows from the web", t.local("web-rows.parquet"), t.local("rows-local.parquet"))
-	const wanted, beginning = 1000 * 784, 64 << 10
-	if limit := int64(wanted + 8*beginning); p.Sent() > limit {
-		t.fail("--rows read %d bytes from the web, expected at most %d", p.Sent(), limit)
-	} else {
-		t.pass("--rows read %d bytes from the web for %d of images", p.Sent(), wanted)
-	}
 }
 
 // webFailures demands the exit codes of errors.
