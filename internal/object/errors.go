@@ -97,12 +97,3 @@ const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 func isCode(text string) bool {
 	return text != "" && len(text) <= 64 && strings.Trim(strings.ToLower(text), letters+".") == ""
 }
-
-// errorAt adds the URL of the object to an error of this package.
-func errorAt(a address, err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
-		return fault.In(a.String(), known)
-	}
-	return err
-}

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -160,4 +161,13 @@ func parseQuery(a address, query string) (url.Values, error) {
 		}
 	}
 	return values, nil
+}
+
+// errorAt adds the URL of the object to an error of this package.
+func errorAt(a address, err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return fault.In(a.String(), known)
+	}
+	return err
 }
