@@ -105,9 +105,11 @@ func (e *settings) endpoint() *url.URL {
 	if err != nil {
 		u = new(url.URL)
 	}
-	// The message does not show the URL, which may contain a password.
-	known := u.Scheme == "http" || u.Scheme == "https"
-	e.check(u.Host != "" && u.User == nil && known, "%s is not %s", origin, example)
+	known, wrong := u.Scheme == "http" || u.Scheme == "https", origin+" is not "+example
+	if !e.query.Has("endpoint") && !isSuspicious(text) { // it has no password
+		wrong = origin + " is " + scrub(text) + ", expected " + example
+	}
+	e.check(u.Host != "" && u.User == nil && known, "%s", wrong)
 	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "%s has a path, expected %s", origin, example)
 	if bundle, origin := e.find("ca_bundle", "AWS_CA_BUNDLE"); bundle != "" && u.Scheme == "https" && e.err == nil {
 		e.err = fault.New(fault.Usage, "%s is set, but is not supported", origin).
