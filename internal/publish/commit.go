@@ -54,6 +54,9 @@ func (s *Set) chooseMove(out *output) (err error) {
 		out.move = func() error { return s.disk.rename(out.partial, out.path) }
 	case occupied:
 		out.move = func() error { return s.replaceFolder(out) }
+		if len(s.staged) == 1 { // replaceFolder checks it, too, and nothing is published before
+			return nil
+		}
 		return refuseForeign(s.disk, out.place, out.Path, out.path)
 	default:
 		out.move = func() error { return s.moveNew(out) }
@@ -117,13 +120,14 @@ func (s *Set) accept(out *output) error {
 // deletes, because outputs that were published before stay.
 func (s *Set) publishAll() error {
 	var first error
-	published := map[*output]bool{}
+	var obsolete []string
 	for _, out := range s.staged {
 		if first == nil && out.move != nil {
 			first = s.publish(out)
 		}
-		if published[out] = first == nil; published[out] {
+		if first == nil {
 			out.record = "" // it stays
+			obsolete = append(obsolete, out.stale...)
 		}
 	}
 	if err := s.syncParents(); err != nil {
@@ -133,11 +137,9 @@ func (s *Set) publishAll() error {
 		if out.replaced != "" {
 			_ = s.disk.removeAll(out.replaced) // the next run sweeps what cannot be deleted now
 		}
-		for _, record := range out.stale {
-			if published[out] {
-				_ = s.disk.remove(record)
-			}
-		}
+	}
+	for _, record := range obsolete {
+		_ = s.disk.remove(record)
 	}
 	return first
 }

@@ -86,11 +86,7 @@ func freeSpace(path string) (uint64, error) {
 // Opening each subfolder, so that the kernel resolves one name less, is no faster. See
 // BenchmarkWriteFile.
 func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) {
-	closedErr := withDescriptor(self, func(dir int) error {
-		err = writeFileAt(dir, path, data)
-		return nil
-	})
-	if closedErr != nil {
+	if withDescriptor(self, func(dir int) error { err = writeFileAt(dir, path, data); return nil }) != nil {
 		return os.ErrClosed
 	}
 	return err
@@ -102,10 +98,8 @@ func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) 
 // with files of 500 bytes).
 func writeFileAt(dir int, name string, data []byte) error {
 	const flags = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY | unix.O_CLOEXEC
-	fd, err := unix.Openat(dir, name, flags, 0o666)
-	for err == unix.EINTR {
-		fd, err = unix.Openat(dir, name, flags, 0o666)
-	}
+	fd := -1
+	err := ignoringEINTR(func() (err error) { fd, err = unix.Openat(dir, name, flags, 0o666); return err })
 	if err != nil {
 		return err
 	}

@@ -130,16 +130,3 @@ func TestSecondRunIsLockedOut(t *testing.T) {
 		})
 	}
 }
-
-// TestTwoTargetsWithOneLock has two targets with the same lock file, as on file systems that ignore
-// case.
-func TestTwoTargetsWithOneLock(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	plant(t, dir, tree{".a.idxport": ""})
-	if err := os.Link(dir+"/.a.idxport", dir+"/.b.idxport"); err != nil {
-		t.Skip(err)
-	}
-	_, err := Prepare([]Target{{Path: filepath.Join(dir, "a")}, {Path: filepath.Join(dir, "b")}}, Options{})
-	refuses(t, err, fault.Refused, "is the same output as "+filepath.Join(dir, "a"))
-}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 )
 
@@ -186,26 +185,9 @@ func refuseOverlap(out, other *output) error {
 	}
 	switch {
 	case out.path == other.path, out.info != nil && other.info != nil && os.SameFile(out.info, other.info):
-		return sameOutput(out, other)
+		return refusal(out.Path, "it is the same output as "+other.Path, "give every output a name of its own")
 	case inside(inner, outer):
 		return refusal(inner.Path, "it lies inside the output "+outer.Path, "put it beside that folder")
 	}
 	return nil
-}
-
-func sameOutput(out, other *output) error {
-	return refusal(out.Path, "it is the same output as "+other.Path, "give every output a name of its own")
-}
-
-// lockedError returns the error for a target whose lock is taken, by another run or by this one: on
-// file systems that ignore case two targets may be spellings of one name.
-func lockedError(d disk, out *output, before []*output) error {
-	taken, err := d.lstat(out.beside(lockSuffix))
-	for _, other := range before {
-		own, ownErr := d.lstat(other.beside(lockSuffix))
-		if err == nil && ownErr == nil && taken != nil && own != nil && os.SameFile(taken, own) {
-			return sameOutput(out, other)
-		}
-	}
-	return fault.New(fault.Locked, "is being written by another run").In(out.Path).WithHint("wait for the other run to end")
 }

@@ -116,14 +116,15 @@ func (s *Set) makeParents() error {
 func (s *Set) takeLocks() error {
 	ordered := slices.Clone(s.staged)
 	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.path, b.path) })
-	for i, out := range ordered {
+	for _, out := range ordered {
 		path := out.beside(lockSuffix)
 		lock, err := doValue(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
 		out.lock = lock // even after an error: the fault may have come after the effect
 		switch {
 		case err == nil, errors.Is(err, errors.ErrUnsupported): // the file system has no locks
 		case errors.Is(err, fault.Locked):
-			return lockedError(s.disk, out, ordered[:i])
+			return fault.New(fault.Locked, "is being written by another run").In(out.Path).
+				WithHint("wait for the other run to end")
 		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
 			return refusal(out.Path, "it cannot be locked, as "+path+" is a link", "delete the link")
 		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):

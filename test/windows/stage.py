@@ -127,13 +127,15 @@ class Stage:
             self.end(process)
 
     def tree(self, folder: Path | None = None) -> dict[str, bytes]:
-        """The files below a folder, the working folder unless told, by name."""
+        """The files below a folder, the working folder unless told, by name; without records."""
         folder = folder or self.work
-        return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.endswith(".made")]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
     def hidden(self, ending: str) -> list[Path]:
-        """Hidden files of runs in the working folder with this ending."""
-        return sorted(path for path in self.work.iterdir() if path.name.startswith(".") and path.name.endswith(ending))
+        """Hidden files of runs in the working folder with this ending, without records."""
+        found = (path for path in self.work.iterdir() if path.name.startswith(".") and not path.name.endswith(".made"))
+        return sorted(path for path in found if path.name.endswith(ending))
 
 
 def windows(path: Path) -> str:
