@@ -162,12 +162,12 @@ func FreeSpace(path string) (uint64, error) {
 
 // Scratch returns a function that creates a file to read and write, in the folder that dir returns
 // when that function is called. The system deletes the file when it is closed or the process ends.
-// Except on Windows, the file has a name only for a moment.
+// Except on Windows, the file has no name, or has one only for a moment.
 func Scratch(dir func() string) func() (*os.File, error) {
 	return func() (*os.File, error) { return scratch(dir()) }
 }
 
-// scratchName is the pattern of the names of scratch files.
+// scratchName is the pattern of the names of scratch files, where they need one.
 const scratchName = ".idxport-scratch-*"
 
 // syncEach calls sync for every file of a folder and, if folders is set, for every folder. Linux

@@ -3,6 +3,7 @@ package publish
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,4 +30,18 @@ func startWriteback(f *os.File, offset, n int64) {
 	_ = withDescriptor(f, func(fd int) error {
 		return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE)
 	})
+}
+
+// scratch makes a file without a name, of which a killed run leaves nothing, or removes the name
+// where the file system has no such files (open(2)).
+func scratch(dir string) (*os.File, error) {
+	fd := -1
+	err := ignoringEINTR(func() (err error) {
+		fd, err = unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+		return err
+	})
+	if err == nil {
+		return os.NewFile(uintptr(fd), filepath.Join(dir, "scratch file")), nil
+	}
+	return unnamed(dir)
 }

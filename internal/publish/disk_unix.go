@@ -193,8 +193,8 @@ func (l *fileLock) unlink() error { return os.Remove(l.path) }
 
 func (l *fileLock) Close() error { return l.file.Close() }
 
-// scratch makes a file and removes its name at once.
-func scratch(dir string) (*os.File, error) {
+// unnamed makes a file and removes its name at once.
+func unnamed(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, scratchName)
 	if err != nil {
 		return nil, err
