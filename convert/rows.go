@@ -379,7 +379,7 @@ func (o *inputs) tableNotes(t source.Table) {
 	if o.tables != nil && !o.Salvage {
 		add = o.report.Note
 	}
-	for _, n := range source.Notes(t) {
+	for _, n := range source.About(t).Notes {
 		add("%s", n)
 	}
 }

@@ -125,7 +125,7 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	case label >= 0 && classes != nil:
 		columns[label].Classes = classes
 	case label >= 0 && len(columns[label].Classes) == 0:
-		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.Meta(t)[keyDataset]))
+		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.About(t).Meta[keyDataset]))
 	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
 		_ = t.Close() // read-only: an error does not matter
 		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", ")).

@@ -50,7 +50,7 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 		return Verified{}, err
 	}
 	if c.notes {
-		for _, n := range source.Notes(both) {
+		for _, n := range source.About(both).Notes {
 			o.report.Note("%s", n)
 		}
 	}
@@ -344,7 +344,7 @@ func (o *verification) adviseMade(err error, found source.Table, expected *pass,
 	if !errors.As(err, &e) || e.Kind != fault.Differs && expected != nil {
 		return err
 	}
-	meta := source.Meta(found)
+	meta := source.About(found).Meta
 	if _, ours := meta[keySources]; !ours {
 		return e.WithHint("if it was made with flags that select or change rows, such as --holdout, --rows or --transpose, give them again")
 	}
@@ -458,7 +458,7 @@ func (o *verification) splitFor(splits []dataset.Split, found source.Table, own 
 	if len(splits) == 1 && !o.several {
 		return 0, nil
 	}
-	names := []string{source.Meta(found)[keySplit], own.Name, own.Stem}
+	names := []string{source.About(found).Meta[keySplit], own.Name, own.Stem}
 	if o.several {
 		slices.Reverse(names)
 	}

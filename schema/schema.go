@@ -27,7 +27,7 @@ type Pair struct{ Key, Value string }
 
 // Of returns the schema of t.
 func Of(t source.Table, meta ...Pair) *Schema {
-	return &Schema{Columns: t.Columns(), Rows: t.Rows(), SourceRows: source.SourceRows(t), Meta: meta}
+	return &Schema{Columns: t.Columns(), Rows: t.Rows(), SourceRows: source.About(t).SourceRows, Meta: meta}
 }
 
 // RowSize returns the number of bytes of a row over all columns.

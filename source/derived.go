@@ -11,18 +11,13 @@ import (
 )
 
 // wrapped is a table made of another one. It forwards every method of a table, including the
-// optional ones, so that a wrapper can embed it and override only the methods that it changes. A
-// new optional method of tables must be forwarded here, for all wrappers. The type joined has
-// several tables, so it does not embed wrapped: it has its own methods, all except Meta and
-// Omitted.
+// optional ones, so that a wrapper can embed it and override only the methods that it changes. The
+// type joined has several tables, so it has its own methods.
 type wrapped struct{ Table }
 
-func (w wrapped) Skip(n int64) error      { return Skip(w.Table, n) }
-func (w wrapped) Limit(n int64)           { Limit(w.Table, n) }
-func (w wrapped) Notes() []string         { return Notes(w.Table) }
-func (w wrapped) Meta() map[string]string { return Meta(w.Table) }
-func (w wrapped) Omitted() []Omission     { return Omitted(w.Table) }
-func (w wrapped) SourceRows() int64       { return SourceRows(w.Table) }
+func (w wrapped) Skip(n int64) error { return Skip(w.Table, n) }
+func (w wrapped) Limit(n int64)      { Limit(w.Table, n) }
+func (w wrapped) Info() Info         { return About(w.Table) }
 
 // A derived table has other columns than the inner table, which it is made of. Part 0 of its batch
 // is the batch of the inner table.
@@ -46,8 +41,12 @@ func copyColumns(b, inner *Raw) error {
 
 func (d *derived) Columns() []Column { return d.columns }
 func (d *derived) Rows() int64       { return d.known(d.Table.Rows()) }
-func (d *derived) SourceRows() int64 { return d.known(SourceRows(d.Table)) }
-func (d *derived) Notes() []string   { return slices.Concat(Notes(d.Table), d.notes) }
+
+func (d *derived) Info() Info {
+	info := About(d.Table)
+	info.SourceRows, info.Notes = d.known(info.SourceRows), slices.Concat(info.Notes, d.notes)
+	return info
+}
 
 // known returns rows, or d.rows if they are unknown.
 func (d *derived) known(rows int64) int64 {

@@ -182,12 +182,11 @@ type full struct {
 	limit int64
 }
 
-func (f *full) Skip(n int64) error      { return Skip(f.Table, n) }
-func (f *full) Limit(n int64)           { f.limit = n }
-func (f *full) Notes() []string         { return []string{"a note"} }
-func (f *full) Meta() map[string]string { return map[string]string{"key": "value"} }
-func (f *full) Omitted() []Omission     { return []Omission{{Column: "class"}} }
-func (f *full) SourceRows() int64       { return 100 }
+func (f *full) Skip(n int64) error { return Skip(f.Table, n) }
+func (f *full) Limit(n int64)      { f.limit = n }
+func (f *full) Info() Info {
+	return Info{100, []string{"a note"}, []Omission{{Column: "class"}}, map[string]string{"key": "value"}}
+}
 
 // optional lists the methods of full that are optional.
 func optional() (names []string) {
@@ -242,17 +241,8 @@ func TestWrappersForwardEverything(t *testing.T) {
 			if inner.limit != 4 {
 				t.Errorf("Limit: found %d, expected 4", inner.limit)
 			}
-			if notes := Notes(table); !slices.Contains(notes, "a note") {
-				t.Errorf("Notes: found %q", notes)
-			}
-			if meta := Meta(table); meta["key"] != "value" {
-				t.Errorf("Meta: found %q", meta)
-			}
-			if omitted := Omitted(table); len(omitted) != 1 || omitted[0].Column != "class" {
-				t.Errorf("Omitted: found %v", omitted)
-			}
-			if rows := SourceRows(table); rows != 100 {
-				t.Errorf("SourceRows: found %d, expected 100", rows)
+			if info := About(table); !reflect.DeepEqual(info, inner.Info()) {
+				t.Errorf("found %+v, expected %+v", info, inner.Info())
 			}
 			if err := Skip(table, 3); err != nil {
 				t.Fatal(err)
@@ -273,8 +263,8 @@ func TestViewsOfUnknownRows(t *testing.T) {
 		for table, want := range map[Table]int64{
 			WithColumns(known, known.Columns()): int64(n), WithRows(known, 9): int64(n), WithColumns(unknown, known.Columns()): -1, WithRows(unknown, 9): 9,
 		} {
-			if table.Rows() != want || SourceRows(table) != want {
-				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), SourceRows(table), want)
+			if table.Rows() != want || About(table).SourceRows != want {
+				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), About(table).SourceRows, want)
 			}
 		}
 	}
@@ -286,7 +276,7 @@ func TestJoinForwards(t *testing.T) {
 	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
 	table := must.Get(Join(false, one, second(t)))(t)
 	Limit(table, 4)
-	if notes := Notes(table); one.limit != 4 || !slices.Equal(notes, []string{"a note"}) {
+	if notes := About(table).Notes; one.limit != 4 || !slices.Equal(notes, []string{"a note"}) {
 		t.Errorf("found the limit %d and notes %q", one.limit, notes)
 	}
 	if err := Skip(table, 3); err != nil {

@@ -156,9 +156,9 @@ func (t *IDX) Damaged() bool {
 	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
 
-// Notes returns what a salvage found, and a warning if the elements seem to have the wrong byte
-// order.
-func (t *IDX) Notes() []string {
+// Info has notes about what a salvage found, and a warning if the elements seem to have the wrong
+// byte order.
+func (t *IDX) Info() Info {
 	var notes []string
 	name := t.path
 	if name == Stdin {
@@ -173,7 +173,7 @@ func (t *IDX) Notes() []string {
 	if t.looksLittle.Load() {
 		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", name))
 	}
-	return notes
+	return Info{Notes: notes}
 }
 
 // Read reads the next records, in the byte order of the file.

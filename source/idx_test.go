@@ -72,7 +72,7 @@ func TestOpenIDX(t *testing.T) {
 						t.Errorf("found %d rows, %v, %v", table.Rows(), table.Compression(), table.Header())
 					}
 					check(t, table, batch, 0, little(t, values))
-					if notes := table.Notes(); len(notes) > 0 {
+					if notes := table.Info().Notes; len(notes) > 0 {
 						t.Errorf("a good file has notes: %q", notes)
 					}
 				}
@@ -227,7 +227,7 @@ func TestNotesOfSwappedPayload(t *testing.T) {
 		if _, err := readAll(table, 64); err != nil {
 			t.Fatal(err)
 		}
-		notes := table.Notes()
+		notes := table.Info().Notes
 		if len(notes) != test.notes || test.notes > 0 && !(strings.HasPrefix(notes[0], path+": ") && strings.Contains(notes[0], "--byte-order little")) {
 			t.Errorf("%s: found notes %q, expected %d", name, notes, test.notes)
 		}
@@ -314,7 +314,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 				t.Fatalf("found %d rows, expected %d", want, test.rows)
 			}
 			check(t, table, 7, 0, data[:want*record])
-			notes := strings.Join(table.Notes(), "\n")
+			notes := strings.Join(table.Info().Notes, "\n")
 			if !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") || notes != "" && !strings.Contains(notes, path) {
 				t.Errorf("found notes %q, expected %q", notes, test.note)
 			}
@@ -337,7 +337,7 @@ func TestSalvageOfAStream(t *testing.T) {
 			t.Errorf("%s: found %d rows, expected −1", name, table.Rows())
 		}
 		check(t, table, 3, 0, bytesUpTo(12))
-		if notes := table.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0], "standard input: salvaged 4 complete records") {
+		if notes := table.Info().Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], "standard input: salvaged 4 complete records") {
 			t.Errorf("%s: found notes %q", name, notes)
 		}
 	}
@@ -391,8 +391,8 @@ func TestEndInAFreshBatch(t *testing.T) {
 	if err := table.Read(context.Background(), &Raw{Cap: 10}); err != io.EOF {
 		t.Errorf("found %v, expected the end", err)
 	}
-	if len(table.Notes()) != 1 {
-		t.Errorf("found notes %q", table.Notes())
+	if len(table.Info().Notes) != 1 {
+		t.Errorf("found notes %q", table.Info().Notes)
 	}
 }
 
@@ -402,7 +402,7 @@ func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
 	images := open(t, write(t, "images.gz", gzipped(t, raw)), Options{Name: "image", Salvage: true})
 	table := must.Get(Join(true, images, scalars(t, "label", 9)))(t)
 	check(t, table, 10, 0, bytesUpTo(12), bytesUpTo(4))
-	if notes := strings.Join(Notes(table), "\n"); !strings.Contains(notes, "truncated: only 12 of 27 bytes") {
+	if notes := strings.Join(About(table).Notes, "\n"); !strings.Contains(notes, "truncated: only 12 of 27 bytes") {
 		t.Errorf("found notes %q, expected what the salvage of the images found", notes)
 	}
 }

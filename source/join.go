@@ -106,14 +106,14 @@ func (j *joined) countsError(b *Raw) error {
 
 func (j *joined) Columns() []Column { return j.columns }
 func (j *joined) Rows() int64       { return j.rows }
-func (j *joined) SourceRows() int64 { return j.sourceRows }
 
-func (j *joined) Notes() []string {
-	notes := slices.Clone(j.notes)
+// Info has the notes of every part. Parts have no omissions and metadata: each is one column.
+func (j *joined) Info() Info {
+	info := Info{SourceRows: j.sourceRows, Notes: slices.Clone(j.notes)}
 	for _, t := range j.tables {
-		notes = append(notes, Notes(t)...)
+		info.Notes = append(info.Notes, About(t).Notes...)
 	}
-	return notes
+	return info
 }
 
 // Read reads the same rows of every part.

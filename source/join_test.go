@@ -42,7 +42,7 @@ func TestJoin(t *testing.T) {
 						t.Errorf("found %d rows of %+v", table.Rows(), c)
 					}
 					check(t, table, batch, 0, want, bytesUpTo(5), bytesUpTo(5))
-					if notes := Notes(table); len(notes) > 0 {
+					if notes := About(table).Notes; len(notes) > 0 {
 						t.Errorf("found notes %q, expected none", notes)
 					}
 				})
@@ -87,7 +87,7 @@ func TestJoinShortestNotes(t *testing.T) {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}
 	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; only the first 3 rows are read"
-	if notes := Notes(table); len(notes) != 1 || notes[0] != want {
+	if notes := About(table).Notes; len(notes) != 1 || notes[0] != want {
 		t.Errorf("found %q, expected %q", notes, want)
 	}
 }

@@ -269,7 +269,12 @@ type regrouped struct {
 func (r *regrouped) Skip(n int64) error { return Skip(r.Table, n*r.perRecord) }
 func (r *regrouped) Limit(n int64)      { Limit(r.Table, n*r.perRecord) }
 func (r *regrouped) Rows() int64        { return r.outerRows(r.Table.Rows()) }
-func (r *regrouped) SourceRows() int64  { return r.outerRows(SourceRows(r.Table)) }
+
+func (r *regrouped) Info() Info {
+	info := r.derived.Info()
+	info.SourceRows = r.outerRows(info.SourceRows)
+	return info
+}
 
 // outerRows returns how many rows n rows of the inner table become, rounded down.
 func (r *regrouped) outerRows(n int64) int64 {

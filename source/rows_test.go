@@ -31,8 +31,8 @@ func TestSlice(t *testing.T) {
 					if table.Rows() != r[1]-r[0] {
 						t.Errorf("found %d rows, expected %d", table.Rows(), r[1]-r[0])
 					}
-					if part := table.(interface{ SourceRows() int64 }); part.SourceRows() != inner.Rows() {
-						t.Errorf("found a source of %d rows, expected %d", part.SourceRows(), inner.Rows())
+					if rows := About(table).SourceRows; rows != inner.Rows() {
+						t.Errorf("found a source of %d rows, expected %d", rows, inner.Rows())
 					}
 					if r[0] == r[1] {
 						all = nil

@@ -91,9 +91,14 @@ func newPicked(t *IDX, s *Selection, random bool) *picked {
 }
 
 func (p *picked) Rows() int64        { return p.s.Len() }
-func (p *picked) SourceRows() int64  { return p.rows }
 func (p *picked) Limit(int64)        {}
 func (p *picked) Skip(n int64) error { return skipReading(p, n) }
+
+func (p *picked) Info() Info {
+	info := p.IDX.Info()
+	info.SourceRows = p.rows
+	return info
+}
 
 func (p *picked) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {

@@ -62,9 +62,8 @@ func (c Column) Integer() bool { return !c.DType.Float() }
 // A Table is a number of columns of equal length, read side by side from start to end. One
 // goroutine calls Read; many goroutines may call Decode at once, each for another batch.
 //
-// A table may also implement [Seeker], [Noter] and [Described], and may have the methods Limit(n
-// int64), SourceRows() int64 and Omitted() []Omission. The functions [Skip], [Notes], [Meta],
-// [Limit], [SourceRows] and [Omitted] call these methods if the table has them.
+// A table may also implement [Seeker], and may have the methods Limit(n int64) and Info() Info. The
+// functions [Skip], [Limit] and [About] call these methods if the table has them.
 type Table interface {
 	// Columns returns the columns, always the same.
 	Columns() []Column
@@ -96,27 +95,13 @@ func Limit(t Table, n int64) {
 	}
 }
 
-// SourceRows returns the number of rows of the table that t is a part of, or t.Rows() if t is not
-// part of another table.
-func SourceRows(t Table) int64 {
-	if part, ok := t.(interface{ SourceRows() int64 }); ok {
-		return part.SourceRows()
-	}
-	return t.Rows()
-}
-
-// A Noter is a table that has notes for the user once it has been read, such as what a salvage
-// found.
-type Noter interface {
-	Notes() []string
-}
-
-// Notes returns the notes of t, if it is a Noter.
-func Notes(t Table) []string {
-	if n, ok := t.(Noter); ok {
-		return n.Notes()
-	}
-	return nil
+// An Info is what is known about a table and its file beside the rows.
+type Info struct {
+	// SourceRows is the number of rows of the table that the table is a part of, or its own.
+	SourceRows int64
+	Notes      []string          // for the user, complete once the table is read
+	Omitted    []Omission        // columns of the file that are not part of the table
+	Meta       map[string]string // metadata of the file, which may say where the table came from
 }
 
 // An Omission is a column of a file that is not part of the table.
@@ -126,25 +111,17 @@ type Omission struct {
 	Why    string
 }
 
-// Omitted returns the columns of t's file that are not part of t.
-func Omitted(t Table) []Omission {
-	if o, ok := t.(interface{ Omitted() []Omission }); ok {
-		return o.Omitted()
+// About returns what is known about t. The method Info of a table that is not part of another one
+// need not set SourceRows.
+func About(t Table) Info {
+	info := Info{}
+	if d, ok := t.(interface{ Info() Info }); ok {
+		info = d.Info()
 	}
-	return nil
-}
-
-// A Described table has the metadata of its file, which may say where the table came from.
-type Described interface {
-	Meta() map[string]string
-}
-
-// Meta returns the metadata of t, if it is Described.
-func Meta(t Table) map[string]string {
-	if d, ok := t.(Described); ok {
-		return d.Meta()
+	if info.SourceRows == 0 {
+		info.SourceRows = t.Rows()
 	}
-	return nil
+	return info
 }
 
 // A Raw holds one batch at a time on its way through Read and Decode: buffers for consecutive rows

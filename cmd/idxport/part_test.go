@@ -118,7 +118,7 @@ func outputText(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), "_") {
+		if err != nil || e.IsDir() || strings.ContainsAny(e.Name()[:1], "_.") {
 			return err
 		}
 		text, err := rowsIn(path)

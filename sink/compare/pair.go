@@ -43,9 +43,9 @@ func (p *pair) Columns() []source.Column { return p.columns }
 func (p *pair) Rows() int64              { return max(p.expected.Rows(), p.found.Rows()) }
 func (p *pair) Close() error             { return errors.Join(p.expected.Close(), p.found.Close()) }
 
-// Notes returns the notes of both tables.
-func (p *pair) Notes() []string {
-	return append(source.Notes(p.expected), source.Notes(p.found)...)
+// Info returns the notes of both tables.
+func (p *pair) Info() source.Info {
+	return source.Info{Notes: append(source.About(p.expected).Notes, source.About(p.found).Notes...)}
 }
 
 // Read reads the same number of rows from both tables. If one table ends before the other, the last

@@ -159,7 +159,7 @@ func TestOptionsAndNotes(t *testing.T) {
 			t.Errorf("%s: %v", test.file, err)
 			continue
 		}
-		c, notes := table.Columns()[test.column], strings.Join(source.Notes(table), "\n")
+		c, notes := table.Columns()[test.column], strings.Join(source.About(table).Notes, "\n")
 		if c.DType != test.dtype || !slices.Equal(c.Shape, test.shape) || !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") {
 			t.Errorf("%s: found %v %v and the notes %q, expected %v %v and %q", test.file, c.DType, c.Shape, notes, test.dtype, test.shape, test.note)
 		}

@@ -83,10 +83,10 @@ func TestRoundTrip(t *testing.T) {
 							t.Fatalf("%s, %s: %v", codec, way, err)
 						}
 						compare(t, table, written, rows)
-						if meta := source.Meta(table); meta["sources"] != "a, b" {
+						if meta := source.About(table).Meta; meta["sources"] != "a, b" {
 							t.Errorf("found the metadata %v", meta)
 						}
-						if notes := source.Notes(table); len(notes) > 0 {
+						if notes := source.About(table).Notes; len(notes) > 0 {
 							t.Errorf("found the notes %q, expected none", notes)
 						}
 					}
@@ -120,7 +120,7 @@ func TestClasses(t *testing.T) {
 		written.Named = name == "list"
 		table := must.Get(
 			Open(save(t, encode(t, written, sinkarrow.Options{Layout: name}, 10)), source.ReadOptions{}))(t)
-		notes := strings.Join(source.Notes(table), "\n")
+		notes := strings.Join(source.About(table).Notes, "\n")
 		if classes := table.Columns()[0].Classes; written.Named != strings.Contains(notes, "column class is not read") || !written.Named && !slices.Equal(classes, names) {
 			t.Errorf("%s: found the classes %q and the notes %q", name, classes, notes)
 		}
@@ -164,7 +164,7 @@ func TestOpenFiles(t *testing.T) {
 		t.Errorf("found %d rows and the origin %q", table.Rows(), origin)
 	}
 	sourcetest.Expect(t, table, 7, written.Columns, [][]byte{bytes.Repeat(written.Data[0], 3)})
-	if notes := source.Notes(table); len(notes) != 1 || !strings.Contains(notes[0], "without an end mark") {
+	if notes := source.About(table).Notes; len(notes) != 1 || !strings.Contains(notes[0], "without an end mark") {
 		t.Errorf("found the notes %q, expected one about the end mark", notes)
 	}
 	must.Do(t, table.Close())

@@ -31,8 +31,6 @@ type Table struct {
 var _ interface {
 	source.Table
 	source.Seeker
-	source.Noter
-	source.Described
 } = (*Table)(nil)
 
 // OpenFiles opens the files at paths, which must have the same columns, as one table.

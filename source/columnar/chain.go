@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 
@@ -18,15 +17,13 @@ import (
 // A Base has the methods of a table that describe its columns and its file. Tables embed it.
 type Base struct {
 	columns []source.Column
-	notes   []string
-	omitted []source.Omission
-	meta    map[string]string
+	info    source.Info
 }
 
 // NewBase returns the Base of the file at path; found is the result of Resolve, and meta the
 // metadata of the schema.
 func NewBase(path string, found *Table, meta map[string]string) Base {
-	b := Base{omitted: found.Omitted, meta: meta}
+	b := Base{info: source.Info{Omitted: found.Omitted, Meta: meta}}
 	for _, c := range found.Columns {
 		b.columns = append(b.columns, c.Column)
 	}
@@ -38,22 +35,21 @@ func NewBase(path string, found *Table, meta map[string]string) Base {
 
 // AddNote adds a note, unless there is an equal one.
 func (b *Base) AddNote(note string) {
-	if !slices.Contains(b.notes, note) {
-		b.notes = append(b.notes, note)
+	if !slices.Contains(b.info.Notes, note) {
+		b.info.Notes = append(b.info.Notes, note)
 	}
 }
 
 // Columns returns the columns of the table. The caller must not change them.
 func (b *Base) Columns() []source.Column { return b.columns }
 
-// Notes returns what was assumed or found while the file was opened and read.
-func (b *Base) Notes() []string { return slices.Clone(b.notes) }
-
-// Omitted returns the columns of the file that are not in the table.
-func (b *Base) Omitted() []source.Omission { return b.omitted }
-
-// Meta returns the metadata of the file's schema.
-func (b *Base) Meta() map[string]string { return maps.Clone(b.meta) }
+// Info returns the metadata of the schema, the columns of the file that are not in the table, and
+// what was assumed or found while the file was opened and read.
+func (b *Base) Info() source.Info {
+	info := b.info
+	info.Notes = slices.Clone(info.Notes)
+	return info
+}
 
 // An Opener opens the file at path.
 type Opener func(path string, o source.ReadOptions) (source.Table, error)
@@ -109,7 +105,8 @@ func (c *chain) add(path string, t source.Table) error {
 	case rows == 0:
 		return nil
 	case len(c.paths) == 0:
-		c.Base = Base{slices.Clone(columns), source.Notes(t), source.Omitted(t), source.Meta(t)}
+		c.Base = Base{slices.Clone(columns), source.About(t)}
+		c.info.SourceRows = 0 // those of all files
 		c.options.Like = columns
 	default:
 		if message := difference(c.columns, columns); message != "" {
@@ -168,7 +165,7 @@ func (c *chain) current() (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.table, c.noted = t, len(source.Notes(t))
+	c.table, c.noted = t, len(source.About(t).Notes)
 	if difference(c.columns, t.Columns()) != "" || t.Rows() != c.rows[c.nextFile] {
 		return nil, fault.New(fault.Malformed, "the file has changed since it was opened").In(path)
 	}
@@ -185,7 +182,7 @@ func (c *chain) Close() error {
 	}
 	t := c.table
 	c.table = nil
-	for _, note := range source.Notes(t)[c.noted:] {
+	for _, note := range source.About(t).Notes[c.noted:] {
 		c.AddNote(note)
 	}
 	return t.Close()

@@ -177,9 +177,9 @@ func TestBeforeTheData(t *testing.T) {
 			t.Errorf("%s: %v", c.about, err)
 			continue
 		}
-		noted := strings.Contains(strings.Join(table.Notes(), "\n"), fmt.Sprintf("skipped before the data: %d", c.skipped))
+		noted := strings.Contains(strings.Join(table.Info().Notes, "\n"), fmt.Sprintf("skipped before the data: %d", c.skipped))
 		if got := described(table); got != c.want || string(data[0]) != c.first || table.skipped != c.skipped || noted != (c.skipped > 0) {
-			t.Errorf("%s: found %s, % x, %d lines, %q, expected %s, % x, %d lines", c.about, got, data[0], table.skipped, table.Notes(), c.want, c.first, c.skipped)
+			t.Errorf("%s: found %s, % x, %d lines, %q, expected %s, % x, %d lines", c.about, got, data[0], table.skipped, table.Info().Notes, c.want, c.first, c.skipped)
 		}
 	}
 	for _, c := range []struct{ about, text, want, hint string }{

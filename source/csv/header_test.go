@@ -85,7 +85,7 @@ func TestFirstLinesThatCount(t *testing.T) {
 			if got := described(table); got != c.want || c.first != "" && string(data[0]) != c.first {
 				t.Errorf("found %s, % x, expected %s, % x", got, data[0], c.want, c.first)
 			}
-			if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, c.note) {
+			if notes := strings.Join(table.Info().Notes, "\n"); !strings.Contains(notes, c.note) {
 				t.Errorf("found the notes %q, expected %q", notes, c.note)
 			}
 		})

@@ -288,9 +288,6 @@ func (t *Table) decide(o source.ReadOptions) error {
 	return nil
 }
 
-// Omitted returns the columns of the file that are not part of the table.
-func (t *Table) Omitted() []source.Omission { return t.omitted }
-
 // leftOut returns why file column i is not a column of the table; ok is false if it is one.
 func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	f := &t.fileColumns[i]

@@ -19,7 +19,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Table is a CSV file. It is a source.Table, a source.Seeker and a source.Noter.
+// A Table is a CSV file. It is a source.Table and a source.Seeker.
 type Table struct {
 	path        string // as given by the user, for errors
 	word        string // the path for commands in hints, or FILE.csv
@@ -303,8 +303,8 @@ func (t *Table) Columns() []source.Column { return t.columns }
 // Rows returns −1: only reading to the end can tell.
 func (t *Table) Rows() int64 { return -1 }
 
-// Notes returns what was assumed about the file.
-func (t *Table) Notes() []string { return t.notes }
+// Info returns what was assumed about the file, and its columns that are not part of the table.
+func (t *Table) Info() source.Info { return source.Info{Notes: t.notes, Omitted: t.omitted} }
 
 // Close stops decompression and closes the file if Open opened it.
 func (t *Table) Close() error {

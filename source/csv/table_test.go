@@ -85,7 +85,7 @@ func TestColumns(t *testing.T) {
 			if got := described(table); got != c.want {
 				t.Errorf("found %s, expected %s", got, c.want)
 			}
-			if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, c.note) {
+			if notes := strings.Join(table.Info().Notes, "\n"); !strings.Contains(notes, c.note) {
 				t.Errorf("found the notes %q, expected %q", notes, c.note)
 			}
 		})

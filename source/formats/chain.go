@@ -22,11 +22,9 @@ type chain struct {
 	paths   []string // of the files after the current one
 	table   source.Table
 	columns []source.Column
-	notes   []string
-	omitted []source.Omission
-	meta    map[string]string
-	next    int64 // row
-	ended   bool  // the last file has been read
+	info    source.Info // of the first file
+	next    int64       // row
+	ended   bool        // the last file has been read
 }
 
 // openChain opens the files at paths as one table, called name. Types and shapes that a file does
@@ -37,7 +35,8 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 		return nil, err
 	}
 	c := &chain{open: open, options: o, paths: paths[1:], table: first, columns: slices.Clone(first.Columns()),
-		notes: source.Notes(first), omitted: source.Omitted(first), meta: source.Meta(first)}
+		info: source.About(first)}
+	c.info.SourceRows = -1
 	c.options.Like = first.Columns()
 	for i := range c.columns {
 		c.columns[i].Origin = filepath.Base(name)
@@ -45,11 +44,9 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 	return c, nil
 }
 
-// Columns, Notes, Omitted and Meta are those of the first file.
-func (c *chain) Columns() []source.Column   { return c.columns }
-func (c *chain) Notes() []string            { return c.notes }
-func (c *chain) Omitted() []source.Omission { return c.omitted }
-func (c *chain) Meta() map[string]string    { return c.meta }
+// Columns and Info are those of the first file.
+func (c *chain) Columns() []source.Column { return c.columns }
+func (c *chain) Info() source.Info        { return c.info }
 
 // Rows returns −1: only reading to the end can tell.
 func (c *chain) Rows() int64 { return -1 }

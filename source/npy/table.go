@@ -130,8 +130,8 @@ func (t *Table) Columns() []source.Column { return []source.Column{t.column} }
 // Rows returns the first dimension.
 func (t *Table) Rows() int64 { return t.header.rows() }
 
-// Notes returns what was assumed.
-func (t *Table) Notes() []string { return t.notes }
+// Info returns what was assumed.
+func (t *Table) Info() source.Info { return source.Info{Notes: t.notes} }
 
 // converted reports whether elements are converted to another type.
 func (t *Table) converted() bool { return !t.header.number.Is(t.column.DType) }

@@ -66,8 +66,8 @@ func TestNumPy(t *testing.T) {
 				if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != want.SHA256 {
 					t.Errorf("%s, %s: found other values (%d bytes), error %v", name, way, len(data), err)
 				}
-				if wide := strings.HasPrefix(name, "wide-"); wide != (len(source.Notes(table)) > 0) {
-					t.Errorf("%s: found the notes %q", name, source.Notes(table))
+				if wide := strings.HasPrefix(name, "wide-"); wide != (len(source.About(table).Notes) > 0) {
+					t.Errorf("%s: found the notes %q", name, source.About(table).Notes)
 				}
 				must.Do(t, table.Close())
 			}
@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	narrow, err := Open("testdata/wide-little-i8.npy", source.ReadOptions{DType: idx.Uint8})
-	if err != nil || narrow.Columns()[0].DType != idx.Uint8 || len(source.Notes(narrow)) > 0 {
+	if err != nil || narrow.Columns()[0].DType != idx.Uint8 || len(source.About(narrow).Notes) > 0 {
 		t.Errorf("found %v, error %v, expected uint8 as asked for", narrow, err)
 	} else if data, err := readAll(narrow, 100); err != nil || data[1] != 42 {
 		t.Errorf("found % x, error %v", data, err)

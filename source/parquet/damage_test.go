@@ -197,7 +197,7 @@ func TestOneNoteForManyColumns(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pyarrow-columns-int64", "pyarrow-columns-mixed"} {
 		table := must.Get(Open("testdata/"+name+".parquet", source.ReadOptions{}))(t)
-		if notes := source.Notes(table); len(notes) != 3 { // of the label, and of the image's type and shape
+		if notes := source.About(table).Notes; len(notes) != 3 { // of the label, and of the image's type and shape
 			t.Errorf("%s: found the notes %q, expected 3", name, notes)
 		}
 		must.Do(t, table.Close())

@@ -167,7 +167,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 	for _, rows := range []int{1, 7, 64, 1000} {
 		got := must.Get(Open(path, f.open))(t)
 		sourcetest.Expect(t, got, rows, columns, data)
-		if notes := strings.Join(source.Notes(got), "\n"); f.note != "" && !strings.Contains(notes, f.note) {
+		if notes := strings.Join(source.About(got).Notes, "\n"); f.note != "" && !strings.Contains(notes, f.note) {
 			t.Errorf("found the notes %q, expected one with %q", notes, f.note)
 		}
 		if classes := got.Columns()[1].Classes; strings.Contains(path, "datasets-image") != (len(classes) == 10 && classes[9] == "class 9") {

@@ -112,10 +112,10 @@ func TestClasses(t *testing.T) {
 	table.Named = true
 	got = must.Get(fromBytes(written(t, table, sinkparquet.Options{}, 4), source.ReadOptions{}))(t)
 	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
-	if notes := source.Notes(got); len(notes) != 1 {
+	if notes := source.About(got).Notes; len(notes) != 1 {
 		t.Errorf("found the notes %q, expected one about the column of names", notes)
 	}
-	if found := source.Meta(got)["sources"]; found != "a, b" {
+	if found := source.About(got).Meta["sources"]; found != "a, b" {
 		t.Errorf("found the metadata %q, expected what was written", found)
 	}
 }

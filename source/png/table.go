@@ -16,7 +16,7 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A Table is a folder of PNG files. It is a source.Table, a source.Seeker and a source.Noter.
+// A Table is a folder of PNG files. It is a source.Table and a source.Seeker.
 type Table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
@@ -198,8 +198,8 @@ func (t *Table) Columns() []source.Column { return t.columns }
 // Rows returns the number of images.
 func (t *Table) Rows() int64 { return int64(len(t.list.files)) }
 
-// Notes returns what was assumed about the folder.
-func (t *Table) Notes() []string { return t.notes }
+// Info returns what was assumed about the folder.
+func (t *Table) Info() source.Info { return source.Info{Notes: t.notes} }
 
 // Read only chooses the rows of b: Decode opens their files.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {

@@ -61,10 +61,10 @@ func TestFoldersThatPillowMade(t *testing.T) {
 			if c.label != 0 && (columns[1].Name != "label" || columns[1].DType != c.label || strings.Join(columns[1].Classes, " ") != c.classes) {
 				t.Errorf("found labels %+v", columns[1])
 			}
-			if len(table.Notes()) != len(c.notes) {
-				t.Fatalf("found the notes %q, expected %q", table.Notes(), c.notes)
+			if len(table.Info().Notes) != len(c.notes) {
+				t.Fatalf("found the notes %q, expected %q", table.Info().Notes, c.notes)
 			}
-			for i, n := range table.Notes() {
+			for i, n := range table.Info().Notes {
 				if !strings.Contains(n, c.notes[i]) || !strings.HasPrefix(n, "testdata/"+c.name+": ") {
 					t.Errorf("found the note %q, expected %q", n, c.notes[i])
 				}
@@ -418,7 +418,7 @@ func TestFoldersWithoutImages(t *testing.T) {
 		if len(data) > 1 {
 			found = data[1]
 		}
-		if notes := strings.Join(table.Notes(), "\n"); !slices.Equal(found, c.want) || !strings.Contains(notes, c.note) {
+		if notes := strings.Join(table.Info().Notes, "\n"); !slices.Equal(found, c.want) || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: found %d, %q, expected %d, %q", name, found, notes, c.want, c.note)
 		}
 	}
@@ -433,7 +433,7 @@ func TestNamesOfManyDigits(t *testing.T) {
 		"1000000000000000000": "rows are in the order of the file names, because some have no number, or the same number",
 	} {
 		table := open(t, makeFolder(t, map[string][]byte{"7.png": good, long + ".png": good}), source.ReadOptions{})
-		if notes := strings.Join(table.Notes(), "\n"); !strings.Contains(notes, note) {
+		if notes := strings.Join(table.Info().Notes, "\n"); !strings.Contains(notes, note) {
 			t.Errorf("%s: found %q, expected %q", long, notes, note)
 		}
 	}
