@@ -197,24 +197,9 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 			WithHint("leave out --dtype: it does not convert numbers, but gives bytes a type, and chooses an integer type for int64, uint16 and the like")
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("%s", o.adviseShape(columns))
+			WithHint("give a shape with as many elements as one of these lists, or other dimensions with --reshape -1x28x28")
 	}
 	return nil
-}
-
-// adviseShape returns the hint for a --shape that fits no column: it names a shape for the first
-// column that needs one.
-func (o *inputs) adviseShape(columns []source.Column) string {
-	i := slices.IndexFunc(columns, func(c source.Column) bool { return len(c.Shape) == 1 && c.Shape[0] > 1 })
-	if i < 0 {
-		return "leave out --shape; --reshape gives records other dimensions, such as -1x28x28"
-	}
-	c := columns[i]
-	advice := fmt.Sprintf("give a shape of the %d elements of %s, such as --shape %s", c.Elements(), c.Name, source.ExampleShape(c.Elements()))
-	if !c.Listed && o.dtype == 0 {
-		advice += "; if its bytes are not uint8, add --dtype too"
-	}
-	return advice
 }
 
 // datasetClasses returns the class names of a data set, nil if it is not known.

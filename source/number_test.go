@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -46,23 +45,6 @@ func TestConvertChecksLimits(t *testing.T) {
 	}
 	if found := NumberInt8.Text([]byte{0xff}); found != "-1" {
 		t.Errorf("the int8 −1 is shown as %s", found)
-	}
-}
-
-// TestNumbersHaveTheSizeOfTheirNames compares sizes with the number of bits in the type's name.
-func TestNumbersHaveTheSizeOfTheirNames(t *testing.T) {
-	t.Parallel()
-	if NumberBool.Size() != 0 || NumberBool8.Size() != 1 { // bits, and bytes
-		t.Errorf("found truth values of %d and %d bytes", NumberBool.Size(), NumberBool8.Size())
-	}
-	for s := NumberUint8; s <= NumberFloat16; s++ {
-		if s == NumberBool || s == NumberBool8 {
-			continue
-		}
-		bits, _ := strconv.Atoi(strings.TrimLeft(s.String(), "abcdefghijklmnopqrstuvwxyz"))
-		if s.Size() != bits/8 || bits == 0 {
-			t.Errorf("%s: found %d bytes, expected %d", s, s.Size(), bits/8)
-		}
 	}
 }
 

@@ -196,40 +196,31 @@ func Reshape(t Table, dims []int, limit int64) (Table, error) {
 // reshapes reports whether c takes other dimensions in a table of several columns.
 func reshapes(c Column) bool { return !c.Scalar() && c.Name != "label" }
 
-// noReshape returns the error for a table t of several columns if dims fit none of them.
+// noReshape returns the error for a table t of several columns if dims fit none of them. If dims,
+// with or without the first one, fit the records of a column, only the number of rows is wrong.
 func noReshape(t Table, dims []int) error {
 	var found []string
-	var record []int // dims as the shape of a record of a column, with or without the first one
-	want := display.Shape(dims[1:])
-	if len(dims) == 1 {
-		want = "a scalar"
-	}
 	for _, c := range t.Columns() {
 		if !reshapes(c) {
 			continue
 		}
 		found = append(found, fmt.Sprintf("%s %s", c.Name, display.Shape(c.Shape)))
 		for _, shape := range [][]int{dims, dims[1:]} {
-			if record == nil && (Column{Shape: shape}).Elements() == c.Elements() {
-				record = shape
+			if dims[0] != -1 && (Column{Shape: shape}).Elements() == c.Elements() {
+				return idx.ShapeError("found %d as the first dimension, expected -1: the number of rows stays", dims[0]).
+					WithHint("the first dimension is the number of rows: --reshape -1x%s",
+						strings.ReplaceAll(display.Shape(shape), "×", "x"))
 			}
 		}
 	}
 	if found == nil {
-		return idx.ShapeError("every column has a single number in each row, expected one with the elements of %s", want)
+		found = []string{"single numbers"}
 	}
-	e := idx.ShapeError("no column has as many elements in a record as %s, found %s", want, strings.Join(found, ", "))
-	if record == nil || dims[0] == -1 {
-		return e
+	want := "a scalar"
+	if len(dims) > 1 {
+		want = display.Shape(dims[1:])
 	}
-	switch rows := t.Rows(); {
-	case len(record) == len(dims):
-	case rows < 0:
-		e = idx.ShapeError("the number of rows is not known in advance, so the first dimension must be -1")
-	default:
-		e = idx.ShapeError("found %s, expected %d", display.Count(rows, "row"), dims[0])
-	}
-	return e.WithHint("the first dimension is the number of rows: --reshape -1x%s", strings.ReplaceAll(display.Shape(record), "×", "x"))
+	return idx.ShapeError("no column has as many elements in a record as %s, found %s", want, strings.Join(found, ", "))
 }
 
 // reshapeColumn reshapes column c, which has the given number of rows (−1 if unknown), to dims. It

@@ -175,30 +175,6 @@ func TestColumn(t *testing.T) {
 	}
 }
 
-func TestGrow(t *testing.T) {
-	t.Parallel()
-	buf := make([]byte, 4, 8)
-	if same := Grow(buf, 8); len(same) != 8 || &same[0] != &buf[0] {
-		t.Error("a buffer that is large enough was made anew")
-	}
-	if larger := Grow(buf, 9); len(larger) != 9 {
-		t.Errorf("found %d bytes, expected 9", len(larger))
-	}
-	if none := Grow(nil, 0); len(none) != 0 {
-		t.Errorf("found %d bytes, expected none", len(none))
-	}
-}
-
-func TestPart(t *testing.T) {
-	t.Parallel()
-	b := &Raw{Cap: 5}
-	second := b.Part(1)
-	b.Cap = 3
-	if b.Part(1) != second || second.Cap != 3 || b.Part(0) == second {
-		t.Error("parts are not kept apart, or do not follow Cap")
-	}
-}
-
 // second returns a table of five scalars.
 func second(t *testing.T) Table {
 	return fromBytes(t, "second", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "second"})

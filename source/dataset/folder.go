@@ -228,33 +228,18 @@ const (
 )
 
 // noFiles returns the error for a folder without IDX files. Its hint names inner folders that have
-// some, or an archive.
+// some.
 func (f finder) noFiles(dir string, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
-		WithHint("IDX files are found by their names, such as train-images-idx3-ubyte.gz; if yours have other names, give the files themselves instead of the folder")
+		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, others are given one by one")
 	if folders := f.foldersWithFiles(dir, hintDepth); len(folders) > 1 {
 		e.Hint = "subfolders are not searched; these have files: " + strings.Join(folders, ", ")
 	} else if len(folders) > 0 {
 		e.Hint = "subfolders are not searched; give the one that has files: " + folders[0]
 	} else if len(notes) > 0 {
 		e.Msg += ": " + strings.Join(notes, ", ")
-	} else if archive := f.archiveIn(dir); archive != "" {
-		e.Hint = "archives are not read; unpack " + shell.Path(archive) + " first"
 	}
 	return e
-}
-
-// archiveIn returns the path of an archive in dir, or "".
-func (f finder) archiveIn(dir string) string {
-	entries, _ := f.options.Files.ReadDir(dir, hintEntries) // a folder that cannot be read has none
-	for _, e := range entries {
-		for _, ext := range []string{".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar"} {
-			if strings.HasSuffix(lowerASCII(e.Name()), ext) && !e.IsDir() {
-				return source.Under(dir, e.Name())
-			}
-		}
-	}
-	return ""
 }
 
 // foldersWithFiles lists up to hintFolders folders below dir that have tables or files with a
