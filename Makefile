@@ -113,11 +113,11 @@ interop-full: build data
 
 ## faults: kill, fail and starve the program at every system call; forty minutes
 faults: build
-	$(GO) run ./test/faults -binary $(BIN) -python $$(test/interop/venv) -v -write test/faults/RESULTS.md
+	$(GO) run ./test/faults -binary $(BIN) -v -write test/faults/RESULTS.md
 
 #: faults-quick: the part of faults for CI, in four minutes
 faults-quick: build
-	$(GO) run ./test/faults -binary $(BIN) -python $$(test/interop/venv) -quick
+	$(GO) run ./test/faults -binary $(BIN) -quick
 
 #: unattended: run what docs/unattended.md shows; --json against its schema
 unattended: build

@@ -174,8 +174,21 @@ func (b *bench) accompany(dir string, variants []tree, beside company) (stop fun
 		nobody: func() []string { return nil },
 		killer: func() []string { return nil },
 		reader: func() []string {
-			found, err := treeOf(dir, target)
-			whole := func(w tree) bool { return maps.Equal(found, w.under(target)) }
+			content, err := os.ReadFile(filepath.Join(dir, target))
+			found := tree{target: fileState(0o644, content)}
+			if b.scenario.folder() { // is listed before its files are opened
+				found, err = readTree(filepath.Join(dir, target))
+			}
+			whole := func(w tree) bool {
+				for name, is := range found {
+					if w[name] != is && w[filepath.Join(target, name)] != is {
+						return false
+					}
+				}
+				all := w.under(target)
+				delete(all, target)
+				return len(found) == max(len(all), 1)
+			}
 			if errors.Is(err, fs.ErrNotExist) && b.scenario.folder() || err == nil && slices.ContainsFunc(append(variants, b.before), whole) {
 				return nil // a file of the list may be gone, but none is a new one
 			}
@@ -200,35 +213,6 @@ func (b *bench) accompany(dir string, variants []tree, beside company) (stop fun
 		}
 	}()
 	return func() []string { close(done); return <-ended }
-}
-
-// treeOf reads one target: a file, or a folder that is listed before its files are opened.
-func treeOf(dir, target string) (tree, error) {
-	found, path := tree{}, filepath.Join(dir, target)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	names := []string{""}
-	if info.IsDir() {
-		found[target] = info.Mode().String()
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return nil, err
-		}
-		names = nil
-		for _, entry := range entries {
-			names = append(names, entry.Name())
-		}
-	}
-	for _, name := range names {
-		content, err := os.ReadFile(filepath.Join(path, name))
-		if err != nil {
-			return nil, err
-		}
-		found[filepath.Join(target, name)] = fileState(0o644, content)
-	}
-	return found, nil
 }
 
 // killedSometime kills the run at a random moment of its life.

@@ -35,7 +35,6 @@ type harness struct {
 	binary  string
 	data    string // images and labels of Fashion-MNIST
 	tmp     string // of this run
-	python  string // with duckdb; empty if there is none
 	quick   bool
 	verbose bool
 	slots   chan struct{} // one for each run at a time
@@ -69,7 +68,6 @@ func main() {
 	h := &harness{known: map[string]*bench{}}
 	flag.StringVar(&h.binary, "binary", "bin/idxport", "the program")
 	flag.StringVar(&h.data, "data", "testdata/fashion-mnist", "folder with the small Fashion-MNIST files")
-	flag.StringVar(&h.python, "python", "", "a Python that has duckdb, for a reader beside the writers")
 	flag.BoolVar(&h.quick, "quick", false, "fewer formats, states and rounds")
 	flag.BoolVar(&h.verbose, "v", false, "print each row when it begins")
 	parent := flag.String("tmp", "/dev/shm", "where to work: a tmpfs is fastest")

@@ -24,10 +24,7 @@ func (h *harness) races() error {
 	if err := h.neighbours(benches); err != nil {
 		return err
 	}
-	if err := h.users(benches); err != nil {
-		return err
-	}
-	return h.readers()
+	return h.users(benches)
 }
 
 // mayLose reports whether a run that met another one may end this way.

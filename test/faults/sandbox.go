@@ -200,6 +200,9 @@ func (b *bench) command(dir, rows string, overwrite bool) *exec.Cmd {
 // run is the run that makes the new outputs.
 func (b *bench) run(dir string) *exec.Cmd { return b.command(dir, b.newRows(), b.overwrite) }
 
+// folder reports whether the first target is one.
+func (s scenario) folder() bool { return slices.Contains([]string{"png", "parts", "hub"}, s.name) }
+
 func (s scenario) newRows() string {
 	if s.rows != "" {
 		return s.rows
