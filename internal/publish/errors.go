@@ -17,9 +17,6 @@ import (
 // Windows.
 const maxName = 255
 
-// keptBytes is the number of bytes that are kept of a name that would be too long as a whole.
-const keptBytes = 64
-
 // refusal returns a fault.Refused with its reason and a hint.
 func refusal(path, reason, hint string) error {
 	return fault.New(fault.Refused, "refused: %s", reason).In(path).WithHint("%s", hint)

@@ -142,6 +142,9 @@ const (
 	hiddenDigits  = 16 // hexadecimal
 )
 
+// keptBytes is the number of bytes that are kept of a name that would be too long as a whole.
+const keptBytes = 64
+
 // hidden returns the hidden name .<base><tail>. If that is too long for file systems, the beginning
 // of base and its hash replace base.
 func hidden(base, tail string) string {
