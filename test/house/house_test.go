@@ -19,56 +19,50 @@ import (
 
 const module = "github.com/idxport/idxport/"
 
-// A room is a package: about how many lines it has without its tests, and which other packages it
-// may import, "source/..." meaning all below source. Every package may import fault and display. A
-// room that is a tenth over its budget needs a concept less, or a better budget with the reason.
-type room struct {
-	lines   int
-	imports []string
-}
-
-var rooms = map[string]room{
-	"fault":                        {260, nil},
-	"png":                          {560, nil},
-	"sheet":                        {520, []string{"png"}},
-	"source/idx":                   {940, nil},
-	"internal/compressed":          {1445, []string{"internal/compressed/..."}},
-	"internal/compressed/inflate":  {810, nil},
-	"internal/compressed/pagezstd": {640, nil},
-	"shell":                        {90, nil},
-	"internal/publish":             {2640, []string{"shell"}},                                      // goal 2000
-	"source":                       {2380, []string{"shell", "source/idx", "internal/compressed"}}, // goal 1100 and 450 for selections
-	"source/dataset":               {1590, []string{"shell", "source", "source/idx"}},              // goal 1200
-	"schema":                       {300, []string{"source", "source/idx"}},
-	"source/flat":                  {480, []string{"source/idx"}},
-	"source/picture":               {470, []string{"source/idx"}},
-	"source/columnar":              {1010, []string{"schema", "source", "source/flat", "source/idx", "source/picture"}},            // goal 1300
-	"source/arrow":                 {2010, []string{"source", "source/columnar", "source/idx"}},                                    // goal 1700
-	"source/parquet":               {2915, []string{"schema", "shell", "source", "source/arrow", "source/columnar", "source/idx"}}, // goal 1900
-	"source/csv":                   {1690, []string{"schema", "source", "internal/compressed", "source/flat", "source/idx"}},
-	"source/png":                   {900, []string{"schema", "shell", "source", "source/idx", "source/picture"}},
-	"source/npy":                   {910, []string{"schema", "source", "source/idx"}},
-	"source/formats":               {875, []string{"shell", "source", "source/..."}},
-	"sink":                         {60, []string{"schema"}},
-	"sink/layout":                  {1250, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
-	"sink/arrow":                   {560, []string{"schema", "sink", "internal/compressed", "sink/layout", "source", "source/idx"}},
-	"sink/parquet":                 {1380, []string{"schema", "sink", "internal/compressed", "sink/layout", "source", "source/idx"}},
-	"sink/csv":                     {785, []string{"schema", "sink", "internal/compressed", "source", "source/idx"}}, // goal 750
-	"sink/idx":                     {170, []string{"schema", "sink", "internal/compressed", "source", "source/idx"}},
-	"sink/images":                  {340, []string{"schema", "sink", "source", "source/idx", "png"}},
-	"sink/npy":                     {110, []string{"schema", "sink/idx", "source", "source/idx"}},
-	"sink/png":                     {510, []string{"schema", "sink", "sink/csv", "sink/images", "internal/publish", "source", "source/idx"}},
-	"sink/card":                    {170, []string{"schema", "sink", "sink/layout"}},
-	"sink/parts":                   {210, []string{"schema", "sink", "internal/publish"}},
-	"sink/tar":                     {310, []string{"schema", "sink", "sink/images", "source", "source/idx"}},
-	"sink/compare":                 {400, []string{"schema", "source", "source/idx"}},
-	"sink/summary":                 {170, []string{"schema", "sink", "source", "source/idx"}},
-	"sink/formats":                 {380, []string{"internal/publish", "internal/compressed", "schema", "sink/...", "sink"}},
-	"pipeline":                     {330, []string{"schema", "sink", "source"}},
-	"internal/object":              {2400, []string{"shell"}}, // goal 1900
-	"display":                      {100, nil},
-	"convert":                      {4756, []string{"internal/publish", "internal/compressed", "internal/object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."}}, // goal 1600
-	"cmd/idxport":                  {2706, []string{"internal/publish", "convert", "internal/object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."}},
+// rooms are the packages, with the other packages that each may import, "source/..." meaning all
+// below source. Every package may import fault and display. How large they may be is in measures.
+var rooms = map[string][]string{
+	"fault":                        nil,
+	"png":                          nil,
+	"sheet":                        []string{"png"},
+	"source/idx":                   nil,
+	"internal/compressed":          []string{"internal/compressed/..."},
+	"internal/compressed/inflate":  nil,
+	"internal/compressed/pagezstd": nil,
+	"shell":                        nil,
+	"internal/publish":             []string{"shell"}, // goal 2000
+	"source":                       []string{"shell", "source/idx", "internal/compressed"},
+	"source/dataset":               []string{"shell", "source", "source/idx"}, // goal 1200
+	"schema":                       []string{"source", "source/idx"},
+	"source/flat":                  []string{"source/idx"},
+	"source/picture":               []string{"source/idx"},
+	"source/columnar":              []string{"schema", "source", "source/flat", "source/idx", "source/picture"}, // goal 1300
+	"source/arrow":                 []string{"source", "source/columnar", "source/idx"},                         // goal 1700
+	"source/parquet":               []string{"schema", "shell", "source", "source/arrow", "source/columnar", "source/idx"},
+	"source/csv":                   []string{"schema", "source", "internal/compressed", "source/flat", "source/idx"},
+	"source/png":                   []string{"schema", "shell", "source", "source/idx", "source/picture"},
+	"source/npy":                   []string{"schema", "source", "source/idx"},
+	"source/formats":               []string{"shell", "source", "source/..."},
+	"sink":                         []string{"schema"},
+	"sink/layout":                  []string{"schema", "sink", "sink/images", "source", "source/idx"},
+	"sink/arrow":                   []string{"schema", "sink", "internal/compressed", "sink/layout", "source", "source/idx"},
+	"sink/parquet":                 []string{"schema", "sink", "internal/compressed", "sink/layout", "source", "source/idx"},
+	"sink/csv":                     []string{"schema", "sink", "internal/compressed", "source", "source/idx"},
+	"sink/idx":                     []string{"schema", "sink", "internal/compressed", "source", "source/idx"},
+	"sink/images":                  []string{"schema", "sink", "source", "source/idx", "png"},
+	"sink/npy":                     []string{"schema", "sink/idx", "source", "source/idx"},
+	"sink/png":                     []string{"schema", "sink", "sink/csv", "sink/images", "internal/publish", "source", "source/idx"},
+	"sink/card":                    []string{"schema", "sink", "sink/layout"},
+	"sink/parts":                   []string{"schema", "sink", "internal/publish"},
+	"sink/tar":                     []string{"schema", "sink", "sink/images", "source", "source/idx"},
+	"sink/compare":                 []string{"schema", "source", "source/idx"},
+	"sink/summary":                 []string{"schema", "sink", "source", "source/idx"},
+	"sink/formats":                 []string{"internal/publish", "internal/compressed", "schema", "sink/...", "sink"},
+	"pipeline":                     []string{"schema", "sink", "source"},
+	"internal/object":              []string{"shell"},
+	"display":                      nil,
+	"convert":                      []string{"internal/publish", "internal/compressed", "internal/object", "pipeline", "schema", "shell", "sink", "sink/...", "source", "source/..."},
+	"cmd/idxport":                  []string{"internal/publish", "convert", "internal/object", "pipeline", "schema", "shell", "sheet", "sink", "sink/...", "source", "source/..."},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.
@@ -142,25 +136,12 @@ func TestImportsFollowTheLayers(t *testing.T) {
 				}
 			}
 			inner, ours := strings.CutPrefix(path, module)
-			if ours && inner != "fault" && inner != "display" && !slices.ContainsFunc(here.imports, func(a string) bool {
+			if ours && inner != "fault" && inner != "display" && !slices.ContainsFunc(here, func(a string) bool {
 				folder, all := strings.CutSuffix(a, "...")
 				return a == inner || all && strings.HasPrefix(inner, folder)
 			}) {
 				t.Errorf("%s imports %s, which its layer may not", f.path, inner)
 			}
-		}
-	}
-}
-
-func TestRoomsKeepTheirBudgets(t *testing.T) {
-	t.Parallel()
-	lines := map[string]int{}
-	for _, f := range product(t) {
-		lines[f.pkg] += f.lines
-	}
-	for name, here := range rooms {
-		if n := lines[name]; n == 0 || 10*n > 11*here.lines {
-			t.Errorf("%s has %d lines, expected about %d", name, n, here.lines)
 		}
 	}
 }

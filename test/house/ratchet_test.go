@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,16 +21,72 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 41_503, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 30_215, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 16_305, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 15_627, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"lines of product Go", 40_719, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 29_810, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 16_208, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"words of README and docs", 16_145, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 43, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
-	{"flags of convert", 39, 34, convertFlags},
-	{"lines of product Go over 120 columns", 578, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 1_384, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"flags of convert", 40, 34, convertFlags},
+	{"lines of product Go over 120 columns", 546, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 1_298, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+}
+
+// packages are the lines of product Go of some packages together; "a/..." is a and all below it.
+// Every package belongs to one row.
+var packages = []struct {
+	names       string
+	limit, goal int
+}{
+	{"cmd/idxport", 2_643, 2000},
+	{"convert", 4_897, 3300},
+	{"internal/publish", 2_616, 1700},
+	{"internal/object", 2_056, 1900},
+	{"internal/compressed/...", 2_898, 2900},
+	{"source", 2_449, 2100},
+	{"source/idx", 1_031, 950},
+	{"source/dataset", 1_724, 1400},
+	{"source/arrow source/columnar source/parquet", 5_943, 3650},
+	{"source/csv source/npy source/picture source/png source/flat source/formats", 5_606, 3230},
+	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_929, 5550},
+	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_331, 1250},
+	{"pipeline schema", 623, 625},
+	{"fault display shell sheet", 973, 850},
+}
+
+// allMeasures returns measures and one for each row of packages.
+func allMeasures() []measure {
+	all := slices.Clone(measures)
+	for _, row := range packages {
+		all = append(all, measure{row.names, row.limit, row.goal, func(f map[string][]byte) int {
+			return lines(f, func(path string) bool { return isProduct(path) && isIn(path, row.names) })
+		}})
+	}
+	return all
+}
+
+// isIn reports whether the file at path belongs to one of the packages.
+func isIn(file, names string) bool {
+	return slices.ContainsFunc(strings.Fields(names), func(name string) bool {
+		above, all := strings.CutSuffix(name, "/...")
+		return path.Dir(file) == above || all && strings.HasPrefix(file, above+"/")
+	})
+}
+
+func TestEveryPackageIsMeasuredOnce(t *testing.T) {
+	t.Parallel()
+	for name := range rooms {
+		n := 0
+		for _, row := range packages {
+			if isIn(name+"/x.go", row.names) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s is in %d rows of packages, expected 1", name, n)
+		}
+	}
 }
 
 // TestTheHouseOnlyShrinks holds every measure at or below its limit, and demands that a limit is
@@ -36,9 +94,9 @@ var measures = []measure{
 func TestTheHouseOnlyShrinks(t *testing.T) {
 	t.Parallel()
 	tracked := trackedFiles(t)
-	for _, m := range measures {
+	for _, m := range allMeasures() {
 		n := m.count(tracked)
-		t.Logf("%-40s %6d  limit %6d  goal %6d", m.name, n, m.limit, m.goal)
+		t.Logf("%-110s %6d  limit %6d  goal %6d", m.name, n, m.limit, m.goal)
 		switch most := max(m.limit, m.goal); {
 		case n == 0 && m.goal > 0:
 			t.Errorf("%s: found none: the count is broken", m.name)
