@@ -85,7 +85,7 @@ func tooLongHint(path string) string {
 			return fmt.Sprintf("shorten the name of %d bytes to %d, the limit of file systems", len(name), maxName)
 		}
 	}
-	return "shorten the path by 48 bytes or more: idxport makes temporary files with longer names next to the output"
+	return "shorten the path by 65 bytes or more: idxport makes hidden files with longer names next to the output"
 }
 
 // nearest returns the folder dir or, if it does not exist, the nearest existing folder above it.
