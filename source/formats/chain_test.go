@@ -59,6 +59,15 @@ func TestChain(t *testing.T) {
 	}
 }
 
+func TestChainSkipsTooFar(t *testing.T) {
+	t.Parallel()
+	for n := int64(3); n < 6; n++ {
+		if err := source.Skip(openParts(t, writeParts(t, "a,b\n1,2\n", "a,b\n3,4\n")), n); err != io.EOF {
+			t.Errorf("skip %d: found %v, expected the end", n, err)
+		}
+	}
+}
+
 // TestChainSkipsLargeRows skips rows that together are much larger than the memory it may allocate.
 // Not parallel: it measures the allocations of the whole process.
 func TestChainSkipsLargeRows(t *testing.T) {

@@ -22,7 +22,7 @@ type measure struct {
 
 var measures = []measure{
 	{"lines of product Go", 40_719, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 29_810, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of _test.go", 29_819, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 16_208, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 15_210, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
