@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 40_703, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 40_727, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 29_819, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 16_208, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 15_210, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -41,7 +41,7 @@ var packages = []struct {
 }{
 	{"cmd/idxport", 2_643, 2000},
 	{"convert", 4_897, 3300},
-	{"internal/publish", 2_600, 1700},
+	{"internal/publish", 2_624, 1700},
 	{"internal/object", 2_056, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_449, 2100},
