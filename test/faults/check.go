@@ -11,8 +11,9 @@ import (
 
 // An outcome is how a run with a fault ended, and what is demanded of it.
 type outcome struct {
-	end  ending
-	text string // on standard error
+	mayRefuse bool // the input is a pipe or a device, which is an error of the user (64)
+	end       ending
+	text      string // on standard error
 
 	success    bool // it must have succeeded: programs have to cope with the fault
 	failure    bool // it must have failed
@@ -72,6 +73,7 @@ func (b *bench) judgeEnding(o outcome, allNew bool) []string {
 	case o.end.code == 0 && o.failure:
 		wrongf("exit 0 in spite of the fault")
 	case o.end.code == 2 && o.mayCrash, o.end.code == 141 && o.brokenPipe:
+	case o.end.code == 64 && o.mayRefuse && strings.HasPrefix(o.text, "idxport: "):
 	case o.end.code != 0 && o.success:
 		wrongf("exit %d: %s", o.end.code, brief(o.text))
 	case !slices.Contains(goodCodes, o.end.code):
