@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -60,9 +59,6 @@ func (o *conversion) run(ctx context.Context) error {
 		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
 			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, out.job.split.Lacks)
 		}
-	}
-	if err := r.checkSpace(); err != nil {
-		return err
 	}
 	dests, err := begin(ctx, r.outputs, r.inputPaths(r.jobs), o)
 	if err != nil {
@@ -175,26 +171,6 @@ func (r *run) findLabels(ctx context.Context) (err error) {
 		}
 	}
 	return err
-}
-
-// checkSpace compares the minimum sizes of the outputs, as far as they are known in advance, with
-// the free space of each folder that is written to.
-func (r *run) checkSpace() error {
-	need := map[string]int64{}
-	for _, out := range r.outputs {
-		if to, ok := out.destination.(*local); ok {
-			if dir, ok := to.storageFolder(); ok {
-				need[dir] += out.format.MinSize(out.pass.schema, out.options)
-			}
-		}
-	}
-	for _, dir := range slices.Sorted(maps.Keys(need)) {
-		free, err := publish.FreeSpace(dir)
-		if err == nil && uint64(need[dir]) > free {
-			return fault.New(fault.IO, "not enough space in %s: the outputs need at least %s, %s are free", dir, display.Bytes(need[dir]), display.Bytes(int64(free)))
-		}
-	}
-	return nil
 }
 
 // inputPaths returns the files and objects that a run reads, which no output may replace.

@@ -41,7 +41,6 @@ type Format struct {
 	Layouts      []string // representations of a tensor, the default first; nil if there is only one
 
 	open      func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
-	minRow    func(s *schema.Schema, o Options) int                 // see MinSize; nil if no bound is known
 	load      func(path string, s *schema.Schema, o Options) string // see LoadLine
 	loadParts func(path string, s *schema.Schema, o Options) string // see LoadPartsLine; nil if there is no such line
 }
@@ -70,25 +69,25 @@ func All() []Format {
 	layouts := layout.Names()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: openParquet, minRow: minParquetRow, load: loadParquet, loadParts: loadParquetParts},
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: openParquet, load: loadParquet, loadParts: loadParquetParts},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(false), minRow: minBinaryRow,
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(false),
 			load:      line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()"),
 			loadParts: line("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(true), minRow: minBinaryRow,
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(true),
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: openCSV(','), minRow: minTextRow, load: pandas(""), loadParts: pandasParts("")},
+			ClassColumn: true, open: openCSV(','), load: pandas(""), loadParts: pandasParts("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: openCSV('\t'), minRow: minTextRow, load: pandas(`, sep="\t"`), loadParts: pandasParts(`, sep="\t"`)},
+			ClassColumn: true, open: openCSV('\t'), load: pandas(`, sep="\t"`), loadParts: pandasParts(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
-			open: openTar, minRow: minTarRow, load: loadTar, loadParts: loadTarParts},
+			open: openTar, load: loadTar, loadParts: loadTarParts},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
-			minRow: minColumnRow, load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
+			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
 		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
-			IsIDX: true, open: openIDX, minRow: minColumnRow, load: loadIDX},
+			IsIDX: true, open: openIDX, load: loadIDX},
 	}
 }
 
@@ -198,51 +197,6 @@ func (f Format) FileExtension(codec string) string {
 	}
 	return f.Extension
 }
-
-// MinSize returns a lower bound for the bytes of an output of f; 0 if none is known.
-func (f Format) MinSize(s *schema.Schema, o Options) int64 {
-	l, err := layout.Get(o.Layout)
-	compresses := err == nil && f.Layouts != nil && l.Compresses
-	plain := o.Compression.Name == "none" || o.Compression.Name == "" && (f.Codecs == nil || f.Codecs[0] == "none")
-	if f.minRow == nil || s.Rows < 0 || !plain || compresses {
-		return 0
-	}
-	return s.Rows * int64(f.minRow(s, o))
-}
-
-// minBinaryRow returns the number of bytes of a row's values in memory.
-func minBinaryRow(s *schema.Schema, _ Options) (size int) {
-	for _, c := range s.Columns {
-		size += c.RecordSize()
-	}
-	return size
-}
-
-// minColumnRow is minBinaryRow for formats of one column.
-func minColumnRow(s *schema.Schema, o Options) int { return s.Columns[o.Column].RecordSize() }
-
-// minParquetRow leaves out scalar columns, and all columns in the layout "columns": an index into
-// their dictionaries may take less than a bit. An index into the identity dictionary of a tensor is
-// as large as the element.
-func minParquetRow(s *schema.Schema, o Options) (size int) {
-	for _, c := range s.Columns {
-		if !c.Scalar() && o.Layout != "columns" {
-			size += c.RecordSize()
-		}
-	}
-	return size
-}
-
-// minTextRow counts a digit and a separator for each element.
-func minTextRow(s *schema.Schema, _ Options) (size int) {
-	for _, c := range s.Columns {
-		size += 2 * c.Elements()
-	}
-	return size
-}
-
-// minTarRow counts a block for the header of a file and at least one for the image.
-func minTarRow(*schema.Schema, Options) int { return 1024 }
 
 func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels, Version: o.Version})

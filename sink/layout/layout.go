@@ -26,9 +26,6 @@ type Layout struct {
 	Title string // one line for help texts
 	// Readers are the programs that it is made for, for help texts.
 	Readers string
-	// Compresses reports whether the layout itself compresses records, so that an output may be
-	// smaller than its table.
-	Compresses bool
 
 	// tensor represents one column of tensors; the caller sets Column.Source. The error is
 	// fault.Usage if the layout cannot hold the column.
@@ -58,7 +55,7 @@ func layouts() []Layout {
 			Readers: "Ray, TensorFlow I/O, older Spark", tensor: Layout.binary},
 		{Name: "huggingface", Title: "PNG bytes in each row, with named labels; only for images",
 			Readers: "Hugging Face (load_dataset)", tensor: Layout.huggingFace, samples: []idx.DType{idx.Uint8, idx.Int16},
-			hub: true, Compresses: true},
+			hub: true},
 		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",
 			Readers: "SQL; tools for flat tables", tensor: Layout.columns},
 	}
