@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,8 +11,7 @@ import (
 )
 
 // maxInMemory is the maximum number of bytes of rows that are kept in memory. The rows of a larger
-// shuffled table are kept in a file. If the rows that were held out of a selection are larger, the
-// input is read again for them.
+// shuffled table are kept in a file.
 const maxInMemory = 32 << 20
 
 // minPicked is the minimum size, in bytes, of records that are read without the records between
@@ -48,7 +46,7 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		return t
 	case *IDX:
 		if random := t.randomAccess(); (random || s.order == nil) && t.column.RecordSize() >= minPicked {
-			return newPicked(t, s, random)
+			return &picked{IDX: t, s: s, random: random}
 		}
 	}
 	if s.order == nil {
@@ -69,25 +67,9 @@ func (t *IDX) randomAccess() bool {
 type picked struct {
 	*IDX
 	s         *Selection
-	random    bool     // Decode reads the rows, at any offset; otherwise Read does, from the start
-	returned  int64    // number of rows returned so far
-	afterLast int64    // row of the table after the last one that was returned
-	stored    []byte   // the rows still to be returned, if they were in s.stored; not if random is set
-	storing   [][]byte // for each selection in s.held, its rows read so far; nil: they are not kept
-}
-
-func newPicked(t *IDX, s *Selection, random bool) *picked {
-	p := &picked{IDX: t, s: s, random: random}
-	size := int64(0)
-	for _, held := range s.held {
-		size += held.Len() * int64(t.column.RecordSize())
-	}
-	if !random && !s.stopEarly && size <= maxInMemory {
-		for _, held := range s.held {
-			p.storing = append(p.storing, make([]byte, 0, held.Len()*int64(t.column.RecordSize())))
-		}
-	}
-	return p
+	random    bool  // Decode reads the rows, at any offset; otherwise Read does, from the start
+	returned  int64 // number of rows returned so far
+	afterLast int64 // row of the table after the last one that was returned
 }
 
 func (p *picked) Rows() int64        { return p.s.Len() }
@@ -142,14 +124,6 @@ func (p *picked) list(rows []int64, n int64) []int64 {
 
 // readRuns reads the next n selected rows into data.
 func (p *picked) readRuns(data []byte, n int64) error {
-	if p.returned == 0 {
-		p.stored = p.s.stored[p.path]
-		delete(p.s.stored, p.path)
-	}
-	if p.stored != nil {
-		p.stored = p.stored[copy(data, p.stored):]
-		return nil
-	}
 	size := p.column.RecordSize()
 	for n > 0 {
 		first, run := p.s.next(p.next, n)
@@ -165,47 +139,23 @@ func (p *picked) readRuns(data []byte, n int64) error {
 	return nil
 }
 
-// skipTo skips the rows before row, but stores those of them that were held out of the selection.
+// skipTo skips the rows before row.
 func (p *picked) skipTo(row int64) error {
-	for p.storing != nil && p.next < row {
-		owner, first, run := -1, row, int64(0)
-		for i, held := range p.s.held {
-			if heldRow, count := held.next(p.next, row); count > 0 && heldRow < first {
-				owner, first, run = i, heldRow, min(count, row-heldRow)
-			}
-		}
-		if err := p.reader.Skip(first - p.next); err != nil {
-			return err
-		}
-		if p.next = first; owner < 0 {
-			return nil
-		}
-		before := len(p.storing[owner])
-		p.storing[owner] = p.storing[owner][:before+int(run)*p.column.RecordSize()]
-		got, err := p.reader.ReadRecords(p.storing[owner][before:], int(run))
-		if err != nil || int64(got) < run {
-			return notEOF(cmp.Or(err, io.EOF))
-		}
-		p.next += run
-	}
 	err := p.reader.Skip(row - p.next)
 	p.next = row
 	return err
 }
 
 // finish ends the table after the last selected row. If rows are read from the start, and the end
-// of the file is to be checked, it reads on to that end, and keeps the rows that were held out. It
-// returns io.EOF if the file has not changed since it was opened.
+// of the file is to be checked, it reads on to that end. It returns io.EOF if the file has not
+// changed since it was opened.
 func (p *picked) finish() error {
-	if !p.random && !p.s.stopEarly && p.stored == nil {
+	if !p.random && !p.s.stopEarly {
 		if err := p.skipTo(p.rows); err != nil {
 			return fault.In(p.path, err)
 		}
 		if _, err := p.reader.ReadRecords(nil, 1); err != io.EOF {
 			return fault.In(p.path, err)
-		}
-		for i := range p.storing {
-			p.s.held[i].stored[p.path] = p.storing[i]
 		}
 	}
 	if err := p.checkUnchanged(); err != nil {
@@ -331,7 +281,7 @@ func (t *shuffled) load(ctx context.Context) error {
 		t.ranks = append(t.ranks, ranked)
 		ranked += int64(bits.OnesCount64(word))
 	}
-	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly, held: t.s.held, stored: t.s.stored}, nil)
+	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly}, nil)
 	columns := t.Columns()
 	if total := ranked * int64(recordSize(columns)); total <= t.limit {
 		t.inMemory = make([]byte, 0, total)

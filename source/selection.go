@@ -21,13 +21,6 @@ type Selection struct {
 	// stopEarly means that the rows after the last selected one need not be read, not even to
 	// check them.
 	stopEarly bool
-	// held are the selections that HoldOut removed from this one. If a file can only be read from
-	// its start, the rows of each held selection are read together with those of this one, and put
-	// into the field stored of the held selection.
-	held []*Selection
-	// stored maps the path of a file to the rows of this selection, if they were read together with
-	// those of the selection that this one was held out of. The file is not read again.
-	stored map[string][]byte
 }
 
 // Append adds the next row of the table, and selects it or not.
@@ -134,8 +127,7 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 	}
 	quotaLeft, rowsLeft := slices.Clone(quotas), make([]int64, len(quotas))
 	s.each(func(row int64) { rowsLeft[stratum(row)]++ })
-	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly, stored: map[string][]byte{}}
-	s.held = append(s.held, held)
+	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly}
 	s.each(func(row int64) {
 		i := stratum(row)
 		if r.below(uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
@@ -204,7 +196,7 @@ func (s *Selection) Shuffle(r *Random) error {
 func (s *Selection) Part(first, last int64) *Selection {
 	part := *s
 	part.first, part.count, part.stopEarly = s.first+first, last-first, s.stopEarly || last < s.count
-	part.kept, part.held, part.stored = make([]uint64, len(s.kept)), nil, nil
+	part.kept = make([]uint64, len(s.kept))
 	if s.order != nil {
 		part.order = s.order[first:last]
 		for _, row := range part.order {

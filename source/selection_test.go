@@ -1,8 +1,6 @@
 package source
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -207,76 +205,6 @@ func TestSelect(t *testing.T) {
 		checkSelected(t, table, s.First(), expected, 1+random.IntN(200))
 		if err := table.Close(); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// TestHeldOut reads a compressed file once for the rows that are left and those that are held out,
-// in either order of reading.
-func TestHeldOut(t *testing.T) {
-	t.Parallel()
-	images, _ := writeNumbered(t, 1000)
-	plain, err := os.ReadFile(images)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, err = z.Write(plain)
-	if err := errors.Join(err, z.Close(), os.WriteFile(images, packed.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	for _, first := range []string{"rest", "held"} {
-		rest := all(1000)
-		for row := range int64(1000) {
-			if row%7 == 3 {
-				rest.drop(row)
-			}
-		}
-		held := rest.HoldOut(nil, []int64{300}, NewRandom(1, HoldOutStream))
-		tables := map[string]*picked{}
-		for name, s := range map[string]*Selection{"rest": rest, "held": held} {
-			file, err := OpenIDX(images, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			tables[name] = Select(file, s, nil).(*picked)
-		}
-		order := []string{"rest", "held"}
-		if first == "held" {
-			slices.Reverse(order)
-		}
-		for _, name := range order {
-			checkRows(t, tables[name], selected(tables[name].s), 64)
-			if err := tables[name].Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if again := tables["held"].next > 0; again != (first == "held") {
-			t.Errorf("%s first: read again: %t", first, again)
-		}
-	}
-}
-
-// checkRows reads images of writeNumbered.
-func checkRows(t *testing.T, table Table, expected []int64, limit int) {
-	t.Helper()
-	b := &Raw{Cap: limit}
-	for at := 0; ; at += b.Rows {
-		err := table.Read(context.Background(), b)
-		if err == io.EOF && at == len(expected) {
-			return
-		}
-		if err == nil {
-			err = table.Decode(b)
-		}
-		if err != nil {
-			t.Fatalf("after %d rows: %v", at, err)
-		}
-		for i := range b.Rows {
-			if n := int64(binary.LittleEndian.Uint32(b.Columns[0][i*64:])); n != 16*expected[at+i] {
-				t.Fatalf("row %d begins with %d, expected %d", at+i, n, 16*expected[at+i])
-			}
 		}
 	}
 }
