@@ -162,7 +162,7 @@ reproducible:
 
 #: spark: the data source for Spark, with executors killed; ten minutes
 spark: build data
-	$$(test/interop/venv ../spark) test/spark/run.py --binary $(BIN) --newer $$(test/interop/venv ../spark/newer) --recipe $$(test/interop/venv ../spark/recipe)
+	$$(test/interop/venv ../spark) test/spark/run.py --binary $(BIN) --newer $$(test/interop/venv ../spark/newer)
 
 #: spark-quick: the part of spark for CI, in three minutes
 spark-quick: build data

@@ -54,17 +54,6 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestSparkRecipe: docs/spark.md shows the recipe that test/spark tests.
-func TestSparkRecipe(t *testing.T) {
-	t.Parallel()
-	page, code := readDocs(t, "docs/spark.md"), readDocs(t, "test/spark/test_recipe.py")
-	_, recipe, _ := strings.Cut(code, "\n# recipe\n")
-	recipe, _, ok := strings.Cut(recipe, "\n# end\n")
-	if !ok || !strings.Contains(page, "```python\n"+recipe+"\n```") {
-		t.Error("docs/spark.md does not contain the recipe of test/spark/test_recipe.py")
-	}
-}
-
 // TestCLIPage compares the tables of flags in docs/cli.md, each between two comments, with the
 // table of flags; with -update it writes them.
 func TestCLIPage(t *testing.T) {

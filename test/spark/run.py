@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Build the wheel of idxport, install it beside, and run the tests of this folder with it, on real Spark.
 
-usage: $(test/interop/venv ../spark) test/spark/run.py --binary PATH [--newer PYTHON] [--recipe PYTHON] [--only MODULE…]
+usage: $(test/interop/venv ../spark) test/spark/run.py --binary PATH [--newer PYTHON] [--only MODULE…]
        $(test/interop/venv ../spark) test/spark/run.py --binary PATH --quick
 
 --quick runs one test of each promise, in one JVM, for CI. --newer is a Python with Spark 4.1 or later, for
-pushed-down filters; --recipe one with Spark 3.5, for the recipe of docs/spark.md. Needs Java 17 or newer, Go for the
+pushed-down filters. Needs Java 17 or newer, Go for the
 S3 server, Linux for the tests that kill processes, and MNIST in data/ (make data).
 """
 
@@ -39,7 +39,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--newer")
-    parser.add_argument("--recipe")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
@@ -53,7 +52,8 @@ def main() -> None:
         environment = {name: value for name, value in os.environ.items() if name != "IDXPORT"}
         environment |= {"PYTHONPATH": f"{place}/package:{HERE}", "TMPDIR": f"{place}/tmp", "PYTHONUNBUFFERED": "1"}
         runs = [(sys.executable, [module]) for module in MODULES]
-        runs += [(python, [module]) for python, module in ((options.newer, "test_pushdown"), (options.recipe, "test_recipe")) if python]
+        if options.newer:
+            runs.append((options.newer, ["test_pushdown"]))
         unknown = set(options.only) - {tests[0] for _, tests in runs}
         if unknown:
             parser.error(f"--only: no module {', '.join(sorted(unknown))}; there are {', '.join(tests[0] for _, tests in runs)}")
