@@ -48,11 +48,8 @@ func shells() []string { return []string{"bash", "zsh", "fish", "pwsh"} }
 
 // completionCommand is `idxport completion`.
 func (p *program) completionCommand() *cli.Command {
-	return plainCommand("completion", completionUsage, "print the completion script for bash, zsh, fish or pwsh", func(c *cli.Command) error {
-		if c.Args().Len() > 1 {
-			return usagef("%d shells, expected one", c.Args().Len())
-		}
-		extension := c.Args().First()
+	return p.plainCommand("completion", completionUsage, "print the completion script for bash, zsh, fish or pwsh", 1, func(arguments []string) error {
+		extension := strings.Join(arguments, "")
 		switch {
 		case extension == "":
 			return usagef("no shell, expected bash, zsh, fish or pwsh").WithHint("for example: idxport completion bash")

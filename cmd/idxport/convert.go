@@ -38,7 +38,7 @@ func (p *program) convertCommand() *cli.Command {
 		Usage:       "convert IDX files to other formats, and most formats back to IDX",
 		UsageText:   convertUsage,
 		Description: convertExamples,
-	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) (err error) {
+	}, func(ctx context.Context, s *settings, r *report) (err error) {
 		r.Report, err = convert.Run(ctx, s.Options)
 		r.wroteAll()
 		return err

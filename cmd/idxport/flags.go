@@ -2,13 +2,12 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/sink/formats"
@@ -220,79 +219,59 @@ func (f flagSpec) spellings() []string {
 	return names
 }
 
-// cliFlags returns the flags of a command in the library's form.
-func cliFlags(command string) (all []cli.Flag) {
-	for _, f := range flagsOf(command) {
-		names := strings.Fields(f.name)
-		switch f.to.(type) {
-		case *[]string:
-			all = append(all, &cli.StringSliceFlag{Name: names[0], Aliases: names[1:]})
-		case *bool, **bool:
-			all = append(all, &cli.BoolFlag{Name: names[0], Aliases: names[1:]})
-		case *int, *int64:
-			preset, _ := strconv.ParseInt(f.preset, 10, 64) // a number or "": it comes from the table
-			all = append(all, &cli.Int64Flag{Name: names[0], Value: preset, OnlyOnce: true})
-		default:
-			all = append(all, &cli.StringFlag{Name: names[0], Value: f.preset, OnlyOnce: true})
-		}
-	}
-	return all
-}
-
-// parse reads the flags and arguments of a command. After an error it still reads the other flags,
-// because some decide how errors are shown.
-func parse(c *cli.Command, s *settings) (err error) {
-	for _, f := range s.flagsOf(c.Name) {
-		if bad := f.read(c); err == nil {
-			err = bad
-		}
-	}
-	if err != nil {
-		return err
-	}
-	s.Inputs = c.Args().Slice()
-	if len(s.Inputs) == 0 && c.Name != "verify" {
-		example := map[string]string{"convert": " -o out"}[c.Name]
-		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.Name, example)
-	}
-	return nil
-}
-
-// read stores the value of the flag, if it is given or has a preset.
-func (f flagSpec) read(c *cli.Command) error {
+// set stores the value of the flag.
+func (f flagSpec) set(value string) (err error) {
 	name := f.long()
-	if !c.IsSet(name) && f.preset == "" {
-		return nil
-	}
-	if c.Value(name) == any("") {
+	switch {
+	case value == "":
 		return usagef("--%s is empty", name).WithHint("perhaps a shell variable is not set")
-	}
-	if f.choices != nil {
-		if err := convert.CheckChoice(name, c.String(name), f.choices); err != nil {
+	case f.choices != nil:
+		if err := convert.CheckChoice(name, value, f.choices); err != nil {
 			return err
 		}
 	}
 	if f.parse != nil {
-		return f.parse(c.String(name))
+		return f.parse(value)
 	}
 	switch to := f.to.(type) {
 	case *string:
-		*to = c.String(name)
+		*to = value
 	case *[]string:
-		*to = c.StringSlice(name)
+		*to = append(*to, value)
 	case *bool:
-		*to = c.Bool(name)
+		*to, err = f.truth(value)
 	case **bool:
-		set := c.Bool(name)
-		*to = &set
+		*to = new(bool)
+		**to, err = f.truth(value)
 	case *int:
-		*to = int(c.Int64(name))
-		return f.checkRange(c.Int64(name))
+		var n int64
+		n, err = f.number(value)
+		*to = int(n)
 	case *int64:
-		*to = c.Int64(name)
-		return f.checkRange(*to)
+		*to, err = f.number(value)
 	}
-	return nil
+	return err
+}
+
+// truth returns the value of a switch.
+func (f flagSpec) truth(value string) (bool, error) {
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, usagef("--%s %q, expected true or false", f.long(), value)
+	}
+	return on, nil
+}
+
+// number returns the value of a flag for numbers.
+func (f flagSpec) number(value string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, usagef("--%s %q, expected a smaller number", f.long(), value)
+	case err != nil:
+		return 0, usagef("--%s %q, expected a whole number", f.long(), value)
+	}
+	return n, f.checkRange(n)
 }
 
 // checkRange returns an error if n is outside the bounds.

@@ -37,13 +37,10 @@ var hintCases = map[string]hintCase{
 		hint: `^mkdir -p (.*)$`, words: func(name string) string { return asPath(name) + "|" }},
 	"one name for two splits": {
 		args: func(name string) []string { return []string{"convert", "fashion", "-o=" + name + ".csv"} },
-		hint: `^write -o (.*) for one file per split`, words: func(name string) string { return asPath(name) + "-{split}.csv|" }},
+		hint: `^write -o (.*) for one output per split`, words: func(name string) string { return asPath(name) + "-{split}.csv|" }},
 	"one name for two folders": {
 		args: func(name string) []string { return []string{"convert", "fashion", "-o=png=" + name} },
-		hint: `^write -o (.*) for one folder per split`, words: func(name string) string { return "png=" + name + "-{split}|" }},
-	"or a folder": {
-		args: func(name string) []string { return []string{"convert", "fashion", "-o=" + name + ".csv"} },
-		hint: `, or -o (.*) for a folder; or`, words: func(name string) string { return asPath(name) + "/|" }},
+		hint: `^write -o (.*) for one output per split`, words: func(name string) string { return "png=" + name + "-{split}|" }},
 	"two files of one column": {
 		files: map[string]string{"%s": "tiny", "b": "tiny"},
 		args:  func(name string) []string { return []string{"convert", "./" + name, "b", "-o", "x.csv"} },

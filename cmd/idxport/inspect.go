@@ -27,7 +27,7 @@ func (p *program) inspectCommand() *cli.Command {
 		Name:      "inspect",
 		Usage:     "show what files contain, and whether they are complete",
 		UsageText: inspectUsage,
-	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) (err error) {
+	}, func(ctx context.Context, s *settings, r *report) (err error) {
 		r.Report, err = convert.Inspect(ctx, s.Source, func(f *convert.File) error {
 			found := fileReport{File: f}
 			if f.Problem != nil {

@@ -19,12 +19,8 @@ import (
 
 // formatsCommand is `idxport formats`.
 func (p *program) formatsCommand() *cli.Command {
-	return plainCommand("formats", "idxport formats", "list output formats, layouts and CSV styles", func(c *cli.Command) error {
-		if err := noArguments(c); err != nil {
-			return err
-		}
-		return p.printFormats()
-	})
+	return p.plainCommand("formats", "idxport formats", "list output formats, layouts and CSV styles", 0,
+		func([]string) error { return p.printFormats() })
 }
 
 func (p *program) printFormats() error {
@@ -58,15 +54,13 @@ func (p *program) printFormats() error {
 
 // datasetsCommand is `idxport datasets`.
 func (p *program) datasetsCommand() *cli.Command {
-	return plainCommand("datasets", "idxport datasets [NAME]", "list the known data sets, or the class names of one", func(c *cli.Command) error {
-		switch c.Args().Len() {
-		case 0:
-			return p.printDatasets()
-		case 1:
-			return p.printDataset(c.Args().First())
-		}
-		return usagef("%d data sets, expected one name", c.Args().Len())
-	})
+	return p.plainCommand("datasets", "idxport datasets [NAME]", "list the known data sets, or the class names of one", 1,
+		func(arguments []string) error {
+			if len(arguments) == 0 {
+				return p.printDatasets()
+			}
+			return p.printDataset(arguments[0])
+		})
 }
 
 func (p *program) printDatasets() error {
@@ -134,10 +128,7 @@ func buildCommit() string {
 
 // versionCommand is `idxport version`.
 func (p *program) versionCommand() *cli.Command {
-	return plainCommand("version", "idxport version", "print the version and the commit of the build", func(c *cli.Command) error {
-		if err := noArguments(c); err != nil {
-			return err
-		}
+	return p.plainCommand("version", "idxport version", "print the version and the commit of the build", 0, func([]string) error {
 		_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), buildCommit())
 		return err
 	})

@@ -6,18 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/urfave/cli/v3"
-
-	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 func main() {
@@ -54,48 +49,19 @@ func (p *program) start(ctx context.Context, root *cli.Command, args []string) e
 	if len(args) == 2 && (args[1] == "--version" || args[1] == "-v") {
 		args = []string{args[0], "version"}
 	}
-	if err := checkValues(args); err != nil {
-		return err
+	switch c := root.Command(args[1]); {
+	case strings.HasPrefix(args[1], "-"):
+		return usagef("unknown flag %s", args[1]).WithHint("flags follow the command: see idxport --help")
+	case c == nil:
+		return unknownCommand(root, args[1])
 	}
-	return root.Run(ctx, args)
-}
-
-// checkValues returns an error if what follows a flag begins with a hyphen, as in -o --overwrite:
-// it is taken for another flag instead of the value. Numbers, such as "-100:" for --rows, are
-// values. It is also an error if no space follows -o, as in -oFILE.
-func checkValues(args []string) error {
-	placeholders := map[string]string{} // the placeholder of each flag's value, "" for a switch
-	for _, f := range flagsOf(commandOf(args)) {
-		for _, name := range f.spellings() {
-			placeholders[name] = f.placeholder
-		}
-	}
-	for i := 1; i+1 < len(args) && args[i] != "--"; i++ {
-		flag, value := args[i], args[i+1]
-		if placeholders[flag] != "" && len(value) > 1 && value[0] == '-' && !unicode.IsDigit(rune(value[1])) {
-			e := usagef("%s is followed by %q, expected a value", flag, value)
-			if slices.Contains([]string{"OUT", "FILE", "SHEET"}, placeholders[flag]) {
-				return e.WithHint("a path that begins with - is written %s %s", flag, shell.Path("./"+value))
-			}
-			return e.WithHint("a value that begins with - is written %s=%s", flag, shell.Quote(value))
-		}
-	}
-	for _, arg := range args[1:] {
-		if arg == "--" {
-			break
-		}
-		value, joined := strings.CutPrefix(arg, "-o")
-		name, _, _ := strings.Cut(arg, "=")
-		if joined && placeholders["-o"] != "" && name != "-o" && dataset.DidYouMean(name, slices.Collect(maps.Keys(placeholders))) == "" {
-			return usagef("unknown flag %s", arg).WithHint("write -o %s", shell.Path(value))
-		}
-	}
-	return nil
+	p.words = args[2:]
+	return root.Run(ctx, args[:2]) // the library does not see the flags, which parse reads
 }
 
 // root is the command `idxport` with its subcommands.
 func (p *program) root() *cli.Command {
-	root := &cli.Command{
+	return &cli.Command{
 		Name:      "idxport",
 		Usage:     "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, NumPy, PNG folders and WebDataset tars, and all of these except tar back to IDX",
 		UsageText: "idxport COMMAND [flags]",
@@ -110,22 +76,7 @@ func (p *program) root() *cli.Command {
 		ErrWriter: p.stderr,
 		// The library would exit by itself: leave that to main.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		OnUsageError: func(ctx context.Context, c *cli.Command, err error, sub bool) error {
-			if c.Args().Present() { // an unknown command, followed by flags
-				return unknownCommand(c, c.Args().First())
-			}
-			return onUsageError(ctx, c, err, sub)
-		},
-		Action: func(_ context.Context, c *cli.Command) error {
-			return unknownCommand(c, c.Args().First())
-		},
 	}
-	for _, c := range root.Commands {
-		// A path may have commas: --to and --columns are split by their own parsers. The library
-		// ignores the root's setting.
-		c.DisableSliceFlagSeparator = true
-	}
-	return root
 }
 
 // withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second one ends

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v3"
-
 	"github.com/idxport/idxport/convert"
 )
 
@@ -17,10 +15,8 @@ func TestPanicIsReported(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
 	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
-	command := &cli.Command{Name: "convert", Flags: cliFlags("convert"), Action: func(ctx context.Context, c *cli.Command) error {
-		return p.reporting(ctx, c, func(*report) error { panic("a defect") })
-	}, ExitErrHandler: func(context.Context, *cli.Command, error) {}}
-	err := command.Run(context.Background(), []string{"convert", "--json", "x.idx"})
+	p.words = []string{"--json", "x.idx"}
+	err := p.reporting(context.Background(), "convert", func(*report) error { panic("a defect") })
 	if err != error(reported{exitInternal}) {
 		t.Errorf("found %v, expected exit code %d", err, exitInternal)
 	}

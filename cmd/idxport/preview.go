@@ -42,7 +42,7 @@ func (p *program) previewCommand() *cli.Command {
 		Usage:       "show images on the terminal, or write a contact sheet",
 		UsageText:   previewUsage,
 		Description: previewExamples,
-	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) error {
+	}, func(ctx context.Context, s *settings, r *report) error {
 		sheet, err := parseSheets(s)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func parseSheets(s *settings) (*sheetArg, error) {
 // parseSheet parses the -o argument of preview.
 func parseSheet(arg string) (*sheetArg, error) {
 	local := convert.LocalPath(arg)
-	if local == "" {
+	if local == "" { // file://
 		return nil, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
 	f, path, named, err := convert.CutFormat(local)

@@ -229,7 +229,7 @@ func (k *picker) tiles(t *convert.Table) func(pickedImage) sheet.Tile {
 			if raw {
 				t.Pix[i] = s.record[from]
 			} else {
-				t.Pix[i] = shade(schema.Float(k.column.DType, s.record, from), low, high)
+				t.Pix[i] = shade(source.Float(k.column.DType, s.record, from), low, high)
 			}
 		}
 		return t
@@ -243,7 +243,7 @@ func (k *picker) span() (low, high float64, finite bool) {
 	for _, list := range k.picked {
 		for _, s := range list {
 			for i := range k.column.Elements() {
-				if v := schema.Float(k.column.DType, s.record, i); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				if v := source.Float(k.column.DType, s.record, i); !math.IsNaN(v) && !math.IsInf(v, 0) {
 					low, high = min(low, v), max(high, v)
 				}
 			}

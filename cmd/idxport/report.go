@@ -203,6 +203,7 @@ type fileReport struct {
 
 // A program holds the standard streams, which tests replace.
 type program struct {
+	words  []string // after the command: its flags and arguments
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/urfave/cli/v3"
 )
 
 // TestReportOfEveryExitCode makes the program end with each of its exit codes, and holds each
@@ -78,10 +76,8 @@ func exitRuns(t *testing.T) map[int]func() ([]byte, int) {
 func ownPanic() ([]byte, int) {
 	var stdout bytes.Buffer
 	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: io.Discard}
-	command := &cli.Command{Name: "convert", Flags: cliFlags("convert"), Action: func(ctx context.Context, c *cli.Command) error {
-		return p.reporting(ctx, c, func(*report) error { panic("a defect") })
-	}, ExitErrHandler: func(context.Context, *cli.Command, error) {}}
-	err := command.Run(context.Background(), []string{"convert", "--json", "x.idx"})
+	p.words = []string{"--json", "x.idx"}
+	err := p.reporting(context.Background(), "convert", func(*report) error { panic("a defect") })
 	return stdout.Bytes(), err.(reported).code
 }
 

@@ -29,7 +29,7 @@ func (p *program) verifyCommand() *cli.Command {
 		Name:      "verify",
 		Usage:     "compare an output with its inputs, value by value",
 		UsageText: verifyUsage,
-	}, func(ctx context.Context, _ *cli.Command, s *settings, r *report) (err error) {
+	}, func(ctx context.Context, s *settings, r *report) (err error) {
 		switch len(s.Inputs) {
 		case 0:
 			return usagef("no output and no input").WithHint("give both, such as idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// parse reads the flags among the words after a command into s, and the other words into s.Inputs.
+// A value follows its flag after a space or =, or directly after a short flag, as in -j2. After an
+// error it still reads the other flags, because some decide how errors are shown.
+func (s *settings) parse(command string, words []string) (first error) {
+	flags, given := s.flagsOf(command), map[string]bool{}
+	failed := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if word == "--" {
+			s.Inputs = append(s.Inputs, words[i+1:]...)
+			break
+		}
+		if len(word) < 2 || word[0] != '-' {
+			s.Inputs = append(s.Inputs, word)
+			continue
+		}
+		name, value, valued := strings.Cut(word, "=")
+		f := flagNamed(flags, name)
+		if f == nil && joinedValue(flags, name) {
+			f, value, valued = flagNamed(flags, word[:2]), word[2:], true
+		}
+		switch {
+		case f == nil:
+			failed(unknownFlag(command, name))
+			continue
+		case !valued && f.placeholder == "":
+			value = "true"
+		case !valued && i+1 == len(words):
+			failed(usagef("missing value after %s", word).WithHint("see idxport %s --help", command))
+			continue
+		case !valued:
+			i++
+			value = words[i]
+			failed(f.checkValue(word, value))
+		}
+		if _, repeated := f.to.(*[]string); given[f.long()] && !repeated && f.placeholder != "" {
+			failed(usagef("--%s is given twice", f.long()).WithHint("%s", onceHint[f.long()]))
+			continue
+		}
+		given[f.long()] = true
+		failed(f.set(value))
+	}
+	for _, f := range flags {
+		if f.preset != "" && !given[f.long()] {
+			failed(f.set(f.preset))
+		}
+	}
+	return first
+}
+
+// onceHint has the hints for flags that are given twice by mistake.
+var onceHint = map[string]string{
+	"to":      "give it once, with commas: --to csv,parquet",
+	"columns": "give it once, with commas: --columns label,image",
+}
+
+// flagNamed returns the flag with the name, which has one or two hyphens, or nil.
+func flagNamed(flags []flagSpec, name string) *flagSpec {
+	i := slices.IndexFunc(flags, func(f flagSpec) bool {
+		return slices.Contains(f.spellings(), name) || slices.Contains(f.spellings(), "-"+name)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &flags[i]
+}
+
+// joinedValue reports whether name is a short flag and its value, as in -oFILE, and not a typing
+// error such as -ouput.
+func joinedValue(flags []flagSpec, name string) bool {
+	if len(name) < 3 || name[1] == '-' {
+		return false
+	}
+	f := flagNamed(flags, name[:2])
+	return f != nil && f.placeholder != "" && dataset.DidYouMean("-"+name, longNames(flags)) == ""
+}
+
+// longNames returns the names of flags with two hyphens.
+func longNames(flags []flagSpec) (names []string) {
+	for _, f := range flags {
+		names = append(names, "--"+f.long())
+	}
+	return names
+}
+
+// checkValue returns an error if value, which follows the flag, begins with a hyphen: it is another
+// flag, perhaps after a forgotten value. Numbers, such as "-100:" for --rows, are values.
+func (f *flagSpec) checkValue(flag, value string) error {
+	if len(value) < 2 || value[0] != '-' || unicode.IsDigit(rune(value[1])) {
+		return nil
+	}
+	e := usagef("%s is followed by %q, expected a value", flag, value)
+	if slices.Contains([]string{"OUT", "FILE", "SHEET"}, f.placeholder) {
+		return e.WithHint("a path that begins with - is written %s %s", flag, shell.Path("./"+value))
+	}
+	return e.WithHint("a value that begins with - is written %s=%s", flag, shell.Quote(value))
+}
+
+// otherNames are the names that other programs give to our flags.
+var otherNames = map[string]string{
+	"format": "to", "force": "overwrite", "replace": "overwrite", "output-dir": "output", "outdir": "output",
+	"file-size": "rows-per-file", "log-format": "json", "compress": "compression", "silent": "quiet",
+	"limit": "take", "head": "take", "range": "rows", "filter": "where", "select": "columns", "usecols": "columns",
+	"val-split": "holdout", "validation-split": "holdout", "test-size": "holdout", "random-seed": "seed",
+	"repair": "salvage", "recover": "salvage", "threads": "workers", "jobs": "workers",
+}
+
+// withoutValue tells how to turn off what other programs turn off with --no-X.
+var withoutValue = map[string]string{
+	"transpose": "--transpose=false", "compression": "--compression none", "header": "--header no",
+	"progress": "--progress never", "dataset": "--dataset none",
+}
+
+// unknownFlag returns the error for a flag that the command does not have.
+func unknownFlag(command, flag string) error {
+	return usagef("unknown flag %s", flag).WithHint("%s", adviseFlag(command, strings.TrimLeft(flag, "-")))
+}
+
+// adviseFlag returns the hint for an unknown flag.
+func adviseFlag(command, name string) string {
+	flags := flagsOf(command)
+	var short []string
+	for _, f := range flags {
+		short = append(short, f.spellings()[1:]...)
+	}
+	has := func(name string) bool { return slices.Contains(longNames(flags), "--"+name) }
+	see := "see idxport " + command + " --help"
+	switch {
+	case len(flags) == 0:
+		return "idxport " + command + " has no flags but --help"
+	case name == "" || name == "help":
+		return see
+	case len(name) < 3:
+		return "the short flags are " + strings.Join(append(short, "-h"), ", ") + ", each a word of its own"
+	}
+	if hint := convert.Alternative(name); hint != "" && (name != "sample" || has("take")) {
+		return hint
+	}
+	for _, f := range new(settings).flags() {
+		if f.long() == name {
+			return "it is a flag of " + strings.Join(strings.Fields(f.commands), ", ")
+		}
+	}
+	if plain, ok := strings.CutPrefix(name, "no-"); ok && has(plain) {
+		if instead := withoutValue[plain]; instead != "" {
+			return "write " + instead
+		}
+		return "leave out --" + plain
+	}
+	advice := dataset.DidYouMean("--"+name, append(longNames(flags), "--help"))
+	words := slices.DeleteFunc(slices.Sorted(maps.Keys(otherNames)), func(word string) bool { return !has(otherNames[word]) })
+	if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
+		return "did you mean --" + otherNames[word] + "?"
+	}
+	return cmp.Or(advice, see)
+}
