@@ -12,6 +12,7 @@
 //	report.go      the results
 //	files.go       local files, objects and files on web servers
 //	inputs.go      from arguments to the splits of data sets
+//	columns.go     names of columns, and which of them is the label
 //	tables.go      from the files of a split to one table
 //	alternatives.go hints about what other tools do
 //	outputs.go     -o and the flags about formats, parsed

@@ -113,56 +113,43 @@ func (o *conversion) collision(arg outputArg, out *output, a, b *job) error {
 	return usagef("%s and %s would both be written to %s", a.title(), b.title(), out.name()).WithHint("%s", o.adviseCollision(arg, out, a, b))
 }
 
+// adviseCollision returns the hint: another path or, where none helps, one split at a time.
 func (o *conversion) adviseCollision(arg outputArg, out *output, a, b *job) string {
-	alone := "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
+	if image, label := o.asColumns(a, b), o.asColumns(b, a); image != "" && label != "" {
+		return fmt.Sprintf("if they are the columns of one table, name them: %s %s", image, label)
+	}
 	switch {
-	case a.split.divided:
-		alone = "leave out --holdout, and choose one split if there are several"
-	case a.split.Name != "":
-		alone = "choose one with --split " + shell.Quote(a.split.Name)
+	case !out.shared() && out.path != Stdio:
+	case a.split.Name != "" && !a.split.divided:
+		return "choose one with --split " + shell.Quote(a.split.Name)
+	default:
+		return "convert each alone: idxport convert " + shell.Path(a.split.Files[0].Path) + " -o OUT"
 	}
-	if image, label := o.asColumns(a, b); image != "" {
-		return fmt.Sprintf("if they are the columns of one table, name them: image=%s label=%s; otherwise %s", shell.Quote(image), shell.Quote(label), alone)
-	}
-	format := ""
-	if arg.named {
-		format = out.format.Name + "="
+	if out.format.OneColumn {
+		return fmt.Sprintf("write -o %s=DIR/ for separate files", out.format.Name)
 	}
 	stem, ext := formats.SplitName(strings.TrimRight(arg.path, "/"))
-	each := func(ending string) string { return shell.Path(format + stem + ending) }
-	switch {
-	case out.shared(), out.path == Stdio:
-		return alone
-	case out.format.OneColumn:
-		return fmt.Sprintf("write -o %s=DIR/ for separate files; or %s", out.format.Name, alone)
-	case out.format.Folder:
-		return fmt.Sprintf("write -o %s for one folder per split; or %s", each("-{split}"), alone)
-	}
-	split := each("-{split}" + ext)
 	if base := filepath.Base(stem); base == a.split.Name || base == b.split.Name {
-		split = shell.Path(format + strings.TrimSuffix(stem, base) + "{split}" + ext)
+		stem = strings.TrimSuffix(stem, base)
+	} else {
+		stem += "-"
 	}
-	return fmt.Sprintf("write -o %s for one file per split, or -o %s for a folder; or %s", split, each("/"), alone)
+	if arg.named {
+		stem = out.format.Name + "=" + stem
+	}
+	return fmt.Sprintf("write -o %s for one output per split", shell.Path(stem+"{split}"+ext))
 }
 
-// asColumns returns the files of a and b if they hold one column each, the images and the labels of
-// what may be one table.
-func (o *conversion) asColumns(a, b *job) (image, label string) {
-	for _, j := range []*job{a, b} {
-		f := j.split.Files
-		switch {
-		case len(f) != 1 || !o.tables[f[0].Path].Format.OneColumn:
-			return "", ""
-		case j.passes[0].table.Columns()[0].Scalar():
-			label = f[0].Path
-		default:
-			image = f[0].Path
-		}
+// asColumns returns the argument that names the file of a if it may be the images or the labels of
+// one table with the file of b; else "".
+func (o *conversion) asColumns(a, b *job) string {
+	files, table := a.split.Files, a.passes[0].table
+	scalar := table.Columns()[0].Scalar()
+	if len(files) != 1 || !o.tables[files[0].Path].Format.OneColumn || table.Rows() != b.passes[0].table.Rows() ||
+		scalar == b.passes[0].table.Columns()[0].Scalar() {
+		return ""
 	}
-	if image == "" || label == "" || a.passes[0].table.Rows() != b.passes[0].table.Rows() {
-		return "", ""
-	}
-	return image, label
+	return map[bool]string{true: "label=", false: "image="}[scalar] + shell.Quote(files[0].Path)
 }
 
 // expand returns the outputs of arg in format f for one split.

@@ -124,9 +124,9 @@ func (o *inputs) sourceOptions(ctx context.Context) source.Options {
 	return source.Options{MaxRecordSize: o.MaxRecordBytes, LittleEndian: o.littleEndian, Salvage: o.Salvage, Reshape: o.Reshape, Files: o.files(ctx)}
 }
 
-// find returns the splits of the inputs. If damaged is set, files that cannot be read or do not
-// match are included.
-func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
+// findSplits returns the splits of the inputs. If damaged is set, files that cannot be read or do
+// not match are included.
+func (o *inputs) findSplits(ctx context.Context, damaged bool) ([]dataset.Split, error) {
 	if err := o.checkFolders(ctx); err != nil {
 		return nil, err
 	}
@@ -146,12 +146,6 @@ func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error
 		splits, err = dataset.Find(o.args, prober{probe}, dataset.Options{
 			Dataset: o.Dataset, Split: o.Split, Uncounted: o.Salvage, Reshaped: o.Reshape != nil,
 			Damaged: damaged, Files: probe.Files, Table: formats.Named})
-	}
-	for _, s := range splits {
-		onlyLabels := !slices.ContainsFunc(s.Files, func(f dataset.File) bool { return !isLabels(f) })
-		for i, f := range s.Files {
-			s.Files[i].Reshaped = o.Reshape != nil && (onlyLabels || !isLabels(f))
-		}
 	}
 	return splits, err
 }
@@ -244,12 +238,9 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		return usagef("no input uses --header: it is for text, such as CSV")
 	}
 	if tables == nil {
-		if (o.dtype != 0 || o.Shape != nil) && !o.forOutput {
-			flag, advice := "dtype", "leave out --dtype"
-			if o.Shape != nil {
-				flag, advice = "shape", "--reshape gives them other dimensions"
-			}
-			return usagef("no input uses --%s: IDX files record their own types and shapes", flag).WithHint("%s", advice)
+		if o.Shape != nil && !o.forOutput {
+			return usagef("no input uses --shape: IDX files record their own shapes").
+				WithHint("--reshape gives them other dimensions")
 		}
 		return nil
 	}

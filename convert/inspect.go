@@ -193,7 +193,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	if isIDX {
 		file.setHeader(stored.Header())
 		file.Compression = stored.Compression()
-		if t, err = o.labelColumns(stored, s, f); err != nil {
+		if t, err = o.labelColumns(scalarLabels(stored, f), s, f); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 	o.tableNotes(t)
 	for i, c := range sc.Columns {
 		for _, label := range sums.Columns()[i].Labels() {
-			if c.Classes != nil && c.ClassName(label) == "" {
+			if c.Classes != nil && label != source.Unknown && c.ClassName(label) == "" {
 				return fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", label, display.Count(sums.Columns()[i].Counts[label], "row")).In(f.Path)
 			}
 		}

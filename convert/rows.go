@@ -122,7 +122,10 @@ func (o *conversion) difference(s dataset.Split) string {
 	case d != nil && d.LabelColumns != nil:
 		return d.Title + " stores several numbers for a label"
 	}
-	vectors := func(f dataset.File) bool { return isLabels(f) && (len(f.Header.Dims) != 1 || o.Reshape != nil) }
+	vectors := func(f dataset.File) bool {
+		h := f.Header
+		return isLabels(f) && (len(h.Dims) == 0 || h.RecordSize() != int64(h.DType.Size()) || o.Reshape != nil)
+	}
 	if _, ok := o.labelIndex(); ok && slices.ContainsFunc(s.Files, vectors) {
 		return "--label-column makes columns of the numbers of a label"
 	}
@@ -155,6 +158,26 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 	if !raw {
 		a.Label = o.LabelColumn
 	}
+	if t, err = o.transform(t, s, &a); err != nil {
+		return nil, err
+	}
+	if !raw {
+		t = o.wholeLabels(t)
+	}
+	var first, chosen int64
+	if t, first, chosen, err = o.takeRows(t, c.rows, &a); err != nil {
+		return nil, err
+	}
+	t = source.CheckLabels(t)
+	p := &pass{table: t, raw: raw, applied: a, first: first, chosen: chosen, schema: schema.Of(t, metadata(t, s, a)...)}
+	if o.ClassColumn && !raw {
+		err = addClassColumn(p.schema)
+	}
+	return p, err
+}
+
+// transform applies --columns, --transpose and --invert to t, a table of s, and records them in a.
+func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
 	if o.Columns != nil {
 		if t, err = source.Project(t, o.Columns); err != nil {
 			return nil, err
@@ -179,15 +202,7 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			return nil, usagef("--invert: no column has images")
 		}
 	}
-	var first, chosen int64
-	if t, first, chosen, err = o.takeRows(t, c.rows, &a); err != nil {
-		return nil, err
-	}
-	p := &pass{table: t, raw: raw, applied: a, first: first, chosen: chosen, schema: schema.Of(t, metadata(t, s, a)...)}
-	if o.ClassColumn && !raw {
-		err = addClassColumn(p.schema)
-	}
-	return p, err
+	return t, nil
 }
 
 // takeRows returns the rows of t that the view asks for, the index of the first one, and how many
@@ -263,10 +278,7 @@ func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 func addClassColumn(s *schema.Schema) error {
 	label := s.Label()
 	if label < 0 {
-		if err := vectorLabels("--class-column", s.Columns); err != nil {
-			return err
-		}
-		return usagef("--class-column: no column holds labels").WithHint("%s", adviseLabels(s.Columns))
+		return noLabels("--class-column", s.Columns)
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).WithHint("give the names with --classes FILE or --dataset NAME")
@@ -391,16 +403,8 @@ func (o *conversion) noteLabels(j *job) {
 	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
 		return
 	}
-	for _, c := range columns {
-		switch {
-		case c.Name == dataset.Label.String() && c.Scalar():
-			o.report.Note("%s: column label is %s and not an integer, so the images get no label", j.base(), c.DType)
-		case c.Name != dataset.Label.String() || len(c.Shape) != 1 || !c.Integer():
-		case c.Elements() == 1:
-			o.report.Note("%s: each label of %s is a vector of one number; --label-column 0 makes that number the label", j.base(), c.Origin)
-		default:
-			o.report.Note("%s: each label of %s has %d numbers, and it is not known which one is the class; --label-column 0 chooses the first", j.base(), c.Origin, c.Elements())
-		}
+	if i := columnIndex(columns, dataset.Label.String()); i >= 0 {
+		o.report.Note("%s: the labels of %s are %s %s, expected single integers", j.base(), columns[i].Origin, columns[i].DType, display.Shape(columns[i].Shape))
 	}
 	if names := labelNames(columns); len(names) > 1 { // one would be the label, see Schema.Label
 		o.report.Note("%s: it is not known which of the %s is the label; --label-column %s chooses the first", j.base(), columnList(names), shell.Quote(names[0]))

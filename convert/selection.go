@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
@@ -82,7 +82,7 @@ func (o *conversion) chooseRows(ctx context.Context, splits []dataset.Split) (ch
 		chosen[i].Files = o.needed(c.Split)
 	}
 	reshaped := func(c chosenSplit) bool {
-		return slices.ContainsFunc(c.Files, func(f dataset.File) bool { return f.Reshaped })
+		return slices.ContainsFunc(c.Files, func(f dataset.File) bool { return f.Reshape != nil })
 	}
 	if o.Reshape != nil && !slices.ContainsFunc(chosen, reshaped) {
 		return nil, usagef("no column of --columns uses --reshape: it gives images other dimensions, not their labels")
@@ -231,6 +231,7 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 		return found, err
 	}
 	defer whole.Close() // read-only: an error does not matter
+	whole = o.wholeLabels(whole)
 	first, last := int64(0), whole.Rows()
 	if o.rows.given {
 		if first, last, err = o.rows.resolve(whole.Rows()); err != nil {
@@ -264,11 +265,9 @@ func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (
 	}
 	labelIndex := columnIndex(columns, labelName)
 	err = source.Each(ctx, t, func(b *source.Raw) error {
-		for i := range b.Rows {
+		// t may have more rows than whole, which --salvage cuts to its shortest column.
+		for i := range min(b.Rows, int(whole.Rows()-b.First)) {
 			row := b.First + int64(i)
-			if row == whole.Rows() { // t may have more rows than whole, which --salvage cuts to its shortest column
-				break
-			}
 			failed := slices.ContainsFunc(tests, func(test rowTest) bool { return !test.passes(b, i) })
 			found.rows.Append(first <= row && row < last && !failed)
 			if stratify {
@@ -292,10 +291,7 @@ func (o *conversion) rowTests(t source.Table, stratify bool) (labelName string, 
 	if i := schema.Of(t).Label(); stratify && i >= 0 {
 		labelName = t.Columns()[i].Name
 	} else if stratify {
-		if err := vectorLabels("--stratify", t.Columns()); err != nil {
-			return "", nil, err
-		}
-		return "", nil, usagef("--stratify: no column holds labels").WithHint("%s", adviseLabels(t.Columns()))
+		return "", nil, noLabels("--stratify", t.Columns())
 	}
 	for _, c := range o.conditions {
 		test, err := c.rowTest(t)
@@ -307,25 +303,20 @@ func (o *conversion) rowTests(t source.Table, stratify bool) (labelName string, 
 	return labelName, tests, nil
 }
 
-// adviseLabels returns the hint for a table without labels: it names columns that may hold them.
-func adviseLabels(columns []source.Column) string {
-	if i := columnIndex(columns, dataset.Label.String()); i >= 0 && columns[i].Scalar() {
-		return fmt.Sprintf("column %s is %s, expected integers", columns[i].Name, columns[i].DType)
+// wholeLabels returns t with integers in place of labels that are stored as floats, if an output or
+// a flag needs labels. (The layout huggingface can store other floats, unless they have names.)
+func (o *conversion) wholeLabels(t source.Table) source.Table {
+	i := columnIndex(t.Columns(), dataset.Label.String())
+	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() {
+		return t
 	}
-	if names := labelNames(columns); names != nil {
-		return "choose one with --label-column: " + strings.Join(names, ", ")
+	needed := o.Stratify || o.selectsClasses() || o.makes(func(f formats.Format) bool {
+		return f.Images || o.ClassColumn && f.ClassColumn || o.isHub(f) && t.Columns()[i].Classes != nil
+	})
+	if !needed {
+		return t
 	}
-	return "give the labels too: for IDX and .npy, their file, as label=FILE; in other formats, a column of integers; with --columns, its name"
-}
-
-// labelNames returns the names of the columns that can be labels: those of scalar integers.
-func labelNames(columns []source.Column) []string {
-	return namesOf(slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return !c.Scalar() || !c.Integer() }))
-}
-
-// columnIndex returns the index of the column with that name, −1 if there is none.
-func columnIndex(columns []source.Column, name string) int {
-	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
+	return source.Cast(t, i, idx.Int32, hintLabel)
 }
 
 // openScalars opens the files that must be read to find the rows of s: those of its scalar columns
@@ -339,7 +330,9 @@ func (o *conversion) openScalars(ctx context.Context, s dataset.Split, whole sou
 	if values {
 		scalars := s
 		scalars.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool { return !isLabels(f) && len(f.Header.Dims) != 1 })
-		t, err = o.open(ctx, scalars, o.classNames, false)
+		if t, err = o.open(ctx, scalars, o.classNames, false); err == nil {
+			t = o.wholeLabels(t)
+		}
 		return t, false, err
 	}
 	smallest := slices.MinFunc(s.Files, func(a, b dataset.File) int {
@@ -401,7 +394,7 @@ type rowTest struct {
 }
 
 func (t rowTest) passes(b *source.Raw, row int) bool {
-	v := schema.Float(t.dtype, b.Columns[t.column], row)
+	v := source.Float(t.dtype, b.Columns[t.column], row)
 	return t.negated != slices.ContainsFunc(t.ranges, func(r [2]float64) bool { return r[0] <= v && v <= r[1] })
 }
 

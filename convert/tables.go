@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/display"
@@ -19,6 +17,55 @@ import (
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
 )
+
+// find returns the splits of the inputs, as findSplits does, and how their files are reshaped.
+func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
+	splits, err := o.findSplits(ctx, damaged)
+	for i := 0; i < len(splits) && err == nil && o.Reshape != nil; i++ {
+		err = o.chooseReshaped(ctx, splits[i])
+	}
+	return splits, err
+}
+
+// chooseReshaped sets the dimensions of the files of s that --reshape applies to: those whose
+// records have as many elements as the new ones; if there are none, all. Labels are left out if
+// there are other columns.
+func (o *inputs) chooseReshaped(ctx context.Context, s dataset.Split) error {
+	others := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return !isLabels(f) })
+	var fit, all []*dataset.File
+	for i := range s.Files {
+		f := &s.Files[i]
+		h := f.Header
+		if o.tables[f.Path].Format.OneColumn && len(s.Files) > 1 {
+			t, err := o.openTable(ctx, *f, nil)
+			if err != nil {
+				return err
+			}
+			h = idx.Header{DType: t.Columns()[0].DType, Dims: []int64{t.Rows()}}
+			for _, d := range t.Columns()[0].Shape {
+				h.Dims = append(h.Dims, int64(d))
+			}
+			_ = t.Close() // read-only: an error does not matter
+		}
+		if isLabels(*f) && others {
+			continue
+		}
+		all = append(all, f)
+		if len(h.Dims) < 2 {
+			continue
+		}
+		if reshaped, err := h.Reshape(o.Reshape); err == nil && reshaped.Dims[0] == h.Dims[0] {
+			fit = append(fit, f)
+		}
+	}
+	if fit == nil {
+		fit = all
+	}
+	for _, f := range fit {
+		f.Reshape = o.Reshape
+	}
+	return nil
+}
 
 // open opens the files of a split as one table. If raw is set, its columns are those of the files.
 // Otherwise the data set's definition and --label-column apply: a label of several numbers becomes
@@ -38,21 +85,24 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 			return nil, err
 		}
 		tables = append(tables, t)
+		if t = scalarLabels(t, f); o.tables == nil {
+			t = o.narrowed(t)
+		}
 		if table, ok := o.tables[f.Path]; !raw && (!ok || table.Format.OneColumn) {
 			if t, err = o.labelColumns(t, s, f); err != nil {
 				return nil, err
 			}
-			tables[len(tables)-1] = t
 		}
+		tables[len(tables)-1] = t
 	}
 	t, err := source.Join(o.Salvage, tables...)
+	if err == nil && o.tables == nil && !o.forOutput {
+		err = o.checkTyped(s.Files[0].Path, t.Columns())
+	}
 	if err == nil && o.LabelColumn != "" && !raw {
 		t, err = o.chooseLabel(t, classes)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return source.CheckLabels(t), nil
+	return t, err
 }
 
 // openColumn opens the file f of the split s: a column, or a table in another format.
@@ -63,17 +113,9 @@ func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File
 	return o.openIDX(ctx, s, f, classes)
 }
 
-// reshapeOf returns the value of --reshape for the file f.
-func (o *inputs) reshapeOf(f dataset.File) []int {
-	if !f.Reshaped {
-		return nil
-	}
-	return o.Reshape
-}
-
 func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
 	options := o.sourceOptions(ctx)
-	options.Name, options.Reshape = f.Name, o.reshapeOf(f)
+	options.Name, options.Reshape = f.Name, f.Reshape
 	if isLabels(f) {
 		if o.LabelColumn == "" {
 			options.Classes = classes // else they are those of the chosen column
@@ -111,7 +153,7 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	if err != nil {
 		return nil, err
 	}
-	t, err := o.shaped(opened, o.reshapeOf(f), f.Path)
+	t, err := o.shaped(opened, f.Reshape, f.Path)
 	if err != nil {
 		_ = opened.Close() // read-only: an error does not matter
 		return nil, err
@@ -120,7 +162,7 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	if table.Format.OneColumn && len(columns) == 1 {
 		columns[0].Name = f.Name
 	}
-	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Scalar() && c.Integer() && c.Name == dataset.Label.String() })
+	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Elements() == 1 && c.Name == dataset.Label.String() })
 	switch {
 	case label >= 0 && classes != nil:
 		columns[label].Classes = classes
@@ -154,9 +196,20 @@ func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open
 	return source.WithRows(again, n), nil
 }
 
+// narrowed returns t with the type of --dtype in place of wider integers.
+func (o *inputs) narrowed(t source.Table) source.Table {
+	for i, c := range t.Columns() {
+		if c.Integer() && o.dtype.Valid() && !o.dtype.Float() && c.DType.Size() > o.dtype.Size() {
+			t = source.Cast(t, i, o.dtype, source.HintDType)
+		}
+	}
+	return t
+}
+
 // shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
 // recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
 func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
+	t = o.narrowed(t)
 	columns := slices.Clone(t.Columns())
 	var notes []string
 	for i, c := range columns {
@@ -194,7 +247,7 @@ func (o *inputs) checkTyped(path string, columns []source.Column) error {
 	switch {
 	case !typed:
 		return usagef("--dtype %s: no column of %s can be read as this type", o.dtype, path).
-			WithHint("leave out --dtype: it does not convert numbers, but gives bytes a type, and chooses an integer type for int64, uint16 and the like")
+			WithHint("leave out --dtype: it gives bytes a type, and narrows integers, such as int16 to uint8")
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
 			WithHint("give a shape with as many elements as one of these lists, or other dimensions with --reshape -1x28x28")
@@ -210,155 +263,34 @@ func datasetClasses(name string) []string {
 	return nil
 }
 
-func namesOf(columns []source.Column) (names []string) {
-	for _, c := range columns {
-		names = append(names, c.Name)
+// maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or
+// −1 if there are none or they can be read only once.
+func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
+	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
+		return !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 // reading a stream would empty it
+	})
+	if len(s.Files) == 0 {
+		return -1, nil
 	}
-	return names
-}
-
-// columnList names columns in a message.
-func columnList(names []string) string {
-	if len(names) == 1 {
-		return "column " + names[0]
-	}
-	return "columns " + strings.Join(names, ", ")
-}
-
-// vectorLabels returns an error if the labels have several numbers each, which flag cannot use.
-func vectorLabels(flag string, columns []source.Column) error {
-	for _, c := range columns {
-		if c.Name == dataset.Label.String() && !c.Scalar() {
-			return usagef("%s: the labels have %s each, expected one", flag, display.Count(c.Elements(), "number")).WithHint("--label-column 0 chooses the first")
-		}
-	}
-	return nil
-}
-
-// maxLabelNumbers is the maximum length of a label vector that --label-column turns into columns.
-const maxLabelNumbers = 4096
-
-// labelIndex returns the value of --label-column if it is an index into labels of several numbers.
-func (o *inputs) labelIndex() (int, bool) {
-	k, err := strconv.ParseUint(o.LabelColumn, 10, 31)
-	return int(k), err == nil
-}
-
-// labelColumns returns t, read from the file f, with a column for each number of a label if the
-// data set of s names them, or if --label-column selects one.
-func (o *inputs) labelColumns(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
-	c := t.Columns()[0]
-	if !isLabels(f) || c.Scalar() {
-		return t, nil
-	}
-	if d := s.Dataset; d != nil && d.LabelColumns != nil && slices.Equal(c.Shape, []int{len(d.LabelColumns)}) {
-		return source.Unstack(t, d.LabelColumns, 0)
-	}
-	k, ok := o.labelIndex()
-	n := c.Elements()
-	switch {
-	case !ok:
-		return t, nil
-	case len(c.Shape) > 1:
-		return nil, usagef("--label-column %d: the labels of %s have the shape %s, expected vectors", k, c.Origin, display.Shape(c.Shape))
-	case !c.Integer():
-		return nil, usagef("--label-column %d: the labels of %s are %s, expected integers", k, c.Origin, c.DType)
-	case n > maxLabelNumbers:
-		return nil, usagef("--label-column %d: the labels of %s have %d numbers each, expected at most %d", k, c.Origin, n, maxLabelNumbers)
-	case k >= n:
-		return nil, usagef("--label-column %d: the labels of %s have %s each, expected an index below %d", k, c.Origin, display.Count(n, "number"), n)
-	}
-	names := make([]string, n)
-	for i := range names {
-		names[i] = fmt.Sprintf("%s_%d", c.Name, i)
-	}
-	names[k] = c.Name
-	columns, err := source.Unstack(t, names, k)
+	t, err := o.open(ctx, s, nil, false)
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
-	return source.ChooseLabel(columns, k, nil), nil
-}
-
-// labelIn returns the index of the label column: the one that --label-column names, or, if it is an
-// index, the one that labelColumns made. It returns −1 if there is none.
-func (o *inputs) labelIn(columns []source.Column) int {
-	if i := slices.IndexFunc(columns, func(c source.Column) bool { return c.Label }); i >= 0 {
-		return i
+	defer t.Close() // read-only: an error does not matter
+	i := schema.Of(t).Label()
+	if largest = -1; i < 0 {
+		return largest, nil
 	}
-	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == o.LabelColumn })
-}
-
-// chooseLabel returns t with the column that --label-column names as its label; classes are the
-// names of --classes, or nil.
-func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, error) {
-	columns := t.Columns()
-	i := o.labelIn(columns)
-	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, found only %s", o.LabelColumn, strings.Join(namesOf(columns), ", "))
-	}
-	switch c := columns[i]; {
-	case !c.Scalar() && len(c.Shape) == 1 && c.Name == dataset.Label.String():
-		return nil, usagef("--label-column %s: its records are vectors of %s, expected single integers", c.Name, display.Count(c.Elements(), "number")).
-			WithHint("choose a number of the vector as the label: --label-column 0")
-	case !c.Scalar():
-		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers", c.Name, display.Shape(c.Shape))
-	case !c.Integer():
-		return nil, usagef("--label-column %s: its values are %s, expected integers", c.Name, c.DType)
-	}
-	return source.ChooseLabel(t, i, classes), nil
-}
-
-// maxLabel returns the largest label of a split, found by reading the IDX file of the label column.
-// It is −1 if there is no such IDX file, or if it can be read only once.
-func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (int64, error) {
-	for _, f := range s.Files {
-		if !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 { // reading a pipe would empty it
-			continue
-		}
-		if largest, ok, err := o.maxLabelIn(ctx, s, f); ok || err != nil {
-			return largest, err
-		}
-	}
-	return -1, nil
-}
-
-// maxLabelIn is maxLabel for the file f; ok is false if the label column is not in it.
-func (o *inputs) maxLabelIn(ctx context.Context, s dataset.Split, f dataset.File) (largest int64, ok bool, err error) {
-	file, err := o.openIDX(ctx, s, f, nil)
-	if err != nil {
-		return -1, false, err
-	}
-	defer file.Close() // read-only: an error does not matter
-	t, err := o.labelColumns(file, s, f)
-	if err != nil {
-		return -1, false, err
-	}
-	i := 0
-	if o.LabelColumn != "" {
-		i = o.labelIn(t.Columns())
-	}
-	if i < 0 {
-		return -1, false, nil
-	}
-	c := t.Columns()[i]
-	if largest = -1; !c.Scalar() || !c.Integer() {
-		return largest, true, nil
-	}
-	for b := (&source.Raw{Cap: 1 << 16}); ; {
-		if err = t.Read(ctx, b); err == nil {
-			err = t.Decode(b)
-		}
-		switch {
-		case err == io.EOF:
-			return largest, true, nil
-		case err != nil:
-			return -1, true, fmt.Errorf("reading the labels: %w", err)
-		}
+	err = source.Each(ctx, t, func(b *source.Raw) error {
 		for row := range b.Rows {
-			largest = max(largest, source.Int(c.DType, b.Columns[i], row))
+			largest = max(largest, source.Int(t.Columns()[i].DType, b.Columns[i], row))
 		}
+		return nil
+	})
+	if err != nil {
+		return -1, fmt.Errorf("reading the labels: %w", err)
 	}
+	return largest, nil
 }
 
 // drain reads a table to its end, passes its rows to sinks, and returns their number. title is the

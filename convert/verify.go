@@ -148,7 +148,7 @@ type verification struct {
 
 // Verify compares output, value by value, with the inputs as view shows them. The error is of the
 // kind fault.Differs if something differs. If the output's metadata records that it was made with
-// other flags, the hint has the command with these.
+// other flags, the hint has these.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	r := NewReport(in.Events)
 	if f, _, _ := sinkformats.ByName(output); f.WriteOnly {
@@ -368,39 +368,10 @@ func (o *verification) adviseMade(err error, found source.Table, expected *pass,
 	if slices.Equal(flags, given) {
 		return err
 	}
-	with := "without flags that select or change values"
-	if flags != nil {
-		with = "with " + strings.Join(flags, " ")
+	if flags == nil {
+		return e.WithHint("it was made without flags that select or change values: leave them out")
 	}
-	return e.WithHint("it was made %s: %s", with, o.command(flags))
-}
-
-// command returns the command line that verifies the output with the flags, beside those that only
-// tell how files are read.
-func (o *verification) command(flags []string) string {
-	words := []string{"idxport verify", shell.Path(o.output.args[0].Path)}
-	for _, in := range o.args {
-		if in.Name != "" {
-			words = append(words, shell.Quote(in.Name+"="+in.Path))
-		} else {
-			words = append(words, shell.Path(in.Path))
-		}
-	}
-	for _, name := range o.Split {
-		words = append(words, "--split "+shell.Quote(name))
-	}
-	named := slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--dataset ") })
-	for _, f := range []struct{ name, value string }{
-		{"dataset", o.Dataset}, {"classes", o.Classes}, {"dtype", o.DType}, {"shape", dims(o.Shape)},
-	} {
-		if f.value != "" && !(named && f.name == "dataset") {
-			words = append(words, "--"+f.name+" "+shell.Quote(f.value))
-		}
-	}
-	if header := cmp.Or(o.Header, o.output.Header); header != nil {
-		words = append(words, "--header "+map[bool]string{true: "yes", false: "no"}[*header])
-	}
-	return strings.Join(append(words, flags...), " ")
+	return e.WithHint("it was made with %s: give verify the same", strings.Join(flags, " "))
 }
 
 // dims returns a shape as --shape and --reshape take it, such as -1x28x28.

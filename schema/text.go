@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -20,18 +19,6 @@ func AppendElementName(dst []byte, c source.Column, i int, alone bool) []byte {
 	return strconv.AppendInt(append(dst, prefix...), int64(i), 10)
 }
 
-// Float returns element i of data, little-endian elements of type d, as a float64, which is exact
-// for every type.
-func Float(d idx.DType, data []byte, i int) float64 {
-	switch d {
-	case idx.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-	case idx.Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
-	return float64(source.Int(d, data, i))
-}
-
 // MaxNumber is the maximum number of bytes that AppendNumber appends: -2.2250738585072014e-308.
 const MaxNumber = 24
 
@@ -39,7 +26,7 @@ const MaxNumber = 24
 // infinity is as in [AppendFloat].
 func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) []byte {
 	if d.Float() {
-		return AppendFloat(dst, Float(d, data, i), 8*d.Size(), infinity)
+		return AppendFloat(dst, source.Float(d, data, i), 8*d.Size(), infinity)
 	}
 	return strconv.AppendInt(dst, source.Int(d, data, i), 10)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
@@ -126,15 +127,10 @@ func Project(t Table, names []string) (Table, error) {
 }
 
 // Transpose returns t with the first two axes of one column's records swapped: the rows of an image
-// become its columns.
+// become its columns. The records must have two or more dimensions.
 func Transpose(t Table, column int) (Table, error) {
 	columns := slices.Clone(t.Columns())
 	c := &columns[column]
-	if len(c.Shape) < 2 {
-		return nil, fault.New(fault.Usage,
-			"--transpose needs records of two or more dimensions, but those of column %s have %d",
-			c.Name, len(c.Shape))
-	}
 	n1, n2 := c.Shape[0], c.Shape[1]
 	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
 	record := c.RecordSize()
@@ -186,6 +182,28 @@ func Invert(t Table, column int) (Table, error) {
 		}
 		return nil
 	}), nil
+}
+
+// Cast returns t with the elements of one column as integers of the type d. Decode fails for an
+// element that is not a whole number or that d does not hold; hint is the hint of that error.
+func Cast(t Table, column int, d idx.DType, hint string) Table {
+	columns := slices.Clone(t.Columns())
+	from := columns[column]
+	columns[column].DType = d
+	return newDerived(t, columns, func(b, inner *Raw) error {
+		own := b.Columns[column]
+		copy(b.Columns, inner.Columns)
+		n := b.Rows * from.Elements()
+		own = Grow(own, n*d.Size())
+		if bad := cast(own, d, b.Columns[column], from.DType, n); bad >= 0 {
+			found := strconv.FormatFloat(Float(from.DType, b.Columns[column], bad), 'f', -1, 64)
+			least, most := d.Limits()
+			return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d", found, least, most).
+				In(from.Origin).InColumn(from.Name).InRow(b.First+int64(bad/from.Elements())).WithHint("%s", hint)
+		}
+		b.Columns[column] = own
+		return nil
+	})
 }
 
 // Unstack returns a scalar column for each element of t's only column, whose records must have as

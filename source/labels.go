@@ -62,8 +62,13 @@ func Unnamed(c Column, row, label int64) error {
 		WithHint("if --classes is given, add the name to its file; otherwise give class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
 }
 
-// CheckLabels returns a table like t, whose Decode fails for a label that has no class name.
-// Columns without classes, with floats or with several elements per record are not checked.
+// Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets
+// store it. It needs no class name.
+const Unknown = -1
+
+// CheckLabels returns a table like t, whose Decode fails for a label other than Unknown that has no
+// class name. Columns without classes, with floats or with several elements per record are not
+// checked.
 func CheckLabels(t Table) Table {
 	checked := func(c Column) bool { return c.Classes != nil && c.Scalar() && c.Integer() }
 	columns := t.Columns()
@@ -77,7 +82,7 @@ func CheckLabels(t Table) Table {
 				continue
 			}
 			for row := range b.Rows {
-				if label := Int(c.DType, b.Columns[i], row); c.ClassName(label) == "" {
+				if label := Int(c.DType, b.Columns[i], row); label != Unknown && c.ClassName(label) == "" {
 					return Unnamed(c, b.First+int64(row), label)
 				}
 			}

@@ -119,6 +119,28 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int
 	return -1, 0
 }
 
+// cast converts n elements of the type from in src to elements of the integer type d in dst. It
+// returns the index of the first that is not a whole number or that d does not hold, or −1.
+func cast(dst []byte, d idx.DType, src []byte, from idx.DType, n int) (bad int) {
+	if !from.Float() {
+		kind := NumberUint8
+		for !kind.Is(from) {
+			kind++
+		}
+		bad, _ = kind.Convert(dst, d, src, 0, n)
+		return bad
+	}
+	least, most := d.Limits()
+	for i := range n {
+		v := Float(from, src, i)
+		if !(v == math.Trunc(v) && float64(least) <= v && v <= float64(most)) { // NaN is in no range
+			return i
+		}
+		PutInt(dst[i*d.Size():], d, int64(v))
+	}
+	return -1
+}
+
 // tile is how many integers are converted at a time: separate loops for loading, checking and
 // storing are two to four times faster than one loop that branches on the types for each integer.
 const tile = 512
@@ -232,4 +254,15 @@ func Int(d idx.DType, data []byte, i int) int64 {
 	default:
 		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
 	}
+}
+
+// Float returns element i of data, which has little-endian elements of any type of IDX.
+func Float(d idx.DType, data []byte, i int) float64 {
+	switch d {
+	case idx.Float32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+	case idx.Float64:
+		return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	return float64(Int(d, data, i))
 }

@@ -110,7 +110,7 @@ func TestCheckLabels(t *testing.T) {
 		"255":                 {idx.Uint8, []int{1}, []uint8{255}, classes, 0, 255},
 		"0 without a name":    {idx.Int32, []int{3}, []int32{1, 2, 0}, classes, 2, 0},
 		"a hole":              {idx.Int16, []int{3}, []int16{1, 3, 0}, classes, 1, 3},
-		"negative byte":       {idx.Int8, []int{2}, []int8{1, -1}, classes, 1, -1},
+		"negative byte":       {idx.Int8, []int{2}, []int8{1, -2}, classes, 1, -2},
 		"negative short":      {idx.Int16, []int{2}, []int16{1, -2}, classes, 1, -2},
 		"most negative int":   {idx.Int32, []int{2}, []int32{1, math.MinInt32}, classes, 1, math.MinInt32},
 		"large int":           {idx.Int32, []int{2}, []int32{1, 1 << 24}, classes, 1, 1 << 24},

@@ -165,7 +165,7 @@ func element(d idx.DType, data []byte, i int) value {
 	return value{d, data[i*d.Size() : (i+1)*d.Size()]}
 }
 
-func (v value) float() float64 { return schema.Float(v.dtype, v.data, 0) }
+func (v value) float() float64 { return source.Float(v.dtype, v.data, 0) }
 
 // isNaN reports whether v is a NaN.
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }

@@ -55,6 +55,12 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if s.Classes != nil && style.header == nil {
 		return nil, unsupported("leave out --class-column, or use --csv-style kaggle", "files of the style %s have no column of class names", style.Name)
 	}
+	for _, c := range s.Columns {
+		if style.header == nil && len(s.Columns) > 1 && c.Name == "label" && !c.Scalar() {
+			return nil, unsupported("choose one with --label-column 0, or make one-hot labels numbers with NumPy's labels.argmax(1)",
+				"the labels have %d numbers each, expected one for the style %s", c.Elements(), style.Name)
+		}
+	}
 	l := &layout{comma: comma, header: style.header, classes: s.Classes}
 	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {

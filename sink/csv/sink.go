@@ -3,7 +3,6 @@ package csv
 import (
 	"context"
 	"io"
-	"strings"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
@@ -140,18 +139,6 @@ func (s *Sink) begin() error {
 		return s.write([]byte{s.layout.comma})
 	}
 	return nil
-}
-
-// Notes names the columns of a file without a header if there are others than a label and a tensor.
-func (s *Sink) Notes() []string {
-	if s.layout.header != nil || len(s.layout.fields) < 3 {
-		return nil
-	}
-	var names []string
-	for _, f := range s.layout.fields {
-		names = append(names, f.column.Name)
-	}
-	return []string{"csv: without a header, the columns of a line are " + strings.Join(names, ", ") + "; --columns selects some"}
 }
 
 // Close writes the header if there were no rows, the end of the line if all rows are one line, and

@@ -76,7 +76,11 @@ func New(r Rules, c source.Column) (Image, error) {
 		if slices.Contains(r.DTypes, idx.Int16) {
 			expected += ", or int16 without negative values"
 		}
-		return r.refuse(r.Advice, "column %q is %s, expected %s", c.Name, c.DType, expected)
+		advice := r.Advice
+		if c.DType == idx.Int32 && advice == HintOther {
+			advice = "if its values fit, narrow them with --dtype uint8"
+		}
+		return r.refuse(advice, "column %q is %s, expected %s", c.Name, c.DType, expected)
 	}
 	if m.Depth == 16 && m.Channels > 1 {
 		return r.refuse(r.Advice, "column %q is %s with %d channels, expected uint8", c.Name, c.DType, m.Channels)
@@ -167,6 +171,17 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		}
 	}
 	return found, nil
+}
+
+// Beside returns the error for rest, columns of s that an output of images cannot hold beside them.
+func Beside(format string, s *schema.Schema, rest []int) error {
+	advice := "leave them out with --columns"
+	for _, i := range rest {
+		if c := s.Columns[i]; c.Name == "label" && len(c.Shape) == 1 {
+			advice = "choose a number as the label with --label-column 0, or make one-hot labels numbers with NumPy's labels.argmax(1)"
+		}
+	}
+	return Unsupported(format, advice, "cannot hold %s", Names(s, rest))
 }
 
 // Labelled reports whether the images of a table of the schema s have labels.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -30,7 +30,7 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 	}
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
 	for i := range len(elements) / d.Size() {
-		switch v := schema.Float(d, elements, i); {
+		switch v := source.Float(d, elements, i); {
 		case v != v:
 			return bounds{none: true}
 		case v < b.min:

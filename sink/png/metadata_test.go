@@ -129,7 +129,7 @@ func TestRefusedTables(t *testing.T) {
 	}{
 		"rows unknown": {&schema.Schema{Columns: []source.Column{square}, Rows: -1, SourceRows: -1}, png.Options{}, fault.Usage, "file names", "Parquet"},
 		"float":        {describe(1, images(idx.Float32, 28, 28)), png.Options{}, fault.Usage, "float32", "Parquet, Arrow, CSV or npy"},
-		"int":          {describe(1, images(idx.Int32, 28, 28)), png.Options{}, fault.Usage, "int32", "Parquet"},
+		"int":          {describe(1, images(idx.Int32, 28, 28)), png.Options{}, fault.Usage, "int32", "--dtype uint8"},
 		"signed byte":  {describe(1, images(idx.Int8, 28, 28)), png.Options{}, fault.Usage, "int8", "Parquet"},
 		"16-bit RGB":   {describe(1, images(idx.Int16, 28, 28, 3)), png.Options{}, fault.Usage, "3 channels", "Parquet"},
 		"square vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{784}}), png.Options{}, fault.Usage,

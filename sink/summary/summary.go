@@ -118,7 +118,7 @@ func (c *Column) addElements(d idx.DType, data []byte) {
 		c.addBytes(data, func(b int) float64 { return float64(int8(b)) })
 	default:
 		for i := range len(data) / d.Size() {
-			c.addValue(schema.Float(d, data, i), 1)
+			c.addValue(source.Float(d, data, i), 1)
 		}
 	}
 }

@@ -40,7 +40,6 @@ type Sink struct {
 	rowSize                      int64     // maximum bytes of a row
 	encoders                     sync.Pool // of *images.Encoder
 	buffers                      sync.Pool // of *[]byte: blocks of a batch
-	notes                        []string
 }
 
 // New returns a sink for the images of a table of the schema s. It writes nothing to w before the
@@ -78,14 +77,10 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		t.rowSize += int64(block + padded(size))
 	}
 	if rest != nil {
-		t.notes = append(t.notes, fmt.Sprintf("%s: skipped %s: a sample holds one image and scalars; Parquet, Arrow and CSV hold all columns",
-			format, images.Names(s, rest)))
+		return nil, images.Beside(format, s, rest)
 	}
 	return t, nil
 }
-
-// Notes reports columns that are left out.
-func (s *Sink) Notes() []string { return s.notes }
 
 // BatchSize implements sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.image.Memory() }

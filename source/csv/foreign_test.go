@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
@@ -58,7 +57,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 					t.Fatalf("%s has %d bytes, expected %d values", c.Name, len(data[i]), len(w.values))
 				}
 				for k, v := range w.values {
-					if found := schema.Float(c.DType, data[i], k); found != v {
+					if found := source.Float(c.DType, data[i], k); found != v {
 						t.Fatalf("%s: element %d is %v, expected %v", c.Name, k, found, v)
 					}
 				}
@@ -134,7 +133,7 @@ func TestLargeIntegers(t *testing.T) {
 		_, data, err := parse("a\n"+text+"\n", source.ReadOptions{DType: idx.Float64})
 		if err != nil {
 			t.Error(err)
-		} else if got := schema.Float(idx.Float64, data[0], 0); got != want {
+		} else if got := source.Float(idx.Float64, data[0], 0); got != want {
 			t.Errorf("%s: found %v, expected %v", text, got, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/schema"
 	sinkcsv "github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -80,8 +79,8 @@ func expectSameFloats(t *testing.T, d idx.DType, got, want []byte) {
 	}
 	for i := 0; i < len(got); i += d.Size() {
 		g, w := got[i:i+d.Size()], want[i:i+d.Size()]
-		if !bytes.Equal(g, w) && !(math.IsNaN(schema.Float(d, g, 0)) && math.IsNaN(schema.Float(d, w, 0))) {
-			t.Fatalf("element %d is %v, expected %v", i/d.Size(), schema.Float(d, g, 0), schema.Float(d, w, 0))
+		if !bytes.Equal(g, w) && !(math.IsNaN(source.Float(d, g, 0)) && math.IsNaN(source.Float(d, w, 0))) {
+			t.Fatalf("element %d is %v, expected %v", i/d.Size(), source.Float(d, g, 0), source.Float(d, w, 0))
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s as %v: %v", c.text, c.dtype, err)
 			continue
 		}
-		if got := schema.Float(c.dtype, data[0], 0); got != c.want || math.Signbit(got) != math.Signbit(c.want) {
+		if got := source.Float(c.dtype, data[0], 0); got != c.want || math.Signbit(got) != math.Signbit(c.want) {
 			t.Errorf("%s as %v: found %v, expected %v", c.text, c.dtype, got, c.want)
 		}
 	}

@@ -70,8 +70,8 @@ type File struct {
 	// Header is the header of the file. It has no Dims if the file is standard input, or, with
 	// Options.Damaged, if it cannot be read.
 	Header idx.Header
-	// Reshaped means that the file's data will be read in other dimensions.
-	Reshaped bool
+	// Reshape are the dimensions that the file's data is read in; nil: those of its header.
+	Reshape []int
 }
 
 // A Split is one table: files that belong together, in the order of its columns.
