@@ -44,7 +44,7 @@ func TestCompletion(t *testing.T) {
 		{"convert x", "--ro", "--rows-per-file --rows", false},
 		{"convert x", "-", "--help --output -o --to --overwrite --rows-per-file --if-changed --verify --checksum --split --dataset --classes " +
 			"--transpose --invert --reshape --shape --dtype --header --byte-order --salvage --max-record-bytes --columns --rows --where --holdout --stratify --shuffle --seed --take --part --layout --compression --csv-style --class-column " +
-			"--label-column --class-folders --metadata-csv --channels --quiet -q --json --progress --workers", false},
+			"--label-column --class-folders --metadata-csv --channels --quiet -q --json --workers", false},
 		{"convert -- x", "--ro", "", true},
 		{"convert -o --", "--ro", "--rows-per-file --rows", false}, // -- is the value of -o
 		{"convert -", "--hel", "--help", false},
@@ -80,8 +80,8 @@ func TestCompletion(t *testing.T) {
 		{"convert x --byte-order", "", "big little", false},
 		{"convert x --channels", "", "last first", false},
 		{"convert x --class-folders", "", "labels names", false},
-		{"convert x --progress", "a", "auto always", false},
-		{"convert x", "--progress=a", "--progress=auto --progress=always", false},
+		{"convert x --channels", "l", "last", false},
+		{"convert x", "--channels=f", "--channels=first", false},
 		{"convert x", "--transpose=", "--transpose=true --transpose=false", false},
 		{"convert x", "--frobnicate=", "", false},
 		{"convert x --rows", "", "", false},

@@ -18,7 +18,6 @@ type settings struct {
 	convert.Options
 	images, scale int64
 	quiet, json   bool
-	progress      string
 }
 
 // Headings of flags in the help text, in the order in which they are shown.
@@ -190,8 +189,6 @@ func (s *settings) runFlags() []flagSpec {
 	return []flagSpec{
 		{name: "quiet q", commands: inputCommands, often: true, to: &s.quiet},
 		{name: "json", commands: inputCommands, often: true, to: &s.json},
-		{name: "progress", placeholder: "WHEN", commands: inputCommands, preset: "auto",
-			choices: []string{"auto", "always", "never"}, to: &s.progress},
 		{name: "workers", placeholder: "N", commands: workerCommands, preset: "0",
 			bounds: [2]int64{0, convert.MaxWorkers}, to: &s.Workers},
 	}

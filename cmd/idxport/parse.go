@@ -126,7 +126,7 @@ var otherNames = map[string]string{
 // withoutValue tells how to turn off what other programs turn off with --no-X.
 var withoutValue = map[string]string{
 	"transpose": "--transpose=false", "compression": "--compression none", "header": "--header no",
-	"progress": "--progress never", "dataset": "--dataset none",
+	"dataset": "--dataset none",
 }
 
 // unknownFlag returns the error for a flag that the command does not have.

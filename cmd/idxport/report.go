@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -209,42 +210,16 @@ type program struct {
 	stderr io.Writer
 }
 
-// linesEvery is how often progress is printed if it is not drawn.
-const linesEvery = 5 * time.Second
-
 // progress returns the display of a pass over total rows, −1 if unknown; title names what is read.
 func (r *report) progress(title string, total int64) (update func(int64), end func()) {
-	switch {
-	case r.draws():
-		b := &bar{w: r.program.stderr, title: title, total: total, start: time.Now()}
-		return b.rows, b.done
-	case r.settings.progress == "always" && !r.settings.quiet:
-		return r.lines(title, total), func() {}
+	if !r.draws() {
+		return nil, func() {}
 	}
-	return nil, func() {}
+	b := &bar{w: r.program.stderr, title: title, total: total, start: time.Now()}
+	return b.rows, b.done
 }
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.settings.quiet && !r.settings.json && r.settings.progress != "never" && terminal(r.program.stderr)
-}
-
-// lines returns a display that prints a line from time to time.
-func (r *report) lines(title string, total int64) func(int64) {
-	last := time.Now()
-	return func(n int64) {
-		if time.Since(last) < linesEvery && n != total {
-			return
-		}
-		last = time.Now()
-		text := fmt.Sprintf("%s: %s rows", title, display.Thousands(n))
-		if total > 0 {
-			text += fmt.Sprintf(" of %s (%d%%)", display.Thousands(total), 100*n/total)
-		}
-		if r.settings.json {
-			r.logJSON("progress", text, "")
-			return
-		}
-		fmt.Fprintln(r.program.stderr, text)
-	}
+	return !r.settings.quiet && !r.settings.json && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
 }

@@ -78,7 +78,7 @@ COMPLETED = [
     ("idxport convert x --to parquet,np", "idxport convert x --to parquet,npy "),
     ("idxport convert x --to=par", "idxport convert x --to=parquet "),
     ("idxport convert x --to=parquet,np", "idxport convert x --to=parquet,npy "),
-    ("idxport convert x --progress=al", "idxport convert x --progress=always "),
+    ("idxport convert x --channels=la", "idxport convert x --channels=last "),
     ("idxport convert x --compression csv=gz", "idxport convert x --compression csv=gzip "),
     ("idxport convert x --layout=arrow=fix", "idxport convert x --layout=arrow=fixed-binary "),
     ("idxport convert x -o cs", "idxport convert x -o csv="),
