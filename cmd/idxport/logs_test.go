@@ -40,7 +40,7 @@ func TestQuiet(t *testing.T) {
 		if test.exit != 0 {
 			continue
 		}
-		for _, flag := range []string{"-q", "--byte-order=big"} {
+		for _, flag := range []string{"-q", "--quiet=false"} {
 			t.Run(test.name+" "+flag, func(t *testing.T) {
 				t.Parallel()
 				var stdout, stderr bytes.Buffer
