@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/shell"
@@ -326,7 +327,7 @@ func addCards(outputs []*output) (err error) {
 		}
 		c := cards[out.path]
 		if c == nil {
-			c = &card.Card{Name: filepath.Base(out.path), Version: Version}
+			c = &card.Card{Name: display.Legible(filepath.Base(out.path)), Version: Version}
 			if d := out.job.split.Dataset; d != nil {
 				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
 			}
@@ -336,7 +337,7 @@ func addCards(outputs []*output) (err error) {
 			return usagef("%s: %v", out.path, err).WithHint("choose one split with --split, or give all the same class names with --classes")
 		}
 		for _, f := range out.job.split.Files {
-			if name := source.Base(f.Path); !slices.Contains(c.Sources, name) { // splits of --holdout share files
+			if name := display.Legible(source.Base(f.Path)); !slices.Contains(c.Sources, name) { // splits of --holdout share files
 				c.Sources = append(c.Sources, name)
 			}
 		}

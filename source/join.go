@@ -73,7 +73,7 @@ func firstRows(n int64) string {
 }
 
 // HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "one of the columns is incomplete, or they belong to different splits; --salvage reads the rows that all columns have"
+const HintCounts = "choose the columns that belong together with --columns"
 
 // hintCounts returns HintCounts, unless the counts differ because of another shape.
 func (j *joined) hintCounts() string {

@@ -279,7 +279,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s",
 				first, shell.Quote(b.Path), second, shell.Quote(a.Path))
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
-				advice = "several files are the columns of one table: convert one split at a time, or give the folder"
+				advice = "several files are the columns of one table: convert one split at a time"
 			}
 			if strings.HasSuffix(lowerASCII(a.Path), ".png") {
 				advice = "give the folder of the images instead: " + shell.Path(source.Above(b.Path))
