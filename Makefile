@@ -63,13 +63,6 @@ cover:
 	$(GO) test -timeout 1h -coverpkg=./... -coverprofile="$$profile" $$($(GO) list ./... | grep -v /test/) && \
 	$(GO) tool cover -func="$$profile" | awk '{print} /^total:/ {exit $$3+0 < 90}'
 
-#: mutants: small defects in the packages: do their tests notice? an hour
-MUTANTS ?= 40
-MUTANTS_PACKAGES ?= source/idx,schema,source/dataset,pipeline,internal/publish,sink/parquet,sink/csv,source
-SEED ?= 1
-mutants:
-	$(GO) run ./test/mutants -packages $(MUTANTS_PACKAGES) -also cmd/idxport -n $(MUTANTS) -seed $(SEED)
-
 #: frames: zstd frames of images read by five decoders; FRAMES_FLAGS for run.py
 frames:
 	$$(test/interop/venv) test/frames/run.py $(FRAMES_FLAGS)
