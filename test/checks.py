@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -46,20 +47,22 @@ def main(
     """
     parser = argparse.ArgumentParser(description=usage.partition("\n\n")[0])
     parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--only", nargs="+", default=[""], metavar="WORD", help="checks whose names have one of these")
     parser.add_argument("--strict", action="store_true", help="checks that cannot be run are failures")
-    parser.add_argument("--install", action="store_true", help=f"let apt-get install missing packages of {', '.join(sorted(set(packages.values())))}")
+    parser.add_argument("--install", action="store_true", help="let apt-get install the programs that checks need")
     arguments = parser.parse_args()
     if arguments.install:
         install(packages)
     counts: collections.Counter[str] = collections.Counter()
-    for name, check in checks:
+    for name, check in [(name, check) for name, check in checks if any(word in name for word in arguments.only)]:
         start = time.monotonic()
         verdict, why = attempt(check, stage, arguments.binary.resolve())
         counts[verdict] += 1
         print(f"{name}: {verdict}{why} ({time.monotonic() - start:.1f} s)", flush=True)
     lacking = arguments.strict and counts[NOT_RUN] > 0
-    print(f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[NOT_RUN]} not run{', a failure with --strict' if lacking else ''}")
-    return 1 if counts[FAILED] or lacking else 0
+    failure = ", a failure with --strict" if lacking else ""
+    print(f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[NOT_RUN]} not run{failure}")
+    return 1 if counts[FAILED] or lacking or not counts else 0
 
 
 def attempt(check: Callable[[Stage], None], stage: Callable[[Path, Path], Stage], binary: Path) -> tuple[str, str]:
@@ -71,6 +74,8 @@ def attempt(check: Callable[[Stage], None], stage: Callable[[Path, Path], Stage]
             return NOT_RUN, f": {why}"
         except Failure as why:
             return FAILED, f": {why}"
+        except Exception:  # readers raise exceptions of any type
+            return FAILED, f":\n{traceback.format_exc()}"
     return PASSED, ""
 
 
@@ -83,9 +88,11 @@ def install(packages: dict[str, str]) -> None:
     if os.geteuid() or shutil.which("apt-get") is None:
         print(f"not installed, which needs root and apt-get: {', '.join(missing)}", flush=True)
         return
-    environ = os.environ | {"RUNLEVEL": "1", "DEBIAN_FRONTEND": "noninteractive"}  # in runlevel 1 invoke-rc.d starts no services
+    # In runlevel 1 invoke-rc.d starts no services.
+    options = {"env": os.environ | {"RUNLEVEL": "1", "DEBIAN_FRONTEND": "noninteractive"}, "stdin": subprocess.DEVNULL}
     # The list of packages may be missing or old.
     for arguments in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
-        done = subprocess.run(["apt-get", *arguments], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = ["apt-get", *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
         if done.returncode:
             print(f"apt-get {' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}", flush=True)

@@ -15,9 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import checks  # noqa: E402
-import cron  # noqa: E402
+import jobs  # noqa: E402
 import programs  # noqa: E402
-import rule  # noqa: E402
 import systemd  # noqa: E402
 from stage import Stage  # noqa: E402
 
@@ -25,4 +24,4 @@ from stage import Stage  # noqa: E402
 PACKAGES = {"systemd-analyze": "systemd", "strace": "strace", "unshare": "util-linux", "make": "make", "jq": "jq"}
 
 if __name__ == "__main__":
-    sys.exit(checks.main(__doc__, [*cron.CHECKS, *systemd.CHECKS, *rule.CHECKS, *programs.CHECKS], Stage, PACKAGES))
+    sys.exit(checks.main(__doc__, [*jobs.CHECKS, *systemd.CHECKS, *programs.CHECKS], Stage, PACKAGES))
