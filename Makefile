@@ -63,7 +63,7 @@ cover:
 	$(GO) test -timeout 1h -coverpkg=./... -coverprofile="$$profile" $$($(GO) list ./... | grep -v /test/) && \
 	$(GO) tool cover -func="$$profile" | awk '{print} /^total:/ {exit $$3+0 < 90}'
 
-#: frames: zstd frames of images read by five decoders; FRAMES_FLAGS for run.py
+#: frames: zstd frames of images read by other decoders; FRAMES_FLAGS for run.py
 frames:
 	$$(test/interop/venv) test/frames/run.py $(FRAMES_FLAGS)
 
@@ -83,7 +83,7 @@ data:
 
 #: interop-quick: the part of interop for CI: Python's readers
 interop-quick: build
-	$$(test/interop/venv) test/interop/run.py --binary $(BIN) --quick
+	$$(test/interop/venv) test/interop/run.py --binary $(BIN)
 
 ## interop: read the output with other programs and compare every value
 interop: interop-quick
@@ -99,7 +99,6 @@ interop-matrix: build
 
 #: interop-full: every type, rank, codec and format; memory of 4 GiB inputs
 interop-full: build data
-	$$(test/interop/venv) test/interop/run.py --binary $(BIN) --full
 	$$(test/interop/venv) test/interop/memory.py --binary $(BIN)
 	npm ci --silent --prefix test/interop/node
 	test/interop/matrix/run $(BIN) --full

@@ -18,6 +18,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from .cells import NUMBERS
+from .corpus import CODECS
 from .refusals import REFUSALS, Refusal
 
 HERE = Path(__file__).resolve().parent
@@ -43,6 +45,7 @@ READERS = {
     "Pillow": ("png", "tar"),
     "OpenCV": ("png", "tar"),
 }
+TYPED = ("pyarrow", "polars", "DuckDB")  # readers that have every element type of IDX
 LAYOUTS = ["list", "nested", "tensor", "fixed-binary", "binary", "huggingface", "columns"]
 ROWS = [(form, layout) for form in ("parquet", "arrow") for layout in LAYOUTS] + [(form, "") for form in ("csv", "png", "tar", "npy", "idx")]
 TITLES = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV", "png": "PNG folder", "tar": "tar", "npy": "npy", "idx": "IDX"}
@@ -57,30 +60,30 @@ Line = dict[str, str]
 class Matrix:
     """All records, by reader and file."""
 
-    def __init__(self, corpus: Path, cells: Path) -> None:
-        """Read the cases and the records, and judge every one."""
+    def __init__(self, corpus: Path, cells: Path, readers: dict[str, tuple[str, ...]] = READERS) -> None:
+        """Read the cases and the records of readers, which are for these formats, and judge every one."""
         self.cases: dict[str, Line] = {}
         for line in (corpus / "cases.jsonl").read_text().splitlines():
             case = json.loads(line)
             self.cases[case["file"]] = case
         self.problems: list[str] = []
         self.lines: dict[tuple[str, str], Line] = {}
-        for reader in READERS:
+        for reader in readers:
             path = cells / f"{reader}.jsonl"
             for text in path.read_text().splitlines() if path.exists() else []:
                 line = json.loads(text)
                 self.lines[reader, line["file"]] = line
         self.refused: dict[tuple[str, str, str], set[Refusal]] = defaultdict(set)
         self.happened: set[Refusal] = set()
-        for reader, formats in READERS.items():
+        for reader, formats in readers.items():
             for file, case in self.cases.items():
                 if case["format"] in formats:
                     self.judge(reader, case, self.lines.get((reader, file)))
-        self.problems += [f"{r.reader}: never happened: {r.words!r}" for r in REFUSALS if r not in self.happened]
+        self.problems += [f"{r.reader}: never happened: {r.words!r}" for r in REFUSALS if r.reader in readers and r not in self.happened]
 
     def judge(self, reader: str, case: Line, line: Line | None) -> None:
         """One record."""
-        where = f"{reader}, {case['file']}"
+        where = f"{reader}, {case['file']}, made by {case['command']}"
         if line is None:
             self.problems.append(f"{where}: no record")
             return
@@ -88,6 +91,8 @@ class Matrix:
         said = line.get("refuses") or line.get("differs")
         if said is None:
             self.problems += [f"{where}: was read, though matrix/refusals.py says: {r.why}" for r in known if not r.sometimes]
+            if reader in TYPED and case["format"] in CODECS and case["layout"] in NUMBERS and not line["exact"]:
+                self.problems.append(f"{where}: the types are not those of the input")
             return
         fitting = [refusal for refusal in known if re.search(refusal.words, said)]
         if not fitting:

@@ -152,6 +152,21 @@ class Corpus:
         for source in [grey16(), *(table(tensors.make("uint8", shape)) for shape in PICTURE_SHAPES if shape[0])]:
             self.convert(source, {"png": f"{source.name}.png", "tar": f"{source.name}.tar"})
 
+    def more(self) -> None:
+        """Lists and bytes of every small shape, also without elements, and of many batches, pages and row groups. No
+        page is about them."""
+        large = [*tensors.large()]
+        for i, tensor in enumerate([*tensors.small(), *large]):
+            source = Input(f"more-{tensor.name}", tensor, None)
+            for layout in ("list", "fixed-binary"):
+                for form, codecs in CODECS.items():
+                    codec = codecs[i % len(codecs)]
+                    self.convert(source, {form: f"{source.name}.{layout}.{codec}.{form}"}, layout, codec)
+            if tensor in large:
+                self.convert(source, {"parquet": f"{source.name}.list.plain.parquet"}, "list", "none")
+        big = table(tensors.make("uint8", (24_001, 3, 5)))
+        self.convert(big, {"parquet": "big.columns.parquet", "arrow": "big.columns.arrow"}, "columns")
+
     def close(self) -> None:
         """Write the list."""
         (self.folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in self.list))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import cv2
 import duckdb
@@ -24,6 +25,7 @@ from suite.tensors import idx_file
 
 from . import arrays
 from .cells import Case, Cells, Found, arguments, cases, numbers, rounded
+
 
 def tensor_kind(case: Case, kinds: dict[str, str]) -> str:
     """The type of the tensor's column, or of its columns."""
@@ -166,15 +168,15 @@ READERS: dict[str, tuple[Callable[[Case], Found], tuple[str, ...]]] = {
 }
 
 
-def main() -> None:
+def record(corpus: Path, cells: Path) -> None:
     """Read everything."""
-    options = arguments(__doc__)
     for name, (read, formats) in READERS.items():
-        record = Cells(options.cells, name)
-        for case in cases(options.corpus, *formats):
-            record.add(case, read)
-        record.close()
+        found = Cells(cells, name)
+        for case in cases(corpus, *formats):
+            found.add(case, read)
+        found.close()
 
 
 if __name__ == "__main__":
-    main()
+    options = arguments(__doc__)
+    record(options.corpus, options.cells)

@@ -1,6 +1,8 @@
-"""The interoperability suite: idxport's outputs, read by programs that share no code with it.
+"""What interop's programs share, and checks of readers in Python that are not about single files.
 
 tensors    the inputs: arrays of every data type and rank, and their IDX bytes
-bench      runs the binary, compares values, counts cases
-check_*    the groups of cases; check_values reads the corpus of the matrix with the readers of Python
+stage      a folder, the program, and comparisons
+classes    the column of class names
+parts      outputs of many files
+skipping   row groups that a filter leaves out
 """
