@@ -2,9 +2,8 @@
 
 // Command object drives the built program against a real server of S3 on this machine, versitygw,
 // and a web server, nginx. Conversions in both directions are compared with local ones byte for
-// byte. Uploads, and downloads from the web server, go through a proxy that breaks connections,
-// answers with errors, stalls and kills the program. (Reads of objects through the proxy are tested
-// in package object.)
+// byte. Uploads go through a proxy that breaks connections, answers with errors, stalls and kills
+// the program. (Reads through the proxy are tested in package object.)
 //
 // The server of S3 is installed by the go command into a folder of its own, at one version; it is
 // no dependency of the program. Objects are also read as files, without S3.
@@ -39,7 +38,7 @@ func main() {
 	flag.StringVar(&s.data, "data", "data", "a folder with mnist/ and fashion-mnist/")
 	flag.StringVar(&s.gateway, "versitygw", "", "the server; empty: install it")
 	flag.StringVar(&s.nginx, "nginx", "", "the web server; empty: find it, or unpack the package of the distribution")
-	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults, and as many downloads from the web server")
+	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults")
 	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
 	flag.Parse()
