@@ -146,7 +146,7 @@ release-check: build
 
 ## python: the wheel in a new environment, with the readers that it is for
 python: build
-	$$(test/interop/venv ../python) test/python/run.py --binary $(BIN) $(PYTHON_FLAGS)
+	$$(test/interop/venv ../python) test/python/run.py --binary $(BIN)
 
 #: reproducible: build twice from copies of the sources: the same bytes
 reproducible:
@@ -174,7 +174,7 @@ bench: build data
 
 #: bench-peers: the same conversions by the tools that people use now
 bench-peers: build data
-	$$(test/bench/peers/venv) test/bench/peers/run.py --binary $(BIN)
+	$$(test/interop/venv ../bench/peers) test/bench/peers/run.py --binary $(BIN)
 
 #: bench-results: bench, into test/bench/RESULTS.md
 bench-results: build data

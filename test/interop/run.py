@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from pathlib import Path
 
 import idx2numpy
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Build the wheel of python/, install it into a new virtual environment, and run the tests of this folder with it.
 
-usage: $(test/interop/venv ../python) test/python/run.py --binary PATH [--full]
+usage: $(test/interop/venv ../python) test/python/run.py --binary PATH
 
-Only the installed package and its program can be found. --full adds the stream of 4 GiB.
+Only the installed package and its program can be found.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ def main() -> None:
     """Exit with 1 if a check failed."""
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--full", action="store_true")
     asked = parser.parse_args()
     tools = Path(sysconfig.get_path("scripts"))
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +44,6 @@ def main() -> None:
         Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"), "readers.pth").write_text(sysconfig.get_path("purelib") + "\n")
         environment = {name: value for name, value in os.environ.items() if name not in ("IDXPORT", "PYTHONPATH")}
         environment |= {"PATH": f"{place}/venv/bin:/usr/bin:/bin", "TMPDIR": str(place), "IDXPORT_WHEEL": wheel, "IDXPORT_UV": str(tools / "uv")}
-        environment |= {"IDXPORT_FULL": "1"} if asked.full else {}
         failed |= subprocess.run([python, "-W", "error", "-m", "unittest", "test_package"], cwd=HERE, env=environment).returncode != 0
     sys.exit(failed)
 

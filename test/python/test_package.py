@@ -211,39 +211,6 @@ class Scan(Case):
             time.sleep(0.1)
         self.fail("the program still runs")
 
-    @unittest.skipUnless("IDXPORT_FULL" in os.environ, "with --full")
-    def test_four_gigabytes(self) -> None:
-        path = self.folder / "x-idx2-ubyte"
-        with path.open("wb") as file:
-            file.write(bytes([0, 0, 8, 2]) + (1 << 22).to_bytes(4, "big") + (1 << 10).to_bytes(4, "big"))
-            file.truncate(12 + (1 << 32))
-        code = f"""if True:
-            import duckdb, idxport, os, threading
-            def peak(process):  # not getrusage: that of a new process begins with that of its parent
-                try:
-                    with open(f"/proc/{{process}}/status") as status:
-                        return next((int(line.split()[1]) for line in status if line.startswith("VmHWM")), 0)
-                except OSError:
-                    return 0
-            def watch():
-                while not over.wait(0.02):
-                    peaks.append(peak(program))
-            duckdb.sql("SET enable_progress_bar = false")
-            stream = idxport.scan({str(path)!r})
-            with open(f"/proc/self/task/{{os.getpid()}}/children") as children:
-                program, = children.read().split()
-            peaks, over = [], threading.Event()
-            threading.Thread(target=watch).start()
-            print(duckdb.sql("SELECT count(*), sum(data[5]) FROM stream").fetchall())
-            over.set()
-            print(max(peaks), peak("self"))
-        """
-        rows, peaks = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-        self.assertEqual(rows, str([(1 << 22, 0)]))
-        program, reader = map(int, peaks.split())
-        self.assertGreater(program, 0)
-        self.assertLess((program + reader) << 10, 200_000_000)
-
 
 class Reports(Case):
     """convert, verify and inspect."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PYTHON = HERE / ".venv/bin/python"
-DATUMARO = HERE / ".venv-datumaro/bin/python"
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ class Job:
 
 def script(tool: str, job: str, inputs: list[str]) -> list[str]:
     """The command of a job of scripts/write.py."""
-    python = DATUMARO if tool == "datumaro" else PYTHON
-    return [str(python), str(HERE / "scripts/write.py"), tool, job, "{out}", *inputs]
+    return [sys.executable, str(HERE / "scripts/write.py"), tool, job, "{out}", *inputs]
 
 
 def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: list[str], peers: list[tuple[str, str, str]], aim: float = 1) -> Job:
@@ -82,7 +80,6 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         ("OpenCV", "images", "opencv"),
         ("OpenCV, threads", "images", "opencv-threads"),
     ]
-    datumaro = [("Datumaro", "datumaro", "imagenet")] if DATUMARO.exists() else []
     shuffled = [("polars", "polars", "shuffled"), ("datasets", "datasets", "shuffled")]
     split = [("scikit-learn and Pillow, processes", "split", "sklearn"), ("Pillow, processes, and split-folders", "split", "split-folders")]
     binaries = [("pyarrow", "pyarrow", "parquet-binary")]
@@ -98,7 +95,7 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         conversion(binary, "MNIST → PNG folder", "png", mnist, [], png, 5),
         conversion(binary, "Fashion .gz → Arrow", "arrow", fashion, [], arrow, 2.5),
         conversion(binary, "Fashion .gz → Parquet list, zstd", "parquet", fashion, [], parquet),
-        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:] + datumaro, 5),
+        conversion(binary, "Fashion .gz → PNG folder", "png", fashion, [], png[2:], 5),
         conversion(binary, "MNIST → Parquet list, zstd, shuffled", "shuffled", mnist, ["--shuffle"], shuffled, 4),
         conversion(binary, "MNIST → PNG folders, a tenth of each class held out", "split", mnist, ["--holdout", "val=10%", "--stratify"], split, 4),
         conversion(binary, "float32 → CSV", "csv", floats, matrix, csv, 3),
@@ -115,7 +112,7 @@ def readings(files: dict[str, Path]) -> list[Job]:
     jobs = []
     for tool in ("pyarrow", "polars", "duckdb"):
         for what, title in (("all", "all values"), ("count", "label, count(*), 20 times")):
-            command = [str(PYTHON), reader, tool, what]
+            command = [sys.executable, reader, tool, what]
             contenders = [Contender("idxport's file", [*command, str(files["idxport"])]), Contender("its own file", [*command, str(files[tool])])]
             if tool != "pyarrow":
                 contenders.append(Contender("pyarrow's file", [*command, str(files["pyarrow"])]))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure idxport beside the scripts that one would write with today's tools, on the same files, in turn.
 
-usage: test/bench/peers/venv && test/bench/peers/.venv/bin/python test/bench/peers/run.py --binary bin/idxport
+usage: $(test/interop/venv ../bench/peers) test/bench/peers/run.py --binary bin/idxport
 
 Whole processes from fork to exit, caches warm, outputs on a tmpfs; medians. A peer's start-up of Python and imports is part of its wall
 time; the column inside leaves it out. Every output of the first, uncounted round is compared with the IDX files value by value.
@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 import table
-from jobs import DATUMARO, HERE, PYTHON, Contender, Inputs, Job, conversions, readings, script
+from jobs import HERE, Contender, Inputs, Job, conversions, readings, script
 from measure import hold, once
 
 FLOAT_BYTES = 128 << 20  # of the float32 file's payload
@@ -68,7 +68,7 @@ def check(job: Job, contender: Contender, out: Path) -> str:
     """Compare an output with the job's inputs; what differs, in one line."""
     if job.kind == "none":
         return ""
-    done = subprocess.run([str(PYTHON), str(HERE / "check.py"), job.kind, str(out), *job.inputs], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, str(HERE / "check.py"), job.kind, str(out), *job.inputs], capture_output=True, text=True, check=False)
     if done.returncode:
         return "could not be compared: " + (done.stderr.strip().splitlines() or ["?"])[-1][:300]
     return " ".join(done.stdout.split("\n")).strip()
@@ -96,12 +96,7 @@ def processor() -> str:
 def preamble(options: argparse.Namespace) -> str:
     """What a reader of the tables must know."""
     version = subprocess.run([str(options.binary), "version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    pins = [line for name in ("requirements.txt", "requirements-datumaro.txt") for line in (HERE / name).read_text().splitlines() if "==" in line]
-    missing = ""
-    if not DATUMARO.exists():
-        log = HERE / ".venv-datumaro.log"
-        reason = log.read_text().strip().splitlines()[-1:] if log.exists() else ["the script venv was not run"]
-        missing = f"\n\nDatumaro is missing: {' '.join(reason) or 'its installation took longer than five minutes'}"
+    pins = [line for line in (HERE / "requirements.txt").read_text().splitlines() if "==" in line]
     return f"""# Peers
 
 {version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores ({processor()}), {platform.system()} {platform.machine()}, load
@@ -111,7 +106,7 @@ Whole processes that take turns, with warm caches and outputs on a tmpfs; median
 **whole** is a process from its start to its exit, with the start of Python and its imports. **without imports** is the same script from after its imports
 to its complete output; it is compared with idxport's *whole* run, including its start, which favours the script. In *reading*, where the same script reads
 two files, both are without imports. Peaks below about 15 MB cannot be distinguished, because the benchmark itself takes as much. All
-outputs were compared with the IDX files, value by value.{missing}
+outputs were compared with the IDX files, value by value.
 """
 
 
@@ -140,8 +135,8 @@ def main() -> int:
     options = arguments()
     options.binary = options.binary.resolve()
     began = time.monotonic()
-    if not options.binary.is_file() or not PYTHON.exists():
-        print(f"run.py: {options.binary} or {PYTHON} does not exist; build the one, run {HERE / 'venv'} for the other", file=sys.stderr)
+    if not options.binary.is_file():
+        print(f"run.py: {options.binary} does not exist: make build", file=sys.stderr)
         return 66
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through finally: the files on the tmpfs are memory
     scratch = Path(tempfile.mkdtemp(prefix="idxport-peers-", dir=options.tmp))

@@ -162,19 +162,6 @@ def by_datasets(job: str) -> Write:
     return write
 
 
-def by_datumaro(job: str) -> Write:
-    import datumaro as dm
-
-    def write(paths: list[str], out: str) -> None:
-        # Its reader takes a folder with the published .gz names; links to the two inputs make one without the test split.
-        with tempfile.TemporaryDirectory() as folder:
-            for path in paths:
-                os.symlink(os.path.abspath(path), os.path.join(folder, os.path.basename(path)))
-            dm.Dataset.import_from(folder, "mnist").export(out, "imagenet", save_media=True, image_ext=".png")
-
-    return write
-
-
 def by_images(job: str) -> Write:
     """Pillow or OpenCV: a folder per label, by one loop, a process per core, or a thread per core, as imwrite works outside the GIL."""
     from concurrent.futures import ThreadPoolExecutor
@@ -242,7 +229,7 @@ def by_split(job: str) -> Write:
 
 TOOLS = {
     "pyarrow": by_pyarrow, "polars": by_polars, "duckdb": by_duckdb, "pandas": by_pandas, "numpy": by_numpy, "datasets": by_datasets,
-    "datumaro": by_datumaro, "images": by_images, "split": by_split,
+    "images": by_images, "split": by_split,
 }  # fmt: skip
 
 
@@ -251,10 +238,7 @@ def main() -> None:
     tool, job, out, *inputs = sys.argv[1:]
     write = TOOLS[tool](job)
     inside = Inside()
-    if tool == "datumaro":
-        write(inputs, out)
-    else:
-        write(read(inputs[0]), read(inputs[1]) if len(inputs) > 1 else None, out)
+    write(read(inputs[0]), read(inputs[1]) if len(inputs) > 1 else None, out)
     inside.done()
 
 
