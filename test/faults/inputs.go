@@ -6,14 +6,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
-	"time"
 )
 
 const inputsTitle = "Inputs that change or are something else"
@@ -50,9 +48,6 @@ func (h *harness) bigInput(rows int) ([]string, error) {
 // things in its place.
 func (h *harness) changingInputs() error {
 	if err := h.otherThings(); err != nil {
-		return err
-	}
-	if err := h.pipes(); err != nil {
 		return err
 	}
 	paths, err := h.bigInput(inputRows)
@@ -217,7 +212,7 @@ func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
 
 // otherThings puts folders, devices and the like in the place of a file.
 func (h *harness) otherThings() error {
-	r := h.row(inputsTitle, "a folder, a device, a socket, a link to nowhere or in a circle, a file without permission in its place")
+	r := h.row(inputsTitle, "a folder, a device, a socket, a FIFO, a link to nowhere or in a circle, a file without permission in its place")
 	r.addCase()
 	b, err := h.bench(h.scenarios()[0], overwriting)
 	if err != nil {
@@ -246,6 +241,7 @@ func (h *harness) otherThings() error {
 		{"a link to nowhere", link("nowhere")},
 		{"a link to itself", link(path)},
 		{"a socket", func() error { return listen(path) }},
+		{"a FIFO that nobody writes to", func() error { return syscall.Mkfifo(path, 0o644) }},
 		{unreadable, func() error { return os.WriteFile(path, []byte("\x00\x00\x08\x01\x00\x00\x00\x00"), 0) }},
 		{"an empty file", func() error { return os.WriteFile(path, nil, 0o644) }},
 	} {
@@ -274,80 +270,4 @@ func listen(path string) error {
 	}
 	defer syscall.Close(fd)
 	return syscall.Bind(fd, &syscall.SockaddrUnix{Name: path})
-}
-
-// pipes are FIFOs in the place of a file: with all its bytes, with too few, and without a writer.
-func (h *harness) pipes() error {
-	r := h.row(inputsTitle, "a FIFO in its place is refused: fed, ended early, and never written to")
-	r.addCase()
-	b, err := h.bench(h.scenarios()[0], overwriting)
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(filepath.Join(h.data, "t10k-images-idx3-ubyte.gz"))
-	if err != nil {
-		return err
-	}
-	for _, feed := range []struct {
-		name string
-		n    int // bytes; -1: no writer
-	}{{"fed", len(content)}, {"ended early", len(content) / 2}, {"closed at once", 0}, {"no writer", -1}} {
-		wrong, err := b.fromPipe(content, feed.n)
-		if err != nil {
-			return err
-		}
-		r.add(feed.name, wrong)
-	}
-	return nil
-}
-
-func (b *bench) fromPipe(content []byte, n int) ([]string, error) {
-	dir, err := b.box()
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	fifo := filepath.Join(b.tmp, "images.fifo")
-	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
-		return nil, err
-	}
-	defer os.Remove(fifo)
-	cmd := b.run(dir)
-	cmd.Args = []string{b.binary, "convert", fifo, "-o", "out.parquet", "--overwrite", "--quiet"}
-	fed := make(chan struct{})
-	if n >= 0 {
-		go func() {
-			defer close(fed)
-			feedPipe(fifo, content[:n])
-		}()
-	} else {
-		close(fed)
-	}
-	end, text, err := signalled(cmd, syscall.SIGINT)
-	if err != nil {
-		return nil, err
-	}
-	if n >= 0 { // the program may never have opened it: the feeder must not wait for ever
-		if f, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
-			go io.Copy(io.Discard, f)
-			select {
-			case <-fed:
-			case <-time.After(5 * time.Second):
-			}
-			f.Close()
-		}
-	}
-	if end != (ending{code: 64}) {
-		return []string{fmt.Sprintf("%v: %s", end, brief(text))}, nil
-	}
-	return b.judge(dir, outcome{end: end, text: text, failure: true, mayRefuse: true}), nil
-}
-
-func feedPipe(fifo string, content []byte) {
-	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	_, _ = f.Write(content) // its reader may end early
 }

@@ -314,69 +314,20 @@ func asNobody(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 }
 
-// forbidden tries folders and targets that must not be written.
+// forbidden tries a folder that another user must not write to. (EACCES of each call is injected by
+// failures.)
 func (h *harness) forbidden(benches []*bench) error {
-	root, attributes := "", ""
+	r := h.row(limitsTitle, "a folder without permission to write, as another user")
 	if os.Geteuid() != 0 {
-		root = "needs root"
+		r.skip("needs root")
+		return nil
 	}
-	if err := h.canSetAttributes(); err != nil {
-		attributes = "chattr: " + err.Error()
-	}
-	attribute := func(flag string, name func(*bench) string, demand outcome) func(*bench) trial {
-		return func(b *bench) trial {
-			return trial{set: chattr("+"+flag, name(b)), relieve: chattr("-"+flag, name(b)), demand: demand, codes: []int{77}}
-		}
-	}
-	folder, target := func(*bench) string { return "." }, func(b *bench) string { return b.targets[0] }
-	for _, p := range []struct {
-		name  string
-		why   string // it cannot be tried here; empty if it can
-		old   bool   // only with an output to replace
-		trial func(*bench) trial
-	}{
-		{"a folder without permission to write, as another user", root, false, func(*bench) trial {
-			return trial{limit: asNobody, demand: outcome{failure: true}, codes: []int{77}}
-		}},
-		{"an immutable folder (chattr +i)", attributes, false, attribute("i", folder, outcome{failure: true})},
-		{"a folder in which names can only be added (chattr +a)", attributes, false, attribute("a", folder, outcome{mayLeave: true})},
-		{"an immutable target", attributes, true, attribute("i", target, outcome{failure: true})},
-	} {
-		r := h.row(limitsTitle, p.name)
-		if p.why != "" {
-			r.skip("%s", p.why)
-			continue
-		}
-		err := inParallel(h, benches, func(b *bench) error {
-			if p.old && !b.overwrite {
-				return nil
-			}
-			r.addCase()
-			wrong, _, err := b.try(p.trial(b))
-			r.add(b.String(), wrong)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// chattr sets or clears an attribute of the file name in a folder.
-func chattr(flag, name string) func(dir string) error {
-	return func(dir string) error { return command("chattr", flag, filepath.Join(dir, name)) }
-}
-
-func (h *harness) canSetAttributes() error {
-	path := filepath.Join(h.tmp, "attributes")
-	if err := writeFile(path, ""); err != nil {
+	return inParallel(h, benches, func(b *bench) error {
+		r.addCase()
+		wrong, _, err := b.try(trial{limit: asNobody, demand: outcome{failure: true}, codes: []int{77}})
+		r.add(b.String(), wrong)
 		return err
-	}
-	if err := command("chattr", "+i", path); err != nil {
-		return err
-	}
-	return command("chattr", "-i", path)
+	})
 }
 
 // onceIdle runs a tool of the system until it succeeds, for ten seconds. A process that another
@@ -462,7 +413,6 @@ const memoryRows = 30000
 
 // memory runs with too little memory, more each time.
 func (h *harness) memory() error {
-	const section = "Too little memory"
 	inputs, err := h.bigInput(memoryRows)
 	if err != nil {
 		return err
@@ -485,64 +435,10 @@ func (h *harness) memory() error {
 	}
 	next := func(kilobytes int) int { return kilobytes + kilobytes/12 }
 	crash := outcome{mayLeave: true, mayCrash: true}
-	r := h.row(section, "address space (ulimit -v), growing by a 12th")
-	err = inParallel(h, benches, func(b *bench) error {
+	r := h.row("Too little memory", "address space (ulimit -v), growing by a 12th")
+	return inParallel(h, benches, func(b *bench) error {
 		return b.rising(r, 64<<10, next, func(kilobytes int) trial {
 			return trial{limit: underShell("ulimit -v " + strconv.Itoa(kilobytes)), demand: crash}
 		})
 	})
-	if err != nil {
-		return err
-	}
-	r = h.row(section, "a memory cgroup, growing by a 12th: the kernel kills")
-	parent, why := cgroup()
-	if why != "" {
-		r.skip("%s", why)
-		return nil
-	}
-	for _, b := range benches { // one at a time: they share a group
-		if err := b.rising(r, 3<<10, next, func(kilobytes int) trial { return inCgroup(parent, kilobytes, crash) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A memoryGroup is the folder and the files of a version of cgroups.
-type memoryGroup struct{ parent, limit, swap string }
-
-// cgroup finds a parent for a group with a limit, or returns why there is none.
-func cgroup() (memoryGroup, string) {
-	for _, g := range []memoryGroup{
-		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"},
-		{"/sys/fs/cgroup", "memory.max", "memory.swap.max"},
-	} {
-		dir := filepath.Join(g.parent, "idxport-faults-probe")
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			continue
-		}
-		_, err := os.Stat(filepath.Join(dir, g.limit))
-		_ = os.Remove(dir)
-		if err == nil {
-			return g, ""
-		}
-	}
-	return memoryGroup{}, "no memory cgroup can be made here"
-}
-
-// inCgroup is a trial within a group of its own.
-func inCgroup(g memoryGroup, kilobytes int, demand outcome) trial {
-	group := filepath.Join(g.parent, "idxport-faults-"+strconv.Itoa(os.Getpid()))
-	return trial{
-		set: func(string) error {
-			if err := os.Mkdir(group, 0o755); err != nil {
-				return err
-			}
-			_ = os.WriteFile(filepath.Join(group, g.swap), []byte("0"), 0o644) // fails on systems without swap
-			return os.WriteFile(filepath.Join(group, g.limit), []byte(strconv.Itoa(kilobytes<<10)), 0o644)
-		},
-		limit:   underShell("echo $$ >" + group + "/cgroup.procs"),
-		relieve: func(string) error { return os.Remove(group) },
-		demand:  demand,
-	}
 }
