@@ -204,8 +204,8 @@ func TestOnlyMainExits(t *testing.T) {
 }
 
 // TestBytesAreLittleEndian forbids what depends on the order of bytes of the machine: batches and
-// files are little-endian on every one. Only a big-endian machine shows it otherwise, as `make
-// platforms` does.
+// files are little-endian on every one. Only a big-endian machine shows it otherwise, as
+// `test/run platforms` does.
 func TestBytesAreLittleEndian(t *testing.T) {
 	t.Parallel()
 	native := regexp.MustCompile(`^(arrow\.NewSchema|arrow\.\w+Traits|array\.New\w+Builder|array\.MakeFromData|\w+\.NativeEndian)$`)

@@ -120,7 +120,7 @@ def main() -> None:
     if asked.write:
         head = (
             f"# The Python package and other packages\n\nMedians of {asked.runs} runs, which alternate; files on a tmpfs; Python {platform.python_version()}, "
-            f"{os.cpu_count()} processors. `make python-bench` makes this page.\n\n"
+            f"{os.cpu_count()} processors. `test/run python --write` makes this page.\n\n"
         )
         (HERE / "RESULTS.md").write_text(head + text)
 

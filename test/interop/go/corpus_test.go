@@ -94,7 +94,7 @@ func corpus(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("IDXPORT_CORPUS")
 	if folder == "" {
-		t.Skip("IDXPORT_CORPUS is not set: make interop sets it")
+		t.Skip("IDXPORT_CORPUS is not set: test/run interop sets it")
 	}
 	return folder
 }

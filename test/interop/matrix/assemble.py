@@ -144,7 +144,8 @@ def page(matrix: Matrix) -> str:
     lines = [
         "# What reads what",
         "",
-        "Made by `make interop-matrix` from what the readers did, and checked by `make interop`: do not edit it by hand.",
+        "Made by `test/run interop --write` from what the readers did, and checked by `test/run interop`: "
+        "do not edit it by hand.",
         "",
         "**exact**: every value of every file is the same as in the IDX input, bit for bit, in the same type. **as**: every value is the same as in the",
         "input, in the type that is shown; bytes and structs were decoded for this test. **refuses**: the reader reports an error, and why. **–**: the reader was",
@@ -191,7 +192,7 @@ def differs(path: Path, text: str, write: bool) -> bool:
     if write:
         path.write_text(text)
         return False
-    print(f"{path} differs from what the readers did: make interop-matrix writes it anew", file=sys.stderr)
+    print(f"{path} differs from what the readers did: test/run interop --write writes it anew", file=sys.stderr)
     return True
 
 
