@@ -116,7 +116,7 @@ AT_THE_CURSOR = [f"idxport {line}" for line in
 
 # Lists: the words before the cursor, the word at the cursor, and expected candidates.
 LISTED = [
-    ("", "co", ["convert", "commit", "completion"]),
+    ("", "co", ["convert", "completion"]),
     ("completion", "", ["bash", "zsh", "fish", "pwsh"]),
     ("convert x", "--ro", ["--rows", "--rows-per-file"]),
     ("convert x", "--cl", ["--classes", "--class-folders", "--class-column"]),
