@@ -22,14 +22,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/idxport/idxport/test/object/gateway"
 )
 
 type settings struct {
 	binary, data, gateway, nginx string
 	rounds, at                   int
 	seed                         uint64
+	serve                        bool
 }
 
 func main() {
@@ -41,6 +40,7 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults")
 	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
+	flag.BoolVar(&s.serve, "serve", false, "only run the server, for the commands on standard input")
 	flag.Parse()
 	log.SetFlags(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -62,22 +62,23 @@ func run(ctx context.Context, s settings) (err error) {
 			return err
 		}
 	}
-	gate, err := gateway.Start(ctx, s.gateway, work)
+	gate, err := startServer(ctx, s.gateway, work)
 	if err != nil {
 		return err
 	}
-	defer gate.Stop()
+	defer gate.stop()
+	if s.serve {
+		return serve(ctx, gate)
+	}
 	site, err := startWebsite(ctx, s.nginx, work, s.data)
 	if err != nil {
 		return err
 	}
 	defer site.stop()
-	server := &server{gate}
 	begin := time.Now()
-	t := &tests{settings: s, ctx: ctx, work: work, server: server, home: server.at(server.home())}
+	t := &tests{settings: s, ctx: ctx, work: work, server: gate, home: gate.at(gate.home())}
 	t.conversions()
 	t.credentials()
-	t.ranges()
 	t.failures()
 	t.web(site)
 	t.faults()

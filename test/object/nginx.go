@@ -4,16 +4,13 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,11 +91,13 @@ func startWebsite(ctx context.Context, nginx, work, data string) (w *website, er
 		return nil, err
 	}
 	config := fmt.Appendf(nil, nginxConfig, work, ports[0], ports[1], data)
-	if err := errors.Join(writeCertificate(work), os.WriteFile(filepath.Join(work, "conf"), config, 0o600)); err != nil {
+	conf := filepath.Join(work, "conf")
+	if err := errors.Join(writeCertificate(work), os.WriteFile(conf, config, 0o600)); err != nil {
 		return nil, err
 	}
-	w = &website{plain: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), secure: fmt.Sprintf("https://127.0.0.1:%d", ports[1]), certificate: filepath.Join(work, "certificate")}
-	w.process = exec.CommandContext(ctx, nginx, "-c", filepath.Join(work, "conf"), "-e", "stderr", "-p", work)
+	w = &website{certificate: filepath.Join(work, "certificate")}
+	w.plain, w.secure = fmt.Sprintf("http://127.0.0.1:%d", ports[0]), fmt.Sprintf("https://127.0.0.1:%d", ports[1])
+	w.process = exec.CommandContext(ctx, nginx, "-c", conf, "-e", "stderr", "-p", work)
 	w.process.Stderr = os.Stderr
 	if err := w.process.Start(); err != nil {
 		return nil, err
@@ -131,25 +130,18 @@ func (w *website) stop() {
 	_ = w.process.Wait()
 }
 
-// writeCertificate makes a certificate for this machine, signed by itself, and its key.
+// writeCertificate writes the certificate of httptest, which is for this machine and signed by
+// itself, and its key.
 func writeCertificate(dir string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true}
-	certificate, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
-	if err != nil {
-		return err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	private, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
 		return err
 	}
 	write := func(name, kind string, text []byte) error {
 		return os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: text}), 0o600)
 	}
-	return errors.Join(write("certificate", "CERTIFICATE", certificate), write("key", "PRIVATE KEY", private))
+	return errors.Join(write("certificate", "CERTIFICATE", pair.Certificate[0]), write("key", "PRIVATE KEY", private))
 }

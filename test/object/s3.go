@@ -16,18 +16,12 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/idxport/idxport/test/object/gateway"
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-const bucket, accessKey, secretKey = gateway.Bucket, gateway.AccessKey, gateway.SecretKey
-
-// A server keeps an object as a file of the same name, where tests look at it without S3.
-type server struct{ *gateway.Server }
-
 // home is the URL of the server.
 func (s *server) home() *url.URL {
-	u, err := url.Parse(s.Endpoint)
+	u, err := url.Parse(s.endpoint)
 	if err != nil {
 		panic(err) // the URL is the server's own
 	}
@@ -38,7 +32,7 @@ func (s *server) home() *url.URL {
 func (s *server) at(u *url.URL) place {
 	query := url.Values{"use_path_style": {"true"}, "endpoint": {u.String()}}
 	var environ []string
-	for name, value := range gateway.Environment() {
+	for name, value := range environment() {
 		environ = append(environ, name+"="+value)
 	}
 	return place{query, environ}
@@ -53,25 +47,26 @@ func (s *server) stranger() place {
 
 // put stores an object as users' programs do. encoding is its Content-Encoding: gzip or empty.
 func (s *server) put(ctx context.Context, key string, text []byte, encoding string) error {
-	_, err := s.Client.Client.PutObject(ctx, bucket, key, bytes.NewReader(text), int64(len(text)), minio.PutObjectOptions{ContentEncoding: encoding})
+	options := minio.PutObjectOptions{ContentEncoding: encoding}
+	_, err := s.client.Client.PutObject(ctx, bucket, key, bytes.NewReader(text), int64(len(text)), options)
 	return err
 }
 
 // get reads an object without S3; the error is fs.ErrNotExist if there is none.
 func (s *server) get(key string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(s.Root, bucket, filepath.FromSlash(key)))
+	return os.ReadFile(filepath.Join(s.root, bucket, filepath.FromSlash(key)))
 }
 
 // uploads are the multipart uploads that are not completed, of keys with the prefix, with their
 // numbers of parts.
 func (s *server) uploads(ctx context.Context, prefix string) (parts map[string]int, err error) {
-	list, err := s.Client.ListMultipartUploads(ctx, bucket, prefix, "", "", "", 0)
+	list, err := s.client.ListMultipartUploads(ctx, bucket, prefix, "", "", "", 0)
 	if err != nil {
 		return nil, err
 	}
 	parts = map[string]int{}
 	for _, u := range list.Uploads {
-		found, err := s.Client.ListObjectParts(ctx, bucket, u.Key, u.UploadID, 0, 0)
+		found, err := s.client.ListObjectParts(ctx, bucket, u.Key, u.UploadID, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +88,7 @@ func (s *server) left(ctx context.Context, key string) (n int, err error) {
 func (s *server) clean(ctx context.Context, key string) error {
 	parts, err := s.uploads(ctx, key)
 	for id := range parts {
-		err = errors.Join(err, s.Client.AbortMultipartUpload(ctx, bucket, key, id))
+		err = errors.Join(err, s.client.AbortMultipartUpload(ctx, bucket, key, id))
 	}
 	return err
 }

@@ -20,11 +20,11 @@ TRAIN, TEST = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), ("t10k-ima
 
 
 class Storage:
-    """test/object/serve, which needs Go, until close(). Its key is put into the environment of this process, which
+    """The server of test/object, which needs Go, until close(). Its key is put into the environment of this process, which
     the JVM and the workers inherit."""
 
     def __init__(self) -> None:
-        command = ["go", "run", "./test/object/serve"]
+        command = ["go", "run", "./test/object", "-serve"]
         self._process = subprocess.Popen(command, cwd=HERE.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         about = json.loads(self._line())
         self._root = f"s3://{about['bucket']}/"
