@@ -1,2 +1,0 @@
-// Package sourcetest contains helpers for the tests of several readers.
-package sourcetest
