@@ -212,7 +212,7 @@ func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
 
 // otherThings puts folders, devices and the like in the place of a file.
 func (h *harness) otherThings() error {
-	r := h.row(inputsTitle, "a folder, a device, a socket, a FIFO, a link to nowhere or in a circle, a file without permission in its place")
+	r := h.row(inputsTitle, "a folder, a device, a socket, a FIFO, a bad link, a file without permission in its place")
 	r.addCase()
 	b, err := h.bench(h.scenarios()[0], overwriting)
 	if err != nil {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Stream gigabytes through the binary's standard input and measure its peak memory.
 
-usage: test/interop/.venv/bin/python test/interop/memory.py --binary PATH [--size GIB] [--folder DIR]
+usage: [SIZE=GIB] [TMPDIR=FOLDER] $(test/interop/venv) test/interop/memory.py --binary PATH
 
-Each run converts a synthetic IDX file of 28×28 records, made while it is read, to a file in DIR (a new folder there,
-deleted afterwards), with 2 and with 64 workers. The peak resident size of the process must stay below the limits, and
-the output must have all rows and the right last one.
+Each run converts a synthetic IDX file of 28×28 records, 4 GiB unless SIZE is given, made while it is read, to a file
+in FOLDER, with 2 and with 64 workers. The peak resident size of the process must stay below the limits, and the output
+must have all rows and the right last one.
 
 This program loads the readers in processes of their own, to stay small: the kernel counts the memory of a process
 from before its exec, when it is a copy of its parent.
@@ -13,21 +13,24 @@ from before its exec, when it is a copy of its parent.
 
 from __future__ import annotations
 
-import argparse
+import functools
 import multiprocessing
 import os
 import random
 import shlex
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import checks  # noqa: E402
+
+SIZE = int(float(os.environ.get("SIZE", 4)) * 2**30)  # bytes of each stream
 ELEMENTS = 28 * 28
 LIMITS = {2: 100e6, 64: 150e6}  # bytes, by number of workers
 CODES = {"uint8": 0x08, "float32": 0x0D}
@@ -35,6 +38,14 @@ OUTPUTS = ["out.parquet", "out.arrow", "out.csv"]
 BLOCK_RECORDS = 1021  # a prime, so that blocks do not end with batches
 
 
+class Stage(NamedTuple):
+    """A folder for the output, and the program."""
+
+    folder: Path
+    binary: Path
+
+
+@functools.cache
 def block(dtype: str) -> bytes:
     """BLOCK_RECORDS big-endian records that look like images: a dark background, a fifth of the elements lit."""
     source = random.Random(dtype)
@@ -84,10 +95,12 @@ def look(path: Path, dtype: str, rows: int, last: bytes) -> None:
         with pa.memory_map(str(path)) as source:
             reader = pa.ipc.open_file(source)
             batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
-            found_rows, found = sum(batch.num_rows for batch in batches), np.array(batches[-1].column("data")[-1].as_py(), dtype)
+            found_rows = sum(batch.num_rows for batch in batches)
+            found = np.array(batches[-1].column("data")[-1].as_py(), dtype)
     elif path.suffix == ".parquet":
         (found_rows,) = duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall()[0]
-        found = np.array(duckdb.sql(f"SELECT data FROM read_parquet('{path}', file_row_number = true) WHERE file_row_number = {rows - 1}").fetchall()[0][0], dtype)
+        last_row = f"FROM read_parquet('{path}', file_row_number = true) WHERE file_row_number = {rows - 1}"
+        found = np.array(duckdb.sql(f"SELECT data {last_row}").fetchall()[0][0], dtype)
     else:
         found_rows = int(subprocess.run(["wc", "-l", path], capture_output=True, check=True).stdout.split()[0]) - 1
         tail = subprocess.run(["tail", "-n", "1", path], capture_output=True, check=True).stdout
@@ -96,55 +109,29 @@ def look(path: Path, dtype: str, rows: int, last: bytes) -> None:
         sys.exit(f"{path.name} has {found_rows} rows, expected {rows}, or another last row")
 
 
-def check_stream(binary: Path, folder: Path, dtype: str, size: int) -> Iterator[str]:
-    """Convert size bytes to each output; yields the problems."""
-    data = block(dtype)
+def check(dtype: str, name: str, workers: int, stage: Stage) -> None:
+    """Convert SIZE bytes to an output of this name."""
+    data, path, limit = block(dtype), stage.folder / name, LIMITS[workers]
     record = len(data) // BLOCK_RECORDS
-    rows = size // record
+    rows = SIZE // record
+    command = [str(stage.binary), "convert", "-", "-o", str(path), "--workers", str(workers)]
+    status, peak, stderr = measure(command, stream(dtype, rows, data))
+    checks.demand(status == 0, f"exit code {status}: {stderr}\n$ {shlex.join(command)}")
+    print(f"peak {peak / 1e6:.1f} MB of {limit / 1e6:.0f}", flush=True)
+    checks.demand(peak < limit, f"too much: {shlex.join(command)}")
     at = (rows - 1) % BLOCK_RECORDS * record
-    last = data[at : at + record]
-    for name in OUTPUTS:
-        for workers, limit in LIMITS.items():
-            path = folder / name
-            command = [str(binary), "convert", "-", "-o", str(path), "--workers", str(workers)]
-            began = time.monotonic()
-            status, peak, stderr = measure(command, stream(dtype, rows, data))
-            seconds = time.monotonic() - began
-            line = f"{dtype} {size / 2**30:.3g} GiB to {name}, {workers} workers: peak {peak / 1e6:.1f} MB of {limit / 1e6:.0f}, {seconds:.1f} s"
-            print(line, flush=True)
-            if status:
-                yield f"{line}: exit code {status}, expected 0: {stderr}\n$ {shlex.join(command)}"
-            elif peak >= limit:
-                yield f"{line}: too much\n$ {shlex.join(command)}"
-            if not status:
-                reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, last))
-                reader.start()
-                reader.join()
-                if reader.exitcode:
-                    yield f"{line}: the output is wrong\n$ {shlex.join(command)}"
-            path.unlink(missing_ok=True)
+    reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, data[at : at + record]))
+    reader.start()
+    reader.join()
+    checks.demand(reader.exitcode == 0, f"the output is wrong: {shlex.join(command)}")
 
 
-def main() -> int:
-    """Run all measurements; 1 if one is too large or an output is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, required=True, help="the idxport to test")
-    parser.add_argument("--size", type=float, default=4, help="GiB to stream in each run (default: 4; 1 for a quick run)")
-    parser.add_argument("--folder", type=Path, default=Path.cwd(), help="where outputs are written: a disk with room for three times the size")
-    options = parser.parse_args()
-    binary = options.binary.resolve()
-    scratch = Path(tempfile.mkdtemp(prefix=".idxport-memory-", dir=options.folder))
-    failures: list[str] = []
-    try:
-        for dtype in CODES:
-            failures += check_stream(binary, scratch, dtype, int(options.size * 2**30))
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    for failure in failures:
-        print("FAILED " + failure)
-    print(f"{len(failures)} failed")
-    return 1 if failures else 0
-
+CHECKS = [
+    (f"{dtype} to {name}, {workers} workers", functools.partial(check, dtype, name, workers))
+    for dtype in CODES
+    for name in OUTPUTS
+    for workers in LIMITS
+]
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.main(__doc__, CHECKS, Stage, {}))

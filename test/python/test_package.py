@@ -19,16 +19,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from idx_format import CODES, encode  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 FASHION = ROOT / "testdata" / "fashion-mnist"
-CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
-
-
-def idx(values: np.ndarray) -> bytes:
-    """An IDX file."""
-    kind = values.dtype.str[1:]
-    head = bytes([0, 0, CODES[kind], values.ndim]) + b"".join(n.to_bytes(4, "big") for n in values.shape)
-    return head + values.astype(f">{kind}").tobytes()
 
 
 def fashion() -> tuple[np.ndarray, np.ndarray]:
@@ -62,7 +57,7 @@ class Case(unittest.TestCase):
     def large(self) -> Path:
         """A file of 64 MB, more than pipes hold."""
         path = self.folder / "large-images-idx3-ubyte"
-        path.write_bytes(idx(np.zeros((64, 1000, 1000), "u1")))
+        path.write_bytes(encode(np.zeros((64, 1000, 1000), "u1")))
         return path
 
 
@@ -102,9 +97,9 @@ class Load(Case):
         for kind in CODES:
             for shape in ((5,), (5, 3), (5, 2, 3, 2), (0, 4), (3, 0)):
                 with self.subTest(kind, shape=shape):
-                    values = random.integers(-128 if kind != "u1" else 0, 127, shape).astype(kind)
+                    values = random.integers(-128 if kind != "uint8" else 0, 127, shape).astype(kind)
                     path = self.folder / "x"
-                    path.write_bytes(idx(values))
+                    path.write_bytes(encode(values))
                     (found,) = idxport.load(path).values()
                     self.assertEqual((found.dtype, found.shape, type(found)), (values.dtype, shape, np.ndarray))
                     np.testing.assert_array_equal(found, values)
@@ -177,7 +172,7 @@ class Scan(Case):
             idxport.scan(FASHION, split="test", columns=[])
 
     def test_damage_is_raised_in_the_consumer(self) -> None:
-        data = gzip.compress(idx(np.random.default_rng(0).integers(0, 255, (100_000, 100)).astype("u1")))
+        data = gzip.compress(encode(np.random.default_rng(0).integers(0, 255, (100_000, 100)).astype("u1")))
         path = self.folder / "cut-idx2-ubyte.gz"
         path.write_bytes(data[: len(data) // 2])
         with self.assertRaisesRegex(idxport.IdxError, "the data ends too early") as caught:
@@ -242,7 +237,7 @@ class Reports(Case):
 
     def test_inspect_damage(self) -> None:
         path = self.folder / "cut-idx2-ubyte"
-        path.write_bytes(idx(np.zeros((10, 10), "u1"))[:-1])
+        path.write_bytes(encode(np.zeros((10, 10), "u1"))[:-1])
         (file,) = idxport.inspect(path).files
         self.assertFalse(file.whole)
         self.assertIn("truncated", file.problem.message if file.problem else "")

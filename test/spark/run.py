@@ -50,7 +50,8 @@ def main() -> None:
         (Path(place) / "tmp").mkdir()
         # Only the program in the wheel can be found.
         environment = {name: value for name, value in os.environ.items() if name != "IDXPORT"}
-        environment |= {"PYTHONPATH": f"{place}/package:{HERE}", "TMPDIR": f"{place}/tmp", "PYTHONUNBUFFERED": "1"}
+        environment |= {"TMPDIR": f"{place}/tmp", "PYTHONUNBUFFERED": "1"}
+        environment["PYTHONPATH"] = f"{place}/package:{HERE}:{HERE.parent}"
         runs = [(sys.executable, [module]) for module in MODULES]
         if options.newer:
             runs.append((options.newer, ["test_pushdown"]))

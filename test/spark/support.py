@@ -6,7 +6,6 @@ import atexit
 import math
 import os
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -22,31 +21,31 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
+from idx_format import CODES, decode, encode  # in test/
+
 HERE = Path(__file__).resolve().parent
 MNIST = HERE.parent.parent / "data" / "mnist"
 
-# The data types of IDX: their code in the header, their form there, and what Spark sees.
+# The data types of IDX, and what Spark sees.
 DTYPES = {
-    "uint8": (0x08, ">u1", "smallint"), "int8": (0x09, ">i1", "tinyint"), "int16": (0x0B, ">i2", "smallint"),
-    "int32": (0x0C, ">i4", "int"), "float32": (0x0D, ">f4", "float"), "float64": (0x0E, ">f8", "double"),
-}  # fmt: skip
+    **{"uint8": "smallint", "int8": "tinyint", "int16": "smallint"},
+    **{"int32": "int", "float32": "float", "float64": "double"},
+}
 
 
 def random(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """All bit patterns, the same in every run; of NaNs only the usual one, as the JVM may change others."""
-    code, form, _ = DTYPES[dtype]
-    generator = np.random.default_rng([code, seed])
-    values = generator.integers(0, 256, (math.prod(shape), np.dtype(form).itemsize), np.uint8).reshape(-1).view(form)
+    generator = np.random.default_rng([CODES[dtype], seed])
+    values = generator.integers(0, 256, (math.prod(shape), np.dtype(dtype).itemsize), np.uint8).reshape(-1).view(dtype)
     if dtype.startswith("float"):
-        values = np.where(np.isnan(values), np.nan, values).astype(form)
+        values = np.where(np.isnan(values), np.nan, values).astype(dtype)
         values[:4] = [np.nan, np.inf, -np.inf, -0.0][: len(values[:4])]
     return values.reshape(shape)
 
 
 def write(path: Path, dtype: str, values: np.ndarray) -> str:
-    """An IDX file: the magic number, the dimensions and the values, all big-endian."""
-    head = bytes([0, 0, DTYPES[dtype][0], values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
-    path.write_bytes(head + values.astype(DTYPES[dtype][1]).tobytes())
+    """An IDX file of values, as elements of a data type."""
+    path.write_bytes(encode(values.astype(dtype)))
     return str(path)
 
 
@@ -59,12 +58,8 @@ def table(folder: Path, rows: int) -> tuple[dict[str, np.ndarray], str]:
 
 
 def read(path: Path) -> np.ndarray:
-    """An IDX file by the format's definition: exactly its payload, then the end."""
-    data = path.read_bytes()
-    form = {code: form for code, form, _ in DTYPES.values()}[data[2]]
-    shape = struct.unpack_from(f">{data[3]}I", data, 4)
-    assert data[:2] == b"\0\0" and len(data) == 4 + 4 * data[3] + math.prod(shape) * np.dtype(form).itemsize, path
-    return np.frombuffer(data, form, offset=4 + 4 * data[3]).reshape(shape)
+    """The array of an IDX file."""
+    return decode(path.read_bytes())
 
 
 def column(rows: list[Any], name: str, expected: np.ndarray) -> np.ndarray:

@@ -20,8 +20,8 @@ TRAIN, TEST = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), ("t10k-ima
 
 
 class Storage:
-    """The server of test/object, which needs Go, until close(). Its key is put into the environment of this process, which
-    the JVM and the workers inherit."""
+    """The server of test/object, which needs Go, until close(). Its key is put into the environment of this process,
+    which the JVM and the workers inherit."""
 
     def __init__(self) -> None:
         command = ["go", "run", "./test/object", "-serve"]

@@ -29,7 +29,7 @@ class Values(SparkCase):
             self.assertEqual(frame.rdd.getNumPartitions(), 3)
             for name, expected in values.items():
                 with self.subTest(column=name, layout=layout):
-                    kind = DTYPES[name.split("_")[0]][2]
+                    kind = DTYPES[name.split("_")[0]]
                     depth = 0 if expected.ndim == 1 or layout == "binary" else 1 if layout == "list" else expected.ndim - 1
                     kind = "binary" if layout == "binary" and expected.ndim > 1 else kind
                     self.assertEqual(frame.schema[name].dataType.simpleString(), "array<" * depth + kind + ">" * depth)

@@ -41,8 +41,8 @@ def parse(text: str) -> tuple[dict[str, str], list[Job]]:
 
 def execute(stage: Stage, variables: dict[str, str], job: Job) -> tuple[int, str]:
     """The exit code, and the output, which cron would send by mail."""
-    environment = {"HOME": str(stage.home), "LOGNAME": "nobody", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"} | variables
-    done = stage.run(["/bin/sh", "-c", job.command], env=environment, stdin=None, input=job.stdin)
+    defaults = {"HOME": str(stage.home), "LOGNAME": "nobody", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
+    done = stage.run(["/bin/sh", "-c", job.command], env=defaults | variables, stdin=None, input=job.stdin)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -68,7 +68,8 @@ def check(job: Job, contender: Contender, out: Path) -> str:
     """Compare an output with the job's inputs; what differs, in one line."""
     if job.kind == "none":
         return ""
-    done = subprocess.run([sys.executable, str(HERE / "check.py"), job.kind, str(out), *job.inputs], capture_output=True, text=True, check=False)
+    command = [sys.executable, str(HERE / "check.py"), job.kind, str(out), *job.inputs]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return "could not be compared: " + (done.stderr.strip().splitlines() or ["?"])[-1][:300]
     return " ".join(done.stdout.split("\n")).strip()

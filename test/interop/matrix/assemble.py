@@ -79,7 +79,8 @@ class Matrix:
             for file, case in self.cases.items():
                 if case["format"] in formats:
                     self.judge(reader, case, self.lines.get((reader, file)))
-        self.problems += [f"{r.reader}: never happened: {r.words!r}" for r in REFUSALS if r.reader in readers and r not in self.happened]
+        absent = [r for r in REFUSALS if r.reader in readers and r not in self.happened]
+        self.problems += [f"{r.reader}: never happened: {r.words!r}" for r in absent]
 
     def judge(self, reader: str, case: Line, line: Line | None) -> None:
         """One record."""

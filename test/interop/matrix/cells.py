@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from suite.tensors import idx_file
+from suite.tensors import decode
 
 NUMBERS = ("list", "nested", "tensor", "columns")  # layouts whose elements are numbers
 
@@ -66,7 +66,7 @@ def cases(folder: Path, *formats: str) -> Iterator[Case]:
         if case["format"] in formats:
             for column in case["columns"]:
                 if column["idx"] not in cache:
-                    cache[column["idx"]] = idx_file(folder / column["idx"])[0]
+                    cache[column["idx"]] = decode((folder / column["idx"]).read_bytes())
             columns = {column["name"]: cache[column["idx"]] for column in case["columns"]}
             yield Case(case["format"], case["layout"], case["codec"], case["input"], folder / case["file"], columns, case["shown"])
 

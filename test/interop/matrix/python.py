@@ -21,7 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from PIL import Image
 
-from suite.tensors import idx_file
+from suite.tensors import decode
 
 from . import arrays
 from .cells import Case, Cells, Found, arguments, cases, numbers, rounded
@@ -122,7 +122,7 @@ def read_numpy(case: Case) -> Found:
     if case.format == "csv":
         cells = np.loadtxt(case.path, delimiter=",", skiprows=1, ndmin=2, dtype=np.float64)
         return Found("float64", False, {"label": cells[:, 0], "image": rounded(case, cells[:, 1:])})
-    values = np.load(case.path, mmap_mode="r", allow_pickle=False) if case.format == "npy" else idx_file(case.path)[0]
+    values = np.load(case.path, allow_pickle=False) if case.format == "npy" else decode(case.path.read_bytes())
     return numbers(f"ndarray[{values.dtype}]", {"image": np.asarray(values)}, case)
 
 

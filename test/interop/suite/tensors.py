@@ -3,29 +3,21 @@ definition alone."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import importlib
-import lzma
 import math
-import struct
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-# dtype: the code in an IDX header (http://yann.lecun.com/exdb/mnist/, "the IDX file format")
-CODES = {"uint8": 0x08, "int8": 0x09, "int16": 0x0B, "int32": 0x0C, "float32": 0x0D, "float64": 0x0E}
-# dtype: the end of a published name
-SUFFIXES = {"uint8": "ubyte", "int8": "byte", "int16": "short", "int32": "int", "float32": "float", "float64": "double"}
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from idx_format import CODES, as_bits, decode, encode  # noqa: E402, F401 (decode is for the readers)
 
-COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": lambda data: gzip.compress(data, mtime=0),
-    ".zst": lambda data: importlib.import_module("zstandard").ZstdCompressor().compress(data),  # not in every environment
-    ".xz": lzma.compress,
-    ".bz2": bz2.compress,
+# dtype: the end of a published name
+SUFFIXES = {
+    **{"uint8": "ubyte", "int8": "byte", "int16": "short"},
+    **{"int32": "int", "float32": "float", "float64": "double"},
 }
 
 # By rank: odd sizes, one record, no records, records of no elements.
@@ -35,13 +27,13 @@ SMALL_SHAPES: list[tuple[int, ...]] = [
     *[(11, 7, 9), (1, 1, 1), (0, 7, 9), (5, 0, 3), (5, 3, 0)],
     *[(3, 5, 7, 3), (0, 2, 3, 4), (2, 3, 0, 5)],
 ]
-# One odd shape for each rank.
-PLAIN_SHAPES: list[tuple[int, ...]] = [(13,), (5, 13), (11, 7, 9), (3, 5, 7, 3)]
-
 # The bits of −0, ∞, −∞, 1, the smallest number and the limits, quiet NaNs with and without payload and sign, and a
 # signalling NaN.
 FLOAT_SPECIALS: dict[str, list[int]] = {
-    "float32": [0x80000000, 0x7F800000, 0xFF800000, 0x3F800000, 1, 0x7F7FFFFF, 0xFF7FFFFF, 0x7FC00000, 0x7FC12345, 0xFFC0BEEF, 0x7F800001],
+    "float32": [
+        *(1 << 31, 0xFF << 23, 0x1FF << 23, 0x7F << 23, 1, 0x7F7FFFFF, 0xFF7FFFFF),
+        *(0x7FC00000, 0x7FC12345, 0xFFC0BEEF, 0x7F800001),
+    ],
     "float64": [
         *(1 << 63, 0x7FF << 52, 0xFFF << 52, 0x3FF << 52, 1, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFF),
         *(0x7FF8 << 48, 0x7FF80000DEADBEEF, 0xFFF8123456789ABC, 0x7FF0000000000001),
@@ -86,37 +78,13 @@ class Tensor:
         return SUFFIXES[self.dtype]
 
     def idx(self) -> bytes:
-        """The IDX file: magic number, dimensions and elements, big-endian."""
-        shape = self.values.shape
-        head = struct.pack(f">2xBB{len(shape)}I", CODES[self.dtype], len(shape), *shape)
-        return head + as_bits(self.values).astype(f">u{self.values.itemsize}").tobytes()
+        """The IDX file."""
+        return encode(self.values)
 
-    def write(self, path: Path, compression: str = "") -> Path:
-        """Write the IDX file, compressed as its suffix says."""
-        path.write_bytes(COMPRESSIONS[compression](self.idx()))
+    def write(self, path: Path) -> Path:
+        """Write the IDX file."""
+        path.write_bytes(self.idx())
         return path
-
-
-def as_bits(values: np.ndarray) -> np.ndarray:
-    """The same memory as unsigned integers, so that NaNs and −0 are compared exactly and never quietened."""
-    return np.ascontiguousarray(values).view(f"u{values.itemsize}")
-
-
-def idx_file(path: Path) -> tuple[np.ndarray, bytes]:
-    """The array of an IDX file, by the format's definition, and the bytes of the decompressed file."""
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        data = gzip.decompress(data)
-    elif path.suffix == ".zst":
-        with importlib.import_module("zstandard").ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-            data = reader.read()
-    zeros, code, rank = struct.unpack_from(">HBB", data)
-    if zeros:
-        raise ValueError(f"the two bytes before the data type are {zeros:#x}")
-    dtype = np.dtype(next(name for name, value in CODES.items() if value == code))
-    shape = struct.unpack_from(f">{rank}I", data, 4)
-    payload = np.frombuffer(data, f">u{dtype.itemsize}", offset=4 + 4 * rank)
-    return payload.astype(f"u{dtype.itemsize}").view(dtype).reshape(shape), data
 
 
 def make(dtype: str, shape: tuple[int, ...]) -> Tensor:
@@ -157,13 +125,6 @@ def small() -> Iterator[Tensor]:
         for shape in SMALL_SHAPES:
             yield make(dtype, shape)
     yield make("uint8", (3, 2, 3, 2, 5))
-
-
-def plain() -> Iterator[Tensor]:
-    """Every dtype in one odd shape for each rank."""
-    for dtype in CODES:
-        for shape in PLAIN_SHAPES:
-            yield make(dtype, shape)
 
 
 def large() -> Iterator[Tensor]:
