@@ -52,8 +52,8 @@ type server struct {
 	process  *exec.Cmd
 }
 
-// startServer starts a program, or installs the server first if that is empty, on a free port, with its
-// objects and its log below the folder work, and waits until it has made the bucket.
+// startServer starts a program, or installs the server first if that is empty, on a free port, with
+// its objects and its log below the folder work, and waits until it has made the bucket.
 func startServer(ctx context.Context, program, work string) (*server, error) {
 	if program == "" {
 		var err error
