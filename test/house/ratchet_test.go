@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 40_639, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 40_636, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 29_640, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_068, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 15_045, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -29,7 +29,7 @@ var measures = []measure{
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 39, 34, convertFlags},
-	{"lines of product Go over 120 columns", 531, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of product Go over 120 columns", 530, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
 	{"lines of other Go over 120 columns", 1_272, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
@@ -40,7 +40,7 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_615, 2000},
-	{"convert", 4_898, 3300},
+	{"convert", 4_895, 3300},
 	{"internal/publish", 2_624, 1700},
 	{"internal/object", 2_056, 1900},
 	{"internal/compressed/...", 2_898, 2900},
