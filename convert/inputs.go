@@ -433,19 +433,14 @@ func (o *inputs) readClasses(ctx context.Context, splits []dataset.Split) ([]str
 	if info, err := o.files(ctx).Stat(o.Classes); o.Classes == source.Stdin || err == nil && info.IsDir() {
 		return nil, usagef("--classes %s, expected a file", o.Classes)
 	}
-	var note string
 	classes, err := Interruptible(ctx, func() (classes []string, err error) {
 		f, err := o.files(ctx).Open(o.Classes)
 		if err != nil {
 			return nil, fault.In(o.Classes, err)
 		}
 		defer f.Close() // read-only: an error does not matter
-		classes, note, err = dataset.ReadClasses(f, o.Classes)
-		return classes, err
+		return dataset.ReadClasses(f, o.Classes)
 	})
-	if err == nil && note != "" {
-		o.report.Note("%s", note)
-	}
 	for _, s := range splits {
 		if d := s.Dataset; err == nil && d != nil && o.LabelColumn == "" && len(classes) != len(d.Classes) {
 			o.report.warning("%s names the labels 0 to %d, but those of %s go up to %d; the first line names label 0", o.Classes, len(classes)-1, d.Title, len(d.Classes)-1)

@@ -209,6 +209,9 @@ func unknownExtension(arg, ext string) error {
 	if _, _, ok := formats.ByName(inner + ".gz"); ok && (ext == ".xz" || ext == ".bz2") {
 		return usagef("-o %s: idxport cannot write %s", arg, ext[1:]).WithHint("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
 	}
+	if _, known := formats.Named(ext[1:]); known && filepath.Base(arg) == ext {
+		return usagef("-o %s: the file name is only an extension", arg).WithHint("write -o %s", shell.Path(strings.TrimSuffix(arg, ext)+"data"+ext))
+	}
 	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
 }
 

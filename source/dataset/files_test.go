@@ -87,7 +87,7 @@ func TestFilesErrors(t *testing.T) {
 		"two lists":          {"a.idx b.idx", Options{}, fault.Usage, `would both be the column "data"`, "name them: left="},
 		"two splits":         {"train-labels-idx1-ubyte t10k-labels-idx1-ubyte", Options{}, fault.Usage, `would both be the column "label"`, "one split at a time"},
 		"a given name twice": {"label=left.idx train-labels-idx1-ubyte", Options{}, fault.Usage, `would both be the column "label"`, "name them: image="},
-		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "the columns have different numbers of records: image (train-images-idx3-ubyte) has 60000, label (t10k-labels-idx1-ubyte) has 10000", "--salvage"},
+		"counts":             {"train-images-idx3-ubyte t10k-labels-idx1-ubyte", Options{}, ErrMismatch, "the columns have different numbers of records: image (train-images-idx3-ubyte) has 60000, label (t10k-labels-idx1-ubyte) has 10000", "--columns"},
 		"swapped":            {"swapped-images.idx swapped-labels.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"swapped, in order":  {"swapped-labels.idx swapped-images.idx", Options{}, ErrMismatch, "swapped-images.idx", "image=" + filepath.Join(dir, "swapped-labels.idx")},
 		"names swapped":      {"image=train-labels-idx1-ubyte label=train-images-idx3-ubyte", Options{}, ErrMismatch, "swapped", "image=" + filepath.Join(dir, "train-images-idx3-ubyte")},

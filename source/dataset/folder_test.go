@@ -219,20 +219,6 @@ func TestFolderByLabels(t *testing.T) {
 	}
 }
 
-// KMNIST's files cannot be recognised by their names, but its folder can.
-func TestFolderSuggestsDataset(t *testing.T) {
-	t.Parallel()
-	for _, sub := range []string{"kmnist", filepath.Join("KMNIST", "raw")} {
-		dir := filepath.Join(folder(t, sub+"/t10k-labels-idx1-ubyte 10000", sub+"/t10k-images-idx3-ubyte 10000 28 28"), sub)
-		for _, inputs := range [][]Input{{{Path: dir}}, {{Path: filepath.Join(dir, "t10k-labels-idx1-ubyte")}}} {
-			splits := must.Get(Find(inputs, &testProber{}, Options{}))(t)
-			if all := notes(splits); splits[0].Dataset != nil || !strings.Contains(all, "--dataset kmnist adds") {
-				t.Errorf("%s: data set %v, notes %q", sub, splits[0].Dataset, all)
-			}
-		}
-	}
-}
-
 func TestFolderFollowsLinks(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

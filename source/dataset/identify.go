@@ -3,13 +3,11 @@ package dataset
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source"
 )
 
 // ByOption is the Evidence of a Split whose data set the user named.
@@ -41,10 +39,6 @@ func (f finder) identify(splits []*Split, named string) error {
 		apply(splits, named, byName)
 	default:
 		f.identifyByLabels(splits)
-		unknown := func(s *Split) bool { return s.Dataset == nil && labelIndex(s.Files) >= 0 }
-		if i := slices.IndexFunc(splits, unknown); i >= 0 {
-			splits[i].Notes = append(splits[i].Notes, suggestions(splits[i].Files[0].Path)...)
-		}
 	}
 	return nil
 }
@@ -107,28 +101,6 @@ func (f finder) byLabels(s *Split) *Info {
 // labelIndex returns the index of the label column, or −1.
 func labelIndex(files []File) int {
 	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
-}
-
-// suggestions notes that the folder of the file at path is named like a data set, whose files
-// cannot be recognised by their names. torchvision keeps files in KMNIST/raw.
-func suggestions(path string) []string {
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil || path == source.Stdin {
-		return nil
-	}
-	if lowerASCII(filepath.Base(dir)) == "raw" {
-		dir = filepath.Dir(dir)
-	}
-	d, err := Lookup(filepath.Base(dir))
-	if err != nil {
-		return nil
-	}
-	note := fmt.Sprintf("the folder is named %s, but the files are not known to be %s; --dataset %s adds its class names",
-		filepath.Base(dir), d.Title, d.Name)
-	if d.Transposed { // files that idxport wrote are upright already
-		note += " and, if the files are as published, turns the images upright"
-	}
-	return []string{note}
 }
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files

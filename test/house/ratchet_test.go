@@ -21,16 +21,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 40_636, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 29_640, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 40_509, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 29_611, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_068, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 15_045, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"words of README and docs", 15_023, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 39, 34, convertFlags},
 	{"lines of product Go over 120 columns", 530, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 1_272, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of other Go over 120 columns", 1_268, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -40,13 +40,13 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_615, 2000},
-	{"convert", 4_895, 3300},
+	{"convert", 4_893, 3300},
 	{"internal/publish", 2_624, 1700},
 	{"internal/object", 2_056, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_447, 2100},
 	{"source/idx", 1_031, 950},
-	{"source/dataset", 1_724, 1400},
+	{"source/dataset", 1_599, 1400},
 	{"source/arrow source/columnar source/parquet", 5_943, 3650},
 	{"source/csv source/npy source/picture source/png source/flat source/formats", 5_606, 3230},
 	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_929, 5550},
