@@ -116,7 +116,7 @@ func noLabels(flag string, columns []source.Column) error {
 	if names := labelNames(columns); names != nil {
 		return e.WithHint("choose one with --label-column: %s", strings.Join(names, ", "))
 	}
-	return e.WithHint("give the labels too: for IDX and .npy, their file, as label=FILE; in other formats, a column of integers; with --columns, its name")
+	return e.WithHint("give the file of the labels too, as label=FILE, or a table with a column of integers called label")
 }
 
 // labelNames returns the names of the columns that can be labels: those of scalar integers.

@@ -153,7 +153,7 @@ func (o *conversion) checkUsed() error {
 	}
 	if o.LabelColumn != "" && !o.makes(o.usesLabel) && !o.Stratify && !o.selectsClasses() {
 		return usagef("no output uses --label-column").
-			WithHint("it chooses the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…; other outputs have all columns")
+			WithHint("it chooses the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…")
 	}
 	if e := o.unused("layout", slices.Sorted(maps.Keys(o.layouts)), func(f formats.Format) bool { return f.Layouts != nil }); e != nil {
 		return e

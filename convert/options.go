@@ -217,7 +217,7 @@ func parsePart(s string) (part, error) {
 	n, badCount := strconv.ParseUint(count, 10, 31)
 	if badIndex != nil || badCount != nil || i < 1 || i > n {
 		return part{}, usagef("--part %q, expected I/N, with numbers from 1 to N", s).
-			WithHint("for example --part 3/8 for the third of eight; add 1 to an index from 0: --part $((INDEX + 1))/8")
+			WithHint("for example --part 3/8 for the third of eight, or --part $((INDEX + 1))/8 for an index from 0")
 	}
 	return part{int64(i), int64(n)}, nil
 }

@@ -228,7 +228,7 @@ func CheckOpen(w io.Writer) error {
 		return nil
 	}
 	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
-		WithHint("redirect standard output; to throw the data away, write -o FORMAT=/dev/null")
+		WithHint("redirect standard output to a file")
 }
 
 // destinations are where the outputs of a run go. All of them are complete before any of

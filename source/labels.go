@@ -59,7 +59,7 @@ func Unnamed(c Column, row, label int64) error {
 		known = fmt.Sprintf("%d are known", named)
 	}
 	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).InColumn(c.Name).InRow(row).
-		WithHint("if --classes is given, add the name to its file; otherwise give class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
+		WithHint("give a file with more class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
 }
 
 // Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets

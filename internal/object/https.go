@@ -48,7 +48,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 		return failed(fault.IO, "found more than %d redirects", maxRedirects)
 	case scheme != "https" && scheme != via[len(via)-1].URL.Scheme:
 		return failed(fault.IO, "the server redirects to %s://, expected https://", scrub(scheme)).
-			WithHint("others could change the file on its way; ask for a URL without this redirect")
+			WithHint("ask for a URL without this redirect, after which others could change the file on its way")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	before, ok := s.queries[a.root()]
 	if ok && before != query {
 		return "", failed(fault.Usage, "found another text after the question mark than before").In(a.root()).
-			WithHint("give the parameters of a bucket once; download files of a web server under different names")
+			WithHint("give the parameters of a bucket once, or download files of a web server under different names")
 	}
 	if !ok {
 		if s.queries == nil {

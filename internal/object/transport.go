@@ -131,7 +131,7 @@ func connectionError(err error, hint string) error {
 	case isHopeless(err):
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
 	}
-	return temporary("%s", reason(err)).WithHint("check the address and the network; if they are right, run again")
+	return temporary("%s", reason(err)).WithHint("check the address and the network, and run again if they are right")
 }
 
 // receive fills p with the answer to a request for the bytes of a version from offset on. same

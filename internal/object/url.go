@@ -67,7 +67,7 @@ func parse(name string) (address, error) {
 		}
 	default:
 		return a, failed(fault.Usage, "expected s3://, https:// or file://").In(scheme + "://…").
-			WithHint("for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST; or copy the file here")
+			WithHint("copy the file here or, for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return refuse(a.String(), "keys with control characters or .. are not supported")

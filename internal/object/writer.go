@@ -195,7 +195,7 @@ func (w *Writer) resolve(ctx context.Context, err error) error {
 	}
 	unknown := *e
 	unknown.Msg = "the last answer was lost or unclear, so the object may exist or not: " + e.Msg
-	return unknown.WithHint("check whether it exists; if it does, it is complete")
+	return unknown.WithHint("check whether it exists, since it is complete if it does")
 }
 
 // Discard ends the upload and removes its parts, unless Commit has succeeded. It waits for

@@ -47,7 +47,7 @@ func (f finder) identify(splits []*Split, named string) error {
 // class names and transposition would silently be wrong.
 func contradiction(asked string, found []string, where string) error {
 	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s", where, strings.Join(found, ", "), asked).
-		WithHint("--dataset %s reads the files as they are; otherwise rename them", DatasetNone)
+		WithHint("rename the files, or read them as they are with --dataset %s", DatasetNone)
 }
 
 // apply sets the data set of all splits to the one of Known with that name.
