@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -20,99 +20,18 @@ func (s *Set) Commit() error {
 	if err := s.complete(); err != nil {
 		return err
 	}
-	for _, out := range s.staged {
-		if err := s.chooseMove(out); err != nil {
-			return err
-		}
+	if err := s.refuseExisting(true); err != nil {
+		return err
 	}
-	for _, out := range s.staged {
-		if err := out.makeRecord(s.disk); err != nil {
-			return Failure(out.Path, "recording it", err)
-		}
+	record := func(out *output) error { return out.makeRecord(s.disk) }
+	if err := each(s.staged, "recording it", record); err != nil {
+		return err
 	}
 	if err := s.publishAll(); err != nil {
 		return err
 	}
 	s.end()
 	return nil
-}
-
-// chooseMove decides, before the first rename, how the output moves to its target, or refuses it.
-func (s *Set) chooseMove(out *output) (err error) {
-	if out.info, err = s.disk.lstat(out.path); err != nil {
-		return Failure(out.Path, "cannot check it", err)
-	}
-	occupied, err := out.occupied(s.disk)
-	switch {
-	case err != nil:
-		return err
-	case occupied && !s.overwrite:
-		return s.accept(out)
-	case out.info != nil && !occupied:
-		out.move = func() error { return s.replaceEmpty(out) }
-	case s.overwrite && !out.Target.Folder: // a plain rename replaces a file in one step everywhere
-		out.move = func() error { return s.disk.rename(out.partial, out.path) }
-	case occupied:
-		out.move = func() error { return s.replaceFolder(out) }
-		if len(s.staged) == 1 { // replaceFolder checks it, too, and nothing is published before
-			return nil
-		}
-		return refuseForeign(s.disk, out.place, out.Path, out.path)
-	default:
-		out.move = func() error { return s.moveNew(out) }
-	}
-	return nil
-}
-
-// noNumber stands in a record for a number that an output does not have.
-var noNumber = strings.Repeat("0", hiddenDigits)
-
-// makeRecord makes the record of the output, which is complete but not visible yet. A file without
-// a key has none.
-func (out *output) makeRecord(d disk) (err error) {
-	numbers := []string{noNumber, noNumber, noNumber}
-	if out.Target.Folder {
-		numbers[0] = out.folder.listing.String()
-	}
-	if out.Key != "" {
-		numbers[1] = out.Key
-		if numbers[2], err = doValue(d, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) }); err != nil {
-			return err
-		}
-	}
-	if !out.Target.Folder && out.Key == "" {
-		return nil
-	}
-	path := out.beside(hiddenInfix + strings.Join(numbers, "-") + recordSuffix)
-	if i := slices.Index(out.stale, path); i >= 0 { // from an earlier run with the same result
-		out.stale = slices.Delete(out.stale, i, i+1)
-		return nil
-	}
-	out.record = path // set first: making it may succeed and still return an error
-	if !out.Target.Folder {
-		return d.makeDir(path, nil)
-	}
-	f, err := d.createFile(path, nil)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// accept accepts an existing target that equals the output, and fails with fault.Exists otherwise.
-func (s *Set) accept(out *output) error {
-	if out.info == nil || out.info.IsDir() != out.Target.Folder || !out.info.IsDir() && !out.info.Mode().IsRegular() {
-		return exists(out.Path, "")
-	}
-	existing, err := doValue(s.disk, "open", out.path, func() (string, error) { return Fingerprint(out.path) })
-	if err == nil {
-		var written string
-		written, err = doValue(s.disk, "open", out.partial, func() (string, error) { return Fingerprint(out.partial) })
-		if err == nil && existing != written {
-			return exists(out.Path, "its contents differ from the new output")
-		}
-	}
-	return Failure(out.Path, "cannot compare it with the new output", err)
 }
 
 // publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
@@ -122,7 +41,7 @@ func (s *Set) publishAll() error {
 	var first error
 	var obsolete []string
 	for _, out := range s.staged {
-		if first == nil && out.move != nil {
+		if first == nil {
 			first = s.publish(out)
 		}
 		if first == nil {
@@ -135,11 +54,11 @@ func (s *Set) publishAll() error {
 	}
 	for _, out := range s.staged {
 		if out.replaced != "" {
-			_ = s.disk.removeAll(out.replaced) // the next run sweeps what cannot be deleted now
+			_ = s.disk.on("removeAll", os.RemoveAll, out.replaced) // the next run sweeps what cannot be deleted now
 		}
 	}
 	for _, record := range obsolete {
-		_ = s.disk.remove(record)
+		_ = s.disk.on("remove", os.Remove, record)
 	}
 	return first
 }
@@ -149,34 +68,41 @@ func (s *Set) publishAll() error {
 func (s *Set) syncParents() (first error) {
 	var dirs []string
 	for _, out := range s.staged {
-		dirs = append(dirs, filepath.Dir(out.path))
+		dirs = append(dirs, filepath.Dir(out.real))
 	}
 	for _, dir := range s.parents {
 		dirs = append(dirs, filepath.Dir(dir))
 	}
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
-		if err := s.disk.syncDir(dir); first == nil {
-			first = Failure(dir, "syncing the folder of outputs", err)
-		}
+		first = cmp.Or(first, Failure(dir, "syncing the folder of outputs", s.disk.on("syncDir", syncDir, dir)))
 	}
 	return first
 }
 
-// publish moves one output to its target in the way that chooseMove has chosen.
-func (s *Set) publish(out *output) error {
-	err := out.move()
+// publish moves one output to its target. A plain rename replaces a file in one step everywhere,
+// and on Unix an empty folder, only while it is empty.
+func (s *Set) publish(out *output) (err error) {
+	emptyFolder := out.target.Folder && out.info != nil && !out.occupied
 	switch {
-	case errors.Is(err, fault.Refused):
-		return err
-	case s.disk.confirmRename(err, out.path, out.identity) == nil:
+	case out.occupied && !s.overwrite: // accepted by refuseExisting
 		return nil
-	case errors.Is(err, fs.ErrExist) && !s.overwrite: // another run published it after chooseMove
-		if out.info, err = s.disk.lstat(out.path); err == nil {
+	case out.occupied && out.target.Folder:
+		err = s.replaceFolder(out)
+	case emptyFolder, s.overwrite && !out.target.Folder:
+		err = s.disk.move("rename", rename, out.partial, out.real)
+	default:
+		err = s.moveNew(out)
+	}
+	if emptyFolder && err != nil && !errors.Is(err, fs.ErrExist) { // on Windows
+		err = s.replaceFolder(out)
+	}
+	if errors.Is(err, fs.ErrExist) && !s.overwrite { // another run published it meanwhile
+		if err = out.inspect(s.disk); err == nil {
 			return s.accept(out)
 		}
 	}
-	return Failure(out.Path, "publishing it", err)
+	return Failure(out.target.Path, "publishing it", err)
 }
 
 // moveNew moves the output to a name that must be free. If the file system has no such rename, a
@@ -184,47 +110,24 @@ func (s *Set) publish(out *output) error {
 // rename, which can replace only an empty folder. If it has no hard links either, the name is
 // checked before a plain rename.
 func (s *Set) moveNew(out *output) error {
-	err := s.disk.renameNew(out.partial, out.path)
+	err := s.disk.move("renameNew", renameNew, out.partial, out.real)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	if out.Target.Folder {
-		return s.disk.rename(out.partial, out.path)
+	if out.target.Folder {
+		return s.disk.move("rename", rename, out.partial, out.real)
 	}
-	// Both names lead to the complete file: a crash before the unlink leaves a partial to sweep.
-	err = s.disk.link(out.partial, out.path)
-	if err == nil {
-		_ = s.disk.remove(out.partial) // Set.end tries again
-		return nil
+	err = s.disk.move("link", os.Link, out.partial, out.real)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err // Set.end removes the other name: a crash before leaves a partial to sweep
 	}
-	if errors.Is(err, fs.ErrExist) || s.disk.confirmRename(err, out.path, out.identity) == nil {
-		return err
-	}
-	switch found, err := s.disk.lstat(out.path); {
+	switch found, err := s.disk.lstat(out.real); {
 	case err != nil:
 		return err
 	case found != nil:
 		return fs.ErrExist
 	}
-	return s.disk.rename(out.partial, out.path)
-}
-
-// replaceEmpty replaces an empty folder. Unix renames over it, and only while it is empty; Windows
-// does not, so there it is removed first.
-func (s *Set) replaceEmpty(out *output) error {
-	err := s.disk.confirmRename(s.disk.rename(out.partial, out.path), out.path, out.identity)
-	if err == nil {
-		return nil
-	}
-	if s.disk.remove(out.path) != nil {
-		if found, lookErr := s.disk.lstat(out.path); found != nil || lookErr != nil {
-			return err
-		}
-	}
-	if err = s.moveNew(out); err != nil {
-		_ = s.disk.makeDir(out.path, out.inherited()) // as it was, unless the name is taken
-	}
-	return err
+	return s.disk.move("rename", rename, out.partial, out.real)
 }
 
 // replaceFolder replaces an old folder, in one step where the system can. Elsewhere the old folder
@@ -232,14 +135,12 @@ func (s *Set) replaceEmpty(out *output) error {
 // files into it: only then is the last check for foreign files reliable, and a folder that holds
 // one is moved back.
 func (s *Set) replaceFolder(out *output) error {
-	old, undo, hint := out.partial, s.disk.exchange, "to keep it, rename it now: the next run with this output deletes it"
-	err := s.disk.exchange(out.partial, out.path)
+	old, undo, hint := out.partial, exchange, "to keep it, rename it now: the next run with this output deletes it"
+	err := s.disk.move("exchange", exchange, old, out.real)
 	twoSteps := errors.Is(err, errors.ErrUnsupported)
 	if twoSteps {
-		old, undo, hint = out.hiddenPath(oldSuffix), s.disk.rename, "the next run with this output moves it back"
-		err = s.disk.confirmRename(s.disk.rename(out.path, old), old, out.info)
-	} else {
-		err = s.disk.confirmRename(err, out.path, out.identity)
+		old, undo, hint = out.newHidden(oldSuffix), rename, "the next run with this output moves it back"
+		err = s.disk.move("rename", rename, out.real, old)
 	}
 	if err != nil {
 		return err
@@ -247,20 +148,20 @@ func (s *Set) replaceFolder(out *output) error {
 	if !twoSteps {
 		out.partial = "" // its path now leads to the old folder, which Discard must not remove
 	}
-	err = refuseForeign(s.disk, out.place, out.Path, old)
+	err = out.refuseForeign(s.disk, old)
 	if err == nil && twoSteps {
-		err = s.disk.confirmRename(s.disk.rename(out.partial, out.path), out.path, out.identity)
+		err = s.disk.move("rename", rename, out.partial, out.real)
 	}
 	if err == nil {
 		out.replaced = old
 		return nil
 	}
-	if s.disk.confirmRename(undo(old, out.path), out.path, out.info) != nil {
-		cause := Failure(out.Path, "publishing it", err)
-		var e *fault.Error
-		errors.As(cause, &e) // Failure returns one
-		return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", e.Msg, old).
-			In(out.Path).Because(cause).WithHint("%s", hint)
+	operation := map[bool]string{false: "exchange", true: "rename"}[twoSteps]
+	if s.disk.move(operation, undo, old, out.real) != nil {
+		cause := Failure(out.target.Path, "publishing it", err)
+		known, _ := errors.AsType[*fault.Error](cause) // Failure returns one
+		return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", known.Msg, old).
+			In(out.target.Path).Because(cause).WithHint("%s", hint)
 	}
 	if !twoSteps {
 		out.partial = old

@@ -33,6 +33,4 @@ func syncTree(self *os.File, root *os.Root) error {
 	return self.Sync()
 }
 
-func startWriteback(*os.File, int64, int64) {}
-
 func scratch(dir string) (*os.File, error) { return unnamed(dir) }

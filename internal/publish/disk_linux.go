@@ -3,7 +3,6 @@ package publish
 import (
 	"errors"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,13 +34,8 @@ func startWriteback(f *os.File, offset, n int64) {
 // scratch makes a file without a name, of which a killed run leaves nothing, or removes the name
 // where the file system has no such files (open(2)).
 func scratch(dir string) (*os.File, error) {
-	fd := -1
-	err := ignoringEINTR(func() (err error) {
-		fd, err = unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
-		return err
-	})
-	if err == nil {
-		return os.NewFile(uintptr(fd), filepath.Join(dir, "scratch file")), nil
+	if f, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_RDWR, 0o600); err == nil {
+		return f, nil
 	}
 	return unnamed(dir)
 }

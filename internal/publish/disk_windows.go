@@ -3,10 +3,11 @@ package publish
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -14,36 +15,47 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
+func rename(from, to string) error { return moveFile(from, to, windows.MOVEFILE_REPLACE_EXISTING) }
+
+// renameNew waits until the move is stored.
+func renameNew(from, to string) error { return moveFile(from, to, windows.MOVEFILE_WRITE_THROUGH) }
+
+func exchange(_, _ string) error { return errors.ErrUnsupported }
+
 // Windows neither renames nor replaces an open file, and another run, a virus scanner or an indexer
 // may open one for a moment. cmd/go waits two seconds, too.
 const (
-	renameTries = 100
-	renamePause = 20 * time.Millisecond
+	moveTries = 100
+	movePause = 20 * time.Millisecond
 )
 
-func rename(from, to string) error {
-	if info, err := os.Lstat(to); err == nil && info.IsDir() { // Windows never replaces a folder
-		return os.Rename(from, to)
+// moveFile is MoveFileEx, repeated while it fails because a file is open. The same error, access
+// denied, also means that the user has no permission, or that a folder is at the new path, which
+// Windows never replaces. To distinguish them it tries to open the files without sharing.
+func moveFile(from, to string, flags uint32) error {
+	fromName, err := windows.UTF16PtrFromString(from)
+	if err != nil {
+		return err
 	}
-	return retry(func() error { return os.Rename(from, to) }, from, to)
-}
-
-// retry repeats a rename while it fails because a file is open. The same error, access denied, also
-// means that the user has no permission. To distinguish the two it tries to open the files without
-// sharing.
-func retry(rename func() error, paths ...string) error {
-	err := rename()
-	denied := func() bool {
-		return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+	toName, err := windows.UTF16PtrFromString(to)
+	if err != nil {
+		return err
 	}
-	for try := 1; try < renameTries && denied(); try++ {
-		time.Sleep(renamePause)
-		err = rename()
+	info, statErr := os.Lstat(to)
+	isDir := statErr == nil && info.IsDir()
+	for try := 1; ; try++ {
+		err = windows.MoveFileEx(fromName, toName, flags)
+		denied := errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+		switch {
+		case !denied || isDir:
+			return err
+		case try == moveTries && (isOpen(from) || isOpen(to)):
+			return inUse()
+		case try == moveTries:
+			return err
+		}
+		time.Sleep(movePause)
 	}
-	if denied() && slices.ContainsFunc(paths, isOpen) {
-		return inUse()
-	}
-	return err
 }
 
 // isOpen reports whether a program has the file at path open, or a file in the folder there: then
@@ -51,12 +63,8 @@ func retry(rename func() error, paths ...string) error {
 func isOpen(path string) bool {
 	open := false
 	_ = filepath.WalkDir(path, func(path string, _ fs.DirEntry, _ error) error {
-		name, err := windows.UTF16PtrFromString(path)
-		if err != nil {
-			return nil
-		}
-		handle, err := windows.CreateFile(name, windows.DELETE, 0, nil, windows.OPEN_EXISTING,
-			windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+		handle, err := openAlone(path, windows.DELETE, windows.OPEN_EXISTING,
+			windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 		if err == nil {
 			return windows.CloseHandle(handle)
 		}
@@ -68,23 +76,14 @@ func isOpen(path string) bool {
 	return open
 }
 
-// renameNew is MoveFileEx without MOVEFILE_REPLACE_EXISTING. With write-through it waits until the
-// move is stored.
-func renameNew(from, to string) error {
-	fromName, err := windows.UTF16PtrFromString(from)
+// openAlone opens a file without sharing, so that nobody else has it open or can open it.
+func openAlone(path string, access, disposition, flags uint32) (windows.Handle, error) {
+	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
-		return err
+		return windows.InvalidHandle, err
 	}
-	toName, err := windows.UTF16PtrFromString(to)
-	if err != nil {
-		return err
-	}
-	return retry(func() error {
-		return windows.MoveFileEx(fromName, toName, windows.MOVEFILE_WRITE_THROUGH)
-	}, from)
+	return windows.CreateFile(name, access, 0, nil, disposition, flags, 0)
 }
-
-func exchange(_, _ string) error { return errors.ErrUnsupported }
 
 // syncDir does nothing: Windows has no fsync for folders.
 func syncDir(string) error { return nil }
@@ -98,8 +97,6 @@ func cannotSync(error) bool { return true }
 func syncTree(_ *os.File, root *os.Root) error {
 	return syncEach(root, os.O_WRONLY, false, (*os.File).Sync)
 }
-
-func startWriteback(*os.File, int64, int64) {}
 
 // refuseFixed finds nothing: a folder on which a volume is mounted is a reparse point, which the
 // resolved path does not contain. Roots of drives are recognised by their names.
@@ -137,57 +134,27 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// A fileLock is a file opened without sharing, so that nobody else can open it. The last close
-// deletes it, even if the process is killed.
-type fileLock struct{ handle windows.Handle }
-
-// takeLock opens the file at path for this process alone. It fails with fault.Locked if another run
-// has it open.
-func takeLock(path string) (*fileLock, error) {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return nil, err
-	}
-	for range lockTries {
-		var handle windows.Handle
-		handle, err = windows.CreateFile(name, windows.GENERIC_READ|windows.DELETE, 0, nil, windows.OPEN_ALWAYS,
-			windows.FILE_ATTRIBUTE_HIDDEN|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
+// takeLock opens the file at path for this process alone, until the last close, which deletes it,
+// even if the process is killed. It fails with fault.Locked if another run has it open.
+func takeLock(path string) (*os.File, error) {
+	for try := 1; ; try++ {
+		handle, err := openAlone(path, windows.GENERIC_READ|windows.DELETE, windows.OPEN_ALWAYS,
+			windows.FILE_ATTRIBUTE_HIDDEN|windows.FILE_FLAG_DELETE_ON_CLOSE)
+		denied := errors.Is(err, windows.ERROR_DELETE_PENDING) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
 		switch {
 		case err == nil:
-			return &fileLock{handle}, nil
+			return os.NewFile(uintptr(handle), path), nil
 		case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
 			return nil, fault.Locked
-		case !errors.Is(err, windows.ERROR_DELETE_PENDING) && !errors.Is(err, windows.ERROR_ACCESS_DENIED):
+		case !denied || try == lockTries:
 			return nil, err
 		}
 		time.Sleep(lockPause)
 	}
-	return nil, err
 }
 
-// unlink leaves the deletion to Close.
-func (l *fileLock) unlink() error { return nil }
-
-func (l *fileLock) Close() error { return windows.CloseHandle(l.handle) }
-
-// scratch makes a file that Windows deletes when its handle is closed.
+// scratch makes a file that Windows deletes when it is closed.
 func scratch(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, scratchName)
-	if err != nil {
-		return nil, err
-	}
-	path := f.Name()
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return nil, err
-	}
-	handle, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.TRUNCATE_EXISTING,
-		windows.FILE_ATTRIBUTE_TEMPORARY|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(path))
-	}
-	return os.NewFile(uintptr(handle), path), nil
+	path := filepath.Join(dir, fmt.Sprintf(".idxport-scratch-%016x", rand.Uint64()))
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)
 }

@@ -40,38 +40,23 @@
 // '*'. None minds an empty folder. So the record is an empty folder beside a file; beside a folder
 // it is an empty file, because readers of images take any folder as a class.
 //
-// # Steps
+// # Replacing
 //
-// [Prepare] resolves symbolic links, refuses targets that must not be replaced, takes the locks,
-// sweeps and creates the partials. Commit first completes every output: fsync, compare the size
-// with the bytes counted, close. For a folder it syncs everything: with syncfs on Linux, each file
-// and folder on macOS, and each file on Windows. Only then does it make the records, rename the
-// outputs, back to back, and sync their folders.
-//
-// Without Options.Overwrite a target is never replaced: the rename is renameat2(RENAME_NOREPLACE),
-// renamex_np(RENAME_EXCL) or MoveFileEx. Where a file system has no such rename, a file is linked
-// to its target and its hidden name is removed, and a folder is moved by a plain rename, which
-// replaces only an empty folder. Where there are no hard links either, the target of a file is
-// checked before a plain rename: runs that take the lock cannot interfere, but other programs can.
-// If all targets exist, Prepare fails with [fault.Exists]. If only some do, a killed run may have
-// published them, and Commit accepts those that equal what this run wrote.
+// [Prepare] refuses targets that must not be replaced. If all exist and Options.Overwrite is not
+// set, it fails with [fault.Exists]; if only some do, a killed run may have published them, and
+// Commit accepts those that equal what this run wrote. Commit completes every output (fsync,
+// compare the size with the bytes counted, close) before it renames any, back to back.
 //
 // With Overwrite a file is renamed over the old one, and a folder is exchanged with the old one.
 // Then no other program can find the old folder to put files into it, so it is checked once more
 // and deleted; if a foreign file was added before, the two are exchanged back. Where folders cannot
 // be exchanged (Windows, NFS) the old folder is moved aside and the new one moved in. A run that is
 // killed between these two renames leaves no target; the next run first moves the old folder back.
+// A folder that cannot be renamed at all, such as one in a lower layer of overlayfs, is refused
+// before anything is published: its files could only be replaced one after another, and readers
+// would find old and new ones together.
 //
-// From the start a partial has the permissions of the file or folder that it will replace; files
-// inside a folder have the permissions of new files. An empty folder does not count as an existing
-// target for a folder: it is renamed over, and rename(2) does so only while it is empty. Devices
-// and FIFOs are written directly, without hidden files. Sockets are refused.
-//
-// # Locks
-//
-// The lock is flock on the lock file. Its holder unlinks the file at the end, perhaps after another
-// run has opened it. So a run checks, once it has the lock, that the path still leads to the locked
-// file; otherwise it tries again. On Windows the lock file is opened without sharing and deleted by
-// its last close. On a file system without flock a run goes on without a lock, as its names are
-// random and its renames atomic, but it sweeps nothing.
+// An empty folder does not count as an existing target for a folder: it is renamed over, and
+// rename(2) does so only while it is empty. Devices and FIFOs are written directly, without hidden
+// files. Sockets are refused.
 package publish

@@ -56,8 +56,7 @@ func incomplete(written, size int64) error {
 // the kind fault.Refused. fault.NotFound, which is for missing inputs, and fault.Internal become
 // fault.IO.
 func Failure(path, doing string, err error) error {
-	var known *fault.Error
-	if err == nil || errors.As(err, &known) && known.Path != "" {
+	if known, ok := errors.AsType[*fault.Error](err); err == nil || ok && known.Path != "" {
 		return err
 	}
 	cause := bare(err)
@@ -98,16 +97,14 @@ func nearest(dir string) string {
 
 // bare returns the cause of an error of package os, without the operation and the path.
 func bare(err error) error {
-	var inPath *fs.PathError
-	var inLink *os.LinkError
-	var inCall *os.SyscallError
-	switch {
-	case errors.As(err, &inPath):
-		return bare(inPath.Err)
-	case errors.As(err, &inLink):
-		return bare(inLink.Err)
-	case errors.As(err, &inCall):
-		return bare(inCall.Err)
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return bare(e.Err)
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return bare(e.Err)
+	}
+	if e, ok := errors.AsType[*os.SyscallError](err); ok {
+		return e.Err
 	}
 	return err
 }

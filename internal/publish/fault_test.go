@@ -156,9 +156,9 @@ func TestLateForeignFile(t *testing.T) {
 				old := must(t, dir, made(dir, "old")).under(folder)
 				d := &faultyDisk{lacks: lacks}
 				d.fails = func(operation, path string) error {
-					if (operation == "exchange" || operation == "rename") && path == filepath.Join(dir, folder) {
+					if target := filepath.Join(dir, folder); operation == "exchange" || operation == "rename" && path == target {
 						d.fails = nil
-						return os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666)
+						return os.WriteFile(filepath.Join(target, "mine.txt"), []byte("mine"), 0o666)
 					}
 					return nil
 				}
@@ -182,13 +182,14 @@ func TestNotMovedBack(t *testing.T) {
 		d := &faultyDisk{lacks: lacks}
 		moves := 0
 		d.fails = func(operation, path string) error {
-			if operation != "exchange" && operation != "rename" || moves == 0 && path != filepath.Join(dir, "train") {
+			target := filepath.Join(dir, "train")
+			if operation != "exchange" && (operation != "rename" || moves == 0 && path != target) {
 				return nil
 			}
 			if moves++; moves > 1 {
 				return errFault
 			}
-			return os.WriteFile(filepath.Join(path, "mine.txt"), []byte("mine"), 0o666)
+			return os.WriteFile(filepath.Join(target, "mine.txt"), []byte("mine"), 0o666)
 		}
 		err := run(d.disk(), Options{Overwrite: true}, usual(dir, "new")[1])
 		refuses(t, err, fault.Refused, "could not be put back: it is now ")
@@ -231,7 +232,7 @@ func TestUnreadableFolderIsKept(t *testing.T) {
 	dir := t.TempDir()
 	before := must(t, dir, usual(dir, "old"))
 	d := &faultyDisk{fails: func(operation, path string) error {
-		if operation == "readDir" && filepath.Dir(path) == filepath.Join(dir, "train") {
+		if operation == "list" && path == filepath.Join(dir, "train") {
 			return errFault
 		}
 		return nil
@@ -255,8 +256,13 @@ func TestFailingDisks(t *testing.T) {
 	}{
 		"a run that cannot take its lock does not begin": {
 			tree{}, failing(errFault, "lock"), errFault, "train: cannot be locked: ", ""},
-		"an empty folder that must be removed first, as on Windows, is put back": {
-			tree{"train/": ""}, failing(errFault, "rename", "renameNew"), errFault, "train: publishing it", ""},
+		"an empty folder that must be moved first, as on Windows, is put back": {
+			tree{"train/": ""}, (&faultyDisk{lacks: []string{"exchange"}, fails: func(operation, path string) error {
+				if operation == "rename" && strings.HasSuffix(path, partialSuffix) {
+					return errFault
+				}
+				return nil
+			}}).disk(), errFault, "train: publishing it", ""},
 		"a target that is open in another program, on Windows": {
 			nil, failing(inUse(), "rename", "exchange"), fault.Locked, "open in another program", "close it there and try again"},
 	} {
@@ -281,7 +287,7 @@ func TestFailingDisks(t *testing.T) {
 func TestWithoutLocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	foreign := place{path: filepath.Join(dir, "train.parquet")}.hiddenPath(partialSuffix)
+	foreign := (&output{real: filepath.Join(dir, "train.parquet")}).newHidden(partialSuffix)
 	plant(t, dir, tree{filepath.Base(foreign): "half"})
 	d := &faultyDisk{lacks: []string{"lock"}}
 	if err := run(d.disk(), Options{}, usual(dir, "new")...); err != nil {

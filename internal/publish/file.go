@@ -1,6 +1,8 @@
 package publish
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -37,11 +39,7 @@ func (f *File) Write(p []byte) (n int, err error) {
 	}
 	f.count += int64(n)
 	if err != nil {
-		err = Failure(f.path, "writing", err)
-		if f.err == nil {
-			f.err = err
-		}
-		return n, err
+		return n, f.fail("writing", err)
 	}
 	if f.count-f.started >= writebackStep && !f.direct {
 		startWriteback(handle, f.started, f.count-f.started)
@@ -52,6 +50,13 @@ func (f *File) Write(p []byte) (n int, err error) {
 
 // Count returns the number of bytes written. No Write may be running.
 func (f *File) Count() int64 { return f.count }
+
+// fail returns err with the path, and keeps the first error.
+func (f *File) fail(doing string, err error) error {
+	err = Failure(f.path, doing, err)
+	f.err = cmp.Or(f.err, err)
+	return err
+}
 
 // opened returns the handle; it opens a direct target if necessary.
 func (f *File) opened() (*os.File, error) {
@@ -69,43 +74,39 @@ func (f *File) opened() (*os.File, error) {
 		return nil, err
 	}
 	f.mu.Lock()
-	if closed = f.closed; !closed {
-		f.handle = handle
+	defer f.mu.Unlock()
+	if f.closed { // by Discard, meanwhile
+		return nil, errors.Join(fs.ErrClosed, handle.Close())
 	}
-	f.mu.Unlock()
-	if closed {
-		handle.Close()
-		return nil, fs.ErrClosed
-	}
+	f.handle = handle
 	return handle, nil
 }
 
-// complete makes the bytes durable, checks their number and closes the file. It returns the
-// identity of the partial.
-func (f *File) complete() (fs.FileInfo, error) {
+// complete makes the bytes durable, checks their number and closes the file.
+func (f *File) complete() error {
 	if f.err != nil {
-		return nil, f.err
+		return f.err
 	}
 	handle, err := f.opened()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.disk.do("sync", f.path, handle.Sync); err != nil && !(f.direct && cannotSync(err)) {
-		return nil, fmt.Errorf("sync: %w", bare(err))
+		return fmt.Errorf("sync: %w", bare(err))
 	}
 	return f.checkAndClose(handle)
 }
 
 // checkAndClose checks the number of bytes and closes the file, but does not make them durable.
-func (f *File) checkAndClose(handle *os.File) (fs.FileInfo, error) {
-	info, err := doValue(f.disk, "stat", f.path, handle.Stat)
-	if err != nil {
-		return nil, err
-	}
-	if !f.direct && info.Size() != f.count {
-		return nil, incomplete(f.count, info.Size())
-	}
-	return info, f.close()
+func (f *File) checkAndClose(handle *os.File) error {
+	err := f.disk.do("stat", f.path, func() error {
+		info, err := handle.Stat()
+		if err == nil && !f.direct && info.Size() != f.count {
+			err = incomplete(f.count, info.Size())
+		}
+		return err
+	})
+	return cmp.Or(err, f.close())
 }
 
 // close closes the file once. A Write that is stuck keeps the descriptor open until it returns.

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,8 +9,8 @@ import (
 	"hash"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -34,10 +35,8 @@ const (
 	Hub
 )
 
-const (
-	successName = "_SUCCESS"
-	cardName    = "README.md"
-)
+// marks are the files that a folder has besides those that are written to it.
+var marks = map[Kind]string{Parts: "_SUCCESS", Hub: "README.md"}
 
 // A Folder is one output folder while many goroutines fill it, with files and with subfolders of
 // files.
@@ -47,7 +46,7 @@ type Folder struct {
 	root *os.Root // no name of a subfolder can lead out of it
 	self *os.File // opened before the first write: syncfs reports the errors since then
 	kind Kind
-	card []byte // for Hub: the text of README.md
+	card []byte // the content of its mark
 
 	mu         sync.Mutex // guards the rest
 	subfolders map[string]*Subfolder
@@ -66,18 +65,15 @@ type Subfolder struct {
 	prefix string // of paths in it: "" or "name/"
 }
 
-// openFolder opens the folder at partial, which was made for a target, and gives it the permissions
-// of replaced, if that is not nil. The caller must close the folder, even after an error.
-func openFolder(d disk, target string, kind Kind, partial string, replaced fs.FileInfo) (*Folder, error) {
+// openFolder opens the folder at partial, which was made for a target. The caller must close the
+// folder, even after an error.
+func openFolder(d disk, target string, kind Kind, partial string) (*Folder, error) {
 	f := &Folder{disk: d, path: target, kind: kind, subfolders: map[string]*Subfolder{}}
 	return f, d.do("openFolder", partial, func() (err error) {
 		if f.root, err = os.OpenRoot(partial); err != nil {
 			return err
 		}
 		f.self, err = f.root.Open(".")
-		if err == nil && replaced != nil {
-			err = setMode(f.self, folderMode(replaced))
-		}
 		return err
 	})
 }
@@ -104,7 +100,7 @@ func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 			return nil, Failure(d.path, "making folder "+name, err)
 		}
 		s.prefix = name + "/"
-		d.listing.add(s.prefix, 0)
+		d.listing += term(s.prefix, 0)
 	}
 	d.subfolders[name] = s
 	return s, nil
@@ -169,8 +165,6 @@ func (s *Subfolder) WriteFile(name string, data []byte) error {
 		return d.fail("writing "+path, err)
 	}
 	digest := sha256.Sum256(data)
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.count(path, int64(len(data)), digest[:])
 	return nil
 }
@@ -179,30 +173,31 @@ func (d *Folder) writeFile(path string, data []byte) error {
 	return d.disk.do("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
-// count adds a complete file of size bytes to the totals. The caller holds the mutex.
+// count adds a complete file of size bytes to the totals.
 func (d *Folder) count(path string, size int64, digest []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.files++
 	d.bytes += size
-	d.listing.add(path, size)
+	d.listing += term(path, size)
 	d.content.add(path, digest)
 }
 
+// fail returns err with the path of the folder, and keeps the first error.
 func (d *Folder) fail(doing string, err error) error {
-	err = Failure(d.path, doing, err)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.err == nil {
-		d.err = err
-	}
+	err = Failure(d.path, doing, err)
+	d.err = cmp.Or(d.err, err)
 	return err
 }
 
-// A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time.
+// A Stream is a file of a Folder that is written piece by piece, by one goroutine at a time. After
+// an error the folder cannot be committed.
 type Stream struct {
 	File
 	folder *Folder
-	prefix string
-	name   string
+	name   string    // path in the folder
 	digest hash.Hash // nil after Close, as 100,000 hashes may take more than 100 MB
 	sum    []byte    // the result of digest, set by Close
 }
@@ -210,19 +205,20 @@ type Stream struct {
 // Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]);
 // [Set.Complete] may add to it (see [Kind]). After an error the folder cannot be committed.
 func (s *Subfolder) Create(name string) (*Stream, error) {
-	d, path := s.folder, s.prefix+name
+	d := s.folder
+	f := &Stream{File: File{disk: d.disk, path: d.path}, folder: d, name: s.prefix + name, digest: sha256.New()}
+	if d.kind != Plain {
+		f.digest = xxh3.New()
+	}
 	err := checkName(name)
-	f := &Stream{File: File{disk: d.disk, path: d.path}, folder: d, prefix: s.prefix, name: name, digest: sha256.New()}
 	if err == nil {
-		f.handle, err = doValue(d.disk, "createStream", path, func() (*os.File, error) {
-			return d.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		err = d.disk.do("createStream", f.name, func() (err error) {
+			f.handle, err = d.root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			return err
 		})
 	}
 	if err != nil {
-		return nil, d.fail("creating "+path, err)
-	}
-	if d.kind != Plain {
-		f.digest = xxh3.New()
+		return nil, d.fail("creating "+f.name, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,57 +235,43 @@ func (f *Stream) Write(p []byte) (int, error) {
 	if n > 0 { // else the stream may be closed
 		f.digest.Write(p[:n])
 	}
-	if err != nil {
-		err = f.folder.fail("", err)
-	}
 	return n, err
 }
 
 // Name returns the name in the subfolder: the one given to Create, or after [Set.Complete] the
 // final one.
-func (f *Stream) Name() string { return f.name }
+func (f *Stream) Name() string { return path.Base(f.name) }
 
 // Close completes the file. It becomes durable with its folder.
 func (f *Stream) Close() error {
 	handle, err := f.opened()
 	if err == nil {
-		_, err = f.checkAndClose(handle)
+		err = f.checkAndClose(handle)
 	}
 	if err != nil {
-		return f.folder.fail("completing "+f.name, err)
+		return f.fail("completing "+f.Name(), err)
 	}
 	f.sum, f.digest = f.digest.Sum(nil), nil
 	return nil
 }
 
 // complete renames the streams, adds what the kind has, makes everything durable and closes the
-// folder.
+// folder. All writes have returned.
 func (d *Folder) complete() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.err
-	if err == nil {
-		err = d.nameStreams()
-	}
-	var text []byte
-	name := map[Kind]string{Parts: successName, Hub: cardName}[d.kind]
-	if d.kind == Hub {
-		text = d.card
-	}
-	if err == nil && name != "" {
-		if err = d.writeFile(name, text); err != nil {
-			return fmt.Errorf("%s: %w", name, bare(err))
-		}
-		d.listing.add(name, int64(len(text)))
-	}
-	if err != nil {
+	if err := cmp.Or(d.err, d.nameStreams()); err != nil {
 		return err
+	}
+	if mark := marks[d.kind]; mark != "" {
+		if err := d.writeFile(mark, d.card); err != nil {
+			return fmt.Errorf("%s: %w", mark, bare(err))
+		}
+		d.listing += term(mark, int64(len(d.card)))
 	}
 	sync := func() error { return syncTree(d.self, d.root) }
 	if err := d.disk.do("syncTree", d.path, sync); err != nil {
 		return fmt.Errorf("sync: %w", bare(err))
 	}
-	return d.closeLocked()
+	return d.close()
 }
 
 var errOpenStream = errors.New("a file in it is not complete")
@@ -297,47 +279,49 @@ var errOpenStream = errors.New("a file in it is not complete")
 // nameStreams gives the streams their final names, and adds them to the totals. It repeats a rename
 // that a signal interrupted, as happens on network file systems; [os.Root.Rename] does not.
 func (d *Folder) nameStreams() error {
-	if slices.ContainsFunc(d.streams, func(f *Stream) bool { return f.sum == nil }) {
-		return errOpenStream
+	for _, f := range d.streams {
+		if f.err != nil {
+			return f.err
+		}
+		if f.sum == nil {
+			return errOpenStream
+		}
 	}
 	for i, name := range d.kind.names(d.streams) {
 		f := d.streams[i]
-		if from, to := f.prefix+f.name, f.prefix+name; from != to {
-			rename := func() error { return ignoringEINTR(func() error { return d.root.Rename(from, to) }) }
-			if err := d.disk.do("renameStream", from, rename); err != nil {
+		if name != f.name {
+			rename := func() error { return ignoringEINTR(func() error { return d.root.Rename(f.name, name) }) }
+			if err := d.disk.do("renameStream", f.name, rename); err != nil {
 				return err
 			}
 			f.name = name
 		}
-		d.count(f.prefix+f.name, f.File.count, f.sum)
+		d.count(name, f.File.count, f.sum)
 	}
 	return nil
 }
 
-// names returns the final names of all streams of a folder.
+// names returns the final names of all streams of a folder. A name such as train-00000.csv.gz ends
+// with a number, 00000, and extensions, .csv.gz. What is before the number may have dots, too; it
+// is the same for all shards of a split.
 func (kind Kind) names(all []*Stream) []string {
-	// A name such as part-00000.csv.gz ends with a number, 00000, and extensions, .csv.gz. The part
-	// before the number may have dots, too. Shards of one split have the same name before the
-	// number.
-	numberStart := func(f *Stream) int { return strings.LastIndexByte(f.name, '-') + 1 }
+	numberStart := func(f *Stream) int { return strings.LastIndexAny(f.name, "-/") + 1 }
 	shards := map[string]int{}
 	for _, f := range all {
-		shards[f.prefix+f.name[:numberStart(f)]]++
+		shards[f.name[:numberStart(f)]]++
 	}
 	names := make([]string, len(all))
 	for i, f := range all {
-		start, stem, ext := numberStart(f), f.name, ""
-		if dot := strings.IndexByte(f.name[start:], '.'); dot >= 0 {
-			stem, ext = f.name[:start+dot], f.name[start+dot:]
-		}
+		split, rest := f.name[:numberStart(f)], f.name[numberStart(f):]
+		number, _, _ := strings.Cut(rest, ".")
+		extensions := rest[len(number):]
 		switch kind {
 		case Parts:
-			names[i] = stem + "-" + hex.EncodeToString(f.sum) + ext
+			number += "-" + hex.EncodeToString(f.sum)
 		case Hub:
-			names[i] = fmt.Sprintf("%s-of-%05d%s", stem, shards[f.prefix+f.name[:start]], ext)
-		default:
-			names[i] = f.name
+			number += fmt.Sprintf("-of-%05d", shards[split])
 		}
+		names[i] = split + number + extensions
 	}
 	return names
 }
@@ -347,10 +331,6 @@ func (kind Kind) names(all []*Stream) []string {
 func (d *Folder) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.closeLocked()
-}
-
-func (d *Folder) closeLocked() error {
 	if d.closed || d.root == nil {
 		return nil
 	}

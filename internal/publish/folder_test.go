@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -25,70 +24,54 @@ func commitFolder(path string, kind Kind, files tree, o Options) error {
 
 var someFiles = tree{"0/00001.png": "one", "0/00003.png": "three", "1/00002.png": "", "readme.txt": "hello"}
 
-// TestChecksum computes the checksum by its definition, from the lines of sha256sum.
+// TestChecksum writes files with four goroutines, in more subfolders than a process may have open
+// files. The checksum is computed by its definition, from the lines of sha256sum, and the listing
+// from what is on disk.
 func TestChecksum(t *testing.T) {
 	t.Parallel()
-	s, err := prepare(quick(), []Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{})
+	dir := t.TempDir() + "/train"
+	files, total, size := tree{}, new(big.Int), 0
+	for i := range 2200 {
+		name, data := fmt.Sprintf("%d/%05d.png", i%1100, i), strings.Repeat(string(rune(i)), i%100)
+		term := sha256.Sum256(fmt.Appendf(nil, "%x  %s\n", sha256.Sum256([]byte(data)), name))
+		total.Add(total, new(big.Int).SetBytes(term[:]))
+		files[name] = data
+		size += len(data)
+	}
+	s, err := prepare(quick(), []Target{{Path: dir, Folder: true}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Discard()
-	total := new(big.Int)
-	for name, data := range someFiles {
-		if err := put(s.Folder(0), name, data); err != nil {
-			t.Fatal(err)
-		}
-		term := sha256.Sum256(fmt.Appendf(nil, "%x  %s\n", sha256.Sum256([]byte(data)), name))
-		total.Add(total, new(big.Int).SetBytes(term[:]))
+	names := slices.Collect(maps.Keys(files))
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			for i := worker; i < len(names); i += 4 {
+				if err := put(s.Folder(0), names[i], files[names[i]]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
+	all.Wait()
 	if err := s.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("%064x", total.Mod(total, new(big.Int).Lsh(big.NewInt(1), 256)))
-	if files, size := s.Folder(0).Totals(); s.Folder(0).Checksum() != want || files != 4 || size != 13 {
-		t.Errorf("found %s, %d files, %d bytes, expected %s", s.Folder(0).Checksum(), files, size, want)
+	found := s.Folder(0).Checksum()
+	if n, bytes := s.Folder(0).Totals(); found != want || n != int64(len(files)) || bytes != int64(size) {
+		t.Errorf("found %s, %d files, %d bytes, expected %s, %d, %d", found, n, bytes, want, len(files), size)
 	}
-}
-
-// TestOrderOfFiles makes the same record and checksum of the same files, whichever goroutine is
-// first.
-func TestOrderOfFiles(t *testing.T) {
-	t.Parallel()
-	var texts [2]string
-	for run := range texts {
-		dir := t.TempDir() + "/train"
-		s, err := prepare(quick(), []Target{{Path: dir, Folder: true}}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		for worker := range 4 {
-			all.Go(func() {
-				for i := worker; i < 1000; i += 4 {
-					if err := put(s.Folder(0), fmt.Sprintf("%d/%05d.png", i%10, i), strings.Repeat(string(rune(i)), i)); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		all.Wait()
-		if files, size := s.Folder(0).Totals(); files != 1000 || size < 499_500 {
-			t.Errorf("found %d files of %d bytes", files, size)
-		}
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		var found listing
-		if err := found.addFolder(disk{}, dir, "", func(string, listing) {}); err != nil || found != s.Folder(0).listing {
-			t.Errorf("found %v, %v, expected the listing %v", found, err, s.Folder(0).listing)
-		}
-		texts[run] = s.Folder(0).Checksum() + found.String()
-		if files := readTree(t, dir); len(files) != 1000+10 || files["7/00317.png"] != strings.Repeat("\u013d", 317) {
-			t.Errorf("%d files and folders", len(files))
-		}
+	var listed listing
+	err = list(dir, func(_ string, term listing) { listed += term })
+	if err != nil || listed != s.Folder(0).listing {
+		t.Errorf("found %v, %v, expected the listing %v", listed, err, s.Folder(0).listing)
 	}
-	if texts[0] != texts[1] {
-		t.Errorf("two runs: %s and %s", texts[0], texts[1])
+	on := readTree(t, dir)
+	maps.DeleteFunc(on, func(name, _ string) bool { return strings.HasSuffix(name, "/") })
+	if !maps.Equal(on, files) {
+		t.Errorf("found %d files, expected %d, or others", len(on), len(files))
 	}
 }
 
@@ -274,47 +257,6 @@ func TestNamesOfStreams(t *testing.T) {
 		}
 		if kind == Parts && found["_SUCCESS"] != "" || kind == Hub && found["README.md"] != "# card\n" {
 			t.Errorf("found %q and %q", found["_SUCCESS"], found["README.md"])
-		}
-	}
-}
-
-// TestManyShards has the maximum number of streams, which would take minutes if each was compared
-// with all.
-func TestManyShards(t *testing.T) {
-	t.Parallel()
-	all := make([]*Stream, 100_000)
-	for i := range all {
-		all[i] = &Stream{prefix: "data/", name: fmt.Sprintf("train-%05d.parquet", i)}
-	}
-	done := make(chan []string, 1)
-	go func() { done <- Hub.names(all) }()
-	select {
-	case names := <-done:
-		if last := names[len(names)-1]; last != "train-99999-of-100000.parquet" {
-			t.Errorf("found %s, expected train-99999-of-100000.parquet", last)
-		}
-	case <-time.After(time.Minute):
-		t.Error("not done in a minute")
-	}
-}
-
-// TestManySubfolders has more subfolders than a process may have open files.
-func TestManySubfolders(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir() + "/train"
-	files := tree{}
-	for i := range 1100 {
-		files[fmt.Sprintf("%03d/1.png", i)] = fmt.Sprint(i)
-	}
-	for _, o := range []Options{{}, {Overwrite: true}} {
-		if err := commitFolder(dir, Plain, files, o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := readTree(t, dir)
-	for name, content := range files {
-		if got[name] != content {
-			t.Errorf("%s holds %q, want %q", name, got[name], content)
 		}
 	}
 }

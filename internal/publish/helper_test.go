@@ -52,7 +52,7 @@ func failing(err error, operations ...string) disk {
 	return d.disk()
 }
 
-func (d *faultyDisk) disk() disk { return disk{fault: d.do} }
+func (d *faultyDisk) disk() disk { return d.do }
 
 // do runs an operation, or fails it.
 func (d *faultyDisk) do(operation, path string, effect func() error) error {
@@ -195,7 +195,9 @@ func run(d disk, o Options, outputs ...outputOf) error {
 	for i, out := range outputs {
 		for _, name := range slices.Sorted(maps.Keys(out.files)) {
 			if out.Target.Folder {
-				s.Folder(i).SetCard([]byte("# card\n"))
+				if out.Kind == Hub {
+					s.Folder(i).SetCard([]byte("# card\n"))
+				}
 				err = put(s.Folder(i), name, out.files[name])
 			} else {
 				_, err = s.File(i).Write([]byte(out.files[name]))
@@ -232,7 +234,7 @@ func put(d *Folder, name, content string) error {
 
 // commitFile publishes one file.
 func commitFile(path, content string, o Options) error {
-	return run(disk{}, o, outputOf{Target{Path: path}, tree{"": content}})
+	return run(nil, o, outputOf{Target{Path: path}, tree{"": content}})
 }
 
 // usual returns a file and a folder in dir with version as their content.

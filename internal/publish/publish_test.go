@@ -263,8 +263,8 @@ func TestReplacedWhileLooked(t *testing.T) {
 		}
 	}()
 	for range 3000 {
-		if p, err := locate(path); err != nil || p.info == nil {
-			t.Errorf("found %v, %v", p.info, err)
+		if out, err := locate(Target{Path: path}); err != nil || out.info == nil {
+			t.Errorf("found %v, %v", out, err)
 			break
 		}
 	}

@@ -3,6 +3,7 @@ package publish
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -36,31 +37,34 @@ var errEnded = errors.New("already committed or discarded")
 
 // Prepare checks every target before any work, takes the locks, sweeps what killed runs left and
 // creates the partials. After an error, which is a *fault.Error, nothing remains on disk.
-func Prepare(targets []Target, o Options) (*Set, error) { return prepare(disk{}, targets, o) }
+func Prepare(targets []Target, o Options) (*Set, error) { return prepare(nil, targets, o) }
 
 func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	s := &Set{disk: d, overwrite: o.Overwrite}
+	inputs := lookAt(o.Inputs)
 	for _, t := range targets {
-		p, err := locate(t.Path)
+		out, err := locate(t)
+		if err == nil {
+			err = out.refuse(inputs, s.outputs)
+		}
 		if err != nil {
 			return nil, Failure(t.Path, "cannot follow the path", err)
 		}
-		out := &output{Target: t, place: p}
 		s.outputs = append(s.outputs, out)
-		if !p.direct {
+		if !out.direct {
 			s.staged = append(s.staged, out)
 		}
 	}
-	// The steps before makeParents only look, so that most mistakes leave no trace even for a
-	// moment.
+	ordered := slices.Clone(s.staged) // of two runs with the same targets one gets all the locks
+	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.real, b.real) })
+	// The first step only looks, so that most mistakes leave no trace even for a moment.
 	for _, step := range []func() error{
-		func() error { return refuseDangerous(s.outputs, o.Inputs) },
 		func() error { return s.refuseExisting(false) },
-		s.makeParents,
-		s.takeLocks,
-		s.sweep,
+		func() error { return each(s.outputs, "making its folder", s.makeParents) },
+		func() error { return each(ordered, "cannot be locked", s.takeLock) },
+		func() error { return each(s.staged, "removing what an interrupted run left", s.sweep) },
 		func() error { return s.refuseExisting(true) },
-		s.create,
+		func() error { return each(s.outputs, "creating it", s.create) },
 	} {
 		if err := step(); err != nil {
 			s.Discard()
@@ -70,167 +74,192 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 	return s, nil
 }
 
-// refuseExisting refuses a run that is bound to fail: all targets exist and none may be replaced,
-// or a folder to be replaced is not an earlier output. The folder's content is checked only if
-// locked is set: this run then has the locks, so that no other run can be replacing the folder.
-// Commit checks it again.
+// each calls step for the outputs until one fails; doing names the step.
+func each(outputs []*output, doing string, step func(*output) error) error {
+	for _, out := range outputs {
+		if err := step(out); err != nil {
+			return Failure(out.target.Path, doing, err)
+		}
+	}
+	return nil
+}
+
+// refuseExisting refuses targets that exist and must not be replaced: folders that are not earlier
+// outputs, and without Options.Overwrite all. Until Commit, some may exist without Overwrite; then
+// those are accepted that equal the outputs. A folder's content is checked only if locked is set:
+// no other run can then be replacing the folder. Commit leaves the check of a single folder to
+// replaceFolder, as nothing is published before it.
 func (s *Set) refuseExisting(locked bool) error {
 	existing := 0
 	for _, out := range s.staged {
-		occupied, err := out.occupied(s.disk)
-		if err == nil && occupied && s.overwrite && locked && out.Target.Folder {
-			err = refuseForeign(s.disk, out.place, out.Path, out.path)
-		}
-		if err != nil {
-			return err
-		}
-		if occupied {
+		err := out.inspect(s.disk)
+		switch {
+		case err != nil || !out.occupied:
+		case s.overwrite:
+			if out.target.Folder && locked && !(s.completed && len(s.staged) == 1) {
+				err = out.refuseForeign(s.disk, out.real)
+			}
+		case s.completed:
+			err = s.accept(out)
+		default:
 			existing++
 		}
-	}
-	if !s.overwrite && existing > 0 && existing == len(s.staged) {
-		return exists(s.staged[0].Path, "")
-	}
-	return nil
-}
-
-func (s *Set) makeParents() error {
-	for _, out := range s.outputs {
-		for _, dir := range out.missing {
-			s.parents = append(s.parents, dir) // before mkdir, which may succeed and still return an error
-			err := s.disk.makeDir(dir, nil)
-			if errors.Is(err, fs.ErrExist) { // made for an earlier target, or by another run
-				s.parents = s.parents[:len(s.parents)-1]
-				continue
-			}
-			if err != nil {
-				return Failure(out.Path, "making its folder "+dir, err)
-			}
-		}
-	}
-	return nil
-}
-
-// takeLocks takes the lock of every target, in the order of their paths: of two runs with the same
-// targets one gets all of them.
-func (s *Set) takeLocks() error {
-	ordered := slices.Clone(s.staged)
-	slices.SortFunc(ordered, func(a, b *output) int { return strings.Compare(a.path, b.path) })
-	for _, out := range ordered {
-		path := out.beside(lockSuffix)
-		lock, err := doValue(s.disk, "lock", path, func() (*fileLock, error) { return takeLock(path) })
-		out.lock = lock // even after an error: the fault may have come after the effect
-		switch {
-		case err == nil, errors.Is(err, errors.ErrUnsupported): // the file system has no locks
-		case errors.Is(err, fault.Locked):
-			return fault.New(fault.Locked, "is being written by another run").In(out.Path).
-				WithHint("wait for the other run to end")
-		case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
-			return refusal(out.Path, "it cannot be locked, as "+path+" is a link", "delete the link")
-		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
-			return Failure(out.Path, "cannot be created", err)
-		default:
-			return Failure(out.Path, "cannot be locked", err)
-		}
-	}
-	return nil
-}
-
-// sweep removes what killed runs left beside the targets that are locked: partials, and old
-// folders. An old folder whose target is missing is moved back: the run was killed between its two
-// renames. Then sweep looks at the targets again, as other runs may have published some.
-func (s *Set) sweep() error {
-	for _, out := range s.staged {
-		found, err := out.siblings(s.disk)
 		if err != nil {
-			return Failure(out.Path, "listing its folder", err)
-		}
-		for _, h := range found {
-			switch {
-			case h.suffix == recordSuffix:
-				out.stale = append(out.stale, h.path)
-			case out.lock == nil:
-			default:
-				err = s.sweepOne(out, h)
-			}
-			if err != nil {
-				return Failure(out.Path, "removing what an interrupted run left", err)
-			}
-		}
-		if out.info, err = s.disk.lstat(out.path); err != nil {
-			return Failure(out.Path, "cannot check it", err)
-		}
-	}
-	return nil
-}
-
-func (s *Set) sweepOne(out *output, h sibling) error {
-	if h.suffix == oldSuffix {
-		found, err := s.disk.lstat(out.path)
-		if err != nil { // the old folder may be the only one
 			return err
 		}
-		if found == nil {
-			return s.disk.rename(h.path, out.path)
-		}
 	}
-	return s.disk.removeAll(h.path)
+	if existing > 0 && existing == len(s.staged) {
+		return exists(s.staged[0].target.Path, "")
+	}
+	return nil
 }
 
-// create creates the partials, so that a missing permission shows before any work. Devices and
-// FIFOs have no partials.
-func (s *Set) create() error {
-	for _, out := range s.outputs {
-		if !out.Target.Folder {
-			out.file = &File{disk: s.disk, path: out.Path, direct: out.direct}
+// accept accepts an existing target that equals the output, and fails with fault.Exists otherwise.
+func (s *Set) accept(out *output) error {
+	shown := out.target.Path
+	if out.info == nil || out.info.IsDir() != out.target.Folder || !out.info.IsDir() && !out.info.Mode().IsRegular() {
+		return exists(shown, "")
+	}
+	existing, err := resultOn(s.disk, "open", Fingerprint, out.real)
+	if err == nil {
+		var written string
+		written, err = resultOn(s.disk, "open", Fingerprint, out.partial)
+		if err == nil && existing != written {
+			return exists(shown, "its contents differ from the new output")
 		}
-		if out.direct {
-			continue
-		}
-		var err error
-		out.partial = out.hiddenPath(partialSuffix) // set first: creating it may succeed and still return an error
-		if !out.Target.Folder {
-			out.file.handle, err = s.disk.createFile(out.partial, out.inherited())
-		} else if err = s.disk.makeDir(out.partial, out.inherited()); err == nil {
-			out.folder, err = openFolder(s.disk, out.Path, out.Kind, out.partial, out.inherited())
-		}
-		if errors.Is(err, fs.ErrExist) {
-			out.partial = "" // it belongs to another run
-		}
-		if err == nil && out.folder != nil && out.info != nil {
-			err = s.checkMovable(out)
-		}
-		if err != nil {
-			return Failure(out.Path, "creating it", err)
+	}
+	return Failure(shown, "cannot compare it with the new output", err)
+}
+
+func (s *Set) makeParents(out *output) error {
+	for _, dir := range out.missing {
+		s.parents = append(s.parents, dir) // before mkdir, which may succeed and still return an error
+		err := s.disk.on("makeDir", makeDir, dir)
+		switch {
+		case errors.Is(err, fs.ErrExist): // made for an earlier target, or by another run
+			s.parents = s.parents[:len(s.parents)-1]
+		case err != nil:
+			return Failure(out.target.Path, "making its folder "+dir, err)
 		}
 	}
 	return nil
 }
 
-// checkMovable refuses to replace a folder that the file system cannot rename, before any output is
-// published.
-func (s *Set) checkMovable(out *output) error {
-	err := s.disk.do("refuseFixed", out.path, func() error { return refuseFixed(out.path, out.partial) })
-	occupied, listErr := out.occupied(s.disk)
+// takeLock takes the lock of a target. On a file system without locks a run goes on, as its hidden
+// names are random and its renames atomic, but it sweeps nothing.
+func (s *Set) takeLock(out *output) (err error) {
+	path := out.beside(lockSuffix)
+	out.lock, err = resultOn(s.disk, "lock", takeLock, path) // perhaps a lock and an error
 	switch {
-	case listErr != nil:
-		return listErr
-	case errors.Is(err, syscall.EXDEV) && !occupied: // it is not renamed, but replaced by a rename
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil
+	case errors.Is(err, fault.Locked):
+		return fault.New(fault.Locked, "is being written by another run").In(out.target.Path).
+			WithHint("wait for the other run to end")
+	case errors.Is(err, syscall.ELOOP): // links are not followed: others may have made them
+		return refusal(out.target.Path, "it cannot be locked, as "+path+" is a link", "delete the link")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+		return Failure(out.target.Path, "cannot be created", err)
+	}
+	return err
+}
+
+// sweep removes what killed runs left beside a target that is locked: partials, and old folders. An
+// old folder whose target is missing is moved back: the run was killed between its two renames.
+func (s *Set) sweep(out *output) error {
+	records, left, err := out.siblings(s.disk)
+	for _, h := range records {
+		out.stale = append(out.stale, h.path)
+	}
+	for _, h := range left {
+		found := out.info
+		if err == nil && h.isOld {
+			found, err = s.disk.lstat(out.real) // without it the old folder may be the only one
+		}
+		switch {
+		case err != nil || out.lock == nil:
+		case h.isOld && found == nil:
+			err = s.disk.move("rename", rename, h.path, out.real)
+		default:
+			err = s.disk.on("removeAll", os.RemoveAll, h.path)
+		}
+	}
+	return err
+}
+
+// create creates the partial, so that a missing permission shows before any work; a device or FIFO
+// has none.
+func (s *Set) create(out *output) (err error) {
+	file := &File{disk: s.disk, path: out.target.Path, direct: out.direct}
+	out.content = file
+	if out.direct {
+		return nil
+	}
+	out.partial = out.newHidden(partialSuffix) // set first: creating it may succeed and still return an error
+	mode, inherited := out.mode()
+	var self *os.File
+	if out.target.Folder {
+		mkdir := func(path string) error { return os.Mkdir(path, mode.Perm()) }
+		if err = s.disk.on("makeDir", mkdir, out.partial); err == nil {
+			var folder *Folder
+			folder, err = openFolder(s.disk, out.target.Path, out.target.Kind, out.partial)
+			out.content, self = folder, folder.self
+		}
+	} else {
+		file.handle, err = resultOn(s.disk, "createFile", func(path string) (*os.File, error) {
+			return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()) // for writing even if mode forbids it
+		}, out.partial)
+		self = file.handle
+	}
+	if errors.Is(err, fs.ErrExist) {
+		out.partial = "" // it belongs to another run
+	}
+	if err == nil && inherited {
+		err = s.disk.do("setMode", out.partial, func() error { return setMode(self, mode) })
+	}
+	if err == nil && out.target.Folder && out.info != nil {
+		err = s.refuseFixed(out)
+	}
+	return err
+}
+
+// setMode sets the permissions of f to mode, as the umask may have removed some. If they are
+// already equal, it does not call chmod, which some file systems lack.
+func setMode(f *os.File, mode fs.FileMode) error {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&^fs.ModeType == mode {
+		return err
+	}
+	return f.Chmod(mode)
+}
+
+// refuseFixed refuses to replace a folder that the file system cannot rename, before any output is
+// published.
+func (s *Set) refuseFixed(out *output) error {
+	err := s.disk.do("refuseFixed", out.real, func() error { return refuseFixed(out.real, out.partial) })
+	switch {
+	case errors.Is(err, syscall.EXDEV) && !out.occupied: // it is not renamed, but replaced by a rename
 		return nil
 	case errors.Is(err, syscall.EXDEV):
-		return refusal(out.Path, "its file system cannot rename it: it may be in a lower layer of overlayfs, such as the image of a container",
-			"delete the folder first, or name a new one")
+		return refusal(out.target.Path, "its file system cannot rename it: it may be in a lower layer of overlayfs,"+
+			" such as the image of a container", "delete the folder first, or name a new one")
 	case errors.Is(err, syscall.EBUSY):
-		return refusal(out.Path, "it is a mount point", "name a new folder inside it")
+		return refusal(out.target.Path, "it is a mount point", "name a new folder inside it")
 	}
 	return err
 }
 
 // File returns the writer of the i-th target, or nil if the target is a folder.
-func (s *Set) File(i int) *File { return s.outputs[i].file }
+func (s *Set) File(i int) *File {
+	f, _ := s.outputs[i].content.(*File)
+	return f
+}
 
 // Folder returns the folder of the i-th target, or nil if the target is a file.
-func (s *Set) Folder(i int) *Folder { return s.outputs[i].folder }
+func (s *Set) Folder(i int) *Folder {
+	f, _ := s.outputs[i].content.(*Folder)
+	return f
+}
 
 // Partial returns the path of the i-th output until Commit, or "" if it is a device or FIFO.
 func (s *Set) Partial(i int) string { return s.outputs[i].partial }
@@ -243,21 +272,13 @@ func (s *Set) Complete() error {
 	return s.complete()
 }
 
-func (s *Set) complete() (err error) {
+func (s *Set) complete() error {
 	if s.ended {
 		return errEnded
 	}
-	if s.completed {
-		return nil
-	}
-	for _, out := range s.outputs {
-		if !out.Target.Folder {
-			out.identity, err = out.file.complete()
-		} else if err = out.folder.complete(); err == nil {
-			out.identity, err = s.disk.lstat(out.partial)
-		}
-		if err != nil {
-			return Failure(out.Path, "completing it", err)
+	if !s.completed {
+		if err := each(s.outputs, "completing it", func(out *output) error { return out.content.complete() }); err != nil {
+			return err
 		}
 	}
 	s.completed = true
@@ -276,7 +297,7 @@ func (s *Set) Discard() {
 	}
 	s.end()
 	for _, dir := range slices.Backward(s.parents) {
-		_ = s.disk.remove(dir)
+		_ = s.disk.on("remove", os.Remove, dir)
 	}
 }
 
@@ -288,24 +309,22 @@ const maxRemovals = 3
 func (s *Set) end() {
 	s.ended = true
 	for _, out := range s.outputs {
-		if out.file != nil {
-			_ = out.file.close()
-		}
-		if out.folder != nil {
-			_ = out.folder.close()
+		if out.content != nil {
+			_ = out.content.close()
 		}
 		for try := 0; try < maxRemovals && out.partial != ""; try++ {
-			if s.disk.removeAll(out.partial) == nil {
+			if s.disk.on("removeAll", os.RemoveAll, out.partial) == nil {
 				break
 			}
 		}
 		if out.record != "" {
-			_ = s.disk.remove(out.record)
+			_ = s.disk.on("remove", os.Remove, out.record)
 		}
 	}
 	for _, out := range s.staged { // last: the outputs may share folders
 		if out.lock != nil {
-			_ = s.disk.do("unlink", "", out.lock.unlink) // a file that remains is empty, and the next run uses it
+			// A file that remains is empty, and the next run uses it. Windows deletes it in Close.
+			_ = s.disk.on("unlink", os.Remove, out.lock.Name())
 			_ = out.lock.Close()
 		}
 	}

@@ -2,8 +2,15 @@ package publish
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
+	"syscall"
+	"unicode/utf16"
 )
 
 // A Target is one output.
@@ -21,40 +28,184 @@ type Target struct {
 
 // An output is the state of one target.
 type output struct {
-	Target
-	place
-	file   *File
-	folder *Folder
+	target   Target
+	real     string      // its path, absolute and without symbolic links; if direct, target.Path
+	direct   bool        // a device, FIFO or socket; sockets are refused
+	missing  []string    // the folders above it that do not exist, outermost first
+	info     fs.FileInfo // of the existing file or folder, or nil
+	occupied bool        // something exists there, other than an empty folder where a folder is to be published
 
-	lock     *fileLock    // nil if the file system has no locks
-	partial  string       // the path that Discard removes, or ""
-	identity fs.FileInfo  // of the partial, to recognise it at the target
-	record   string       // the path of a record that Discard removes, or ""
-	stale    []string     // records from before the run
-	move     func() error // moves it to the target; nil if it is there already
-	replaced string       // path of the replaced folder, which is to be deleted
+	content interface { // a *File or *Folder
+		complete() error
+		close() error
+	}
+	lock     *os.File // nil if the file system has no locks
+	partial  string   // the path that Discard removes, or ""
+	record   string   // the path of a record that Discard removes, or ""
+	stale    []string // records from before the run
+	replaced string   // path of the replaced folder, which is to be deleted
 }
 
-// occupied reports whether the target exists; an empty folder does not count where a folder is to
-// be published. It is also called before the lock is taken: listing a folder that another run has
-// just replaced fails with fs.ErrNotExist.
-func (out *output) occupied(d disk) (bool, error) {
-	if out.info == nil || !out.Target.Folder || !out.info.IsDir() {
-		return out.info != nil, nil
+// maxLooks limits how often a target is looked at again because it was replaced meanwhile.
+const maxLooks = 100
+
+// locate finds the place of a target. A path such as /dev/stdout may lead to a file that was
+// deleted, and so has no name; but if another program has just replaced the target, it is found at
+// the next look.
+func locate(t Target) (*output, error) {
+	if runtime.GOOS == "windows" {
+		if err := refuseNames(t.Path); err != nil {
+			return nil, err
+		}
 	}
-	entries, err := d.readDir(out.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+	for range maxLooks {
+		followed, statErr := os.Stat(t.Path)
+		const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
+		switch {
+		case errors.Is(statErr, syscall.ELOOP):
+			return nil, refusal(t.Path, "its symbolic links form a loop", "remove the link, or choose another path")
+		case statErr == nil && followed.Mode()&special != 0:
+			return &output{target: t, real: t.Path, info: followed, direct: true}, nil
+		}
+		out, err := resolve(t)
+		if err != nil || statErr != nil || out.info != nil && os.SameFile(followed, out.info) {
+			return out, err
+		}
 	}
-	return len(entries) > 0, Failure(out.Path, "listing it", err)
+	return nil, refusal(t.Path, "it leads to a file that has no name", "name a file")
 }
 
-// inherited returns the existing target whose permissions the output gets, so that nobody can read
-// the output who could not read the old one; nil if there is none. On Windows new files have the
-// permissions of their folder.
-func (out *output) inherited() fs.FileInfo {
-	if out.info == nil || out.info.IsDir() != out.Target.Folder || runtime.GOOS == "windows" {
+// resolve finds the place of a target that is not direct.
+func resolve(t Target) (*output, error) {
+	out := &output{target: t}
+	full, err := absolute(t.Path)
+	if err == nil {
+		out.real, out.missing, err = follow(full)
+	}
+	switch {
+	case err == nil:
+		out.info, err = disk(nil).lstat(out.real)
+	case errors.Is(err, syscall.ENOTDIR):
+		err = noParent(t.Path, "part of the path is a file, not a folder", "choose another path")
+	case t.Path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
+		reason := "there is no such drive, or no current folder any more"
+		err = noParent(t.Path, reason, "give an absolute path on a drive that exists")
+	}
+	return out, err
+}
+
+// absolute joins path to the current folder. Unlike filepath.Abs it keeps "..": after a symbolic
+// link, ".." is the parent of the folder that the link leads to. On Windows it is the parent of the
+// link itself.
+func absolute(path string) (string, error) {
+	switch {
+	case path == "":
+		return "", fs.ErrNotExist
+	case runtime.GOOS == "windows":
+		return filepath.Abs(path)
+	case filepath.IsAbs(path):
+		return path, nil
+	}
+	dir, err := os.Getwd()
+	return dir + string(filepath.Separator) + path, err
+}
+
+// follow resolves the symbolic links of a path whose last elements need not exist, and returns the
+// missing folders above the last one. It ends because EvalSymlinks fails if links form a loop.
+func follow(path string) (real string, missing []string, err error) {
+	real, err = filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, nil, err
+	}
+	dir, base := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
+	if dir == "" || base == "" { // not even the root exists: an unknown drive
+		return "", nil, err
+	}
+	if dir, missing, err = follow(dir); err != nil {
+		return "", nil, err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		missing = append(missing, dir)
+	}
+	real = filepath.Join(dir, base)
+	link, err := os.Readlink(real)
+	if err != nil {
+		return real, missing, nil // nothing exists there
+	}
+	if !filepath.IsAbs(link) {
+		link = dir + string(filepath.Separator) + link
+	}
+	return follow(link)
+}
+
+// inspect looks at the target again. It is also called before the lock is taken: listing a folder
+// that another run has just replaced fails with fs.ErrNotExist.
+func (out *output) inspect(d disk) (err error) {
+	if out.info, err = d.lstat(out.real); err != nil {
+		return Failure(out.target.Path, "cannot check it", err)
+	}
+	out.occupied = out.info != nil
+	if !out.occupied || !out.target.Folder || !out.info.IsDir() {
 		return nil
 	}
-	return out.info
+	entries, err := resultOn(d, "readDir", os.ReadDir, out.real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	out.occupied = len(entries) > 0
+	return Failure(out.target.Path, "listing it", err)
+}
+
+// mode returns the permissions of the partial. They are inherited from an existing target, so that
+// nobody can read the output who could not read the old one. On Windows new files have the
+// permissions of their folder.
+func (out *output) mode() (mode fs.FileMode, inherited bool) {
+	const fromFolder = fs.ModeSetgid | fs.ModeSticky // the group of new files, and who may delete files
+	switch {
+	case out.info != nil && out.info.IsDir() == out.target.Folder && runtime.GOOS != "windows":
+		if out.target.Folder {
+			return out.info.Mode()&(fs.ModePerm|fromFolder) | 0o700, true // its owner fills and deletes it
+		}
+		return out.info.Mode().Perm(), true
+	case out.target.Folder:
+		return 0o777, false
+	}
+	return 0o666, false
+}
+
+// refuseNames refuses a path with names that Windows cannot store, or silently changes: con.parquet
+// is the console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+func refuseNames(path string) error {
+	names := strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool { return r == '/' || r == '\\' })
+	for i, name := range names {
+		reason := windowsReason(name)
+		// A device such as NUL may be the output, as /dev/null may.
+		isDevice := i == len(names)-1 && !strings.Contains(name, ".") && reason == deviceReason
+		if reason != "" && !isDevice {
+			return refusal(path, fmt.Sprintf("Windows cannot store the name %q: %s", name, reason), "choose another name")
+		}
+	}
+	return nil
+}
+
+const deviceReason = "it is the name of a device"
+
+// windowsReason returns why Windows cannot store the name, or "".
+func windowsReason(name string) string {
+	bad := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune(`<>:"|?*`, r) })
+	// These are devices in some version of Windows, in any folder and with any extension.
+	device, _ := regexp.MatchString(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`, name)
+	switch {
+	case name == "." || name == "..":
+	case bad >= 0:
+		return fmt.Sprintf("it has a %q", name[bad:bad+1])
+	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+		return "it ends with a dot or space"
+	case len(utf16.Encode([]rune(name))) > maxName: // Windows counts UTF-16 code units
+		return fmt.Sprintf("it is longer than %d characters", maxName)
+	case device:
+		return deviceReason
+	}
+	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -180,19 +179,6 @@ func TestDiscardDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestReadOnlyFolder(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root may write anywhere")
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.Chmod(dir, 0o777) })
-	refuses(t, commitFile(dir+"/x.csv", "x", Options{}), fs.ErrPermission, "permission denied")
-}
-
 // TestFixedFolders has folders that the file system cannot rename: nothing is published, not even
 // the file beside them.
 func TestFixedFolders(t *testing.T) {
@@ -204,38 +190,6 @@ func TestFixedFolders(t *testing.T) {
 		if after := readTree(t, dir); !maps.Equal(before, after) {
 			t.Errorf("%v: found %v, expected %v", cause, after, before)
 		}
-	}
-}
-
-// TestClosedAndMissing uses closed and missing files: each operation returns the error.
-func TestClosedAndMissing(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	missing := filepath.Join(dir, "missing")
-	if err := syncDir(missing); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("syncDir: found %v, expected %v", err, fs.ErrNotExist)
-	}
-	if f, err := openFolder(disk{}, "", 0, missing, nil); !errors.Is(err, fs.ErrNotExist) || f.close() != nil {
-		t.Errorf("openFolder: found %v, expected %v", err, fs.ErrNotExist)
-	}
-	folder, err := openFolder(disk{}, "", 0, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plant(t, dir, tree{"0/": ""})
-	if _, err := folder.Subfolder("0"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a class that is there: found %v, expected %v", err, fs.ErrExist)
-	}
-	for want, write := range map[error]string{nil: "file", fs.ErrExist: "0", fs.ErrNotExist: strings.Repeat("1/", 2) + "file"} {
-		if err := folder.writeFile(write, []byte("x")); !errors.Is(err, want) {
-			t.Errorf("%s: found %v, expected %v", write, err, want)
-		}
-	}
-	if err := folder.close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := folder.complete(); err == nil {
-		t.Error("finish after close: found no error")
 	}
 }
 
