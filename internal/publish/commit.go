@@ -135,11 +135,14 @@ func (s *Set) moveNew(out *output) error {
 // files into it: only then is the last check for foreign files reliable, and a folder that holds
 // one is moved back.
 func (s *Set) replaceFolder(out *output) error {
-	old, undo, hint := out.partial, exchange, "to keep it, rename it now: the next run with this output deletes it"
-	err := s.disk.move("exchange", exchange, old, out.real)
+	old, hint := out.partial, "to keep it, rename it now: the next run with this output deletes it"
+	exchanged := func() error { return s.disk.move("exchange", exchange, old, out.real) }
+	putBack := exchanged
+	err := exchanged()
 	twoSteps := errors.Is(err, errors.ErrUnsupported)
 	if twoSteps {
-		old, undo, hint = out.newHidden(oldSuffix), rename, "the next run with this output moves it back"
+		old, hint = out.newHidden(oldSuffix), "the next run with this output moves it back"
+		putBack = func() error { return s.disk.move("rename", rename, old, out.real) }
 		err = s.disk.move("rename", rename, out.real, old)
 	}
 	if err != nil {
@@ -156,8 +159,7 @@ func (s *Set) replaceFolder(out *output) error {
 		out.replaced = old
 		return nil
 	}
-	operation := map[bool]string{false: "exchange", true: "rename"}[twoSteps]
-	if s.disk.move(operation, undo, old, out.real) != nil {
+	if putBack() != nil {
 		cause := Failure(out.target.Path, "publishing it", err)
 		known, _ := errors.AsType[*fault.Error](cause) // Failure returns one
 		return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", known.Msg, old).

@@ -89,14 +89,7 @@ func FreeSpace(path string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for {
-		free, err := freeSpace(path)
-		parent := filepath.Dir(path)
-		if !errors.Is(err, fs.ErrNotExist) || parent == path {
-			return free, err
-		}
-		path = parent
-	}
+	return freeSpace(nearest(path))
 }
 
 // Scratch returns a function that creates a file to read and write, in the folder that dir returns

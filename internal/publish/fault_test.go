@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,7 +149,8 @@ func TestKilledBetweenRenames(t *testing.T) {
 // before the folder is replaced, is not deleted with it.
 func TestLateForeignFile(t *testing.T) {
 	t.Parallel()
-	for folder, made := range map[string]func(dir, version string) []outputOf{"train": usual, "parts": marked, "hub": marked} {
+	type maker func(dir, version string) []outputOf
+	for folder, made := range map[string]maker{"train": usual, "parts": marked, "hub": marked} {
 		for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
 			t.Run(folder+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -177,6 +179,9 @@ func TestLateForeignFile(t *testing.T) {
 func TestNotMovedBack(t *testing.T) {
 	t.Parallel()
 	for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
+		if runtime.GOOS == "windows" {
+			lacks = []string{"exchange"}
+		}
 		dir := t.TempDir()
 		old := must(t, dir, usual(dir, "old")).under("train")
 		d := &faultyDisk{lacks: lacks}
@@ -264,7 +269,8 @@ func TestFailingDisks(t *testing.T) {
 				return nil
 			}}).disk(), errFault, "train: publishing it", ""},
 		"a target that is open in another program, on Windows": {
-			nil, failing(inUse(), "rename", "exchange"), fault.Locked, "open in another program", "close it there and try again"},
+			nil, failing(inUse(), "rename", "exchange"), fault.Locked, "open in another program",
+			"close it there and try again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -317,7 +323,8 @@ func TestFirstErrorIsRepeated(t *testing.T) {
 		for _, c := range []error{cause, syscall.EIO} {
 			d.fails = func(string, string) error { return c }
 			_, err := s.File(0).Write([]byte("x"))
-			if !errors.Is(err, bare(c)) || strings.Contains(err.Error(), "hidden") || !strings.HasPrefix(err.Error(), path+": writing: ") {
+			hides := !strings.Contains(err.Error(), "hidden") && strings.HasPrefix(err.Error(), path+": writing: ")
+			if !errors.Is(err, bare(c)) || !hides {
 				t.Errorf("%s: found %v", name, err)
 			}
 		}
@@ -338,7 +345,8 @@ func TestSyncOfDevices(t *testing.T) {
 	}{
 		{os.DevNull, syscall.EINVAL, nil}, {os.DevNull, syscall.EIO, syscall.EIO}, {file, syscall.EINVAL, syscall.EINVAL},
 	} {
-		if err := run(failing(c.err, "sync"), Options{}, outputOf{Target{Path: c.path}, tree{"": "x"}}); !errors.Is(err, c.want) {
+		err := run(failing(c.err, "sync"), Options{}, outputOf{Target{Path: c.path}, tree{"": "x"}})
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: found %v, expected %v", c.path, err, c.want)
 		}
 	}

@@ -26,6 +26,26 @@ type File struct {
 	closed bool
 }
 
+// create makes the file at partial, open for writing even if mode forbids that; if the permissions
+// in mode are inherited, the umask does not apply.
+func (f *File) create(partial string, mode fs.FileMode, inherited bool) (err error) {
+	f.handle, err = os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
+	if err == nil && inherited {
+		err = setMode(f.handle, mode)
+	}
+	return err
+}
+
+// setMode sets the permissions of f to mode, as the umask may have removed some. If they are
+// already equal, it does not call chmod, which some file systems lack.
+func setMode(f *os.File, mode fs.FileMode) error {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&^fs.ModeType == mode {
+		return err
+	}
+	return f.Chmod(mode)
+}
+
 // writebackStep is the number of bytes after which the kernel is asked to start storing them, so
 // that most of the work is done before fsync.
 const writebackStep = 8 << 20

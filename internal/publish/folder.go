@@ -65,17 +65,19 @@ type Subfolder struct {
 	prefix string // of paths in it: "" or "name/"
 }
 
-// openFolder opens the folder at partial, which was made for a target. The caller must close the
-// folder, even after an error.
-func openFolder(d disk, target string, kind Kind, partial string) (*Folder, error) {
-	f := &Folder{disk: d, path: target, kind: kind, subfolders: map[string]*Subfolder{}}
-	return f, d.do("openFolder", partial, func() (err error) {
-		if f.root, err = os.OpenRoot(partial); err != nil {
-			return err
-		}
-		f.self, err = f.root.Open(".")
+// create makes the folder at partial; if the permissions in mode are inherited, the umask does not
+// apply. The caller must close the folder, even after an error.
+func (d *Folder) create(partial string, mode fs.FileMode, inherited bool) (err error) {
+	if err = os.Mkdir(partial, mode.Perm()); err != nil {
 		return err
-	})
+	}
+	if d.root, err = os.OpenRoot(partial); err != nil {
+		return err
+	}
+	if d.self, err = d.root.Open("."); err == nil && inherited {
+		err = setMode(d.self, mode)
+	}
+	return err
 }
 
 // Subfolder returns the subfolder with the given name, which the first call makes; "" is the folder

@@ -7,89 +7,107 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 )
 
+// TestPrepareRefuses has targets that must not be made, even with Overwrite: nothing changes.
 func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
 	work, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	over := Options{Overwrite: true}
-	inputs := func(path string) Options { return Options{Overwrite: true, Inputs: []string{path}} }
+	const part, image = "part-00000-0123456789abcdef.csv", "in/0/a.png"
+	const looped, inside = "form a loop", "is inside the input"
 	file, folder := []Target{{Path: "x"}}, []Target{{Path: "x", Folder: true}}
-	for _, c := range []struct {
-		name    string
+	at := func(paths ...string) (targets []Target) {
+		for _, path := range paths {
+			targets = append(targets, Target{Path: path, Folder: path == "d", MakeParents: path != "no/such/x.csv"})
+		}
+		return targets
+	}
+	for name, c := range map[string]struct {
 		has     tree
 		targets []Target // below the test's folder unless absolute
-		o       Options
-		want    error
+		input   string
 		says    string
 	}{
-		{"a file that is a folder", tree{"x/f": ""}, file, over, fault.Refused, "is a folder"},
-		{"a file that is a folder of parts", tree{"x/_SUCCESS": "", "x/part-00000-0123456789abcdef.csv": ""}, file, over, fault.Refused, "is a folder of part files, as"},
-		{"a file in a folder of parts", tree{"d/_SUCCESS": "", "d/part-00000-0123456789abcdef.csv": ""}, []Target{{Path: "d/x"}}, over, fault.Refused, "is a folder of part files, and"},
-		{"a file named as a folder", nil, []Target{{Path: "x.csv/"}}, Options{}, fault.Refused, "not a file"},
-		{"a folder that is a file", tree{"x": ""}, folder, over, fault.Refused, "a file has this name"},
-		{"a folder that is a device", nil, []Target{{Path: os.DevNull, Folder: true}}, over, fault.Refused, "is a device"},
-		{"the root", nil, []Target{{Path: "/", Folder: true}}, over, fault.Refused, "root"},
-		{"the current folder", nil, []Target{{Path: ".", Folder: true}}, over, fault.Refused, "is the current folder"},
-		{"above the current folder", nil, []Target{{Path: filepath.Dir(filepath.Dir(work)), Folder: true}}, Options{}, fault.Refused, "or contains it"},
-		{"a missing parent", nil, []Target{{Path: "no/such/x.csv"}}, Options{}, fault.Refused, "its folder does not exist"},
-		{"a parent that is a file", tree{"f": ""}, []Target{{Path: "f/x.csv"}}, Options{}, fault.Refused, "is a file"},
-		{"below a link to itself", tree{"d": "-> d"}, []Target{{Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "form a loop"},
-		{"an input", tree{"x": ""}, file, inputs("x"), fault.Refused, "is an input"},
-		{"an input through a link", tree{"x": "", "link": "-> x"}, file, inputs("link"), fault.Refused, "is an input"},
-		{"a folder that holds an input", tree{"x/a/in": ""}, folder, inputs("x/a/in"), fault.Refused, "contains the input"},
-		{"an input below a link to the folder", tree{"x/a/in": "", "link": "-> x/a"}, folder, inputs("link/in"), fault.Refused, "contains the input"},
-		{"a hard link of an input", tree{"in": "", "x": "= in"}, file, inputs("in"), fault.Refused, "is an input"},
-		{"a file in an input folder", tree{"in/0/a.png": ""}, []Target{{Path: "in/0/a.png"}}, inputs("in"), fault.Refused, "is inside the input"},
-		{"a new file in an input folder", tree{"in/0/a.png": ""}, []Target{{Path: "in/0/b.png"}}, inputs("in"), fault.Refused, "is inside the input"},
-		{"a folder in an input folder", tree{"in/0/a.png": ""}, []Target{{Path: "in/0/x", Folder: true}}, inputs("in"), fault.Refused, "is inside the input"},
-		{"a class folder of an input", tree{"in/0/a.png": ""}, []Target{{Path: "in/0", Folder: true}}, inputs("in"), fault.Refused, "is inside the input"},
-		{"a link into an input folder", tree{"in/0/a.png": "", "x": "-> in/0/a.png"}, file, inputs("in"), fault.Refused, "is inside the input"},
-		{"a link to an input folder", tree{"in/0/a.png": "", "link": "-> in"}, []Target{{Path: "link/0/a.png"}}, inputs("in"), fault.Refused, "is inside the input"},
-		{"an input that is a link", tree{"in/0/a.png": "", "link": "-> in"}, []Target{{Path: "in/0/a.png"}}, inputs("link"), fault.Refused, "is inside the input"},
-		{"a foreign folder", tree{"x/f": ""}, folder, over, fault.Refused, "no record that idxport made it"},
-		{"one name twice", nil, []Target{{Path: "x.csv"}, {Path: "x.csv"}}, Options{}, fault.Refused, "same output"},
-		{"two spellings", tree{"d/": ""}, []Target{{Path: "x.csv"}, {Path: "d/../x.csv"}}, Options{}, fault.Refused, "same output"},
-		{"two names of one file", tree{"link.csv": "-> x.csv"}, []Target{{Path: "x.csv"}, {Path: "link.csv"}}, Options{}, fault.Refused, "same output"},
-		{"a file in a folder", nil, []Target{{Path: "d", Folder: true}, {Path: "d/x.csv", MakeParents: true}}, Options{}, fault.Refused, "lies inside"},
-		{"a folder around a file", nil, []Target{{Path: "d/x.csv", MakeParents: true}, {Path: "d", Folder: true}}, Options{}, fault.Refused, "lies inside"},
-		{"all exist", tree{"x": "", "y": ""}, []Target{{Path: "x"}, {Path: "y"}}, Options{}, fault.Exists, "already exists"},
-		{"no name", nil, []Target{{Path: ""}}, Options{}, fs.ErrNotExist, ""},
-		{"links in a circle", tree{"x": "-> b", "b": "-> x"}, file, Options{}, fault.Refused, "form a loop"},
-		{"256 bytes", nil, []Target{{Path: strings.Repeat("x", maxName+1)}}, Options{}, syscall.ENAMETOOLONG, "file name too long"},
-		{"a lock that is a link", tree{".x.idxport": "-> f"}, file, Options{}, fault.Refused, "is a link"},
+		"a folder":                 {tree{"x/f": ""}, file, "", "is a folder"},
+		"a folder of parts":        {tree{"x/_SUCCESS": "", "x/" + part: ""}, file, "", "is a folder of part files, as"},
+		"in a folder of parts":     {tree{"p/_SUCCESS": "", "p/" + part: ""}, at("p/x"), "", "is a folder of part files"},
+		"named as a folder":        {nil, at("x.csv/"), "", "not a file"},
+		"a folder that is a file":  {tree{"x": ""}, folder, "", "a file has this name"},
+		"a folder, a device":       {nil, []Target{{Path: os.DevNull, Folder: true}}, "", "is a device"},
+		"the root":                 {nil, []Target{{Path: "/", Folder: true}}, "", "root"},
+		"the current folder":       {nil, []Target{{Path: ".", Folder: true}}, "", "is the current folder"},
+		"above the current folder": {nil, []Target{{Path: filepath.Dir(work), Folder: true}}, "", "or contains it"},
+		"a missing parent":         {nil, at("no/such/x.csv"), "", "its folder does not exist"},
+		"a parent that is a file":  {tree{"f": ""}, at("f/x.csv"), "", "is a file"},
+		"below a link to itself":   {tree{"l": "-> l"}, at("l/x.csv"), "", looped},
+		"links in a circle":        {tree{"x": "-> b", "b": "-> x"}, file, "", looped},
+		"a lock that is a link":    {tree{".x.idxport": "-> f"}, file, "", "is a link"},
+		"256 bytes":                {nil, at(strings.Repeat("x", maxName+1)), "", "file name too long"},
+		"a foreign folder":         {tree{"x/f": ""}, folder, "", "no record that idxport made it"},
+
+		"an input":                  {tree{"x": ""}, file, "x", "is an input"},
+		"an input through a link":   {tree{"x": "", "link": "-> x"}, file, "link", "is an input"},
+		"a hard link of an input":   {tree{"in": "", "x": "= in"}, file, "in", "is an input"},
+		"holds an input":            {tree{"x/a/in": ""}, folder, "x/a/in", "contains the input"},
+		"holds one below a link":    {tree{"x/a/in": "", "link": "-> x/a"}, folder, "link/in", "contains the input"},
+		"in an input folder":        {tree{image: ""}, at(image), "in", inside},
+		"new in an input folder":    {tree{image: ""}, at("in/0/b.png"), "in", inside},
+		"a folder in an input":      {tree{image: ""}, []Target{{Path: "in/0/x", Folder: true}}, "in", inside},
+		"a class folder":            {tree{image: ""}, []Target{{Path: "in/0", Folder: true}}, "in", inside},
+		"a link into an input":      {tree{image: "", "x": "-> " + image}, file, "in", inside},
+		"below a link to an input":  {tree{image: "", "link": "-> in"}, at("link/0/a.png"), "in", inside},
+		"in an input, named a link": {tree{image: "", "link": "-> in"}, at(image), "link", inside},
+
+		"one name twice":        {nil, at("x.csv", "x.csv"), "", "same output"},
+		"two spellings":         {tree{"e/": ""}, at("x.csv", "e/../x.csv"), "", "same output"},
+		"two names of one file": {tree{"link": "-> x.csv"}, at("x.csv", "link"), "", "same output"},
+		"a file in a folder":    {nil, at("d", "d/x.csv"), "", "lies inside"},
+		"a folder around it":    {nil, at("d/x.csv", "d"), "", "lies inside"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			plant(t, dir, c.has)
 			before := readTree(t, dir)
-			targets := append([]Target(nil), c.targets...)
+			targets := slices.Clone(c.targets)
 			for i := range targets {
-				if p := targets[i].Path; p != "" && p != "." && !filepath.IsAbs(p) {
+				if p := targets[i].Path; p != "." && !filepath.IsAbs(p) {
 					targets[i].Path = dir + "/" + p
 				}
 			}
-			o := c.o
-			o.Inputs = nil
-			for _, input := range c.o.Inputs {
-				o.Inputs = append(o.Inputs, filepath.Join(dir, input))
+			o := Options{Overwrite: true}
+			if c.input != "" {
+				o.Inputs = []string{filepath.Join(dir, c.input)}
 			}
 			_, err := Prepare(targets, o)
-			refuses(t, err, c.want, c.says)
+			refuses(t, err, fault.Refused, c.says)
 			if after := readTree(t, dir); !maps.Equal(before, after) {
 				t.Errorf("left %v, expected %v", after, before)
 			}
 		})
+	}
+}
+
+// TestAllExist fails without Overwrite if all targets exist, and for a target without a name.
+func TestAllExist(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plant(t, dir, tree{"x": "", "y": ""})
+	_, err := Prepare([]Target{{Path: dir + "/x"}, {Path: dir + "/y"}}, Options{})
+	refuses(t, err, fault.Exists, "already exists")
+	_, err = Prepare([]Target{{Path: ""}}, Options{})
+	refuses(t, err, fs.ErrNotExist, "")
+	if found := readTree(t, dir); len(found) != 2 {
+		t.Errorf("left %v", found)
 	}
 }
 
@@ -117,7 +135,8 @@ func TestOneFile(t *testing.T) {
 		"a link to a missing file":  {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
 		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
 		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},
-		"the lock of a killed run":  {tree{".x.idxport": "", "y": ""}, "x", Options{}, nil, "", tree{"x": "new", ".x.idxport": "gone"}},
+		"the lock of a killed run": {
+			tree{".x.idxport": "", "y": ""}, "x", Options{}, nil, "", tree{"x": "new", ".x.idxport": "gone"}},
 		"partials, two of this target": {tree{
 			".x.idxport-0123456789abcdef.partial": "", ".x.idxport-fedcba9876543210.partial/1/1.png": "",
 			".y.idxport-0123456789abcdef.partial":                  "", // another target's
@@ -193,7 +212,8 @@ func TestDiscardLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range readTree(t, dir+"/a") {
-		if base := filepath.Base(name); name != "b/" && !strings.Contains(name, ".partial/") && !strings.HasPrefix(base, ".") {
+		hidden := strings.Contains(name, ".partial/") || strings.HasPrefix(filepath.Base(name), ".")
+		if name != "b/" && !hidden {
 			t.Errorf("%s is visible before Commit", name)
 		}
 	}

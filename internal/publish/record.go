@@ -79,6 +79,9 @@ func (out *output) siblings(d disk) (records, left []sibling, err error) {
 	return records, left, err
 }
 
+// noNumber stands in a record for a number that an output does not have.
+const noNumber = "0000000000000000"
+
 // makeRecord makes the record of the output, which is complete but not visible yet. A file without
 // a key has none.
 func (out *output) makeRecord(d disk) (err error) {
@@ -90,7 +93,7 @@ func (out *output) makeRecord(d disk) (err error) {
 	if isFolder {
 		listed = folder.listing
 	}
-	key, content := listing(0).String(), listing(0).String()
+	key, content := noNumber, noNumber
 	if out.target.Key != "" {
 		key = out.target.Key
 		if content, err = resultOn(d, "open", Fingerprint, out.partial); err != nil {

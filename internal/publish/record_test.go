@@ -26,17 +26,20 @@ func TestUpToDate(t *testing.T) {
 			outputOf{Target{Path: filepath.Join(dir, "x.csv"), Key: key}, tree{"": content}},
 			outputOf{Target{Path: filepath.Join(dir, "x"), Folder: true, Key: key}, tree{"7/0.png": content}})
 	}
+	write := func(path, content string) func(string) error {
+		return func(dir string) error { return os.WriteFile(dir+path, []byte(content), 0o666) }
+	}
 	for name, c := range map[string]struct {
 		change       func(dir string) error
 		file, folder bool
 		records      int
 	}{
 		"untouched":         {func(string) error { return nil }, true, true, 2},
-		"other content":     {func(dir string) error { return os.WriteFile(dir+"/x.csv", []byte("bla"), 0o666) }, false, true, 2},
-		"other image":       {func(dir string) error { return os.WriteFile(dir+"/x/7/0.png", []byte("bla"), 0o666) }, true, false, 2},
-		"another file":      {func(dir string) error { return os.WriteFile(dir+"/x/7/1.png", nil, 0o666) }, true, false, 2},
+		"other content":     {write("/x.csv", "bla"), false, true, 2},
+		"other image":       {write("/x/7/0.png", "bla"), true, false, 2},
+		"another file":      {write("/x/7/1.png", ""), true, false, 2},
 		"no output":         {func(dir string) error { return os.Remove(dir + "/x.csv") }, false, true, 2},
-		"copied beside one": {func(dir string) error { return os.WriteFile(dir+"/x.csv.bak", []byte("new"), 0o666) }, true, true, 2},
+		"copied beside one": {write("/x.csv.bak", "new"), true, true, 2},
 		"made again":        {func(dir string) error { return keyed(dir, oneKey, "newer") }, true, true, 2},
 		"another key":       {func(dir string) error { return keyed(dir, otherKey, "new") }, false, false, 2},
 		"no key":            {func(dir string) error { return keyed(dir, "", "new") }, false, false, 1},

@@ -189,48 +189,26 @@ func (s *Set) sweep(out *output) error {
 
 // create creates the partial, so that a missing permission shows before any work; a device or FIFO
 // has none.
-func (s *Set) create(out *output) (err error) {
-	file := &File{disk: s.disk, path: out.target.Path, direct: out.direct}
-	out.content = file
+func (s *Set) create(out *output) error {
+	if out.target.Folder {
+		out.content = &Folder{disk: s.disk, path: out.target.Path, kind: out.target.Kind, subfolders: map[string]*Subfolder{}}
+	} else {
+		out.content = &File{disk: s.disk, path: out.target.Path, direct: out.direct}
+	}
 	if out.direct {
 		return nil
 	}
 	out.partial = out.newHidden(partialSuffix) // set first: creating it may succeed and still return an error
 	mode, inherited := out.mode()
-	var self *os.File
-	if out.target.Folder {
-		mkdir := func(path string) error { return os.Mkdir(path, mode.Perm()) }
-		if err = s.disk.on("makeDir", mkdir, out.partial); err == nil {
-			var folder *Folder
-			folder, err = openFolder(s.disk, out.target.Path, out.target.Kind, out.partial)
-			out.content, self = folder, folder.self
-		}
-	} else {
-		file.handle, err = resultOn(s.disk, "createFile", func(path string) (*os.File, error) {
-			return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()) // for writing even if mode forbids it
-		}, out.partial)
-		self = file.handle
-	}
+	create := func(path string) error { return out.content.create(path, mode, inherited) }
+	err := s.disk.on("create", create, out.partial)
 	if errors.Is(err, fs.ErrExist) {
 		out.partial = "" // it belongs to another run
-	}
-	if err == nil && inherited {
-		err = s.disk.do("setMode", out.partial, func() error { return setMode(self, mode) })
 	}
 	if err == nil && out.target.Folder && out.info != nil {
 		err = s.refuseFixed(out)
 	}
 	return err
-}
-
-// setMode sets the permissions of f to mode, as the umask may have removed some. If they are
-// already equal, it does not call chmod, which some file systems lack.
-func setMode(f *os.File, mode fs.FileMode) error {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&^fs.ModeType == mode {
-		return err
-	}
-	return f.Chmod(mode)
 }
 
 // refuseFixed refuses to replace a folder that the file system cannot rename, before any output is

@@ -36,6 +36,7 @@ type output struct {
 	occupied bool        // something exists there, other than an empty folder where a folder is to be published
 
 	content interface { // a *File or *Folder
+		create(partial string, mode fs.FileMode, inherited bool) error
 		complete() error
 		close() error
 	}
@@ -88,8 +89,12 @@ func resolve(t Target) (*output, error) {
 	case errors.Is(err, syscall.ENOTDIR):
 		err = noParent(t.Path, "part of the path is a file, not a folder", "choose another path")
 	case t.Path != "" && errors.Is(err, fs.ErrNotExist): // not even the root exists
-		reason := "there is no such drive, or no current folder any more"
-		err = noParent(t.Path, reason, "give an absolute path on a drive that exists")
+		reason := "the current folder does not exist any more"
+		hint := "change to a folder that exists, or give an absolute path"
+		if drive := filepath.VolumeName(full); drive != "" {
+			reason, hint = "there is no "+strings.ToUpper(drive)+string(filepath.Separator), "choose a drive that exists"
+		}
+		err = noParent(t.Path, reason, hint)
 	}
 	return out, err
 }
@@ -118,14 +123,16 @@ func follow(path string) (real string, missing []string, err error) {
 		return real, nil, err
 	}
 	dir, base := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
-	if dir == "" || base == "" { // not even the root exists: an unknown drive
-		return "", nil, err
+	if dir == "" || base == "" {
+		return "", nil, fs.ErrNotExist
 	}
 	if dir, missing, err = follow(dir); err != nil {
 		return "", nil, err
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		missing = append(missing, dir)
+		if missing = append(missing, dir); filepath.Dir(dir) == dir { // not even the root exists
+			return "", nil, fs.ErrNotExist
+		}
 	}
 	real = filepath.Join(dir, base)
 	link, err := os.Readlink(real)
