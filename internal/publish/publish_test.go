@@ -50,6 +50,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"a parent that is a file":  {tree{"f": ""}, at("f/x.csv"), "", "is a file"},
 		"below a link to itself":   {tree{"l": "-> l"}, at("l/x.csv"), "", looped},
 		"links in a circle":        {tree{"x": "-> b", "b": "-> x"}, file, "", looped},
+		"a link without an end":    {tree{"x": "-> gone/../x"}, file, "", looped},
 		"a lock that is a link":    {tree{".x.idxport": "-> f"}, file, "", "is a link"},
 		"256 bytes":                {nil, at(strings.Repeat("x", maxName+1)), "", "file name too long"},
 		"a foreign folder":         {tree{"x/f": ""}, folder, "", "no record that idxport made it"},

@@ -62,14 +62,14 @@ func locate(t Target) (*output, error) {
 	for range maxLooks {
 		followed, statErr := os.Stat(t.Path)
 		const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
-		switch {
-		case errors.Is(statErr, syscall.ELOOP):
-			return nil, refusal(t.Path, "its symbolic links form a loop", "remove the link, or choose another path")
-		case statErr == nil && followed.Mode()&special != 0:
+		if statErr == nil && followed.Mode()&special != 0 {
 			return &output{target: t, real: t.Path, info: followed, direct: true}, nil
 		}
 		out, err := resolve(t)
-		if err != nil || statErr != nil || out.info != nil && os.SameFile(followed, out.info) {
+		switch {
+		case errors.Is(statErr, syscall.ELOOP), errors.Is(err, syscall.ELOOP):
+			return nil, refusal(t.Path, "its symbolic links form a loop", "remove the link, or choose another path")
+		case err != nil || statErr != nil || out.info != nil && os.SameFile(followed, out.info):
 			return out, err
 		}
 	}
@@ -81,7 +81,7 @@ func resolve(t Target) (*output, error) {
 	out := &output{target: t}
 	full, err := absolute(t.Path)
 	if err == nil {
-		out.real, out.missing, err = follow(full)
+		out.real, out.missing, err = follow(full, maxLinks)
 	}
 	switch {
 	case err == nil:
@@ -115,9 +115,13 @@ func absolute(path string) (string, error) {
 	return dir + string(filepath.Separator) + path, err
 }
 
+// maxLinks limits how many dangling symbolic links are followed; Linux has the same limit for
+// links. A link to gone/../itself, for example, has no end.
+const maxLinks = 40
+
 // follow resolves the symbolic links of a path whose last elements need not exist, and returns the
-// missing folders above the last one. It ends because EvalSymlinks fails if links form a loop.
-func follow(path string) (real string, missing []string, err error) {
+// missing folders above the last one.
+func follow(path string, links int) (real string, missing []string, err error) {
 	real, err = filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return real, nil, err
@@ -126,7 +130,7 @@ func follow(path string) (real string, missing []string, err error) {
 	if dir == "" || base == "" {
 		return "", nil, fs.ErrNotExist
 	}
-	if dir, missing, err = follow(dir); err != nil {
+	if dir, missing, err = follow(dir, links); err != nil {
 		return "", nil, err
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +146,10 @@ func follow(path string) (real string, missing []string, err error) {
 	if !filepath.IsAbs(link) {
 		link = dir + string(filepath.Separator) + link
 	}
-	return follow(link)
+	if links == 0 {
+		return "", nil, syscall.ELOOP
+	}
+	return follow(link, links-1)
 }
 
 // inspect looks at the target again. It is also called before the lock is taken: listing a folder
