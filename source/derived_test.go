@@ -82,16 +82,9 @@ func TestTransformsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, d := range idx.DTypes() {
 		in := fromBytes(t, "label", file(t, d, []int{2, 3}, bytesUpTo(6*d.Size())), Options{Name: "label"})
-		if _, err := Transpose(in, 0); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "those of column label have 1") {
-			t.Errorf("transpose of %v vectors: found %v", d, err)
-		}
 		if _, err := Invert(in, 0); (d != idx.Uint8) != errors.Is(err, fault.Usage) {
 			t.Errorf("invert of %v: found %v", d, err)
 		}
-	}
-	scalars := fromBytes(t, "label", file(t, idx.Uint8, []int{2}, []uint8{1, 2}), Options{Name: "label"})
-	if _, err := Transpose(scalars, 0); !errors.Is(err, fault.Usage) {
-		t.Errorf("transpose of scalars: found %v", err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 )
 
@@ -79,17 +78,6 @@ func makeEmpty(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// FreeSpace returns the number of bytes that this user may still write to the file system of path,
-// which need not exist yet. It fails with errors.ErrUnsupported if the system does not report that
-// number.
-func FreeSpace(path string) (uint64, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return 0, err
-	}
-	return freeSpace(nearest(path))
 }
 
 // Scratch returns a function that creates a file to read and write, in the folder that dir returns

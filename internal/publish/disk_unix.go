@@ -69,18 +69,6 @@ func refuseFixed(path, scratch string) error {
 	return removeErr
 }
 
-// freeSpace is statfs(2). Bavail leaves out the blocks reserved for root.
-func freeSpace(path string) (uint64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(path, &st); err != nil {
-		return 0, err
-	}
-	if st.Blocks == 0 || int64(st.Bavail) < 0 { // some FUSE file systems do not know
-		return 0, errors.ErrUnsupported
-	}
-	return uint64(st.Bavail) * uint64(st.Bsize), nil
-}
-
 // writeFile makes a file in a folder by openat, write, lseek (for the size, as for every output)
 // and close. This is the hot path of image folders: tens of thousands of files of a few hundred
 // bytes, for which the poller registration and allocations of os.OpenFile would show, and fstat in

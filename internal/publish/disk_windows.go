@@ -102,17 +102,6 @@ func syncTree(_ *os.File, root *os.Root) error {
 // resolved path does not contain. Roots of drives are recognised by their names.
 func refuseFixed(_, _ string) error { return nil }
 
-// freeSpace respects the quota of the user.
-func freeSpace(path string) (uint64, error) {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return 0, err
-	}
-	var free uint64
-	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
-	return free, err
-}
-
 func writeFile(_ *os.File, root *os.Root, path string, data []byte) error {
 	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

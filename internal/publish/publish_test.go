@@ -310,13 +310,3 @@ func TestHintNamesAFolder(t *testing.T) {
 		}
 	}
 }
-
-func TestFreeSpace(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, path := range []string{dir, filepath.Join(dir, "not", "yet")} {
-		if free, err := FreeSpace(path); err != nil || free == 0 {
-			t.Errorf("%s: found %d, %v", path, free, err)
-		}
-	}
-}

@@ -21,16 +21,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 40_509, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 29_611, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 40_161, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 29_490, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_068, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 15_023, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 39, 34, convertFlags},
-	{"lines of product Go over 120 columns", 530, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 1_268, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of product Go over 120 columns", 529, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 1_226, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -41,7 +41,7 @@ var packages = []struct {
 }{
 	{"cmd/idxport", 2_615, 2000},
 	{"convert", 4_893, 3300},
-	{"internal/publish", 2_624, 1700},
+	{"internal/publish", 2_276, 1700},
 	{"internal/object", 2_056, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_447, 2100},
