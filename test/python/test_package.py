@@ -20,7 +20,7 @@ import pandas as pd
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from idx_format import CODES, encode  # noqa: E402
+from idx_format import CODES, encode
 
 ROOT = Path(__file__).resolve().parents[2]
 FASHION = ROOT / "testdata" / "fashion-mnist"
