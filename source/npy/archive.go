@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"encoding/binary"
 	"errors"
-	"hash"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -20,10 +19,6 @@ import (
 const (
 	maxArrays    = 1000    // of an archive
 	maxDirectory = 1 << 20 // bytes of its directory
-	// endOfDirectory begins the record of a large archive that has the number of its files (section
-	// 4.3.14 of APPNOTE.TXT, the specification of ZIP). The record has 56 bytes.
-	endOfDirectory     = "PK\x06\x06"
-	endOfDirectorySize = 56
 )
 
 // Unnamed is the name that numpy.savez gives an array that is saved alone, without a name.
@@ -66,7 +61,7 @@ func openMember(m *zip.File, path string, o source.ReadOptions) (*Table, error) 
 	if err != nil {
 		return nil, fault.In(path, archiveError(err))
 	}
-	t, err := newTable(&member{r, crc32.NewIEEE(), m.CRC32}, path, o)
+	t, err := newTable(&member{Reader: r, want: m.CRC32}, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +71,16 @@ func openMember(m *zip.File, path string, o source.ReadOptions) (*Table, error) 
 // A member reads a member of an archive and checks its checksum, because archive/zip does not check
 // a checksum that is 0.
 type member struct {
-	r    io.Reader
-	hash hash.Hash32
-	sum  uint32
+	io.Reader
+	want, sum uint32
 }
 
 func (m *member) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	_, _ = m.hash.Write(p[:n]) // a hash never fails
+	n, err := m.Reader.Read(p)
+	m.sum = crc32.Update(m.sum, crc32.IEEETable, p[:n])
 	switch {
-	case err == io.EOF && m.hash.Sum32() == m.sum:
-		return n, io.EOF
+	case err == io.EOF && m.sum == m.want:
+		return n, err
 	case err == io.EOF:
 		err = zip.ErrChecksum
 	}
@@ -130,7 +124,7 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	} else if !strings.HasPrefix(string(start[:n]), "PK") {
 		return nil, formatError(start[:n], "a .npz file", "PK")
 	}
-	d := &limitedArchive{ReaderAt: r, left: maxDirectory}
+	d := &directory{ReaderAt: r, left: maxDirectory}
 	z, err := zip.NewReader(d, size)
 	switch {
 	case errors.Is(err, zip.ErrFormat):
@@ -138,7 +132,8 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are not used as paths here
 		return nil, archiveError(err)
 	case len(z.File) == 0:
-		return nil, fault.New(fault.Unsupported, "the archive is empty, expected .npy files").WithHint("save it again with numpy.savez")
+		return nil, fault.New(fault.Unsupported, "the archive is empty, expected .npy files").
+			WithHint("save it again with numpy.savez")
 	case len(z.File) > maxArrays:
 		return nil, errMany
 	}
@@ -149,7 +144,8 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 			return nil, err
 		}
 		if seen[m.Name] {
-			return nil, fault.New(fault.Malformed, "found two files named %s in the archive", m.Name).WithHint("save the arrays again, under different names")
+			return nil, fault.New(fault.Malformed, "found two files named %s in the archive", m.Name).
+				WithHint("save the arrays again, under different names")
 		}
 		seen[m.Name] = true
 	}
@@ -159,33 +155,37 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 // checkMember returns an error for a member that cannot be read as an array.
 func checkMember(m *zip.File) error {
 	const encrypted = 1<<0 | 1<<6 | 1<<13 // flags of section 4.4.4 of APPNOTE.TXT
+	unsupported := func(format string, args ...any) error {
+		return fault.New(fault.Unsupported, format, args...).
+			WithHint("unpack the archive with another program, such as unzip, and convert the .npy files")
+	}
 	name, ok := strings.CutSuffix(m.Name, ".npy")
 	switch {
 	case !ok || name == "" || !utf8.ValidString(name):
-		return fault.New(fault.Unsupported, "found %q in the archive, expected only .npy files", m.Name).
-			WithHint("unpack the archive with unzip, and convert the .npy files")
+		return unsupported("found %q in the archive, expected only .npy files", m.Name)
 	case m.Flags&encrypted != 0:
-		return fault.New(fault.Unsupported, "%s is encrypted", m.Name).WithHint("unpack the archive with unzip, which asks for the password, and convert the .npy files")
+		return unsupported("%s is encrypted", m.Name)
 	case m.Method != zip.Store && m.Method != zip.Deflate:
-		return fault.New(fault.Unsupported, "%s is compressed by method %d of ZIP, expected 0 or 8 (stored or deflated)", m.Name, m.Method).
-			WithHint("unpack the archive with unzip or 7z, and convert the .npy files")
+		return unsupported("%s is compressed by method %d of ZIP, expected 0 or 8 (stored or deflated)",
+			m.Name, m.Method)
 	}
 	return nil
 }
 
-var errMany = fault.New(fault.Unsupported, "the archive has more than %d files, or a directory of more than %d bytes", maxArrays, maxDirectory).
-	WithHint("save the arrays in several files")
+var errMany = fault.New(fault.Unsupported, "the archive has more than %d files, or a directory of more than %d bytes",
+	maxArrays, maxDirectory).WithHint("save the arrays in several files")
 
-// A limitedArchive is an archive as archive/zip reads it. It limits the memory that archive/zip
-// allocates for the directory: that depends on the size of the directory and, for a large archive,
-// on the number of files that the archive says it has.
-type limitedArchive struct {
+// A directory is an archive as archive/zip reads its directory, within a limit of memory:
+// archive/zip allocates by the size of the directory and, for a large archive, by the number of
+// files that it says it has. That number is in a record of 56 bytes (section 4.3.14 of APPNOTE.TXT,
+// the specification of ZIP).
+type directory struct {
 	io.ReaderAt
 	left int  // bytes that may be read
 	read bool // the directory has been read
 }
 
-func (d *limitedArchive) ReadAt(p []byte, offset int64) (int, error) {
+func (d *directory) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 { // offsets in the archive may have any value
 		return 0, zip.ErrFormat
 	}
@@ -193,7 +193,7 @@ func (d *limitedArchive) ReadAt(p []byte, offset int64) (int, error) {
 	if d.read {
 		return n, err
 	}
-	large := len(p) == endOfDirectorySize && n == len(p) && strings.HasPrefix(string(p), endOfDirectory)
+	large := n == 56 && strings.HasPrefix(string(p), "PK\x06\x06")
 	if d.left -= n; d.left < 0 || large && binary.LittleEndian.Uint64(p[32:]) > maxArrays {
 		return 0, errMany
 	}

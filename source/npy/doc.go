@@ -16,8 +16,8 @@
 // type that was asked for, if every value fits. Text, structured arrays, complex numbers and
 // pickled objects are refused.
 //
-// In Fortran order, the rows of a file lie scattered over it. They are read through a window: the
-// whole array if it has up to 48 MiB, or else the next rows, in up to 24 MiB.
+// In Fortran order, the rows of a file lie scattered over it. Such an array is read as a whole if
+// it has up to 48 MiB, and refused otherwise.
 //
 // [Open] compares the size of the file with the header before it reads on; the file must end after
 // the elements.
@@ -25,6 +25,6 @@
 // A .npz file is a zip archive of .npy files. Its directory is not trusted: the number and the
 // names of the files, sizes and checksums are checked. Names are never used as paths.
 //
-// The invariant: the memory allocated depends on the number of rows that are read at once and on
-// the size of the window, not on the sizes in the header.
+// The invariant: the memory allocated depends on the number of rows that are read at once, and not
+// on the sizes in the header, except for the array in Fortran order.
 package npy

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math"
-	"slices"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -24,77 +21,65 @@ type Table struct {
 	notes  []string
 
 	r      io.Reader
-	random source.File // r, if its size has been checked; nil if it can be read only once
+	seeker io.Seeker   // r, if rows can be skipped by seeking; else nil
 	file   source.File // closed by Close; nil if the caller owns the reader
 	next   int64       // row
-	window window      // of an array in Fortran order
+	whole  []byte      // the elements of an array in Fortran order, once they have been read
 }
 
-// Open opens the .npy file at path. For a regular file, it compares the size with the header before
-// it reads on.
+// maxFortran is the maximum number of bytes of an array in Fortran order, which is held in memory:
+// its rows lie scattered over the file. MNIST's 60,000 images take 45 MiB.
+const maxFortran = 48 << 20
+
+// Open opens the .npy file at path. It compares the size of the file with the header before it
+// reads on.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	f, info, err := source.OpenFile(o.Files, path, "a .npy file")
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, info, path, o)
+	t, err := newTable(f, path, o)
+	if err == nil {
+		t.seeker, t.file = f, f
+		err = fault.In(path, t.checkSize(info.Size()))
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	t.file = f
 	return t, nil
 }
 
-func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
-	t, err := begin(f, path, o)
-	if err != nil {
-		return nil, err
-	}
-	t.random = f
-	return t, fault.In(path, t.checkSize(info.Size()))
-}
-
-// newTable reads a .npy file from r, which can be read only once. Errors call it path ("-" for
-// standard input). The caller closes r after the table.
+// newTable reads the header of a .npy file from r. Errors call it path. The caller closes r after
+// the table.
 func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
-	t, err := begin(r, path, o)
-	if err == nil && t.large() {
-		err = fault.New(fault.Unsupported, "found an array of %d bytes in Fortran order, expected at most %d in an input that can be read only once",
-			t.header.payload(), maxWindow).WithHint("read it from an uncompressed .npy file, or save it in C order: numpy.save(path, numpy.ascontiguousarray(a))").In(path)
-	}
-	return t, err
-}
-
-// begin reads the header of a .npy file.
-func begin(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, header: h, r: r, window: window{limit: maxWindow}, column: source.Column{
-		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(),
-		Origin: source.Base(path)}}
-	if !h.number.Is(t.column.DType) && h.number.Integer() {
+	t := &Table{path: path, header: h, r: r, column: source.Column{
+		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(), Origin: source.Base(path)}}
+	if t.converted() && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
 		} else if h.number != source.NumberBool8 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: the type %v is read as %v, with every value checked, because idxport uses the types of IDX", path, h.number, t.column.DType))
+			t.notes = append(t.notes, fmt.Sprintf("%s: the type %v is read as %v, with every value checked, "+
+				"because idxport uses the types of IDX", path, h.number, t.column.DType))
 		}
 	}
 	size, _ := idx.Product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
-	if limit := o.MaxRecord(); size > limit {
-		return nil, fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", size, limit).At(h.size).
-			WithHint("allow larger records with --max-record-bytes %d", size).In(path)
+	switch limit := o.MaxRecord(); {
+	case size > limit:
+		err = fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", size, limit).
+			At(h.size).WithHint("allow larger records with --max-record-bytes %d", size)
+	case size == 0 && h.rows() > idx.MaxEmptyRecords:
+		err = fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
+			h.rows(), idx.MaxEmptyRecords).At(h.size).WithHint(hintDamaged)
+	case h.fortran && h.payload() > maxFortran:
+		err = fault.New(fault.Unsupported, "found an array of %d bytes in Fortran order, expected at most %d",
+			h.payload(), maxFortran).At(h.size).
+			WithHint("save it in C order: numpy.save(path, numpy.ascontiguousarray(a))")
 	}
-	if size == 0 && h.rows() > idx.MaxEmptyRecords {
-		return nil, fault.New(fault.Malformed, "found %d records without elements, expected at most %d", h.rows(), idx.MaxEmptyRecords).At(h.size).
-			WithHint(hintDamaged).In(path)
-	}
-	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(h.shape[1:], tooLong) {
-		return nil, fault.New(fault.Malformed, "a record of shape %s has a dimension of more than %d", display.Shape(h.shape[1:]), math.MaxInt).At(h.size).
-			WithHint(hintDamaged).In(path)
-	}
-	return t, nil
+	return t, fault.In(path, err)
 }
 
 // checkSize requires a file of the given size to end after the elements.
@@ -113,7 +98,8 @@ func (t *Table) checkSize(size int64) error {
 func (t *Table) truncated(found int64) error {
 	h := t.header
 	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%s)",
-		h.size+found, h.size+h.payload(), h.number, display.Shape(h.shape), display.Count(found/max(1, h.recordSize()), "complete record")).At(h.size + found).WithHint(hintDamaged)
+		h.size+found, h.size+h.payload(), h.number, display.Shape(h.shape),
+		display.Count(found/max(1, h.recordSize()), "complete record")).At(h.size + found).WithHint(hintDamaged)
 }
 
 // trailing returns the error for more bytes than the header says.
@@ -121,7 +107,8 @@ func (t *Table) trailing(found string) error {
 	h := t.header
 	end := h.size + h.payload()
 	return fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %v %s",
-		found, end, h.number, display.Shape(h.shape)).At(end).WithHint("if the file holds several arrays, save each in a file of its own")
+		found, end, h.number, display.Shape(h.shape)).At(end).
+		WithHint("if the file holds several arrays, save each in a file of its own")
 }
 
 // Columns returns the one column.
@@ -136,11 +123,19 @@ func (t *Table) Info() source.Info { return source.Info{Notes: t.notes} }
 // converted reports whether elements are converted to another type.
 func (t *Table) converted() bool { return !t.header.number.Is(t.column.DType) }
 
-// Read reads the next records, as they are in the file.
+// Read reads the next records, as they are in the file. Those of an array in Fortran order are
+// gathered by Decode.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if t.header.fortran && t.whole == nil {
+		whole := make([]byte, t.header.payload())
+		if err := t.readFull(whole, 0); err != nil {
+			return fault.In(t.path, err)
+		}
+		t.whole = whole
 	}
 	b.First = t.next
 	rows := min(int64(b.Cap), t.Rows()-t.next)
@@ -152,18 +147,14 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	}
 	b.Columns[0] = source.Grow(b.Columns[0], int(rows)*t.column.RecordSize())
 	p := b.Columns[0]
-	if t.converted() || t.header.fortran {
+	if t.converted() {
 		b.Input = source.Grow(b.Input, int(rows*t.header.recordSize()))
 		p = b.Input
 	}
-	var err error
-	if t.header.fortran {
-		err = t.gather(ctx, p, rows)
-	} else {
-		err = t.readFull(p, t.next*t.header.recordSize())
-	}
-	if err != nil {
-		return fault.In(t.path, err)
+	if !t.header.fortran {
+		if err := t.readFull(p, t.next*t.header.recordSize()); err != nil {
+			return fault.In(t.path, err)
+		}
 	}
 	b.Rows = int(rows)
 	t.next += rows
@@ -181,11 +172,6 @@ func (t *Table) readFull(p []byte, offset int64) error {
 
 // finish requires the input to end here.
 func (t *Table) finish() error {
-	if t.header.fortran {
-		if err := t.closeWindow(); err != nil {
-			return fault.In(t.path, err)
-		}
-	}
 	var one [1]byte
 	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
 		return err
@@ -204,11 +190,7 @@ func (t *Table) Decode(b *source.Raw) error {
 		p = b.Input
 	}
 	if h.fortran {
-		if t.converted() {
-			b.Scratch = source.Grow(b.Scratch, len(b.Input))
-			p = b.Scratch
-		}
-		h.transpose(p, b.Input)
+		t.gather(p, int(b.First), b.Rows)
 	}
 	if h.big {
 		idx.SwapBytes(p, p, h.number.Size())
@@ -216,22 +198,65 @@ func (t *Table) Decode(b *source.Raw) error {
 	if !t.converted() {
 		return nil
 	}
-	elements := t.column.Elements()
-	bad, value := h.number.Convert(b.Columns[0], t.column.DType, p, 0, b.Rows*elements)
+	bad, value := h.number.Convert(b.Columns[0], t.column.DType, p, 0, b.Rows*t.column.Elements())
 	if bad < 0 {
 		return nil
 	}
-	row := b.First + int64(bad/elements)
+	return t.badValue(b.First*int64(t.column.Elements())+int64(bad), p[bad*h.number.Size():], value)
+}
+
+// gather fills dst with rows of an array in Fortran order. It has the first elements of all
+// records, then the second ones, and so on; the elements of a record are counted with its first
+// dimension fastest.
+func (t *Table) gather(dst []byte, first, rows int) {
+	size, record, total := t.header.number.Size(), int(t.header.recordSize()), int(t.Rows())
+	shape := t.column.Shape
+	steps := make([]int, len(shape)) // between neighbours along each dimension, in bytes of dst
+	step := size
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		steps[axis], step = step, step*shape[axis]
+	}
+	indices, place := make([]int, len(shape)), 0
+	for from := first * size; from < len(t.whole); from += total * size {
+		src := t.whole[from:][:rows*size]
+		if size == 1 {
+			for row, v := range src {
+				dst[row*record+place] = v
+			}
+		} else {
+			for row := range rows {
+				copy(dst[row*record+place:][:size], src[row*size:])
+			}
+		}
+		for axis := range shape {
+			indices[axis], place = indices[axis]+1, place+steps[axis]
+			if indices[axis] < shape[axis] {
+				break
+			}
+			indices[axis], place = 0, place-shape[axis]*steps[axis]
+		}
+	}
+}
+
+// badValue returns the error for an element, counted in C order, that the type of the column cannot
+// hold. It is value, and stored at the start of text.
+func (t *Table) badValue(element int64, text []byte, value int64) error {
+	h := t.header
 	hint := source.HintDType
 	if t.column.DType == h.number.DType() { // chosen for the user
-		hint = "idxport uses the types of IDX, whose widest integer is int32: convert the array with astype first, to float64 if that is exact"
+		hint = "idxport uses the types of IDX, whose widest integer is int32: " +
+			"convert the array with astype first, to float64 if that is exact"
 	}
-	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(p[bad*h.number.Size():]), t.column.DType).WithHint("%s", hint)
+	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(text), t.column.DType).
+		WithHint("%s", hint)
 	if h.number == source.NumberBool8 {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
 			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")
 	}
-	return e.At(h.offset(row, bad%elements)).InRow(row).In(t.path)
+	if !h.fortran {
+		e = e.At(h.size + element*int64(h.number.Size()))
+	}
+	return e.InRow(element / int64(t.column.Elements())).In(t.path)
 }
 
 // Skip skips n records. It seeks in a regular file.
@@ -242,9 +267,9 @@ func (t *Table) Skip(n int64) error {
 	var err error
 	size := n * t.header.recordSize()
 	switch {
-	case t.header.fortran: // gather finds the rows
-	case t.random != nil:
-		_, err = t.random.Seek(size, io.SeekCurrent)
+	case t.header.fortran: // the array is read as a whole
+	case t.seeker != nil:
+		_, err = t.seeker.Seek(size, io.SeekCurrent)
 	default:
 		var skipped int64
 		if skipped, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
@@ -260,7 +285,6 @@ func (t *Table) Skip(n int64) error {
 
 // Close closes the file if Open opened it.
 func (t *Table) Close() error {
-	t.window.rows, t.window.data = 0, nil
 	if t.file == nil {
 		return nil
 	}
