@@ -86,8 +86,7 @@ func TestFilesThatMislead(t *testing.T) {
 		want        string
 		first       string // the data of the first column
 	}{
-		{"the header that pandas writes for columns without names", counted("", 785) + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
-		{"the same after row numbers", counted(",", 785) + "0," + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
+		{"columns without names after row numbers", counted(",", 785) + "0," + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
 		{"row numbers and one column", ",0\n0,5\n1,6\n", source.ReadOptions{}, "data:uint8[]", "\x05\x06"},
 		{"a shape for columns without names", counted(",", 6) + "0,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "\x01\x02\x03\x04\x05\x06"},
 		{"a label and a shape for columns without names", counted(",", 7) + "0,9,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}},
@@ -111,7 +110,7 @@ func TestFilesThatMislead(t *testing.T) {
 	}
 	for _, c := range []struct{ about, text, want string }{
 		{"a quote in the header that is not closed", "label,pixel0,\"pixel1\n1,2,3\n4,5,6\n", "the first line has a quote that is not closed"},
-		{"quotes inside of texts", "label,class\n3,5\" pipe\n4,6\" pipe\n5,x\n", "column class, row 0: found \"5\\\" pipe 4,6\\\" pipe\", with a quote inside"},
+		{"quotes inside of texts", "label,class\n3,5\" pipe\n4,6\" pipe\n5,x\n", "row 0: found a quote inside of an unquoted text"},
 		{"an integer beyond 2^53", "a\n9007199254740993\n", "column a, row 0: found \"9007199254740993\", expected an integer that float64 holds"},
 		{"classes without labels", "pixel0,pixel1,class\n1,2,cat\n", "column class, row 0: found the text \"cat\""},
 		{"a class that is missing", "label,class\n1,2\n3,\n", "column class, row 1: the field is empty"},
@@ -159,7 +158,7 @@ func TestBeforeTheData(t *testing.T) {
 		{"savetxt with one column", "# a\n1\n3\n", source.ReadOptions{}, "a:uint8[]", first, 0},
 		{"savetxt without rows", "# one\n# a,b\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "", 1},
 		{"savetxt with spaces", "# a b\n1 2\n3 4\n", source.ReadOptions{}, ab, first, 0},
-		{"savetxt with a comment and spaces", "# two words, three\n1 2\n3 4\n", source.ReadOptions{}, "data:uint8[2]", "\x01\x02\x03\x04", 1},
+		{"savetxt with a comment and spaces", "# two words, three\n1 3\n2 4\n", source.ReadOptions{}, "data:uint8[2]", "\x01\x03\x02\x04", 1},
 		{"savetxt with semicolons", "# a;b\r\n\r\n1;2\r\n3;4\r\n", source.ReadOptions{}, ab, first, 0},
 		{"a comment, --header yes", "# one, two, three\n1,2\n3,4\n", source.ReadOptions{Header: &yes}, "data:uint8[2]", "\x03\x04", 1},
 		{"empty lines", "\n\r\na,b\n\n\n1,2\n3,4\n\n", source.ReadOptions{}, ab, first, 0},
@@ -176,9 +175,10 @@ func TestBeforeTheData(t *testing.T) {
 			t.Errorf("%s: %v", c.about, err)
 			continue
 		}
-		noted := strings.Contains(strings.Join(table.Info().Notes, "\n"), fmt.Sprintf("skipped before the data: %d", c.skipped))
-		if got := described(table); got != c.want || string(data[0]) != c.first || table.skipped != c.skipped || noted != (c.skipped > 0) {
-			t.Errorf("%s: found %s, % x, %d lines, %q, expected %s, % x, %d lines", c.about, got, data[0], table.skipped, table.Info().Notes, c.want, c.first, c.skipped)
+		note := fmt.Sprintf("skipped before the data: %d", c.skipped)
+		noted := strings.Contains(strings.Join(table.Info().Notes, "\n"), note)
+		if got := described(table); got != c.want || string(data[0]) != c.first || noted != (c.skipped > 0) {
+			t.Errorf("%s: found %s, % x, %q, expected %s, % x, %d lines", c.about, got, data[0], table.Info().Notes, c.want, c.first, c.skipped)
 		}
 	}
 	for _, c := range []struct{ about, text, want, hint string }{

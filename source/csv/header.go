@@ -3,251 +3,308 @@ package csv
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// skipPreamble consumes all that may precede the data: a byte order mark, Excel's line "sep=;",
-// empty lines, and comments, which begin with #. It keeps the last comment for firstLine.
-func (t *Table) skipPreamble() error {
-	const limit = 1 << 20 // bytes
-	line := t.in.peek(limit)
-	if bytes.HasPrefix(line, []byte(byteOrderMark)) {
-		t.in.pos += len(byteOrderMark)
-		line = line[len(byteOrderMark):]
+// maxNamed is the largest number of named fields: a picture of 1024×1024 pixels. A name takes much
+// more memory than a number.
+const maxNamed = 1 << 20
+
+// byteOrderMark is written by Excel and Windows before UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// readHeader reads all that precedes the rows, and finds the separator, the number of fields and
+// their names. No line may have more than limit bytes.
+func (t *Table) readHeader(limit int) error {
+	line, isComment, err := t.firstLine(limit)
+	if err != nil {
+		return err
 	}
-	text := bytes.Trim(trimEnd(line), `"`)
-	if n := len("sep="); len(text) == n+1 && strings.EqualFold(string(text[:n]), "sep=") && strings.IndexByte(separators, text[n]) >= 0 {
-		t.comma = text[n]
-		t.in.pos += len(line)
-		t.before++
+	if c := t.dialect.comma; c != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
+		t.note("fields are separated by %q", c)
 	}
-	for before := 0; before <= limit; before += len(line) {
-		line = t.in.peek(limit)
-		switch {
-		case len(line) == 0:
-			return nil
-		case line[0] == '#':
-			t.skipped++
-			t.in.keep = len(line)
-		case len(trimEnd(line)) > 0:
-			return nil
-		case t.in.keep > 0: // an empty line after a comment
-			t.in.keep += len(line)
+	row, err := t.dialect.split(nil, line)
+	if err != nil {
+		return fault.New(fault.Malformed, "the first line has a quote inside of an unquoted text").
+			WithHint("put the text in quotes, and write each quote in it twice")
+	}
+	for range t.dialect.fields(row) {
+		t.count++
+	}
+	header := isComment
+	if !isComment {
+		if header, err = t.isHeader(row); err != nil {
+			return err
 		}
-		t.in.pos += len(line)
+	}
+	if int64(t.count) > t.options.MaxRecord()+maxNamed || header && t.count > maxNamed {
+		return fault.New(fault.Unsupported, "the first line has %d fields, too many for a record", t.count).
+			WithHint("allow more with --max-record-bytes %d, or use Parquet or Arrow", t.count)
+	}
+	switch {
+	case !header:
+		t.in.back = append(bytes.Clone(line), '\n')
+		return nil
+	case !isComment:
 		t.before++
 	}
-	return fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
+	t.names = make([]string, 0, t.count)
+	for _, name := range t.dialect.fields(row) {
+		t.names = append(t.names, strings.ReplaceAll(string(name), string(inner), string(rune(t.dialect.comma))))
+	}
+	return nil
+}
+
+// firstLine returns the first line, a header or a row, without its end, and finds the separator. It
+// returns the comment before it instead if both have the same number of fields, as numpy.savetxt
+// writes them, or if no line follows.
+func (t *Table) firstLine(limit int) (line []byte, isComment bool, err error) {
+	comments, comment, err := t.skipPreamble()
+	if err != nil {
+		return nil, false, err
+	}
+	line, err = t.in.one(limit)
+	header := t.options.Header == nil || *t.options.Header
+	if comment != nil && header && (err == io.EOF || err == nil && t.isHeaderOf(comment, trimEnd(line))) {
+		t.in.back, err = bytes.Clone(line), nil
+		line, isComment = bytes.TrimPrefix(comment, []byte("# ")), true
+		comments--
+	}
+	if check := t.checkFirstLine(line); check != nil && (err == nil || err == errLong) {
+		return nil, false, check
+	}
+	switch {
+	case err == io.EOF || err == nil && len(trimEnd(line)) == 0:
+		return nil, false, fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
+	case err == errLong:
+		return nil, false, fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
+			WithHint("allow longer lines with --max-record-bytes %d", 2*t.options.MaxRecord())
+	case err != nil:
+		return nil, false, err
+	case opensQuote(line): // the rest of the file would belong to it
+		return nil, false, fault.New(fault.Malformed, "the first line has a quote that is not closed").
+			WithHint("close it, or remove it")
+	}
+	if comments > 0 {
+		t.note("comments (lines that begin with #) skipped before the data: %d", comments)
+	}
+	line = trimEnd(line)
+	t.dialect.comma = cmp.Or(t.dialect.comma, findSeparator(line))
+	return line, isComment, nil
+}
+
+// skipPreamble skips all that may precede the data: a byte order mark, Excel's line "sep=;", empty
+// lines, and comments, which begin with #. It returns the number of comments and the last of them.
+func (t *Table) skipPreamble() (comments int, comment []byte, err error) {
+	const limit = 1 << 20 // bytes
+	in := t.in.in
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = in.Discard(len(mark)) // cannot fail after Peek
+	}
+	begin, _ := in.Peek(len("\"sep=;\"\r\n")) // an error is returned by the next read
+	begin, _, _ = bytes.Cut(begin, []byte{'\n'})
+	begin = bytes.Trim(trimEnd(begin), `"`)
+	if n := len("sep="); len(begin) == n+1 && strings.EqualFold(string(begin[:n]), "sep=") &&
+		strings.IndexByte(separators, begin[n]) >= 0 {
+		t.dialect.comma = begin[n]
+		_, _ = t.in.one(limit)
+		t.before++
+	}
+	for skipped := 0; skipped <= limit; t.before++ {
+		begin, _ := in.Peek(len("\r\n"))
+		if len(begin) == 0 || begin[0] != '#' && begin[0] != '\n' && string(begin) != "\r\n" {
+			return comments, comment, nil
+		}
+		line, err := t.in.one(limit)
+		if err != nil && err != errLong {
+			return 0, nil, err
+		}
+		if skipped += len(line); line[0] == '#' {
+			comments, comment = comments+1, bytes.Clone(trimEnd(line))
+		}
+	}
+	return 0, nil, fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
 		WithHint("remove them: grep -v -e '^#' -e '^$' %s >rows.csv", t.word)
 }
 
-// firstLine returns the first line, a header or a row. It returns the comment before it instead if
-// both have the same number of fields, as numpy.savetxt writes them, or if no line follows.
-func (t *Table) firstLine(limit int) ([]byte, error) {
-	line, err := t.in.next(limit)
-	kept := t.in.keep
-	t.in.keep = 0
-	if kept == 0 || err != nil && err != io.EOF {
-		return line, err
-	}
-	from := t.in.pos - len(line) - kept
-	if t.comma == 0 && findSeparator(trimEnd(line)) == ' ' { // in the comment, spaces may also separate words of one name
-		t.comma = ' '
-	}
-	if comment, _, _ := bytes.Cut(t.in.buf[from:], []byte{'\n'}); err == nil && !t.isHeaderOf(trimEnd(comment), trimEnd(line)) {
-		return line, nil
-	}
-	t.skipped--
-	t.before -= int64(bytes.Count(t.in.buf[from:][:kept], []byte{'\n'}))
-	t.in.pos = from
-	return t.in.next(limit)
-}
-
-// isHeaderOf reports whether comment has a name for each field of line, and line is no header.
+// isHeaderOf reports whether comment has a name for each field of line, and line is no header. If
+// the fields of line are separated by spaces, those of comment are, too.
 func (t *Table) isHeaderOf(comment, line []byte) bool {
-	comma := cmp.Or(t.comma, findSeparator(comment))
-	comment = bytes.TrimPrefix(comment, []byte("# "))
-	count := func(line []byte) int { return eachField(line, comma, func(int, []byte) bool { return true }) }
-	return bytes.Count(comment, []byte{'"'})%2 == 0 && count(comment) == count(line) && !isHeader(line, comma)
+	if t.dialect.comma == 0 && findSeparator(line) == ' ' { // else spaces may be part of a name
+		t.dialect.comma = ' '
+	}
+	d := dialect{comma: cmp.Or(t.dialect.comma, findSeparator(comment))}
+	if opensQuote(comment) || opensQuote(line) {
+		return false
+	}
+	names, err1 := d.split(nil, bytes.TrimPrefix(comment, []byte("# ")))
+	row, err2 := d.split(nil, line)
+	more := 0
+	for range d.fields(names) {
+		more++
+	}
+	for range d.fields(row) {
+		more--
+	}
+	return err1 == nil && err2 == nil && more == 0 && !d.hasWords(row)
 }
 
-// A first line with words is a header, and one of numbers is a row, except that 0, 1, 2, … or 1, 2,
-// … may be either: pandas writes them for columns without names. The first rows decide; if they
-// cannot, the user must.
-
-// hasHeader reports whether line, the first one, is a header. The line is not consumed. shifted
-// comes from findNumbering; chosen is the choice of the user, or nil.
-func (t *Table) hasHeader(line []byte, shifted bool, chosen *bool) (bool, error) {
-	switch {
-	case chosen != nil && *chosen:
-		return true, nil
-	case chosen != nil:
-		return false, t.checkRow(line)
-	case isHeader(line, t.comma):
-		return true, nil
-	case t.numbering == nil:
-		return false, nil
-	case shifted: // a row has no empty field
-		t.note("the first line, %s, is read as a header: an empty name and then 0, 1, 2, …, as pandas writes for columns without names", shown(line))
-		return true, nil
-	}
-	if !slices.IsSorted(t.numbering) && t.count <= fewFields {
-		return false, nil
-	}
-	return t.decideByRows(line)
-}
-
-// fewFields is the largest number of fields of a row that may hold 0, 1, 2, … in another order by
-// chance. A header 0, 1, 10, 2, …, whose names were sorted as text, has more fields.
-const fewFields = 10
-
-// checkRow requires line to be a row: it has no words.
-func (t *Table) checkRow(line []byte) (err error) {
-	eachField(line, t.comma, func(i int, text []byte) bool {
-		if _, ok := parseNumber(text); !ok && len(text) > 0 && !isMissing(text) {
-			err = fault.New(fault.Malformed, "field %d of the first line is %s, expected a number because of --header no", i+1, shown(text)).
-				WithHint("write text as numbers; if the line has the names of the columns, leave out --header no")
+// checkFirstLine returns an error if line cannot be the first line of a CSV file.
+func (t *Table) checkFirstLine(line []byte) error {
+	begin := line[:min(len(line), 1<<10)]
+	var zeros [2]int // of UTF-16, the first or the second byte of most characters is 0
+	for i, c := range begin {
+		if c == 0 {
+			zeros[i%2]++
 		}
-		return err == nil
-	})
-	return err
+	}
+	encoding := ""
+	switch most := len(begin) / 4; {
+	case bytes.HasPrefix(line, []byte("\xff\xfe")), bytes.HasPrefix(line, []byte("\xfe\xff")):
+		encoding = "UTF-16"
+	case zeros[0] == 0 && zeros[1] > most:
+		encoding = "UTF-16LE"
+	case zeros[1] == 0 && zeros[0] > most:
+		encoding = "UTF-16BE"
+	}
+	begin = bytes.TrimSpace(begin)
+	control := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' })
+	switch {
+	case encoding != "":
+		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").
+			WithHint("iconv -f %s -t UTF-8 %s >utf8.csv", encoding, t.word)
+	case bytes.HasPrefix(begin, []byte{'<'}):
+		return fault.New(fault.Unsupported, "the file begins with %s, like a web page", shown(begin)).
+			WithHint("the server sent an error page instead of the file: download it again")
+	case control >= 0: // such as the rest of a truncated compressed file
+		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control])
+	case bytes.IndexByte(trimEnd(line), '\r') >= 0:
+		return fault.New(fault.Unsupported,
+			"the lines end with carriage returns without line feeds, expected LF or CRLF").
+			WithHint(`tr '\r' '\n' <%s >lines.csv`, t.word)
+	}
+	return nil
 }
 
-// findNumbering returns the index of the field for each of the numbers 0, 1, 2, … or 1, 2, 3, …, if
-// these are the fields of line, in any order. Otherwise it returns nil. The first field may be
-// empty, as the name of a column of row numbers; shifted reports whether it is.
-func findNumbering(line []byte, comma byte, count int) (order []int, shifted bool) {
-	// The sum of the numbers rules out nearly all lines before anything is allocated.
-	smallest, shift, sum, numbers := count, 0, 0.0, true
-	eachField(line, comma, func(i int, text []byte) bool {
-		if i == 0 && len(text) == 0 {
-			shift = 1
+// hasWords reports whether a field of row is a word: neither a number nor empty. If a field is a
+// number, NA and the like are not words.
+func (d *dialect) hasWords(row []byte) bool {
+	missing, numbers := false, false
+	for _, text := range d.fields(row) {
+		_, ok := parseNumber(text)
+		numbers = numbers || ok
+		missing = missing || isMissing(text)
+		if !ok && len(text) > 0 && !isMissing(text) {
 			return true
+		}
+	}
+	return missing && !numbers
+}
+
+// isNumbered reports whether the count fields of row are 0, 1, 2, … or 1, 2, 3, …, in any order,
+// and whether they are in this order. The first field may be empty, as the name of row numbers.
+func (d *dialect) isNumbered(row []byte, count int) (numbered, sorted bool) {
+	seen := make([]bool, count+1)
+	first, numbers, last := count, 0, -1.0
+	sorted = true
+	for i, text := range d.fields(row) {
+		if i == 0 && len(text) == 0 {
+			continue
 		}
 		n, ok := parseNumber(text)
-		numbers = ok && n.value >= 0 && n.value <= float64(count) && n.value == math.Trunc(n.value)
-		if numbers {
-			smallest, sum = min(smallest, int(n.value)), sum+n.value
+		if !ok || n.value != math.Trunc(n.value) || n.value < 0 || n.value > float64(count) || seen[int(n.value)] {
+			return false, false
 		}
-		return numbers
-	})
-	n := float64(count - shift)
-	if !numbers || smallest > 1 || n == 0 || sum != n*(n-1)/2+n*float64(smallest) {
-		return nil, false
+		seen[int(n.value)] = true
+		first, numbers = min(first, int(n.value)), numbers+1
+		sorted = sorted && n.value > last
+		last = n.value
 	}
-	order = make([]int, count)
-	for i := range order[shift:] {
-		order[shift+i] = -1
-	}
-	eachField(line, comma, func(i int, text []byte) bool {
-		if i < shift {
-			return true
-		}
-		n, _ := parseNumber(text)
-		place := int(n.value) - smallest + shift
-		numbers = place < count && order[place] < 0
-		if numbers {
-			order[place] = i
-		}
-		return numbers
-	})
-	if !numbers {
-		return nil, false
-	}
-	return order, shift > 0
+	return first <= 1 && numbers > 0 && !slices.Contains(seen[first:first+numbers], false), sorted
 }
 
-// decisive is how many numbers in the first line must far exceed their columns to make it a header.
-const decisive = 8
-
-// decideByRows compares line, which findNumbering accepted, with the next rows: is it a header?
-func (t *Table) decideByRows(line []byte) (bool, error) {
-	numbers := make([]float64, 0, t.count)
-	eachField(line, t.comma, func(_ int, text []byte) bool {
-		n, _ := parseNumber(text)
-		numbers = append(numbers, n.value)
-		return true
-	})
-	r, err := t.examineNext(numbers)
-	if err != nil {
-		return false, err
-	}
-	beyond, beyondBytes := 0, false
-	for i, v := range numbers {
-		if v > 2*max(0, r.max[i]) && !math.IsInf(r.max[i], -1) {
-			beyond++
+// repeatsNumbers reports whether row has numbers as pandas.read_csv turns them into names: a number
+// that occurs again becomes N.1, then N.2, and so on.
+func (d *dialect) repeatsNumbers(row []byte) bool {
+	const limit = 1 << 12 // fields
+	seen, found := map[string]bool{}, false
+	for i, text := range d.fields(row) {
+		name := string(text)
+		number, k, again := strings.Cut(name, ".")
+		if again {
+			n, err := strconv.Atoi(k)
+			before := number
+			if n > 1 {
+				before = fmt.Sprint(number, ".", n-1)
+			}
+			if err != nil || n < 1 || !seen[before] {
+				return false
+			}
+			found = true
 		}
-		beyondBytes = beyondBytes || v > math.MaxUint8
+		if seen[name] || i == limit {
+			return found && i == limit
+		}
+		seen[name] = true
 	}
-	reason := ""
-	switch {
-	case r.rows > 0 && !r.quoted && bytes.Count(line, []byte{'"'}) == 2*t.count:
-		reason = "it is in quotes, unlike the rows"
-	case t.count == 1 && numbers[0] == 1: // pandas counts from 0
-		t.note("the first line, %s, is read as a row of values; --header yes overrides this", shown(line))
-		return false, nil
-	case r.rows > 0 && r.continues && t.count > 1:
-		t.note("the first line, %s, is read as a row of values, because the next rows continue its numbers; --header yes overrides this", shown(line))
-		return false, nil
-	case r.rows > 0 && r.uint8s && beyondBytes:
-		reason = "it has a number above 255, unlike the rows"
-	case beyond >= decisive:
-		reason = "its numbers are far larger than the values in the rows"
-	default:
-		return false, fault.New(fault.Malformed, "the first line is %s, which may be column names or a row of values", shown(line)).
+	return found
+}
+
+// isHeader reports whether row, the first line, has the names of the columns. It has if there is a
+// word in it, and has not if there are only numbers, unless these are such as pandas writes for
+// columns without names: then the user must decide.
+func (t *Table) isHeader(row []byte) (bool, error) {
+	// A row that is not 0, 1, 2, …, but 2, 0, 1 or 0.0, 1.0, 2.0, is as likely as any other one if
+	// it is short.
+	const short = 10
+	words := t.dialect.hasWords(row)
+	repeats := !words && t.dialect.repeatsNumbers(row)
+	numbered, sorted := t.dialect.isNumbered(row, t.count)
+	t.unnamed = numbered && sorted || repeats
+	doubtful := repeats || numbered && (sorted && bytes.IndexByte(row, '.') < 0 || t.count > short)
+	text := shown(bytes.TrimSuffix(row, []byte{t.dialect.comma, '\n'}))
+	switch chosen := t.options.Header; {
+	case chosen != nil && !*chosen:
+		return false, t.checkRow(row)
+	case chosen != nil || words:
+		return true, nil
+	case t.unnamed && row[0] == t.dialect.comma: // a row has no empty field
+		t.note("the first line, %s, is read as a header: an empty name and then numbers, "+
+			"as pandas writes for columns without names", text)
+		return true, nil
+	case doubtful && (t.count > 1 || row[0] == '0'): // pandas counts from 0
+		return false, fault.New(fault.Malformed,
+			"the first line is %s, which may be column names or a row of values", text).
 			WithHint("say which it is: --header yes, or --header no")
 	}
-	t.note("the first line, %s, is read as a header, because %s; --header no overrides this", shown(line), reason)
-	return true, nil
+	t.note("no header, as the first line is all numbers")
+	return false, nil
 }
 
-// nextRows describes the first rows after a line of numbers.
-type nextRows struct {
-	rows      int
-	max       []float64 // of each column; −∞ if it has no number
-	uint8s    bool      // all numbers are integers from 0 to 255
-	quoted    bool      // some row has quotes
-	continues bool      // the numbers of the rows continue those of the line
+// checkRow requires row to be a row: it has no words.
+func (t *Table) checkRow(row []byte) error {
+	for i, text := range t.dialect.fields(row) {
+		if _, ok := parseNumber(text); !ok && len(text) > 0 && !isMissing(text) {
+			return fault.New(fault.Malformed,
+				"field %d of the first line is %s, expected a number because of --header no", i+1, t.dialect.shown(text)).
+				WithHint("write text as numbers; if the line has the names of the columns, leave out --header no")
+		}
+	}
+	return nil
 }
 
-// examineNext examines the rows of the sample after the first line, which has the given numbers.
-// That line is not consumed.
-func (t *Table) examineNext(numbers []float64) (*nextRows, error) {
-	line, err := t.in.next(math.MaxInt)
-	if err != nil {
-		return nil, err
+// isMissing reports whether text marks a missing number.
+func isMissing(text []byte) bool {
+	switch strings.ToLower(string(text)) {
+	case "na", "n/a", "#n/a", "null", "none", "?":
+		return true
 	}
-	t.in.keep = len(line)
-	row, err := t.in.next(t.limit) // read only to have it in the sample
-	if err != nil && err != io.EOF {
-		return nil, t.readError(err)
-	}
-	t.in.pos -= len(row)
-	r := &nextRows{max: make([]float64, len(numbers)), uint8s: true, continues: true}
-	for i := range r.max {
-		r.max[i] = math.Inf(-1)
-	}
-	text, whole := t.in.sample()
-	r.rows = eachLine(text, whole, func(row int, line []byte) {
-		r.quoted = r.quoted || bytes.IndexByte(line, '"') >= 0
-		eachField(line, t.comma, func(i int, text []byte) bool {
-			n, ok := parseNumber(text)
-			if i >= len(numbers) || !ok {
-				r.continues = false
-				return i < len(numbers)
-			}
-			r.max[i] = max(r.max[i], nanIsZero(n.value))
-			r.uint8s = r.uint8s && n.value >= 0 && n.value <= math.MaxUint8 && n.value == math.Trunc(n.value)
-			r.continues = r.continues && n.value == numbers[i]+float64((row+1)*len(numbers))
-			return true
-		})
-	})
-	t.in.pos -= t.in.keep
-	t.in.keep = 0
-	return r, nil
+	return false
 }

@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,61 +34,78 @@ type part struct {
 	element      int // index of the first element in the record
 }
 
-// maxColumns is the largest number of columns of the table, each of which costs the writer memory.
-// Elements of a record are not columns.
-const maxColumns = 1 << 16
+const (
+	// maxColumns is the largest number of columns of the table, each of which costs the writer
+	// memory. Elements of a record are not columns.
+	maxColumns = 1 << 16
+	// maxParts is the largest number of parts in total. A picture of 512×512 pixels that is stored
+	// column by column has this many.
+	maxParts = 1 << 18
+	// labelName is the name of labels if the file gives none.
+	labelName = "label"
+)
 
-// maxParts is the largest number of parts in total. A picture of 512×512 pixels that is stored
-// column by column has this many.
-const maxParts = 1 << 18
-
-// labelName is the name of labels if the file gives none.
-const labelName = "label"
-
-// maxNamed is the largest number of named fields: a picture of 1024×1024 pixels. A name takes much
-// more memory than a number.
-const maxNamed = 1 << 20
-
-// group finds the tensors by the names in the header.
-func (t *Table) group(shape []int, like []source.Column) error {
-	if len(t.names) > 1 && slices.Contains(t.names[1:], "") {
-		return fault.New(fault.Malformed, "column %d of the header has no name, expected names for all but the first", slices.Index(t.names[1:], "")+2).
-			WithHint("if lines end with a separator, remove it")
+// arrange finds the file columns: by the names in the header; without names, by the expected
+// columns if they have as many elements as a line has fields, or else by that number alone.
+func (t *Table) arrange() error {
+	like := 0
+	for _, c := range t.options.Like {
+		like += c.Elements()
 	}
-	// Expected scalars are no elements of tensors.
-	found, bad := flat.Group(t.names, maxColumns, func(i int) bool {
-		return slices.ContainsFunc(like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
-	})
-	if bad != nil {
-		hint, numbers := bad.Hint, 0
-		for _, name := range t.names {
-			if _, ok := parseNumber([]byte(name)); ok {
-				numbers++
+	var err error
+	switch {
+	case t.names != nil && !t.unnamed:
+		err = t.group()
+	case t.names == nil && like == t.count && t.options.Shape == nil:
+		for _, scalars := range []bool{true, false} { // as sink/csv writes them
+			for _, c := range t.options.Like {
+				if c.Scalar() == scalars {
+					t.add(flat.Field{Name: c.Name, Shape: c.Shape}, c.Elements())
+				}
 			}
 		}
-		if 2*numbers > len(t.names) && numbers < len(t.names) {
-			hint = "if the first line is a row, write its text as numbers; otherwise " + hint
+	default:
+		err = t.divide(t.options.Shape)
+	}
+	seen := map[string]bool{}
+	for _, f := range t.fileColumns {
+		if seen[f.Name] && err == nil {
+			err = fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
 		}
-		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", hint)
+		seen[f.Name] = true
 	}
-	tensors, used := 0, 0
+	if bad := (*fault.Error)(nil); t.options.Header != nil && errors.As(err, &bad) && bad.Kind == fault.Malformed {
+		bad.Hint = strings.TrimSuffix("if the first line is data, leave out --header yes; otherwise "+bad.Hint, "; otherwise ")
+	}
+	return err
+}
+
+// group finds the tensors by the names in the header.
+func (t *Table) group() error {
+	if i := slices.Index(t.names[min(1, len(t.names)):], ""); i >= 0 {
+		return fault.New(fault.Malformed, "column %d of the header has no name, expected names for all but the first", i+2).
+			WithHint("if lines end with a separator, remove it")
+	}
+	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
+		return slices.ContainsFunc(t.options.Like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
+	})
+	if bad != nil {
+		return t.groupError(bad)
+	}
+	shape := t.options.Shape
+	isTensor := func(f flat.Field) bool { return f.Shape != nil }
+	if shape != nil && !slices.ContainsFunc(found, isTensor) {
+		return t.divide(shape)
+	}
+	used := shape == nil
 	for _, f := range found {
-		if f.Shape != nil {
-			tensors++
-		}
-	}
-	if tensors == 0 && shape != nil {
-		return t.arrange(shape)
-	}
-	for _, f := range found {
-		if shape != nil && f.Shape != nil && elements(shape) == len(f.Columns) {
-			f.Shape, f.Guess = shape, ""
-			used++
+		if shape != nil && isTensor(f) && elements(shape) == len(f.Columns) {
+			f.Shape, f.Guess, used = shape, "", true
 		}
 		if f.Guess != "" {
 			t.note("%s; --shape overrides this", f.Guess)
 		}
-		if err := t.addParts(len(t.fileColumns), f.Columns); err != nil {
+		if err := t.addParts(f.Columns); err != nil {
 			return err
 		}
 		first, count := f.Columns[0], len(f.Columns)
@@ -95,14 +113,28 @@ func (t *Table) group(shape []int, like []source.Column) error {
 		t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: count})
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
-	if shape != nil && used == 0 {
-		return t.shapeError(shape)
+	if !used {
+		return t.shapeError()
 	}
-	return t.checkNames()
+	return nil
+}
+
+// groupError returns the error for names that package flat refuses.
+func (t *Table) groupError(bad *fault.Error) error {
+	hint, numbers := bad.Hint, 0
+	for _, name := range t.names {
+		if _, ok := parseNumber([]byte(name)); ok {
+			numbers++
+		}
+	}
+	if 2*numbers > len(t.names) && numbers < len(t.names) {
+		hint = "if the first line is a row, write its text as numbers; otherwise " + hint
+	}
+	return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", hint)
 }
 
 // shapeError returns the error for a shape that no tensor has.
-func (t *Table) shapeError(shape []int) error {
+func (t *Table) shapeError() error {
 	var list []string
 	hint := ""
 	for _, f := range t.fileColumns {
@@ -111,7 +143,8 @@ func (t *Table) shapeError(shape []int) error {
 			hint = cmp.Or(hint, hintShape("a record of "+f.Name, f.count))
 		}
 	}
-	return fault.New(fault.Usage, "no column has records of shape %s, found %s", display.Shape(shape), strings.Join(list, ", ")).WithHint("%s", hint)
+	return fault.New(fault.Usage, "no column has records of shape %s, found %s",
+		display.Shape(t.options.Shape), strings.Join(list, ", ")).WithHint("%s", hint)
 }
 
 // hintShape returns the hint for --shape if what has n elements.
@@ -128,40 +161,31 @@ func elements(shape []int) int {
 	return int(n)
 }
 
-// arrange finds the image and the label by the number of fields alone, or by the shape that the
+// divide finds the image and the label by the number of fields alone, or by the shape that the
 // caller gave.
-func (t *Table) arrange(shape []int) error {
-	n, guess := t.count, ""
-	label, first := 0, 0
+func (t *Table) divide(shape []int) error {
+	n, first := t.count, 0
 	if t.names != nil && t.names[0] == "" { // row numbers of pandas
 		t.add(flat.Field{}, 1)
 		n, first = n-1, 1
 	}
-	square := func(n int) ([]int, bool) {
-		shape, ok := flat.Square("", n)
-		return shape, ok && n > 1
-	}
+	label, guess := shape != nil && elements(shape) == n-1, ""
 	image, isImage := square(n - 1)
 	switch {
-	case shape != nil && elements(shape) == n:
-	case shape != nil && elements(shape) == n-1:
-		label = 1
-	case shape != nil:
+	case shape != nil && elements(shape) != n && !label:
 		what, fits := "a line", n
 		if isImage {
 			what, fits = "a line without its label", n-1
 		}
-		return fault.New(fault.Usage, "found %s in a line, expected %d for --shape %s, or %d with a label", display.Count(n, "field"), elements(shape),
-			strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).WithHint("%s", hintShape(what, fits))
-	case n == 1:
+		return fault.New(fault.Usage, "found %s in a line, expected %d for --shape %s, or %d with a label",
+			display.Count(n, "field"), elements(shape), strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).
+			WithHint("%s", hintShape(what, fits))
+	case shape != nil || n == 1:
 	case isImage:
-		label, shape = 1, image
-		guess = fmt.Sprintf("%d fields are read as a label (the first field) and a %d×%d image",
-			n, shape[0], shape[1])
+		label, shape = true, image
+		guess = fmt.Sprintf("%d fields are read as a label (the first field) and a %s image", n, display.Shape(shape))
 	default:
-		if image, isImage = square(n); isImage {
-			shape = image
-		} else {
+		if shape, isImage = square(n); !isImage {
 			shape = []int{n}
 		}
 		guess = fmt.Sprintf("%d fields are read as a record of %s", n, display.Shape(shape))
@@ -169,22 +193,26 @@ func (t *Table) arrange(shape []int) error {
 	if guess != "" {
 		t.note("%s; --shape overrides this", guess)
 	}
-	if label == 1 {
+	if label {
 		name := labelName
-		if t.names != nil && t.numbering == nil {
+		if t.names != nil && !t.unnamed {
 			name = t.names[first]
 		}
 		t.add(flat.Field{Name: name}, 1)
+		n--
 	}
-	switch {
-	case len(shape) == 0:
-		t.add(flat.Field{Name: "data"}, 1)
-	case len(shape) == 1:
-		t.add(flat.Field{Name: "data", Shape: shape, Guess: guess}, n-label)
-	default:
-		t.add(flat.Field{Name: flat.Image, Shape: shape, Guess: guess}, n-label)
+	name := flat.Image
+	if len(shape) < 2 {
+		name = "data"
 	}
-	return t.checkNames()
+	t.add(flat.Field{Name: name, Shape: shape, Guess: guess}, n)
+	return nil
+}
+
+// square returns the shape of a square of n elements, at least two.
+func square(n int) ([]int, bool) {
+	shape, ok := flat.Square("", n)
+	return shape, ok && n > 1
 }
 
 // add adds f, whose elements are the next n fields of a line.
@@ -197,54 +225,29 @@ func (t *Table) add(f flat.Field, n int) {
 	t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: n})
 }
 
-// addParts adds the parts of t.fileColumns[owner]; columns are the indices of its elements in a
+// addParts adds the parts of the next file column; columns are the indices of its elements in a
 // line.
-func (t *Table) addParts(owner int, columns []int) error {
+func (t *Table) addParts(columns []int) error {
 	for from, i := 0, 1; i <= len(columns); i++ {
 		if i < len(columns) && columns[i] == columns[i-1]+1 {
 			continue
 		}
 		if len(t.parts) == maxParts {
-			return fault.New(fault.Unsupported, "the columns of a record are out of order: they form more than %d runs of consecutive numbers", maxParts).
+			return fault.New(fault.Unsupported,
+				"the columns of a record are out of order: they form more than %d runs of consecutive numbers", maxParts).
 				WithHint("order the columns by their numbers")
 		}
-		t.parts = append(t.parts, part{fileColumn: owner, first: columns[from], count: i - from, element: from})
+		t.parts = append(t.parts, part{fileColumn: len(t.fileColumns), first: columns[from], count: i - from, element: from})
 		from = i
-	}
-	return nil
-}
-
-// reorder moves the parts, which were found as if the numbers in the header were in ascending
-// order, to where the header has these numbers.
-func (t *Table) reorder() error {
-	found := t.parts
-	t.parts = nil
-	for _, p := range found {
-		columns := t.numbering[p.first : p.first+p.count]
-		if err := t.addParts(p.fileColumn, columns); err != nil {
-			return err
-		}
-		t.fileColumns[p.fileColumn].first = columns[0]
-	}
-	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
-	return nil
-}
-
-func (t *Table) checkNames() error {
-	seen := map[string]bool{}
-	for _, f := range t.fileColumns {
-		if seen[f.Name] {
-			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
-		}
-		seen[f.Name] = true
 	}
 	return nil
 }
 
 // decide gives every file column its column and type: that of the caller, or one for the examined
 // rows.
-func (t *Table) decide(o source.ReadOptions) error {
-	tensors := slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
+func (t *Table) decide() error {
+	o := t.options
+	tensors := t.hasTensors()
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		f.column = -1
@@ -253,19 +256,8 @@ func (t *Table) decide(o source.ReadOptions) error {
 			t.note("column %s is not read: %s", left.Column, left.Why)
 			continue
 		}
-		if f.stats.text != nil && f.stats.values == 0 && len(f.stats.text) > 0 {
-			hint := "remove columns of text from the file"
-			switch {
-			case decimalComma(f.stats.text):
-				hint = hintComma
-			case len(t.fileColumns) == 1 && bytes.Contains(f.stats.text, []byte(" ")):
-				hint = hintSeparate
-			case strings.EqualFold(f.Name, labelName):
-				hint = "write the labels as numbers; --classes FILE gives them names"
-			case f.Name == string(f.stats.text): // a row of text and numbers was taken for a header
-				hint = "the first line was read as column names; if it is a row, write its text as numbers"
-			}
-			return t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", shown(f.stats.text))
+		if f.stats.values == 0 && len(f.stats.text) > 0 {
+			return t.textError(f)
 		}
 		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.stats.fractions {
 			f.stats.floats = false // 5.0, as in one array with the pixels
@@ -276,8 +268,8 @@ func (t *Table) decide(o source.ReadOptions) error {
 		}
 		t.applyLike(f, o.Like)
 		if size := int64(f.count) * int64(f.dtype.Size()); size > o.MaxRecord() {
-			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d", f.Name, size, o.MaxRecord()).
-				WithHint("allow larger records with --max-record-bytes %d", size)
+			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
+				f.Name, size, o.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
 		}
 		f.column = len(t.columns)
 		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
@@ -288,24 +280,49 @@ func (t *Table) decide(o source.ReadOptions) error {
 	return nil
 }
 
+func (t *Table) hasTensors() bool {
+	return slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
+}
+
+// textError returns the error for a column of text.
+func (t *Table) textError(f *fileColumn) error {
+	hint := "remove columns of text from the file"
+	switch text := f.stats.text; {
+	case decimalComma(text):
+		hint = hintComma
+	case len(t.fileColumns) == 1 && bytes.IndexByte(text, ' ') >= 0:
+		hint = hintSeparate
+	case strings.EqualFold(f.Name, labelName):
+		hint = "write the labels as numbers; --classes FILE gives them names"
+	case f.Name == string(text): // a row of text and numbers was taken for a header
+		hint = "the first line was read as column names; if it is a row, write its text as numbers"
+	}
+	return t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", t.dialect.shown(f.stats.text))
+}
+
 // leftOut returns why file column i is not a column of the table; ok is false if it is one.
 func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	f := &t.fileColumns[i]
+	isText := len(f.stats.text) > 0 || f.stats.values == 0 && f.stats.text == nil
 	switch {
 	case t.names == nil || f.Shape != nil:
 		return left, false
 	case i == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
-		return source.Omission{Column: t.name(f.first), Type: "index", Why: "it is the first and has no name, so it is taken for row numbers"}, true
-	case strings.EqualFold(f.Name, schema.ClassName) && (len(f.stats.text) > 0 || f.stats.values == 0 && f.stats.text == nil) && t.hasLabel():
-		return source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}, true
+		left.Type, left.Why = "index", "it is the first and has no name, so it is taken for row numbers"
+	case strings.EqualFold(f.Name, schema.ClassName) && isText && t.hasLabel():
+		left.Type, left.Why = "text", "it holds class names"
+	default:
+		return left, false
 	}
-	return left, false
+	left.Column = t.name(f.first)
+	return left, true
 }
 
 // hasLabel reports whether a scalar column beside the names of classes has numbers.
 func (t *Table) hasLabel() bool {
 	for k := range t.fileColumns {
-		if f := &t.fileColumns[k]; f.Shape == nil && f.stats.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
+		f := &t.fileColumns[k]
+		if f.Shape == nil && f.stats.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
 			if _, left := t.leftOut(k); !left {
 				return true
 			}
@@ -316,31 +333,10 @@ func (t *Table) hasLabel() bool {
 
 // name returns the name of field i of a line, for messages.
 func (t *Table) name(i int) string {
-	if t.names == nil || i >= len(t.names) || t.names[i] == "" {
+	if i >= len(t.names) || t.names[i] == "" {
 		return fmt.Sprint(i + 1)
 	}
 	return t.names[i]
-}
-
-// arrangeLike finds the columns of a file without a header: the expected columns if they have as
-// many elements as a line has fields; otherwise arrange decides. Scalars come first, as sink/csv
-// writes them.
-func (t *Table) arrangeLike(o source.ReadOptions) error {
-	n := 0
-	for _, c := range o.Like {
-		n += c.Elements()
-	}
-	if n != t.count || o.Shape != nil {
-		return t.arrange(o.Shape)
-	}
-	for _, scalars := range []bool{true, false} {
-		for _, c := range o.Like {
-			if c.Scalar() == scalars {
-				t.add(flat.Field{Name: c.Name, Shape: c.Shape}, c.Elements())
-			}
-		}
-	}
-	return t.checkNames()
 }
 
 // applyLike gives f the type and shape of the column of the same name, or else of the only scalar
@@ -354,15 +350,14 @@ func (t *Table) applyLike(f *fileColumn, columns []source.Column) {
 	}
 	if i < 0 {
 		sameKind := func(c source.Column) bool { return c.Scalar() == (f.Shape == nil) && c.Elements() == f.count }
-		if i = slices.IndexFunc(columns, sameKind); i >= 0 && slices.ContainsFunc(columns[i+1:], sameKind) {
+		i = slices.IndexFunc(columns, sameKind)
+		if i < 0 || slices.ContainsFunc(columns[i+1:], sameKind) {
 			return
 		}
 	}
-	if i < 0 {
-		return
-	}
 	smallest, largest := columns[i].DType.Limits()
-	if !columns[i].Integer() || !f.stats.floats && f.stats.min >= float64(smallest) && f.stats.max <= float64(largest) {
+	fits := !f.stats.floats && f.stats.min >= float64(smallest) && f.stats.max <= float64(largest)
+	if !columns[i].Integer() || fits {
 		f.dtype = columns[i].DType
 	}
 	if f.Guess != "" || len(f.Shape) == 1 { // otherwise the header gives the shape

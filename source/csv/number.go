@@ -2,9 +2,13 @@ package csv
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -104,30 +108,76 @@ func (n number) fits64(text []byte) bool {
 	return string(bytes.TrimLeft(text, "+-0")) == strconv.FormatFloat(math.Abs(n.value), 'f', 0, 64)
 }
 
-// parseShort32 reads a number with a point and at most maxDigits32 digits, for which fits32 is
-// true. ok is false for all other text.
-func parseShort32(text []byte) (v float32, ok bool) {
-	digits := text
-	if len(text) > 0 && text[0] == '-' {
-		digits = text[1:]
+// put stores the number in text as the element at the start of dst. If d cannot hold the number, or
+// if text is not a number, put returns what was expected, and a hint, which may be a flag.
+func put(d idx.DType, dst, text []byte) (expected, hint string) {
+	n, ok := parseNumber(text)
+	smallest, largest := d.Limits()
+	switch {
+	case !ok && isRange(text):
+		return "a number that float64 holds", ""
+	case !ok && decimalComma(text):
+		return "a number", hintComma
+	case !ok:
+		return "a number", "correct the value; if it stands for a missing one, fill it, or remove the row"
+	case d == idx.Float64 && !n.fits64(text):
+		return "an integer that float64 holds exactly",
+			"remove the column; or write the number with a decimal point, and it is rounded"
+	case d == idx.Float64:
+		binary.LittleEndian.PutUint64(dst, math.Float64bits(n.value))
+	case d == idx.Float32 && !n.fits32(text):
+		return fmt.Sprintf("a number that float32 holds, of up to %d digits", maxDigits32), "--dtype float64"
+	case d == idx.Float32:
+		single, _ := strconv.ParseFloat(string(text), 32) // rounds only once; cannot fail, as fits32 is true
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(single)))
+	case math.Trunc(n.value) != n.value || math.IsInf(n.value, 0):
+		return fmt.Sprintf("an integer of type %s", d), "--dtype float64"
+	case n.value >= float64(smallest) && n.value <= float64(largest):
+		putInteger(d, dst, int64(n.value))
+	case n.value < math.MinInt32 || n.value > math.MaxInt32:
+		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), "--dtype float64"
+	default:
+		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), "--dtype int32"
 	}
-	if len(digits) > maxDigits32+len(".") || bytes.IndexByte(digits, '.') < 0 {
-		return 0, false
+	return "", ""
+}
+
+// putInteger stores v, which has up to ten digits, as the element at the start of dst, and reports
+// whether it did. It does not if d cannot hold v, or if v is 0 and d a float type: the text may
+// have been −0.
+func putInteger(d idx.DType, dst []byte, v int64) bool {
+	smallest, largest := d.Limits()
+	if d.Float() && (v == 0 || d == idx.Float32 && int64(float32(v)) != v) || !d.Float() && (v < smallest || v > largest) {
+		return false
 	}
-	for _, c := range digits {
-		if (c < '0' || c > '9') && c != '.' {
-			return 0, false
-		}
+	source.PutInt(dst, d, v)
+	return true
+}
+
+// isRange reports whether text is a number that is too large for float64.
+func isRange(text []byte) bool {
+	_, err := strconv.ParseFloat(string(text), 64)
+	return errors.Is(err, strconv.ErrRange)
+}
+
+// decimalComma reports whether text is a number with a comma in place of the point.
+func decimalComma(text []byte) bool {
+	i := bytes.IndexAny(text, ","+string(inner))
+	if i < 0 {
+		return false
 	}
-	value, err := strconv.ParseFloat(string(text), 32)
-	return float32(value), err == nil
+	text = bytes.Clone(text)
+	text[i] = '.'
+	_, ok := parseNumber(text)
+	return ok
 }
 
 // isShortest32 reports whether the shortest texts of value as a float32 and as a float64 have the
 // same digits.
 func isShortest32(value float64) bool {
-	var single, double [32]byte
-	return bytes.Equal(strconv.AppendFloat(single[:0], float64(float32(value)), 'e', -1, 32), strconv.AppendFloat(double[:0], value, 'e', -1, 64))
+	var a, b [32]byte
+	single := strconv.AppendFloat(a[:0], float64(float32(value)), 'e', -1, 32)
+	return bytes.Equal(single, strconv.AppendFloat(b[:0], value, 'e', -1, 64))
 }
 
 // columnStats describes the values of a file column in the examined rows.
@@ -188,41 +238,44 @@ func (s *columnStats) dtype() idx.DType {
 	return idx.Float64
 }
 
-// observeLines examines the whole lines of text, the first of which is row first, and returns their
-// number. It leaves it to Decode to report lines with a wrong number of fields.
-func (t *Table) observeLines(text []byte, first int64, whole bool) int64 {
-	return int64(eachLine(text, whole, func(row int, line []byte) { t.observeLine(line, first+int64(row)) }))
-}
-
-func (t *Table) observeLine(line []byte, row int64) {
-	k, left := 0, 0
-	if len(t.parts) > 0 {
-		left = t.parts[0].count
-	}
-	eachField(line, t.comma, func(_ int, text []byte) bool {
-		for left == 0 {
-			if k++; k >= len(t.parts) {
-				return false
+// observe examines rows, the first of which is row first. It leaves it to Decode to report rows
+// with a wrong number of fields.
+func (t *Table) observe(rows []byte, first int64) {
+	for len(rows) > 0 {
+		n := bytes.IndexByte(rows, '\n')
+		k, left := -1, 0
+		for _, text := range t.dialect.fields(rows[:n]) {
+			for left == 0 && k+1 < len(t.parts) {
+				k++
+				left = t.parts[k].count
 			}
-			left = t.parts[k].count
+			if left == 0 {
+				break
+			}
+			left--
+			t.fileColumns[t.parts[k].fileColumn].stats.observe(text, first)
 		}
-		left--
-		t.fileColumns[t.parts[k].fileColumn].stats.observe(text, row)
-		return true
-	})
+		rows = rows[n+1:]
+		first++
+	}
 }
 
 // observeTail examines all lines of text, the end of the file, but the first, which is incomplete.
 func (t *Table) observeTail(text []byte) {
-	n := bytes.IndexByte(text, '\n')
-	if n < 0 || bytes.ContainsRune(text, '"') {
+	if bytes.IndexByte(text, '"') >= 0 {
 		return
 	}
 	before := make([][]byte, len(t.fileColumns)) // Decode reports text in the tail, as its row is not known here
 	for i := range t.fileColumns {
 		before[i] = t.fileColumns[i].stats.text
 	}
-	t.observeLines(text[n+1:], 0, true)
+	var row []byte
+	for i, line := range bytes.Split(text, []byte{'\n'}) {
+		if line = trimEnd(line); i > 0 && len(line) > 0 {
+			row, _ = t.dialect.split(row[:0], line) // fails only for quotes
+			t.observe(row, 0)
+		}
+	}
 	for i := range t.fileColumns {
 		t.fileColumns[i].stats.text = before[i]
 	}

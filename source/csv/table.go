@@ -1,13 +1,12 @@
 package csv
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -21,48 +20,52 @@ import (
 
 // A Table is a CSV file. It is a source.Table and a source.Seeker.
 type Table struct {
-	path        string // as given by the user, for errors
-	word        string // the path for commands in hints, or FILE.csv
-	origin      string
-	in          *lines
-	stream      *compressed.Reader
-	file        source.File // closed by Close; nil if the caller owns the reader
-	comma       byte
-	skipped     int      // number of lines before the data that begin with #
+	path    string // as given by the user, for errors
+	word    string // the path for commands in hints, or FILE.csv
+	origin  string
+	options source.ReadOptions
+	in      lines
+	dialect dialect
+	stream  *compressed.Reader
+	file    source.File // closed by Close; nil if the caller owns the reader
+
 	names       []string // of the fields of a line; nil without a header
+	unnamed     bool     // the header has only numbers, which pandas writes for columns without names
 	count       int      // number of fields of a line
 	limit       int      // maximum number of bytes of a line
-	numbering   []int    // indices in the header of 0, 1, 2, … or 1, 2, 3, …; nil if it has other names
 	fileColumns []fileColumn
 	parts       []part // of all file columns, in the order of a line
 	columns     []source.Column
 	notes       []string
 	omitted     []source.Omission
 
-	before int64 // number of lines before the first row
-	next   int64 // index of the next row
-	empty  bool  // an empty line was read; only empty lines may follow
+	before int64  // number of lines before the first row
+	cut    int64  // number of rows that were read from the file
+	next   int64  // index of the next row of Read
+	empty  bool   // an empty line was read; only empty lines may follow
+	sample []byte // rows that were read to examine them, and not yet returned by Read
+	err    error  // how reading the sample ended; nil if more rows follow
 }
 
 const (
 	// textPerByte is how many bytes of text the first line may have for each byte of a record:
 	// "255," for a byte.
 	textPerByte = 4
-	// fieldText is how many bytes the text of a field may have on average:
+	// fieldText is how many bytes the text of a number may have on average:
 	// -1.000000014901161194e-01 in quotes, with spaces and the separator.
 	fieldText = 32
 	// maxLine is the longest first line unless larger records were asked for. A line is held in
-	// memory as a whole, in a buffer that doubles.
+	// memory as a whole.
 	maxLine = 8 << 20
 	// lineText is how many bytes a line may have in addition, for class names.
 	lineText = 1 << 10
-	// tailSize is how much of the end of a file is examined for values that the first rows do not
-	// have, as in columns that count rows.
-	tailSize = 64 << 10
+	// sampleSize is how much text is examined before the types are decided, and tailSize how much
+	// of the end of a file: columns that count rows have larger values there.
+	sampleSize = 1 << 20
+	tailSize   = 64 << 10
+	// bufferSize is the size of the buffer of the input; longer lines are copied once more.
+	bufferSize = 64 << 10
 )
-
-// byteOrderMark is written by Excel and Windows before UTF-8.
-const byteOrderMark = "\xef\xbb\xbf"
 
 // Open opens the file at path. The package comment describes what is assumed about it. Errors name
 // the file.
@@ -71,7 +74,14 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, info, path, o)
+	var tail []byte
+	if info.Size() > sampleSize {
+		tail = make([]byte, tailSize)
+		if _, err := f.ReadAt(tail, info.Size()-tailSize); err != nil {
+			return nil, errors.Join(fault.In(path, err), f.Close())
+		}
+	}
+	t, err := newTable(f, path, tail, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -79,139 +89,58 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-func openFile(f source.File, info fs.FileInfo, path string, o source.ReadOptions) (*Table, error) {
-	var tail []byte
-	if info.Size() > sampleSize {
-		tail = make([]byte, tailSize)
-		if _, err := f.ReadAt(tail, info.Size()-tailSize); err != nil {
-			return nil, fault.In(path, err)
-		}
-	}
-	return newTable(f, path, tail, o)
-}
-
 // newTable reads CSV from r, compressed or not, and decides what the columns are. Errors call it
-// path. The caller closes r after the table. tail is the end of an
-// uncompressed file, if it is known.
+// path. The caller closes r after the table. tail is the end of an uncompressed file, if it is
+// known.
 func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
 	stream, err := compressed.NewReader(r)
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, word: source.Word(path, "FILE.csv"), origin: source.Base(path), in: newLines(stream), stream: stream}
+	t := &Table{path: path, word: source.Word(path, "FILE.csv"), origin: source.Base(path), options: o, stream: stream,
+		in: lines{in: bufio.NewReaderSize(stream, bufferSize)}}
 	if stream.Format() != compressed.Plain {
 		tail, t.word = nil, "FILE.csv"
 	}
-	if err := t.begin(tail, o); err != nil {
+	if err := t.begin(tail); err != nil {
 		return nil, errors.Join(fault.In(path, err), stream.Close())
 	}
 	return t, nil
 }
 
-// begin reads the header, if there is one, and examines the first rows.
-func (t *Table) begin(tail []byte, o source.ReadOptions) error {
-	limit := int(min(o.MaxRecord(), math.MaxInt/8)*textPerByte) + lineText
-	if o.MaxRecord() <= idx.DefaultMaxRecordSize {
+// begin reads the header, if there is one, and examines the first rows, and the last ones in tail.
+func (t *Table) begin(tail []byte) error {
+	limit := int(min(t.options.MaxRecord(), math.MaxInt/8)*textPerByte) + lineText
+	if t.options.MaxRecord() <= idx.DefaultMaxRecordSize {
 		limit = min(limit, maxLine)
 	}
-	if err := t.skipPreamble(); err != nil {
+	if err := t.readHeader(limit); err != nil {
 		return err
 	}
-	line, err := t.firstLine(limit)
-	switch {
-	case err == io.EOF:
-		return fault.New(fault.Truncated, "the file is empty, expected lines of numbers")
-	case err == errLong:
-		if err := t.checkFirstLine(t.in.buf[t.in.pos:t.in.end]); err != nil { // its lines may end with carriage returns
-			return err
-		}
-		return fault.New(fault.Unsupported, "the first line has more than %d bytes", limit).
-			WithHint("allow longer lines with --max-record-bytes %d", 2*o.MaxRecord())
-	case err != nil:
+	for t.err == nil && len(t.sample) < sampleSize {
+		t.sample, t.err = t.row(t.sample, limit)
+	}
+	if err := t.arrange(); err != nil {
 		return err
 	}
-	if err := t.checkFirstLine(line); err != nil {
-		return err
+	numbers := 0
+	for _, f := range t.fileColumns {
+		numbers += f.count
 	}
-	if t.skipped > 0 {
-		t.note("comments (lines that begin with #) skipped before the data: %d", t.skipped)
-	}
-	length := len(line)
-	line = trimEnd(line)
-	if bytes.Count(line, []byte{'"'})%2 == 1 { // the rest of the file would belong to it
-		return fault.New(fault.Malformed, "the first line has a quote that is not closed").WithHint("close it, or remove it")
-	}
-	t.in.pos -= length // the line may be a row
-	if err := t.findFields(line, limit, o); err != nil {
-		return err
-	}
-	if t.names != nil {
-		t.in.pos += length
-		t.before++
-	}
-	return t.examineRows(tail, o)
-}
-
-// findFields finds the fields by the first line. No line may have more than limit bytes.
-func (t *Table) findFields(line []byte, limit int, o source.ReadOptions) error {
-	t.comma = cmp.Or(t.comma, findSeparator(line))
-	if t.comma != ',' && !strings.Contains(strings.ToLower(t.origin), ".tsv") {
-		t.note("fields are separated by %q", t.comma)
-	}
-	t.count = eachField(line, t.comma, func(int, []byte) bool { return true })
-	t.limit = int(min(int64(limit), lineText+fieldText*int64(t.count)))
-	tooMany := fault.New(fault.Unsupported, "the first line has %d fields, too many for a record", t.count).
-		WithHint("allow more with --max-record-bytes %d, or use Parquet or Arrow", t.count)
-	if int64(t.count) > o.MaxRecord()+maxNamed {
-		return tooMany
-	}
-	var shifted bool
-	if t.numbering, shifted = findNumbering(line, t.comma, t.count); t.numbering != nil {
-		line = bytes.Clone(line) // reading on overwrites it
-	}
-	header, err := t.hasHeader(line, shifted, o.Header)
-	if err != nil {
-		return err
-	}
-	if header && t.count > maxNamed {
-		return tooMany
-	}
-	if !header {
-		if o.Header == nil {
-			t.note("no header, as the first line is all numbers")
-		}
-		return t.arrangeLike(o)
-	}
-	t.names = names(line, t.comma, t.count)
-	t.count = len(t.names)
-	if t.numbering == nil {
-		err := t.group(o.Shape, o.Like)
-		if bad := (*fault.Error)(nil); o.Header != nil && errors.As(err, &bad) && bad.Kind == fault.Malformed {
-			bad.Hint = strings.TrimSuffix("if the first line is data, leave out --header yes; otherwise "+bad.Hint, "; otherwise ")
-		}
-		return err
-	}
-	if err := t.arrange(o.Shape); err != nil || slices.IsSorted(t.numbering) {
-		return err
-	}
-	return t.reorder()
-}
-
-// examineRows decides the types by the first rows, and by the last ones in tail.
-func (t *Table) examineRows(tail []byte, o source.ReadOptions) error {
-	if first, err := t.in.next(t.limit); err == nil { // read only to have it in the sample
-		t.in.pos -= len(first)
-	} else if err != io.EOF {
-		return t.readError(err)
-	}
-	text, whole := t.in.sample()
-	rows := t.observeLines(text, 0, whole)
-	if !whole && len(tail) > 0 {
+	t.limit = int(min(int64(limit), lineText+fieldText*int64(numbers)))
+	t.observe(t.sample, 0)
+	rows := t.cut
+	if t.err == nil && len(tail) > 0 {
 		t.observeTail(tail)
 	}
-	if err := t.decide(o); err != nil {
+	if err := t.decide(); err != nil {
 		return err
 	}
+	return t.noteTypes(rows)
+}
+
+// noteTypes notes the types of the columns, which were decided by so many rows.
+func (t *Table) noteTypes(rows int64) error {
 	types := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		types[i] = c.Name + " " + c.DType.String()
@@ -221,77 +150,21 @@ func (t *Table) examineRows(tail []byte, o source.ReadOptions) error {
 		types = append(types[:limit], "…")
 	}
 	how := fmt.Sprintf("from the first %d rows", rows)
+	dtype := t.options.DType
 	switch {
 	case rows == 0:
 		how = "without rows"
-	case o.DType != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != o.DType }):
+	case dtype != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != dtype }):
 		return nil
-	case whole:
+	case t.err == io.EOF:
 		how = "from its " + display.Count(rows, "row")
 	}
-	if o.DType == 0 {
+	if dtype == 0 {
 		how += "; --dtype overrides this"
 	}
 	t.note("types: %s, %s", strings.Join(types, ", "), how)
 	return nil
 }
-
-// checkFirstLine returns an error if line cannot be the first line of a CSV file.
-func (t *Table) checkFirstLine(line []byte) error {
-	encoding := utf16(line)
-	switch {
-	case encoding != "":
-		return fault.New(fault.Unsupported, "the file is UTF-16, expected UTF-8").WithHint("iconv -f %s -t UTF-8 %s >utf8.csv", encoding, t.word)
-	case bytes.HasPrefix(bytes.TrimSpace(line), []byte("<")):
-		return fault.New(fault.Unsupported, "the file begins with %s, like a web page", shown(bytes.TrimSpace(line))).
-			WithHint("the server sent an error page instead of the file: download it again")
-	case bytes.IndexFunc(line, isBinary) >= 0: // such as the rest of a truncated compressed file
-		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[bytes.IndexFunc(line, isBinary)])
-	case hasReturn(trimEnd(line)):
-		return fault.New(fault.Unsupported, "the lines end with carriage returns without line feeds, expected LF or CRLF").
-			WithHint(`tr '\r' '\n' <%s >lines.csv`, t.word)
-	}
-	return nil
-}
-
-// utf16 returns the name of the encoding if text is UTF-16, and "" otherwise. Without a byte order
-// mark, UTF-16 is recognised by a NUL as the first or the second byte of most characters.
-func utf16(text []byte) string {
-	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return "UTF-16"
-	}
-	text = text[:min(len(text), 1<<10)]
-	var zeros [2]int
-	for i, c := range text {
-		if c == 0 {
-			zeros[i%2]++
-		}
-	}
-	switch most := len(text) / 4; {
-	case zeros[0] == 0 && zeros[1] > most:
-		return "UTF-16LE"
-	case zeros[1] == 0 && zeros[0] > most:
-		return "UTF-16BE"
-	}
-	return ""
-}
-
-// hasReturn reports whether line has a carriage return outside quotes.
-func hasReturn(line []byte) bool {
-	quoted := false
-	for _, c := range line {
-		if c == '"' {
-			quoted = !quoted
-		}
-		if c == '\r' && !quoted {
-			return true
-		}
-	}
-	return false
-}
-
-// isBinary reports whether r is a control character that text does not contain.
-func isBinary(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
 
 func (t *Table) note(format string, args ...any) {
 	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))
@@ -315,77 +188,65 @@ func (t *Table) Close() error {
 	return err
 }
 
-// Read cuts the next lines. They are in b.Input, each followed by a separator and a line feed.
+// Read cuts the next rows. They are in b.Input, as split returns them.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	b.First, b.Rows, b.Input = t.next, 0, b.Input[:0]
 	for b.Rows < b.Cap {
-		line, err := t.line()
-		if err == io.EOF && b.Rows > 0 {
+		var err error
+		if b.Input, err = t.nextRow(b.Input); err == io.EOF && b.Rows > 0 {
 			break
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
 		}
-		start := len(b.Input)
-		b.Input = append(b.Input, line...)
-		if bytes.IndexByte(line, '\n') >= 0 { // in quotes, in text that is left out
-			for i := start; i < len(b.Input); i++ {
-				if b.Input[i] == '\n' {
-					b.Input[i] = ' '
-				}
-			}
-		}
-		b.Input = append(b.Input, t.comma, '\n')
 		b.Rows++
 	}
 	return nil
 }
 
-// line returns the next row without its line end. It returns io.EOF after the last row.
-func (t *Table) line() ([]byte, error) {
-	for {
-		line, err := t.in.next(t.limit)
-		if err == io.EOF {
-			return nil, err
-		}
-		if err != nil {
-			return nil, fault.In(t.path, t.readError(err))
-		}
-		line = trimEnd(line)
-		if len(line) == 0 {
-			if t.empty = t.next > 0; !t.empty {
-				t.before++
-			}
-			continue
-		}
-		if t.empty {
-			return nil, fault.In(t.path, t.inRow(t.next, "", "remove the empty lines", "found an empty line before this row"))
+// nextRow appends the next row to dst. It returns io.EOF after the last row.
+func (t *Table) nextRow(dst []byte) ([]byte, error) {
+	if len(t.sample) == 0 {
+		if t.err != nil {
+			return dst, t.err
 		}
 		t.next++
-		return line, nil
+		return t.row(dst, t.limit)
 	}
+	n := bytes.IndexByte(t.sample, '\n') + 1
+	if n > t.limit {
+		return dst, t.rowError(errLong, t.next, t.limit)
+	}
+	dst = append(dst, t.sample[:n]...)
+	if t.sample = t.sample[n:]; len(t.sample) == 0 {
+		t.sample = nil // frees the memory
+	}
+	t.next++
+	return dst, nil
 }
 
-func (t *Table) readError(err error) error {
-	if err == errLong {
-		hint := "perhaps a quote in it is not closed"
-		if t.count == 1 {
-			hint = hintSeparate
-		}
-		return t.inRow(t.next, "", hint, "the line has more than %d bytes, expected %s", t.limit, display.Count(t.count, "number"))
+// Skip skips n rows. It returns io.EOF if there are fewer.
+func (t *Table) Skip(n int64) (err error) {
+	var row []byte
+	for ; n > 0 && err == nil; n-- {
+		row, err = t.nextRow(row[:0])
 	}
 	return err
 }
 
-// Skip skips n rows. It returns io.EOF if there are fewer.
-func (t *Table) Skip(n int64) error {
-	for range n {
-		if _, err := t.line(); err != nil {
-			return err
-		}
+// inRow returns the error for a row and, unless column is empty, a column. It also names the line,
+// which is what editors show; no line feeds in quotes are expected before it.
+func (t *Table) inRow(row int64, column, hint, format string, args ...any) error {
+	return fault.New(fault.Malformed, format+" (line %d)", append(args, t.before+row+1)...).
+		InRow(row).InColumn(column).WithHint("%s", hint)
+}
+
+// shown quotes up to 40 bytes of text for a message.
+func shown(text []byte) string {
+	if len(text) > 40 {
+		return fmt.Sprintf("%q…", text[:40])
 	}
-	return nil
+	return fmt.Sprintf("%q", text)
 }
