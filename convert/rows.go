@@ -178,6 +178,9 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 
 // transform applies --columns, --transpose and --invert to t, a table of s, and records them in a.
 func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
+	if err = checkOmitted(t, o.Columns); err != nil {
+		return nil, err
+	}
 	if o.Columns != nil {
 		if t, err = source.Project(t, o.Columns); err != nil {
 			return nil, err
@@ -203,6 +206,17 @@ func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ s
 		}
 	}
 	return t, nil
+}
+
+// checkOmitted returns the error of a column that t cannot read, unless columns, those that are read
+// if not nil, leave it out.
+func checkOmitted(t source.Table, columns []string) error {
+	for _, c := range source.About(t).Omitted {
+		if c.Err != nil && (columns == nil || slices.Contains(columns, c.Column)) {
+			return c.Err
+		}
+	}
+	return nil
 }
 
 // takeRows returns the rows of t that the view asks for, the index of the first one, and how many

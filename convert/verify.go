@@ -269,6 +269,9 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split, cho
 		return matched, err
 	}
 	defer func() { _ = found.Close() }() // read-only: an error does not matter
+	if err := checkOmitted(found, nil); err != nil {
+		return matched, err
+	}
 	i, err := o.splitFor(splitsOf(chosen), found, split)
 	if err != nil {
 		return matched, o.adviseMade(err, found, nil, nil)

@@ -109,6 +109,9 @@ type Omission struct {
 	Column string
 	Type   string // "text", or "index" for the row numbers of a data frame
 	Why    string
+	// Err is why the column cannot be read, or nil if the table needs no such column. The caller
+	// fails with it unless the user left the column out.
+	Err error
 }
 
 // About returns what is known about t. The method Info of a table that is not part of another one

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -40,11 +41,11 @@ func (t *Table) parseRow(b *source.Raw, text []byte, row int) error {
 		n, size := 0, f.dtype.Size()
 		var dst []byte
 		if f.column >= 0 {
-			dst = b.Columns[f.column][(row*f.count+p.element)*size:][:p.count*size]
+			dst = b.Columns[f.column][(row*f.count+p.element)*size:]
 		}
-		if f.dtype == idx.Uint8 {
+		if f.dtype == idx.Uint8 && !f.list {
 			var used int
-			n, used = parseUint8s(dst, rest, t.dialect.comma)
+			n, used = parseUint8s(dst[:p.count], rest, t.dialect.comma)
 			rest = rest[used:]
 		}
 		for ; n < p.count; n++ {
@@ -54,14 +55,16 @@ func (t *Table) parseRow(b *source.Raw, text []byte, row int) error {
 			}
 			field := bytes.TrimSpace(rest[:end])
 			rest = rest[end+1:]
-			if dst == nil {
-				continue
+			var err error
+			switch {
+			case f.column < 0:
+			case f.list:
+				err = t.parseList(dst, field, b.First+int64(row), f)
+			default:
+				err = t.parseField(dst[n*size:], field, b.First+int64(row), p.first+n, f)
 			}
-			if v, ok := parseInteger(field); ok && putInteger(f.dtype, dst[n*size:], v) {
-				continue
-			}
-			if expected, hint := put(f.dtype, dst[n*size:], field); expected != "" {
-				return t.valueError(b.First+int64(row), t.name(p.first+n), f, field, expected, hint)
+			if err != nil {
+				return err
 			}
 		}
 	}
@@ -71,27 +74,52 @@ func (t *Table) parseRow(b *source.Raw, text []byte, row int) error {
 	return nil
 }
 
-// countError returns the error for a row with too few or too many fields.
-func (t *Table) countError(row int64, text []byte) error {
-	found := bytes.Count(text, []byte{t.dialect.comma})
-	return t.inRow(row, "", "", "found %s, expected %d", display.Count(found, "field"), t.count)
+// parseList parses the numbers of a field, separated by spaces, as a record at the start of dst.
+func (t *Table) parseList(dst, field []byte, row int64, f *fileColumn) error {
+	n, used, size := 0, 0, f.dtype.Size()
+	if f.dtype == idx.Uint8 {
+		n, used = parseUint8s(dst[:f.count], field, ' ')
+	}
+	for number := range bytes.FieldsSeq(field[used:]) {
+		if n < f.count {
+			if err := t.parseField(dst[n*size:], number, row, f.first, f); err != nil {
+				return err
+			}
+		}
+		n++
+	}
+	if n != f.count {
+		return t.inRow(row, t.name(f.first), "", "found %s, expected %d", display.Count(n, "number"), f.count)
+	}
+	return nil
 }
 
-// valueError returns the error for a field of f that put refuses.
-func (t *Table) valueError(row int64, column string, f *fileColumn, field []byte, expected, hint string) error {
+// parseField parses the number in text, field i of a row, as the element at the start of dst.
+func (t *Table) parseField(dst, text []byte, row int64, i int, f *fileColumn) error {
+	if v, ok := parseInteger(text); ok && putInteger(f.dtype, dst, v) {
+		return nil
+	}
+	expected, hint := put(f.dtype, dst, text)
+	if expected == "" {
+		return nil
+	}
 	if dtype, ok := strings.CutPrefix(hint, "--dtype"); ok {
 		hint = "choose a type that holds all values: --dtype" + dtype
 		if f.Shape == nil && t.hasTensors() { // --dtype is the type of the tensors
 			hint = "the type was guessed from the first and last rows; correct the value, or remove the row"
 		}
 	}
-	if hint == "" {
-		hint = "correct the value, or remove the row"
+	if len(text) == 0 {
+		return t.inRow(row, t.name(i), "fill it, or remove such rows", "the field is empty, expected a number")
 	}
-	if len(field) == 0 {
-		return t.inRow(row, column, "fill it, or remove such rows", "the field is empty, expected a number")
-	}
-	return t.inRow(row, column, hint, "found %s, expected %s", t.dialect.shown(field), expected)
+	hint = cmp.Or(hint, "correct the value, or remove the row")
+	return t.inRow(row, t.name(i), hint, "found %s, expected %s", t.dialect.shown(text), expected)
+}
+
+// countError returns the error for a row with too few or too many fields.
+func (t *Table) countError(row int64, text []byte) error {
+	found := bytes.Count(text, []byte{t.dialect.comma})
+	return t.inRow(row, "", "", "found %s, expected %d", display.Count(found, "field"), t.count)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is

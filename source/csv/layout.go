@@ -20,8 +20,9 @@ import (
 // A fileColumn is one or more fields of each line: a column of the table, or one that is left out.
 type fileColumn struct {
 	flat.Field
-	first, count int // index in a line of the first element, and number of elements
-	column       int // index in the table; −1: left out
+	first, count int  // index in a line of the first field, and number of elements
+	list         bool // a field has all elements, separated by spaces
+	column       int  // index in the table; −1: left out
 	dtype        idx.DType
 	stats        columnStats
 }
@@ -93,13 +94,15 @@ func (t *Table) group() error {
 		return t.groupError(bad)
 	}
 	shape := t.options.Shape
-	isTensor := func(f flat.Field) bool { return f.Shape != nil }
-	if shape != nil && !slices.ContainsFunc(found, isTensor) {
+	t.findLists(found)
+	if isTensor := func(f flat.Field) bool { return f.Shape != nil }; shape != nil && !slices.ContainsFunc(found, isTensor) {
 		return t.divide(shape)
 	}
 	used := shape == nil
 	for _, f := range found {
-		if shape != nil && isTensor(f) && elements(shape) == len(f.Columns) {
+		list := f.Shape != nil && len(f.Columns) == 1 && elements(f.Shape) > 1
+		count := max(len(f.Columns), elements(f.Shape))
+		if shape != nil && f.Shape != nil && elements(shape) == count {
 			f.Shape, f.Guess, used = shape, "", true
 		}
 		if f.Guess != "" {
@@ -108,15 +111,40 @@ func (t *Table) group() error {
 		if err := t.addParts(f.Columns); err != nil {
 			return err
 		}
-		first, count := f.Columns[0], len(f.Columns)
+		first := f.Columns[0]
 		f.Columns = nil // see parts
-		t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: count})
+		t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: first, count: count, list: list})
 	}
 	slices.SortFunc(t.parts, func(a, b part) int { return a.first - b.first })
 	if !used {
 		return t.shapeError()
 	}
 	return nil
+}
+
+// findLists gives a shape to the fields with a list of numbers in the first row, separated by spaces,
+// as in the column pixels of FER2013.
+func (t *Table) findLists(found []flat.Field) {
+	row, _, _ := bytes.Cut(t.sample, []byte{'\n'})
+	if len(found) < 2 || t.dialect.comma == ' ' { // else spaces may be meant to separate the fields of a line
+		return
+	}
+	lists := map[int]int{} // number of elements by the index of the field
+	for i, text := range t.dialect.fields(row) {
+		for number := range bytes.FieldsSeq(text) {
+			if _, ok := parseNumber(number); !ok {
+				delete(lists, i)
+				break
+			}
+			lists[i]++
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		if n := lists[f.Columns[0]]; n > 1 && f.Shape == nil {
+			f.GuessShape(n, fmt.Sprintf("column %s: lists of %d numbers", f.Name, n))
+		}
+	}
 }
 
 // groupError returns the error for names that package flat refuses.
@@ -248,6 +276,7 @@ func (t *Table) addParts(columns []int) error {
 func (t *Table) decide() error {
 	o := t.options
 	tensors := t.hasTensors()
+	var texts []*fileColumn
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		f.column = -1
@@ -257,7 +286,8 @@ func (t *Table) decide() error {
 			continue
 		}
 		if f.stats.values == 0 && len(f.stats.text) > 0 {
-			return t.textError(f)
+			texts = append(texts, f)
+			continue
 		}
 		if tensors && f.Shape == nil && strings.EqualFold(f.Name, labelName) && !f.stats.fractions {
 			f.stats.floats = false // 5.0, as in one array with the pixels
@@ -274,6 +304,12 @@ func (t *Table) decide() error {
 		f.column = len(t.columns)
 		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
 	}
+	for _, f := range texts {
+		left := source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds text", Err: t.textError(f)}
+		if t.omitted = append(t.omitted, left); len(t.columns) == 0 {
+			return left.Err
+		}
+	}
 	if len(t.columns) == 0 {
 		return fault.New(fault.Malformed, "found no column of numbers, expected at least one")
 	}
@@ -284,9 +320,13 @@ func (t *Table) hasTensors() bool {
 	return slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
 }
 
-// textError returns the error for a column of text.
+// textError returns the error for a column of text, once the other columns are known.
 func (t *Table) textError(f *fileColumn) error {
-	hint := "remove columns of text from the file"
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.Name
+	}
+	hint := "leave columns of text out: --columns " + strings.Join(names, ",")
 	switch text := f.stats.text; {
 	case decimalComma(text):
 		hint = hintComma
@@ -296,8 +336,11 @@ func (t *Table) textError(f *fileColumn) error {
 		hint = "write the labels as numbers; --classes FILE gives them names"
 	case f.Name == string(text): // a row of text and numbers was taken for a header
 		hint = "the first line was read as column names; if it is a row, write its text as numbers"
+	case len(names) == 0 || len(names) > 8:
+		hint = "leave columns of text out with --columns"
 	}
-	return t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", t.dialect.shown(f.stats.text))
+	found := t.dialect.shown(f.stats.text)
+	return fault.In(t.path, t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", found))
 }
 
 // leftOut returns why file column i is not a column of the table; ok is false if it is one.

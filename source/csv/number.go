@@ -253,7 +253,14 @@ func (t *Table) observe(rows []byte, first int64) {
 				break
 			}
 			left--
-			t.fileColumns[t.parts[k].fileColumn].stats.observe(text, first)
+			f := &t.fileColumns[t.parts[k].fileColumn]
+			if !f.list {
+				f.stats.observe(text, first)
+				continue
+			}
+			for number := range bytes.FieldsSeq(text) {
+				f.stats.observe(number, first)
+			}
 		}
 		rows = rows[n+1:]
 		first++

@@ -75,6 +75,8 @@ func TestColumns(t *testing.T) {
 		{"one pixel by row and column", "label,1x1\n3,1\n", source.ReadOptions{}, "label:uint8[] image:uint8[1 1]", ""},
 		{"one pixel", "label,pixel0\n3,1\n", source.ReadOptions{}, "label:uint8[] pixel0:uint8[]", ""},
 		{"class names without labels beside them", "class\n1\n", source.ReadOptions{}, "class:uint8[]", ""},
+		{"lists", "emotion,pixels\n3,1 2 3 4\n1, 5  6 7 8 \n", source.ReadOptions{}, "emotion:uint8[] pixels:uint8[2 2]", "column pixels: lists of 4 numbers are read as 2×2, because their number is a square"},
+		{"lists of a shape", "a,b\n\"1 2 3 4 5 -6\",1\n", source.ReadOptions{Shape: []int{2, 3}}, "a:int32[2 3] b:uint8[]", ""},
 		{"class names", "label,class\n1,one\n", source.ReadOptions{}, "label:uint8[]", "column class is not read"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -136,7 +138,7 @@ func TestRefusals(t *testing.T) {
 		{"a gzip file of one byte", "\x1f", source.ReadOptions{}, fault.Unsupported, "byte 0x1f", ""},
 		{"carriage returns", "a,b\r1,2\r", source.ReadOptions{}, fault.Unsupported, "carriage returns", "tr"},
 		{"a decimal comma in the first row", "a;b\n0,5;2\n", source.ReadOptions{}, fault.Malformed, `column a, row 0: found the text "0,5"`, "point"},
-		{"text", "a,b\n1,x\n", source.ReadOptions{}, fault.Malformed, `column b, row 0: found the text "x"`, "remove columns of text"},
+		{"text", "a,b\n1,x\n", source.ReadOptions{}, fault.Malformed, `column b, row 0: found the text "x"`, "leave columns of text out: --columns a"},
 		{"text in a later row", "a,b\n1,2\n3,NA\n", source.ReadOptions{}, fault.Malformed, `column b, row 1: found "NA", expected a number`, ""},
 		{"an empty field", "a,b\n1,2\n,4\n", source.ReadOptions{}, fault.Malformed, "column a, row 1: the field is empty", "fill"},
 		{"a decimal comma", "a;b\n1;2\n0,5;4\n", source.ReadOptions{}, fault.Malformed, `column a, row 1: found "0,5"`, "point"},
@@ -144,6 +146,9 @@ func TestRefusals(t *testing.T) {
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", source.ReadOptions{}, fault.Malformed, "row 1: found 2 fields, expected 3", ""},
 		{"too many fields", "a,b\n1,2\n1,2,3\n", source.ReadOptions{}, fault.Malformed, "row 1: found 3 fields, expected 2", ""},
 		{"a quote that is not closed", "a,b\n1,2\n\"1,2\n", source.ReadOptions{}, fault.Malformed, "row 1: found a quote that is not closed (line 3)", "close it"},
+		{"a short list", "a,b\n1,2 3\n4,5\n", source.ReadOptions{}, fault.Malformed, "column b, row 1: found 1 number, expected 2", ""},
+		{"a long list", "a,b\n1,2 3\n4,5 6 7\n", source.ReadOptions{}, fault.Malformed, "column b, row 1: found 3 numbers, expected 2", ""},
+		{"text in a list", "a,b\n1,2 3\n4,5 x\n", source.ReadOptions{}, fault.Malformed, "column b, row 1: found \"x\", expected a number", ""},
 		{"an empty line", "a\n1\n\n2\n", source.ReadOptions{}, fault.Malformed, "row 1: found an empty line before this row", "remove"},
 		{"a value beyond uint8 after the sample", "a0,a1\n" + rows(sampleSize/4, "1,2\n") + "1,256\n1,2\n", source.ReadOptions{}, fault.Malformed,
 			`column a1, row 262144: found "256", expected 0 to 255 for uint8`, "--dtype int32"},
@@ -265,6 +270,11 @@ func parse(text string, o source.ReadOptions) (*Table, [][]byte, error) {
 	t, err := newTable(strings.NewReader(text), "test.csv", nil, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, c := range t.Info().Omitted {
+		if c.Err != nil {
+			return nil, nil, c.Err
+		}
 	}
 	data, err := sourcetest.ReadAll(t, 3)
 	return t, data, err

@@ -152,11 +152,16 @@ func tensor(names []string, prefix string, columns []int) Field {
 		f.Name = strings.TrimSpace(prefix)
 	}
 	n := len(columns)
-	f.Guess = fmt.Sprintf("%d columns %s…%s are read as ", n, names[columns[0]], names[columns[n-1]])
-	if shape, ok := Square(f.Name, n); ok {
-		f.Shape, f.Guess = shape, f.Guess+display.Shape(shape)+", because their number is a square"
-	} else {
-		f.Shape, f.Guess = []int{n}, f.Guess+"one dimension"
-	}
+	f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, names[columns[0]], names[columns[n-1]]))
 	return f
+}
+
+// GuessShape sets the shape of a tensor of n elements by that number alone: a square if n is one,
+// otherwise one dimension. elements describes them for the note.
+func (f *Field) GuessShape(n int, elements string) {
+	if shape, ok := Square(f.Name, n); ok {
+		f.Shape, f.Guess = shape, elements+" are read as "+display.Shape(shape)+", because their number is a square"
+	} else {
+		f.Shape, f.Guess = []int{n}, elements+" are read as one dimension"
+	}
 }
