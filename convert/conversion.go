@@ -151,7 +151,7 @@ func (o *conversion) checkUsed() error {
 			return usagef("no output uses --%s: it is for %s", flag.name, flag.outputs)
 		}
 	}
-	if o.LabelColumn != "" && !o.makes(o.usesLabel) && !o.Stratify && !o.selectsClasses() {
+	if o.LabelColumn != "" && !o.placesLabel() && !o.makes(o.usesLabel) && !o.Stratify && !o.selectsClasses() {
 		return usagef("no output uses --label-column").
 			WithHint("it chooses the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…")
 	}

@@ -178,13 +178,8 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 
 // transform applies --columns, --transpose and --invert to t, a table of s, and records them in a.
 func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
-	if err = checkOmitted(t, o.Columns); err != nil {
+	if t, err = project(t, o.Columns); err != nil {
 		return nil, err
-	}
-	if o.Columns != nil {
-		if t, err = source.Project(t, o.Columns); err != nil {
-			return nil, err
-		}
 	}
 	implied := s.Dataset != nil && s.Dataset.Transposed
 	if o.Transpose != nil && *o.Transpose || o.Transpose == nil && implied {
@@ -208,15 +203,18 @@ func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ s
 	return t, nil
 }
 
-// checkOmitted returns the error of a column that t cannot read, unless columns, those that are read
-// if not nil, leave it out.
-func checkOmitted(t source.Table, columns []string) error {
+// project returns t with only the named columns, or with all if columns is nil. It fails if one of
+// them cannot be read.
+func project(t source.Table, columns []string) (source.Table, error) {
 	for _, c := range source.About(t).Omitted {
 		if c.Err != nil && (columns == nil || slices.Contains(columns, c.Column)) {
-			return c.Err
+			return nil, c.Err
 		}
 	}
-	return nil
+	if columns == nil {
+		return t, nil
+	}
+	return source.Project(t, columns)
 }
 
 // takeRows returns the rows of t that the view asks for, the index of the first one, and how many
@@ -405,8 +403,12 @@ func (o *inputs) tableNotes(t source.Table) {
 	if o.tables != nil && !o.Salvage {
 		add = o.report.Note
 	}
-	for _, n := range source.About(t).Notes {
+	about := source.About(t)
+	for _, n := range about.Notes {
 		add("%s", n)
+	}
+	for _, w := range about.Warnings {
+		o.report.warning("%s", w)
 	}
 }
 

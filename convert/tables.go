@@ -99,7 +99,9 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 	if err == nil && o.tables == nil && !o.forOutput {
 		err = o.checkTyped(s.Files[0].Path, t.Columns())
 	}
-	if err == nil && o.LabelColumn != "" && !raw {
+	isText := func(f dataset.File) bool { return o.tables[f.Path].Format.Text }
+	none := o.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
+	if err == nil && o.LabelColumn != "" && !raw && (!none || o.labelIn(t.Columns()) >= 0) {
 		t, err = o.chooseLabel(t, classes)
 	}
 	return t, err
@@ -140,6 +142,9 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
 	table := o.tables[f.Path]
 	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
+	if o.placesLabel() {
+		read.Label = o.LabelColumn
+	}
 	if classes == nil {
 		read.Classes = datasetClasses(o.Dataset)
 	}

@@ -269,7 +269,7 @@ func (o *verification) verifySplit(ctx context.Context, split dataset.Split, cho
 		return matched, err
 	}
 	defer func() { _ = found.Close() }() // read-only: an error does not matter
-	if err := checkOmitted(found, nil); err != nil {
+	if _, err := project(found, nil); err != nil {
 		return matched, err
 	}
 	i, err := o.splitFor(splitsOf(chosen), found, split)

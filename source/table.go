@@ -100,6 +100,7 @@ type Info struct {
 	// SourceRows is the number of rows of the table that the table is a part of, or its own.
 	SourceRows int64
 	Notes      []string          // for the user, complete once the table is read
+	Warnings   []string          // like Notes, but about what is likely wrong
 	Omitted    []Omission        // columns of the file that are not part of the table
 	Meta       map[string]string // metadata of the file, which may say where the table came from
 }

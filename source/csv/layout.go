@@ -22,6 +22,7 @@ type fileColumn struct {
 	flat.Field
 	first, count int  // index in a line of the first field, and number of elements
 	list         bool // a field has all elements, separated by spaces
+	isLabel      bool // the user chose it as the label
 	column       int  // index in the table; −1: left out
 	dtype        idx.DType
 	stats        columnStats
@@ -44,6 +45,8 @@ const (
 	maxParts = 1 << 18
 	// labelName is the name of labels if the file gives none.
 	labelName = "label"
+	// last is the value of source.ReadOptions.Label for a label after the image.
+	last = "last"
 )
 
 // arrange finds the file columns: by the names in the header; without names, by the expected
@@ -54,10 +57,13 @@ func (t *Table) arrange() error {
 		like += c.Elements()
 	}
 	var err error
+	named := t.names != nil && !t.unnamed
 	switch {
-	case t.names != nil && !t.unnamed:
+	case named && t.options.Label == "none" && !slices.Contains(t.names, "none"):
+		err = fault.New(fault.Usage, "--label-column none: it is for files without names of columns, but the first line has names")
+	case named:
 		err = t.group()
-	case t.names == nil && like == t.count && t.options.Shape == nil:
+	case t.names == nil && like == t.count && t.options.Shape == nil && t.options.Label == "":
 		for _, scalars := range []bool{true, false} { // as sink/csv writes them
 			for _, c := range t.options.Like {
 				if c.Scalar() == scalars {
@@ -122,8 +128,8 @@ func (t *Table) group() error {
 	return nil
 }
 
-// findLists gives a shape to the fields with a list of numbers in the first row, separated by spaces,
-// as in the column pixels of FER2013.
+// findLists gives a shape to the fields with a list of numbers in the first row, separated by
+// spaces, as in the column pixels of FER2013.
 func (t *Table) findLists(found []flat.Field) {
 	row, _, _ := bytes.Cut(t.sample, []byte{'\n'})
 	if len(found) < 2 || t.dialect.comma == ' ' { // else spaces may be meant to separate the fields of a line
@@ -189,52 +195,89 @@ func elements(shape []int) int {
 	return int(n)
 }
 
-// divide finds the image and the label by the number of fields alone, or by the shape that the
-// caller gave.
+// divide finds the image and the label by the number of fields alone, or by the shape and the place
+// of the label that the caller gave.
 func (t *Table) divide(shape []int) error {
-	n, first := t.count, 0
+	n, label, place := t.count, flat.Field{Name: labelName}, t.options.Label
 	if t.names != nil && t.names[0] == "" { // row numbers of pandas
 		t.add(flat.Field{}, 1)
-		n, first = n-1, 1
+		n--
 	}
-	label, guess := shape != nil && elements(shape) == n-1, ""
+	if t.names != nil && !t.unnamed {
+		label.Name, place = t.names[t.count-n], ""
+	}
 	image, isImage := square(n - 1)
+	hasLabel := place == "first" || place == last
+	if place == "" {
+		hasLabel = shape != nil && elements(shape) == n-1 || shape == nil && isImage
+		t.guessedLabel = hasLabel && (t.names == nil || t.unnamed)
+	}
+	rest := n
+	if hasLabel {
+		rest--
+	}
+	guess := ""
 	switch {
-	case shape != nil && elements(shape) != n && !label:
-		what, fits := "a line", n
-		if isImage {
-			what, fits = "a line without its label", n-1
-		}
-		return fault.New(fault.Usage, "found %s in a line, expected %d for --shape %s, or %d with a label",
-			display.Count(n, "field"), elements(shape), strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).
-			WithHint("%s", hintShape(what, fits))
-	case shape != nil || n == 1:
-	case isImage:
-		label, shape = true, image
-		guess = fmt.Sprintf("%d fields are read as a label (the first field) and a %s image", n, display.Shape(shape))
+	case shape != nil && elements(shape) != rest:
+		return t.fieldsError(n, shape)
+	case shape != nil || rest <= 1:
+	case hasLabel && isImage:
+		shape = image
+		guess = fmt.Sprintf("%d fields are read as a label (the %s field) and a %s image",
+			n, cmp.Or(place, "first"), display.Shape(shape))
 	default:
-		if shape, isImage = square(n); !isImage {
-			shape = []int{n}
+		if shape, isImage = square(rest); !isImage {
+			shape = []int{rest}
 		}
-		guess = fmt.Sprintf("%d fields are read as a record of %s", n, display.Shape(shape))
+		guess = fmt.Sprintf("%d fields are read as a record of %s", rest, display.Shape(shape))
 	}
 	if guess != "" {
 		t.note("%s; --shape overrides this", guess)
 	}
-	if label {
-		name := labelName
-		if t.names != nil && !t.unnamed {
-			name = t.names[first]
+	addLabel := func() {
+		t.add(label, 1)
+		t.fileColumns[len(t.fileColumns)-1].isLabel = place != ""
+	}
+	if hasLabel && place != last {
+		addLabel()
+	}
+	if name := "data"; rest > 0 {
+		if len(shape) > 1 {
+			name = flat.Image
 		}
-		t.add(flat.Field{Name: name}, 1)
-		n--
+		t.add(flat.Field{Name: name, Shape: shape, Guess: guess}, rest)
 	}
-	name := flat.Image
-	if len(shape) < 2 {
-		name = "data"
+	if hasLabel && place == last {
+		addLabel()
 	}
-	t.add(flat.Field{Name: name, Shape: shape, Guess: guess}, n)
 	return nil
+}
+
+// fieldsError returns the error for lines of n fields that do not hold a record of shape.
+func (t *Table) fieldsError(n int, shape []int) error {
+	what, fits := "a line", n
+	if _, isImage := square(n - 1); isImage {
+		what, fits = "a line without its label", n-1
+	}
+	return fault.New(fault.Usage, "found %s in a line, expected %d for --shape %s, or %d with a label",
+		display.Count(n, "field"), elements(shape), strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).
+		WithHint("%s", hintShape(what, fits))
+}
+
+// doubtLabel warns if the first field, which is read as the label, does not look like one in the
+// first rows, but the last one does: UCI's files have the label there.
+func (t *Table) doubtLabel() {
+	var first, last columnStats
+	for row := range bytes.Lines(t.sample) {
+		row = row[:max(0, len(row)-len(",\n"))]
+		comma, lastComma := bytes.IndexByte(row, t.dialect.comma), bytes.LastIndexByte(row, t.dialect.comma)
+		first.observe(bytes.TrimSpace(row[:max(0, comma)]), 0)
+		last.observe(bytes.TrimSpace(row[lastComma+1:]), 0)
+	}
+	if !first.looksLikeLabel() && last.looksLikeLabel() {
+		t.warnings = append(t.warnings, t.path+": the first field of a line is read as the label, but the last one "+
+			"looks like it; --label-column first, last or none decides")
+	}
 }
 
 // square returns the shape of a square of n elements, at least two.
@@ -302,7 +345,8 @@ func (t *Table) decide() error {
 				f.Name, size, o.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
 		}
 		f.column = len(t.columns)
-		t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin})
+		t.columns = append(t.columns, source.Column{
+			Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin, Label: f.isLabel})
 	}
 	for _, f := range texts {
 		left := source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds text", Err: t.textError(f)}

@@ -201,6 +201,9 @@ func (s *columnStats) observe(text []byte, row int64) {
 		}
 		return
 	}
+	if s.values == 0 {
+		s.min, s.max = nanIsZero(n.value), nanIsZero(n.value)
+	}
 	s.values++
 	s.min, s.max = min(s.min, nanIsZero(n.value)), max(s.max, nanIsZero(n.value))
 	if n.integer {
@@ -210,6 +213,11 @@ func (s *columnStats) observe(text []byte, row int64) {
 	s.fractions = s.fractions || n.value != math.Trunc(n.value) || math.IsInf(n.value, 0) // NaN differs from itself
 	s.digits = max(s.digits, significantDigits(text))
 	s.doubles = s.doubles || !isShortest32(n.value)
+}
+
+// looksLikeLabel reports whether the values are integers from 0 to 999, and not all the same.
+func (s *columnStats) looksLikeLabel() bool {
+	return s.text == nil && !s.fractions && s.min >= 0 && s.max < 1000 && s.min < s.max
 }
 
 func nanIsZero(v float64) float64 {

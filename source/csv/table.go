@@ -29,15 +29,17 @@ type Table struct {
 	stream  *compressed.Reader
 	file    source.File // closed by Close; nil if the caller owns the reader
 
-	names       []string // of the fields of a line; nil without a header
-	unnamed     bool     // the header has only numbers, which pandas writes for columns without names
-	count       int      // number of fields of a line
-	limit       int      // maximum number of bytes of a line
-	fileColumns []fileColumn
-	parts       []part // of all file columns, in the order of a line
-	columns     []source.Column
-	notes       []string
-	omitted     []source.Omission
+	names        []string // of the fields of a line; nil without a header
+	unnamed      bool     // the header has only numbers, which pandas writes for columns without names
+	count        int      // number of fields of a line
+	limit        int      // maximum number of bytes of a line
+	fileColumns  []fileColumn
+	parts        []part // of all file columns, in the order of a line
+	guessedLabel bool   // the first field is taken for the label, without a name
+	columns      []source.Column
+	notes        []string
+	warnings     []string
+	omitted      []source.Omission
 
 	before int64  // number of lines before the first row
 	cut    int64  // number of rows that were read from the file
@@ -129,6 +131,9 @@ func (t *Table) begin(tail []byte) error {
 	}
 	t.limit = int(min(int64(limit), lineText+fieldText*int64(numbers)))
 	t.observe(t.sample, 0)
+	if t.guessedLabel {
+		t.doubtLabel()
+	}
 	rows := t.cut
 	if t.err == nil && len(tail) > 0 {
 		t.observeTail(tail)
@@ -177,7 +182,9 @@ func (t *Table) Columns() []source.Column { return t.columns }
 func (t *Table) Rows() int64 { return -1 }
 
 // Info returns what was assumed about the file, and its columns that are not part of the table.
-func (t *Table) Info() source.Info { return source.Info{Notes: t.notes, Omitted: t.omitted} }
+func (t *Table) Info() source.Info {
+	return source.Info{Notes: t.notes, Warnings: t.warnings, Omitted: t.omitted}
+}
 
 // Close stops decompression and closes the file if Open opened it.
 func (t *Table) Close() error {

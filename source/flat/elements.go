@@ -97,10 +97,10 @@ func (e *elements) width() (width int, ok bool) {
 	return width, width <= shortest
 }
 
-// looksLikeTensor reports whether the numbers, which are sorted, look like those of a tensor, even if
-// some are missing: they begin with 0 and 1 or with 1 and 2, or they begin with 0 or 1, there are at
-// least many of them, and they are more than half of the numbers up to the largest; or the names are
-// those of pixels. Other numbers belong to the names of separate columns, such as q1 and q3.
+// looksLikeTensor reports whether the numbers, which are sorted, look like those of a tensor, even
+// if some are missing: they begin with 0 and 1 or with 1 and 2, or they begin with 0 or 1, there
+// are at least many of them, and they are more than half of the numbers up to the largest; or the
+// names are those of pixels. Other numbers belong to separate columns, such as q1 and q3.
 func (e *elements) looksLikeTensor() bool {
 	const many = 32
 	if isPixel(strings.TrimRight(e.prefix, "_-. ")) {
@@ -114,9 +114,9 @@ func (e *elements) looksLikeTensor() bool {
 	return i < 0 || e.numbers[i] == e.numbers[0]+1 || n >= many && n > int(e.numbers[n-1])/2
 }
 
-// splitByDigit divides the columns into tensors with longer prefixes: x10, x11, x12 are the elements
-// of x1. It returns nil if a column belongs to none of them, as with t8, t9, t10, t11, which only
-// begin at another number.
+// splitByDigit divides the columns into tensors with longer prefixes: x10, x11, x12 are the
+// elements of x1. It returns nil if a column belongs to none of them, as with t8, t9, t10, t11,
+// which only begin at another number.
 func (e *elements) splitByDigit() (tensors []Field) {
 	left := map[string]int{}
 	for _, c := range e.columns {
