@@ -55,9 +55,11 @@ func (t *Table) readHeader(limit int) error {
 	case !isComment:
 		t.before++
 	}
-	t.names = make([]string, 0, t.count)
-	for _, name := range t.dialect.fields(row) {
-		t.names = append(t.names, strings.ReplaceAll(string(name), string(inner), string(rune(t.dialect.comma))))
+	t.in.long = nil // frees the memory
+	comma := string(rune(t.dialect.comma))
+	t.names = strings.Split(strings.TrimSuffix(string(row), comma+"\n"), comma) // these share their memory
+	for i, name := range t.names {
+		t.names[i] = strings.ReplaceAll(strings.TrimSpace(name), string(inner), comma)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -45,6 +46,9 @@ func (l *lines) one(limit int) ([]byte, error) {
 		l.long = append(l.long[:0], line...)
 		for err == bufio.ErrBufferFull && len(l.long) <= limit {
 			line, err = l.in.ReadSlice('\n')
+			if len(l.long)+len(line) > cap(l.long) {
+				l.long = slices.Grow(l.long, cap(l.long)+len(line)) // less garbage than append leaves
+			}
 			l.long = append(l.long, line...)
 		}
 		line = l.long
@@ -110,6 +114,7 @@ func (d *dialect) split(dst, record []byte) ([]byte, error) {
 		}
 		return append(dst, '\n'), nil
 	}
+	dst = slices.Grow(dst, len(record)+len(",\n"))
 	return append(append(dst, record...), d.comma, '\n'), nil
 }
 

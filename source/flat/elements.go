@@ -30,15 +30,19 @@ func (e *elements) last() string  { return e.names[e.columns[len(e.columns)-1]] 
 // sort sorts the columns by their numbers, which is C order; columns with equal numbers keep their
 // order.
 func (e *elements) sort() {
-	order := make([]int, len(e.columns))
-	for i := range order {
-		order[i] = i
-	}
 	compare := func(i, k int) int {
 		return cmp.Or(slices.Compare(e.numbersOf(i), e.numbersOf(k)), e.columns[i]-e.columns[k])
 	}
-	if slices.IsSortedFunc(order, compare) {
+	sorted := true
+	for i := 1; i < len(e.columns); i++ {
+		sorted = sorted && compare(i-1, i) < 0
+	}
+	if sorted { // without memory for the order: there may be a million columns
 		return
+	}
+	order := make([]int, len(e.columns))
+	for i := range order {
+		order[i] = i
 	}
 	slices.SortFunc(order, compare)
 	columns, numbers := make([]int, 0, len(order)), make([]int32, 0, len(e.numbers))

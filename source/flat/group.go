@@ -36,6 +36,7 @@ const Image = "image"
 // It is an error if an element of a tensor is missing or occurs twice, or if there are more than
 // limit fields; these are counted before they allocate memory.
 func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault.Error) {
+	const many = 1 << 12
 	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", limit).
 		WithHint("number the elements of a record, as in pixel0, pixel1")
 	type key struct {
@@ -61,6 +62,10 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 			groups[k], order = e, append(order, e)
 			fallthrough
 		default:
+			if len(e.columns) == many && len(order) == 1 { // nearly all of the rest may belong to it
+				e.columns = slices.Grow(e.columns, len(names)-i)
+				e.numbers = slices.Grow(e.numbers, (len(names)-i)*k.rank)
+			}
 			e.columns, e.numbers = append(e.columns, i), append(e.numbers, numbers...)
 		}
 		if len(fields)+len(order) > limit {
