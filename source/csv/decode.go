@@ -96,9 +96,6 @@ func (t *Table) parseList(dst, field []byte, row int64, f *fileColumn) error {
 
 // parseField parses the number in text, field i of a row, as the element at the start of dst.
 func (t *Table) parseField(dst, text []byte, row int64, i int, f *fileColumn) error {
-	if v, ok := parseInteger(text); ok && putInteger(f.dtype, dst, v) {
-		return nil
-	}
 	expected, hint := put(f.dtype, dst, text)
 	if expected == "" {
 		return nil

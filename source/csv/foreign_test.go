@@ -12,7 +12,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
@@ -122,19 +121,6 @@ func TestFilesThatMislead(t *testing.T) {
 				t.Errorf("found % x, %v, expected %q", data, err, c.want)
 			}
 		})
-	}
-}
-
-// Integers that float64 holds are accepted, however large.
-func TestLargeIntegers(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]float64{"9007199254740992": 1 << 53, "-9007199254740994": -(1<<53 + 2), "+018446744073709551616": 1 << 64} {
-		_, data, err := parse("a\n"+text+"\n", source.ReadOptions{DType: idx.Float64})
-		if err != nil {
-			t.Error(err)
-		} else if got := source.Float(idx.Float64, data[0], 0); got != want {
-			t.Errorf("%s: found %v, expected %v", text, got, want)
-		}
 	}
 }
 

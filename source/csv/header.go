@@ -32,8 +32,7 @@ func (t *Table) readHeader(limit int) error {
 	}
 	row, err := t.dialect.split(nil, line)
 	if err != nil {
-		return fault.New(fault.Malformed, "the first line has a quote inside of an unquoted text").
-			WithHint("put the text in quotes, and write each quote in it twice")
+		return fault.New(fault.Malformed, "in the first line, %v", err).WithHint("%s", fault.HintOf(err))
 	}
 	for range t.dialect.fields(row) {
 		t.count++
@@ -155,7 +154,8 @@ func (t *Table) isHeaderOf(comment, line []byte) bool {
 	for range d.fields(row) {
 		more--
 	}
-	return err1 == nil && err2 == nil && more == 0 && !d.hasWords(row)
+	place, _ := d.firstWord(row)
+	return err1 == nil && err2 == nil && more == 0 && place < 0
 }
 
 // checkFirstLine returns an error if line cannot be the first line of a CSV file.
@@ -195,19 +195,25 @@ func (t *Table) checkFirstLine(line []byte) error {
 	return nil
 }
 
-// hasWords reports whether a field of row is a word: neither a number nor empty. If a field is a
-// number, NA and the like are not words.
-func (d *dialect) hasWords(row []byte) bool {
-	missing, numbers := false, false
-	for _, text := range d.fields(row) {
-		_, ok := parseNumber(text)
-		numbers = numbers || ok
-		missing = missing || isMissing(text)
-		if !ok && len(text) > 0 && !isMissing(text) {
-			return true
+// firstWord returns the index and the text of the first field of row that is a word: neither a
+// number nor empty. If a field is a number, NA and the like are not words. The index is −1 if there
+// is none.
+func (d *dialect) firstWord(row []byte) (i int, text []byte) {
+	missing, numbers := -1, false
+	for i, text := range d.fields(row) {
+		switch _, ok := parseNumber(text); {
+		case ok:
+			numbers = true
+		case isMissing(text):
+			missing = i
+		case len(text) > 0:
+			return i, text
 		}
 	}
-	return missing && !numbers
+	if numbers {
+		return -1, nil
+	}
+	return missing, nil
 }
 
 // isNumbered reports whether the count fields of row are 0, 1, 2, … or 1, 2, 3, …, in any order,
@@ -266,16 +272,20 @@ func (t *Table) isHeader(row []byte) (bool, error) {
 	// A row that is not 0, 1, 2, …, but 2, 0, 1 or 0.0, 1.0, 2.0, is as likely as any other one if
 	// it is short.
 	const short = 10
-	words := t.dialect.hasWords(row)
-	repeats := !words && t.dialect.repeatsNumbers(row)
+	place, word := t.dialect.firstWord(row)
+	repeats := place < 0 && t.dialect.repeatsNumbers(row)
 	numbered, sorted := t.dialect.isNumbered(row, t.count)
 	t.unnamed = numbered && sorted || repeats
 	doubtful := repeats || numbered && (sorted && bytes.IndexByte(row, '.') < 0 || t.count > short)
 	text := shown(bytes.TrimSuffix(row, []byte{t.dialect.comma, '\n'}))
 	switch chosen := t.options.Header; {
-	case chosen != nil && !*chosen:
-		return false, t.checkRow(row)
-	case chosen != nil || words:
+	case chosen != nil && !*chosen && word != nil:
+		return false, fault.New(fault.Malformed, "field %d of the first line is %s, expected a number because of --header no",
+			place+1, t.dialect.shown(word)).
+			WithHint("write text as numbers; if the line has the names of the columns, leave out --header no")
+	case chosen != nil:
+		return *chosen, nil
+	case place >= 0:
 		return true, nil
 	case t.unnamed && row[0] == t.dialect.comma: // a row has no empty field
 		t.note("the first line, %s, is read as a header: an empty name and then numbers, "+
@@ -288,18 +298,6 @@ func (t *Table) isHeader(row []byte) (bool, error) {
 	}
 	t.note("no header, as the first line is all numbers")
 	return false, nil
-}
-
-// checkRow requires row to be a row: it has no words.
-func (t *Table) checkRow(row []byte) error {
-	for i, text := range t.dialect.fields(row) {
-		if _, ok := parseNumber(text); !ok && len(text) > 0 && !isMissing(text) {
-			return fault.New(fault.Malformed,
-				"field %d of the first line is %s, expected a number because of --header no", i+1, t.dialect.shown(text)).
-				WithHint("write text as numbers; if the line has the names of the columns, leave out --header no")
-		}
-	}
-	return nil
 }
 
 // isMissing reports whether text marks a missing number.

@@ -3,7 +3,6 @@ package csv
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -84,7 +83,7 @@ func TestFirstLinesOfNumbers(t *testing.T) {
 // columns of the table.
 func TestColumnsInAnyOrder(t *testing.T) {
 	t.Parallel()
-	names := []string{"label", "hsf"}
+	names := []string{"label"}
 	for i := range 49 {
 		names = append(names, fmt.Sprintf("pixel%d", i))
 	}
@@ -92,44 +91,32 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		names = append(names, fmt.Sprintf("b_%dx%d", i/3, i%3))
 	}
 	const rows = 5
-	value := func(row, column int) int { return (row*31 + column*7) % 256 }
-	var want [4][]byte // label, hsf, image, b
+	want := map[string]string{}
 	for row := range rows {
-		for c := range names {
-			to := min(c, 2)
-			if c >= 2+49 {
-				to = 3
-			}
-			want[to] = append(want[to], byte(value(row, c)))
+		for i := range names {
+			column := []string{"label uint8[]", "image uint8[7 7]", "b uint8[2 3]"}[min(i, 1)+i/50]
+			want[column] += string(rune(row*16 + i))
 		}
 	}
 	for seed := range uint64(100) {
 		order := rand.New(rand.NewPCG(seed, 2)).Perm(len(names))
-		var text strings.Builder
-		for row := -1; row < rows; row++ {
-			for i, c := range order {
-				if i > 0 {
-					text.WriteByte(',')
-				}
-				if row < 0 {
-					text.WriteString(names[c])
-				} else {
-					fmt.Fprint(&text, value(row, c))
-				}
+		lines := make([]string, rows+1)
+		for _, i := range order {
+			lines[0] += "," + names[i]
+			for row := range rows {
+				lines[row+1] += fmt.Sprint(",", row*16+i)
 			}
-			text.WriteByte('\n')
 		}
-		table, data, err := parse(text.String(), source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
+		for i := range lines {
+			lines[i] = lines[i][1:]
 		}
-		if len(data) != len(want) {
-			t.Fatalf("seed %d: found %s", seed, described(table))
+		table, data, err := parse(strings.Join(lines, "\n"), source.ReadOptions{})
+		if err != nil || len(data) != len(want) {
+			t.Fatalf("seed %d: found %d columns, error %v", seed, len(data), err)
 		}
 		for i, c := range table.Columns() {
-			k := slices.Index([]string{"label uint8[]", "hsf uint8[]", "image uint8[7 7]", "b uint8[2 3]"}, fmt.Sprintf("%s %v%v", c.Name, c.DType, c.Shape))
-			if k < 0 || string(data[i]) != string(want[k]) {
-				t.Fatalf("seed %d: found %s, with % x as %s", seed, described(table), data[i], c.Name)
+			if name := fmt.Sprintf("%s %v%v", c.Name, c.DType, c.Shape); string(data[i]) != want[name] {
+				t.Fatalf("seed %d: found % x as %s, expected % x", seed, data[i], name, want[name])
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package csv
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -38,29 +37,6 @@ func parseNumber(text []byte) (n number, ok bool) {
 	var err error
 	n.value, err = strconv.ParseFloat(string(text), 64)
 	return n, err == nil
-}
-
-// parseInteger reads up to nine digits, perhaps after a minus sign. ok is false for everything
-// else, including other numbers.
-func parseInteger(text []byte) (v int64, ok bool) {
-	digits := text
-	if len(text) > 0 && text[0] == '-' {
-		digits = text[1:]
-	}
-	if len(digits) == 0 || len(digits) > 9 {
-		return 0, false
-	}
-	for _, c := range digits {
-		c -= '0'
-		if c > 9 {
-			return 0, false
-		}
-		v = 10*v + int64(c)
-	}
-	if len(digits) < len(text) {
-		v = -v
-	}
-	return v, true
 }
 
 // significantDigits returns the number of significant digits of text, a number: without zeros at
@@ -111,11 +87,15 @@ func (n number) fits64(text []byte) bool {
 // put stores the number in text as the element at the start of dst. If d cannot hold the number, or
 // if text is not a number, put returns what was expected, and a hint, which may be a flag.
 func put(d idx.DType, dst, text []byte) (expected, hint string) {
-	n, ok := parseNumber(text)
 	smallest, largest := d.Limits()
+	if !d.Float() {
+		if v, err := strconv.ParseInt(string(text), 10, 64); err == nil && v >= smallest && v <= largest {
+			source.PutInt(dst, d, v)
+			return "", ""
+		}
+	}
+	n, ok := parseNumber(text)
 	switch {
-	case !ok && isRange(text):
-		return "a number that float64 holds", ""
 	case !ok && decimalComma(text):
 		return "a number", hintComma
 	case !ok:
@@ -133,31 +113,13 @@ func put(d idx.DType, dst, text []byte) (expected, hint string) {
 	case math.Trunc(n.value) != n.value || math.IsInf(n.value, 0):
 		return fmt.Sprintf("an integer of type %s", d), "--dtype float64"
 	case n.value >= float64(smallest) && n.value <= float64(largest):
-		putInteger(d, dst, int64(n.value))
+		source.PutInt(dst, d, int64(n.value))
 	case n.value < math.MinInt32 || n.value > math.MaxInt32:
 		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), "--dtype float64"
 	default:
 		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), "--dtype int32"
 	}
 	return "", ""
-}
-
-// putInteger stores v, which has up to ten digits, as the element at the start of dst, and reports
-// whether it did. It does not if d cannot hold v, or if v is 0 and d a float type: the text may
-// have been −0.
-func putInteger(d idx.DType, dst []byte, v int64) bool {
-	smallest, largest := d.Limits()
-	if d.Float() && (v == 0 || d == idx.Float32 && int64(float32(v)) != v) || !d.Float() && (v < smallest || v > largest) {
-		return false
-	}
-	source.PutInt(dst, d, v)
-	return true
-}
-
-// isRange reports whether text is a number that is too large for float64.
-func isRange(text []byte) bool {
-	_, err := strconv.ParseFloat(string(text), 64)
-	return errors.Is(err, strconv.ErrRange)
 }
 
 // decimalComma reports whether text is a number with a comma in place of the point.
@@ -192,11 +154,12 @@ type columnStats struct {
 	row       int64   // of text
 }
 
-// observe adds the value text, which is in the given row.
+// observe adds the value text, which is in the given row, or in an unknown one if that is negative:
+// then Decode reports it, if it is not a number.
 func (s *columnStats) observe(text []byte, row int64) {
 	n, ok := parseNumber(text)
 	if !ok {
-		if s.text == nil || len(s.text) == 0 && len(text) > 0 {
+		if row >= 0 && (s.text == nil || len(s.text) == 0 && len(text) > 0) {
 			s.text, s.row = append([]byte{}, text...), row
 		}
 		return
@@ -249,10 +212,10 @@ func (s *columnStats) dtype() idx.DType {
 // observe examines rows, the first of which is row first. It leaves it to Decode to report rows
 // with a wrong number of fields.
 func (t *Table) observe(rows []byte, first int64) {
-	for len(rows) > 0 {
-		n := bytes.IndexByte(rows, '\n')
+	row := first
+	for line := range bytes.Lines(rows) {
 		k, left := -1, 0
-		for _, text := range t.dialect.fields(rows[:n]) {
+		for _, text := range t.dialect.fields(line) {
 			for left == 0 && k+1 < len(t.parts) {
 				k++
 				left = t.parts[k].count
@@ -263,15 +226,14 @@ func (t *Table) observe(rows []byte, first int64) {
 			left--
 			f := &t.fileColumns[t.parts[k].fileColumn]
 			if !f.list {
-				f.stats.observe(text, first)
+				f.stats.observe(text, row)
 				continue
 			}
 			for number := range bytes.FieldsSeq(text) {
-				f.stats.observe(number, first)
+				f.stats.observe(number, row)
 			}
 		}
-		rows = rows[n+1:]
-		first++
+		row++
 	}
 }
 
@@ -280,18 +242,11 @@ func (t *Table) observeTail(text []byte) {
 	if bytes.IndexByte(text, '"') >= 0 {
 		return
 	}
-	before := make([][]byte, len(t.fileColumns)) // Decode reports text in the tail, as its row is not known here
-	for i := range t.fileColumns {
-		before[i] = t.fileColumns[i].stats.text
-	}
 	var row []byte
 	for i, line := range bytes.Split(text, []byte{'\n'}) {
 		if line = trimEnd(line); i > 0 && len(line) > 0 {
 			row, _ = t.dialect.split(row[:0], line) // fails only for quotes
-			t.observe(row, 0)
+			t.observe(row, -1)
 		}
-	}
-	for i := range t.fileColumns {
-		t.fileColumns[i].stats.text = before[i]
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// Errors of reading a row, which [Table.rowError] explains.
+// Errors of reading a row, whose number is not known there.
 var (
 	errLong  = errors.New("the line is too long")
-	errOpen  = errors.New("a quote is not closed")
-	errQuote = errors.New("a quote is inside of an unquoted text")
-	errEmpty = errors.New("a row follows an empty line")
+	errOpen  = fault.New(fault.Malformed, "found a quote that is not closed").WithHint("close it, or remove it")
+	errQuote = fault.New(fault.Malformed, "found a quote inside of an unquoted text, or text after a quoted one").
+			WithHint("put the text in quotes, and write each quote in it twice")
+	errEmpty = fault.New(fault.Malformed, "found an empty line before this row").WithHint("remove the empty lines")
 )
 
 // separators are the candidates for the separator, in the order of preference.
@@ -215,18 +216,13 @@ func (t *Table) row(dst []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// rowError explains an error of reading a row, of which no line may have more than limit bytes.
+// rowError adds the row to an error of reading it. No line may have more than limit bytes.
 func (t *Table) rowError(err error, row int64, limit int) error {
 	switch err {
 	case io.EOF:
 		return err
-	case errEmpty:
-		err = t.inRow(row, "", "remove the empty lines", "found an empty line before this row")
-	case errOpen:
-		err = t.inRow(row, "", "close it, or remove it", "found a quote that is not closed")
-	case errQuote:
-		err = t.inRow(row, "", "put the text in quotes, and write each quote in it twice",
-			"found a quote inside of an unquoted text, or text after a quoted one")
+	case errOpen, errQuote, errEmpty:
+		err = t.inRow(row, "", fault.HintOf(err), "%v", err)
 	case errLong:
 		hint := "perhaps a quote in it is not closed"
 		if t.count == 1 {

@@ -18,8 +18,6 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/schema"
-	sinknpy "github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
@@ -108,80 +106,56 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRoundTrip reads and skips what our own sink writes.
-func TestRoundTrip(t *testing.T) {
+// TestSkip skips rows of a file, and of an input that can be read only once.
+func TestSkip(t *testing.T) {
 	t.Parallel()
-	for _, d := range idx.DTypes() {
-		for _, shape := range [][]int{{}, {5}, {2, 3}, {1, 2, 3}} {
-			c := source.Column{Name: "data", DType: d, Shape: shape}
-			data := make([]byte, 9*c.RecordSize())
-			for i := range data {
-				data[i] = byte(i*31 + 7)
-			}
-			var file bytes.Buffer
-			s := must.Get(sinknpy.New(&file, &schema.Schema{Columns: []source.Column{c}, Rows: 9, SourceRows: 9}, sinknpy.Options{}))(t)
-			step, err := s.Encode(context.Background(), schema.Batch{Rows: 9, Columns: [][]byte{data}})
-			if err == nil {
-				err = errors.Join(step(), s.Close())
-			}
-			path := filepath.Join(t.TempDir(), "a.npy")
-			must.Do(t, errors.Join(err, os.WriteFile(path, file.Bytes(), 0o600)))
-			for skip := range 10 {
-				fromFile := must.Get(Open(path, source.ReadOptions{}))(t)
-				fromPipe := must.Get(newTable(bytes.NewBuffer(file.Bytes()), "-", source.ReadOptions{}))(t)
-				for _, table := range []source.Table{fromFile, fromPipe} {
-					b := &source.Raw{Cap: 100}
-					must.Do(t, source.Skip(table, int64(skip)))
-					err := table.Read(context.Background(), b)
-					if skip == 9 && err == io.EOF {
-						continue
-					}
-					if err == nil {
-						err = table.Decode(b)
-					}
-					if err != nil || b.First != int64(skip) || !bytes.Equal(b.Columns[0], data[skip*c.RecordSize():]) || table.Columns()[0].DType != d {
-						t.Errorf("%v %v: skip %d: found row %d, error %v", d, shape, skip, b.First, err)
-					}
-				}
-				must.Do(t, fromFile.Close())
+	file := array("<i2", "(5, 1)", 0)
+	file = append(file, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	path := filepath.Join(t.TempDir(), "a.npy")
+	must.Do(t, os.WriteFile(path, file, 0o600))
+	for skip := range 6 {
+		fromFile := must.Get(Open(path, source.ReadOptions{}))(t)
+		fromPipe := must.Get(newTable(bytes.NewBuffer(file), "-", source.ReadOptions{}))(t)
+		for _, table := range []source.Table{fromFile, fromPipe} {
+			must.Do(t, source.Skip(table, int64(skip)))
+			if got, err := readAll(table, 2); err != nil || !bytes.Equal(got, file[len(file)-2*(5-skip):]) {
+				t.Errorf("skip %d: found % x, error %v", skip, got, err)
 			}
 		}
+		must.Do(t, fromFile.Close())
 	}
 }
 
+// TestDamage cuts a file at every byte, and appends one.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	whole := must.Get(os.ReadFile("testdata/little-i2.npy"))(t)
 	path := filepath.Join(t.TempDir(), "a.npy")
-	must.Do(t, os.WriteFile(path, whole, 0o600))
-	for n := len(whole) - 1; n >= 0; n-- {
-		must.Do(t, os.Truncate(path, int64(n)))
-		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Truncated) {
-			t.Errorf("%d bytes: found %v, expected truncated data", n, err)
+	must.Do(t, os.WriteFile(path, append(whole, 0), 0o600))
+	for n := len(whole) + 1; n >= 0; n-- {
+		want := fault.Truncated
+		if n > len(whole) {
+			want = fault.Malformed
+		} else if n == len(whole) {
+			continue
 		}
-		table, err := newTable(bytes.NewReader(whole[:n]), "-", source.ReadOptions{})
+		must.Do(t, os.Truncate(path, int64(n)))
+		if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, want) {
+			t.Errorf("%d bytes: found %v, expected %v", n, err, want)
+		}
+		in := append(whole, 0)[:n]
+		table, err := newTable(bytes.NewReader(in), "-", source.ReadOptions{})
 		if err == nil {
 			_, err = readAll(table, 2)
 		}
-		if !errors.Is(err, fault.Truncated) {
-			t.Errorf("%d bytes from a pipe: found %v, expected truncated data", n, err)
+		if !errors.Is(err, want) {
+			t.Errorf("%d bytes from a pipe: found %v, expected %v", n, err, want)
 		}
-		if table, err := newTable(bytes.NewReader(whole[:n]), "-", source.ReadOptions{}); err == nil {
+		if table, err := newTable(bytes.NewReader(in), "-", source.ReadOptions{}); err == nil && n < len(whole) {
 			if err := source.Skip(table, table.Rows()); !strings.Contains(fmt.Sprint(err), fmt.Sprintf("at byte %d:", n)) {
 				t.Errorf("found the error %v, expected one at byte %d", err, n)
 			}
 		}
-	}
-	must.Do(t, os.WriteFile(path, append(whole, 0), 0o600))
-	if _, err := Open(path, source.ReadOptions{}); !errors.Is(err, fault.Malformed) {
-		t.Errorf("found %v, expected malformed data", err)
-	}
-	table, err := newTable(bytes.NewReader(append(whole, 0)), "-", source.ReadOptions{})
-	if err == nil {
-		_, err = readAll(table, 2)
-	}
-	if !errors.Is(err, fault.Malformed) {
-		t.Errorf("found %v, expected malformed data", err)
 	}
 }
 
@@ -308,18 +282,6 @@ func TestExcessiveHeaders(t *testing.T) {
 				t.Errorf("found %v, expected %v: %s", err, c.kind, c.want)
 			}
 		})
-	}
-}
-
-// TestOpenFails opens a missing file, and a folder.
-func TestOpenFails(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	if _, err := Open(filepath.Join(folder, "missing.npy"), source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
-	}
-	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a folder") {
-		t.Errorf("found %v, expected that it is a folder", err)
 	}
 }
 
