@@ -101,8 +101,10 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 	}
 	isText := func(f dataset.File) bool { return o.tables[f.Path].Format.Text }
 	none := o.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
-	if err == nil && o.LabelColumn != "" && !raw && (!none || o.labelIn(t.Columns()) >= 0) {
-		t, err = o.chooseLabel(t, classes)
+	if err == nil && o.LabelColumn != "" && !raw {
+		if !none || o.labelIn(t.Columns()) >= 0 {
+			t, err = o.chooseLabel(t, classes)
+		}
 	}
 	return t, err
 }

@@ -131,7 +131,8 @@ func (t *Table) skipPreamble() (comments int, comment []byte, err error) {
 			comments, comment = comments+1, bytes.Clone(trimEnd(line))
 		}
 	}
-	return 0, nil, fault.New(fault.Unsupported, "more than %d bytes of comments and empty lines before the data", limit).
+	return 0, nil, fault.New(fault.Unsupported,
+		"more than %d bytes of comments and empty lines before the data", limit).
 		WithHint("remove them: grep -v -e '^#' -e '^$' %s >rows.csv", t.word)
 }
 
@@ -280,7 +281,8 @@ func (t *Table) isHeader(row []byte) (bool, error) {
 	text := shown(bytes.TrimSuffix(row, []byte{t.dialect.comma, '\n'}))
 	switch chosen := t.options.Header; {
 	case chosen != nil && !*chosen && word != nil:
-		return false, fault.New(fault.Malformed, "field %d of the first line is %s, expected a number because of --header no",
+		return false, fault.New(fault.Malformed,
+			"field %d of the first line is %s, expected a number because of --header no",
 			place+1, t.dialect.shown(word)).
 			WithHint("write text as numbers; if the line has the names of the columns, leave out --header no")
 	case chosen != nil:

@@ -60,7 +60,8 @@ func (t *Table) arrange() error {
 	named := t.names != nil && !t.unnamed
 	switch {
 	case named && t.options.Label == "none" && !slices.Contains(t.names, "none"):
-		err = fault.New(fault.Usage, "--label-column none: it is for files without names of columns, but the first line has names")
+		err = fault.New(fault.Usage, "--label-column none: it is for files without names of columns, "+
+			"but the first line has names")
 	case named:
 		err = t.group()
 	case t.names == nil && like == t.count && t.options.Shape == nil && t.options.Label == "":
@@ -82,7 +83,8 @@ func (t *Table) arrange() error {
 		seen[f.Name] = true
 	}
 	if bad := (*fault.Error)(nil); t.options.Header != nil && errors.As(err, &bad) && bad.Kind == fault.Malformed {
-		bad.Hint = strings.TrimSuffix("if the first line is data, leave out --header yes; otherwise "+bad.Hint, "; otherwise ")
+		const hint = "if the first line is data, leave out --header yes; otherwise "
+		bad.Hint = strings.TrimSuffix(hint+bad.Hint, "; otherwise ")
 	}
 	return err
 }
@@ -90,18 +92,21 @@ func (t *Table) arrange() error {
 // group finds the tensors by the names in the header.
 func (t *Table) group() error {
 	if i := slices.Index(t.names[min(1, len(t.names)):], ""); i >= 0 {
-		return fault.New(fault.Malformed, "column %d of the header has no name, expected names for all but the first", i+2).
+		return fault.New(fault.Malformed,
+			"column %d of the header has no name, expected names for all but the first", i+2).
 			WithHint("if lines end with a separator, remove it")
 	}
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
-		return slices.ContainsFunc(t.options.Like, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
+		isThis := func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] }
+		return slices.ContainsFunc(t.options.Like, isThis)
 	})
 	if bad != nil {
 		return t.groupError(bad)
 	}
 	shape := t.options.Shape
 	t.findLists(found)
-	if isTensor := func(f flat.Field) bool { return f.Shape != nil }; shape != nil && !slices.ContainsFunc(found, isTensor) {
+	isTensor := func(f flat.Field) bool { return f.Shape != nil }
+	if shape != nil && !slices.ContainsFunc(found, isTensor) {
 		return t.divide(shape)
 	}
 	used := shape == nil
@@ -183,7 +188,8 @@ func (t *Table) shapeError() error {
 
 // hintShape returns the hint for --shape if what has n elements.
 func hintShape(what string, n int) string {
-	return fmt.Sprintf("%s has %s: give a shape such as --shape %s", what, display.Count(n, "element"), source.ExampleShape(n))
+	return fmt.Sprintf("%s has %s: give a shape such as --shape %s",
+		what, display.Count(n, "element"), source.ExampleShape(n))
 }
 
 // elements returns the number of elements of a record of this shape, or −1 if it is not valid.
@@ -260,7 +266,8 @@ func (t *Table) fieldsError(n int, shape []int) error {
 		what, fits = "a line without its label", n-1
 	}
 	return fault.New(fault.Usage, "found %s in a line, expected %d for --shape %s, or %d with a label",
-		display.Count(n, "field"), elements(shape), strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).
+		display.Count(n, "field"), elements(shape),
+		strings.ReplaceAll(display.Shape(shape), "×", "x"), elements(shape)+1).
 		WithHint("%s", hintShape(what, fits))
 }
 
@@ -305,10 +312,12 @@ func (t *Table) addParts(columns []int) error {
 		}
 		if len(t.parts) == maxParts {
 			return fault.New(fault.Unsupported,
-				"the columns of a record are out of order: they form more than %d runs of consecutive numbers", maxParts).
+				"the columns of a record are out of order: they form more than %d runs of consecutive numbers",
+				maxParts).
 				WithHint("order the columns by their numbers")
 		}
-		t.parts = append(t.parts, part{fileColumn: len(t.fileColumns), first: columns[from], count: i - from, element: from})
+		t.parts = append(t.parts, part{
+			fileColumn: len(t.fileColumns), first: columns[from], count: i - from, element: from})
 		from = i
 	}
 	return nil

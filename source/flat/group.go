@@ -114,7 +114,8 @@ func isPixel(name string) bool {
 // name such as 3x4 or a_3x4.
 func stem(name string, numbers []int32) (string, []int32) {
 	prefix := strings.TrimRight(name, "0123456789x")
-	if rest := name[len(prefix):]; strings.IndexByte(rest, 'x') >= 0 && (prefix == "" || strings.HasSuffix(prefix, "_")) {
+	rest := name[len(prefix):]
+	if strings.IndexByte(rest, 'x') >= 0 && (prefix == "" || strings.HasSuffix(prefix, "_")) {
 		indices := numbers
 		for part := range strings.SplitSeq(rest, "x") {
 			n, err := strconv.ParseUint(part, 10, 31)

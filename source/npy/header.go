@@ -209,14 +209,15 @@ func parseText(text string, base int64) (d description, err error) {
 	}
 	switch {
 	case structure.MatchString(rest):
-		return d, fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").At(base).
-			WithHint("save each field as an array of its own: numpy.save(path, a[\"field\"])")
+		return d, fault.New(fault.Unsupported, "found records of several fields, expected an array of numbers").
+			At(base).WithHint("save each field as an array of its own: numpy.save(path, a[\"field\"])")
 	case rest != "}":
 		return d, fail("found %.16q, expected a key and its value, or the end of the dictionary", rest)
 	}
 	order, shape := values["fortran_order"], values["shape"]
 	d = description{descr: strings.Trim(values["descr"], `'"`), fortran: order == "True"}
-	if len(values) != 3 || d.descr == values["descr"] || order != "True" && order != "False" || !strings.HasPrefix(shape, "(") {
+	isTruth := order == "True" || order == "False"
+	if len(values) != 3 || d.descr == values["descr"] || !isTruth || !strings.HasPrefix(shape, "(") {
 		return d, fail("found %q, expected a type, an order and a shape", text[:min(len(text), 160)])
 	}
 	for _, number := range digits.FindAllString(shape, -1) {

@@ -251,7 +251,8 @@ func (t *Table) badValue(element int64, text []byte, value int64) error {
 		WithHint("%s", hint)
 	if h.number == source.NumberBool8 {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
-			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), else with a.view('uint8') != 0")
+			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), " +
+				"else with a.view('uint8') != 0")
 	}
 	if !h.fortran {
 		e = e.At(h.size + element*int64(h.number.Size()))
