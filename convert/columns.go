@@ -32,12 +32,6 @@ func scalarLabels(t source.Table, f dataset.File) source.Table {
 // maxLabelNumbers is the maximum length of a label vector that --label-column turns into columns.
 const maxLabelNumbers = 4096
 
-// placesLabel reports whether --label-column may name the place of the label in text without names
-// of columns.
-func (o *inputs) placesLabel() bool {
-	return slices.Contains([]string{"first", "last", "none"}, o.LabelColumn)
-}
-
 // labelIndex returns the value of --label-column if it is an index into labels of several numbers.
 func (o *inputs) labelIndex() (int, bool) {
 	k, err := strconv.ParseUint(o.LabelColumn, 10, 31)

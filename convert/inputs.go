@@ -238,6 +238,10 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		return usagef("no input uses --header: it is for text, such as CSV")
 	}
 	if tables == nil {
+		isNamed := func(in dataset.Input) bool { return in.Name == o.LabelColumn }
+		if o.placesLabel() && !slices.ContainsFunc(o.args, isNamed) {
+			return usagef("no input uses --label-column %s: it is the place of the label in CSV without names", o.LabelColumn)
+		}
 		if o.Shape != nil && !o.forOutput {
 			return usagef("no input uses --shape: IDX files record their own shapes").
 				WithHint("--reshape gives them other dimensions")
@@ -253,6 +257,12 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 		return usagef("no input uses --salvage: it repairs damaged IDX files, not %s files, and cuts columns of different lengths", name)
 	}
 	return nil
+}
+
+// placesLabel reports whether --label-column may name the place of the label in text without names
+// of columns.
+func (o *inputs) placesLabel() bool {
+	return slices.Contains([]string{"first", "last", "none"}, o.LabelColumn)
 }
 
 // shownPath returns the name of an input for messages.
