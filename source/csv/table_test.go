@@ -225,7 +225,7 @@ func TestSkip(t *testing.T) {
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{header(4) + "1,2,3,4,5\n", "1,2,3,4\r\n5,6,7,8\r\n", "a;b\n0,5;1\n", "label,class\n1,\"a\n\"\"b\"\n", "1x1,1x2\n-1,1e3\n",
 		"0 1 2\n3 4 5\n", "\xef\xbb\xbfa\tb\n\"1\"\tnan\n\n", ",0,1\n0,1,2\n", "a\n0.33333334\n",
-		"sep=;\n# c\n\n# a;b\n\n1;2\n", "a\x00\n\x001\x00\n\x00"} {
+		"sep=;\n# c\n\n# a;b\n\n1;2\n", "a,b\n1,2 3\n4,5  6\n", "5,0,0.1\n1,2,3\n", "0  1 2 \n\"3\" 4 5\n", "a\x00\n\x001\x00\n\x00"} {
 		f.Add(text, uint8(0))
 		f.Add(text, uint8(idx.Uint8))
 	}
