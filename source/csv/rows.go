@@ -25,8 +25,12 @@ var (
 // separators are the candidates for the separator, in the order of preference.
 const separators = ",\t;|"
 
-// inner stands for a separator that is part of a field, because it was in quotes.
-const inner = '\x1f'
+// inner and innerEnd stand for a separator and a line feed that are part of a field, because they
+// were in quotes.
+const (
+	inner    = '\x1f'
+	innerEnd = '\x1e'
+)
 
 // lines reads a file line by line.
 type lines struct {
@@ -143,7 +147,7 @@ func (d *dialect) splitQuoted(dst, record []byte) ([]byte, error) {
 			case d.comma:
 				dst[from+i] = inner
 			case '\n':
-				dst[from+i] = ' '
+				dst[from+i] = innerEnd
 			}
 		}
 		dst = append(dst, d.comma)
@@ -236,5 +240,6 @@ func (t *Table) rowError(err error, row int64, limit int) error {
 
 // shown quotes up to 40 bytes of a field for a message.
 func (d *dialect) shown(text []byte) string {
-	return shown(bytes.ReplaceAll(text, []byte{inner}, []byte{d.comma}))
+	text = bytes.ReplaceAll(text, []byte{inner}, []byte{d.comma})
+	return shown(bytes.ReplaceAll(text, []byte{innerEnd}, []byte{'\n'}))
 }

@@ -143,6 +143,8 @@ func TestRefusals(t *testing.T) {
 		{"text in a later row", "a,b\n1,2\n3,NA\n", source.ReadOptions{}, fault.Malformed, `column b, row 1: found "NA", expected a number`, ""},
 		{"an empty field", "a,b\n1,2\n,4\n", source.ReadOptions{}, fault.Malformed, "column a, row 1: the field is empty", "fill"},
 		{"a decimal comma", "a;b\n1;2\n0,5;4\n", source.ReadOptions{}, fault.Malformed, `column a, row 1: found "0,5"`, "point"},
+		{"a line feed in a number", "a,b\n0,2\n\"1\n\",4\n", source.ReadOptions{}, fault.Malformed, `column a, row 1: found "1\n"`, ""},
+		{"a separator in a number", "a,b\n0,2\n\"1,5\",4\n", source.ReadOptions{}, fault.Malformed, `column a, row 1: found "1,5"`, "point"},
 		{"hexadecimal", "a,b\n0,2\n0x10,4\n", source.ReadOptions{}, fault.Malformed, `found "0x10"`, ""},
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", source.ReadOptions{}, fault.Malformed, "row 1: found 2 fields, expected 3", ""},
 		{"too many fields", "a,b\n1,2\n1,2,3\n", source.ReadOptions{}, fault.Malformed, "row 1: found 3 fields, expected 2", ""},
