@@ -53,8 +53,7 @@ func TestGet(t *testing.T) {
 }
 
 // TestTypes compares the types in Arrow and the nodes in Parquet with the documentation: Schema.fbs
-// and "Fixed shape tensor" in the Arrow specification, LogicalTypes.md in Parquet's, and Spark's
-// ImageSchema.
+// and "Fixed shape tensor" in the Arrow specification, and LogicalTypes.md in Parquet's.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	const picture = "optional image, optional bytes BYTE_ARRAY, optional path BYTE_ARRAY STRING"

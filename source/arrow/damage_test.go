@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
@@ -61,12 +64,12 @@ func tryMeasured(t *testing.T, file []byte) (taken uint64, err error) {
 // TestTruncated cuts files at every byte. A stream may end between messages, which is noted.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long", "dictionary-numbers-lz4", "polars-stream-categorical"} {
+	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long", "dictionary-numbers-lz4"} {
 		file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
 		path := save(t, file)
 		for n := len(file) - 1; n >= 0; n-- {
 			must.Do(t, os.Truncate(path, int64(n)))
-			for _, p := range []string{path, ""} {
+			for _, p := range inputs(file, path) {
 				if _, err := try(t, file[:n], p); err == nil && !boundary(file, n) {
 					t.Errorf("%s: %d of %d bytes: found no error", name, n, len(file))
 				}
@@ -77,6 +80,14 @@ func TestTruncated(t *testing.T) {
 			t.Errorf("%s: found no error for a byte after the end", name)
 		}
 	}
+}
+
+// inputs returns the ways to try a file: from path and, if it is a stream, from a pipe.
+func inputs(file []byte, path string) []string {
+	if bytes.HasPrefix(file, []byte(magic)) {
+		return []string{path}
+	}
+	return []string{path, ""}
 }
 
 // boundary reports whether a message of the stream in file, or its end mark, begins at n.
@@ -143,54 +154,101 @@ func TestWrongBufferSizes(t *testing.T) {
 // TestDictionaryIndicesOutOfRange has indices of the last value and beyond.
 func TestDictionaryIndicesOutOfRange(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile("testdata/category-many.arrow")
-	last := []byte{299 - 256, 1, 0, 0, 0, 0, 0, 0}
-	if err != nil || bytes.Count(file, last) != 1 {
-		t.Fatal(err, "there is no index to change")
-	}
-	for found, index := range map[string][]byte{"299": last, "300": {300 - 256, 1, 0, 0, 0, 0, 0, 0}, "-1": bytes.Repeat([]byte{255}, 8)} {
-		changed := bytes.Replace(file, last, index, 1)
-		_, err := readAllOf(changed)
-		if (err == nil) != (found == "299") || err != nil && !strings.Contains(err.Error(), "column kind, row 0: found index "+found+", expected one of the dictionary's 300 values") {
-			t.Errorf("index %s: found %v", found, err)
+	numbers := array.NewData(arrow.PrimitiveTypes.Uint8, 2, []*memory.Buffer{nil, memory.NewBufferBytes([]byte{7, 8})}, nil, 0, 0)
+	kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Uint8}
+	for last, ok := range map[byte]bool{1: true, 2: false, 255: false} {
+		indices := []*memory.Buffer{nil, memory.NewBufferBytes([]byte{1, last})}
+		column := array.NewDictionaryData(array.NewDataWithDictionary(kind, 2, indices, 0, 0, numbers))
+		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: kind}}, nil)
+		record := func() (arrow.RecordBatch, error) { return array.NewRecordBatch(schema, []arrow.Array{column}, 2), nil }
+		a, err := (&leaf{name: "x"}).entriesOf(&batch{rows: 2, record: record})
+		if ok != (err == nil) || err != nil && (!errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "column x: ")) {
+			t.Errorf("index %d: found %v", last, err)
+		}
+		if !ok {
+			continue
+		}
+		if v, err := encoded(column); a == nil || err != nil || string(v.Data) != "\x08\x08" {
+			t.Errorf("found % x and %v, expected 8 and 8", v.Data, err)
 		}
 	}
 }
 
-// TestDictionariesAreBounded has dictionaries with more values or bytes than allowed.
-func TestDictionariesAreBounded(t *testing.T) {
+// recordBatch returns a RecordBatch of Message.fbs whose vectors have these pairs and numbers.
+func recordBatch(nodes, buffers [][2]int64, counts []int64) walk {
+	b := flatbuffers.NewBuilder(0)
+	pairs := func(all [][2]int64) flatbuffers.UOffsetT {
+		b.StartVector(16, len(all), 8)
+		for _, pair := range slices.Backward(all) {
+			b.PrependInt64(pair[1])
+			b.PrependInt64(pair[0])
+		}
+		return b.EndVector(len(all))
+	}
+	n, m := pairs(nodes), pairs(buffers)
+	b.StartVector(8, len(counts), 8)
+	for _, count := range slices.Backward(counts) {
+		b.PrependInt64(count)
+	}
+	c := b.EndVector(len(counts))
+	b.StartObject(5)
+	b.PrependUOffsetTSlot(1, n, 0)
+	b.PrependUOffsetTSlot(2, m, 0)
+	b.PrependUOffsetTSlot(4, c, 0)
+	b.Finish(b.EndObject())
+	return root(b.FinishedBytes())
+}
+
+// TestImpossibleBatches has record batches whose numbers arrow-go would trust.
+func TestImpossibleBatches(t *testing.T) {
 	t.Parallel()
-	number, text := &field{}, &field{arrowType: arrowType{view: true}}
-	number.Number = source.NumberInt64
+	type pairs = [][2]int64
 	for name, test := range map[string]struct {
-		of   *field
-		rows int64
-		size int64
-		held int64
+		nodes, buffers pairs
+		counts         []int64
+		views          int // columns in the schema
+		ok             bool
 	}{
-		"rows":          {number, 1 << 40, 8, 0},
-		"text":          {text, maxNames + 1, 8, 0},
-		"body":          {number, 1, maxDictionaries + 1, 0},
-		"with others":   {number, 1000, 8000, maxDictionaries - 4000},
-		"length of one": {text, 1, 16, 0},
+		"nothing":                           {ok: true},
+		"some nulls":                        {nodes: pairs{{3, 0}, {3, 3}}, ok: true},
+		"more nulls than values":            {nodes: pairs{{3, 4}}},
+		"fewer nulls than none":             {nodes: pairs{{3, -1}}},
+		"fewer values than none":            {nodes: pairs{{-1, -1}}},
+		"more values than any file":         {nodes: pairs{{maxRows + 1, 0}}},
+		"buffers in the body":               {buffers: pairs{{0, 64}, {64, 0}, {60, 4}}, ok: true},
+		"a buffer behind the body":          {buffers: pairs{{60, 5}}},
+		"a buffer before the body":          {buffers: pairs{{-1, 1}}},
+		"a buffer of fewer bytes than none": {buffers: pairs{{0, -1}}},
+		"views":                             {buffers: pairs{{0, 0}, {0, 0}}, counts: []int64{0, 2}, views: 2, ok: true},
+		"views without their numbers":       {buffers: pairs{{0, 0}}, views: 1},
+		"views of more buffers":             {buffers: pairs{{0, 0}}, counts: []int64{2}, views: 1},
+		"views of fewer buffers than none":  {counts: []int64{-1}, views: 1},
 	} {
-		view := append(binary.LittleEndian.AppendUint32(nil, maxValue), make([]byte, 12)...)
-		b := &batch{rows: test.rows, size: test.size, codec: codecNone, file: bytes.NewReader(view), nodes: []span{{test.rows, 0}},
-			buffers: []span{{0, 0}, {0, 16}}, views: []int{0, 0}}
-		x := &dictionary{number: test.of.Number}
-		if err := caught(func() { x.decode(b, test.of, nil, maxDictionaries-test.held, false) }); !errors.Is(err, fault.Unsupported) {
-			t.Errorf("%s: found %v, expected that the dictionary is too large", name, err)
+		err := recordBatch(test.nodes, test.buffers, test.counts).checkBatch(&summary{body: 64}, test.views)
+		if (err == nil) != test.ok || err != nil && !errors.Is(err, fault.Malformed) {
+			t.Errorf("%s: found %v", name, err)
 		}
 	}
 }
 
-// TestNumbersOfNulls has arrays of negative lengths, and of more nulls than values or fewer than 0.
-func TestNumbersOfNulls(t *testing.T) {
+// TestAllocator limits what buffers may have after decompression, by the size of the body: of
+// kilobytes, or of a table of 785 columns of int64.
+func TestAllocator(t *testing.T) {
 	t.Parallel()
-	for node, valid := range map[span]bool{{3, 0}: true, {3, 3}: true, {3, 4}: false, {3, -1}: false, {-1, -1}: false} {
-		b := &batch{nodes: []span{node}}
-		if err := caught(func() { b.node(&field{}) }); (err == nil) != valid {
-			t.Errorf("%v: found %v", node, err)
+	for body, limit := range map[int]int{0: minPlain, 10 << 20: 640 << 20, 1 << 29: maxBody} {
+		a := newAllocator(body)
+		if a.limit != limit {
+			t.Errorf("a body of %d bytes: found the limit %d, expected %d", body, a.limit, limit)
+		}
+		a.left = 100
+		a.Allocate(60)
+		err := func() (err error) {
+			defer recovered(&err)
+			a.Reallocate(50, make([]byte, 10))
+			return nil
+		}()
+		if !errors.Is(err, fault.Unsupported) {
+			t.Errorf("found %v, expected that it is too much", err)
 		}
 	}
 }
@@ -253,33 +311,15 @@ func TestVectorsOfManyElements(t *testing.T) {
 	for _, n := range []byte{0x7f, 0x80, 0xff} {
 		// The root at 10, a vtable of one field at 4; its table at 10; the vector that is the field
 		// at 18.
-		root := flatRoot([]byte{10, 0, 0, 0, 6, 0, 8, 0, 4, 0, 6, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, n, 0, 0})
-		if err := caught(func() { root.vector(0, 8) }); err != errOutside {
+		table := root([]byte{10, 0, 0, 0, 6, 0, 8, 0, 4, 0, 6, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, n, 0, 0})
+		err := func() (err error) {
+			defer refuseOutside(&err)
+			table.vector(0, 8)
+			return nil
+		}()
+		if !errors.Is(err, fault.Malformed) {
 			t.Errorf("length 0x%02x000000: found %v, expected that it is too large", n, err)
 		}
-	}
-}
-
-// TestViewsOfManyBuffers has columns of views with more buffers than the record batch has.
-func TestViewsOfManyBuffers(t *testing.T) {
-	t.Parallel()
-	b := flatbuffers.NewBuilder(0)
-	b.StartVector(16, 2, 8)
-	for range 4 {
-		b.PrependInt64(0)
-	}
-	buffers := b.EndVector(2)
-	b.StartVector(8, 3, 8)
-	for range 3 {
-		b.PrependInt64(1)
-	}
-	counts := b.EndVector(3)
-	b.StartObject(5)
-	b.PrependUOffsetTSlot(2, buffers, 0)
-	b.PrependUOffsetTSlot(4, counts, 0)
-	b.Finish(b.EndObject())
-	if err := caught(func() { new(feed).parseBatch(flatRoot(b.FinishedBytes()), message{}) }); !errors.Is(err, fault.Malformed) {
-		t.Errorf("found %v, expected that 3 columns of views have more than the 2 buffers there are", err)
 	}
 }
 
@@ -287,7 +327,7 @@ func TestViewsOfManyBuffers(t *testing.T) {
 func schemaMessage(b *flatbuffers.Builder, schema flatbuffers.UOffsetT) []byte {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, 4, 0) // MetadataVersion.V5
-	b.PrependByteSlot(1, headerSchema, 0)
+	b.PrependByteSlot(1, kindSchema, 0)
 	b.PrependUOffsetTSlot(2, schema, 0)
 	b.Finish(b.EndObject())
 	metadata := b.FinishedBytes()
@@ -310,7 +350,7 @@ func TestSharedParts(t *testing.T) {
 			long := b.CreateString(strings.Repeat("x", 1<<16))
 			b.StartObject(7)
 			b.PrependUOffsetTSlot(0, long, 0)
-			b.PrependByteSlot(2, typeInt, 0)
+			b.PrependByteSlot(2, 2, 0) // Int
 			return repeated(b, b.EndObject()), 0
 		},
 		"metadata": func(b *flatbuffers.Builder) (fields, metadata flatbuffers.UOffsetT) {
@@ -341,14 +381,22 @@ func TestBatchesThatShareBytes(t *testing.T) {
 	path := save(t, file)
 	f := must.Get(os.Open(path))(t)
 	defer f.Close() // read-only: an error does not matter
-	d := openFeed(f, int64(len(file)))
-	if len(d.places) != 2 {
-		t.Fatalf("found %v, expected two record batches", d.places)
+	m := &messages{file: f, end: int64(len(file))}
+	if _, err := m.open(); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.places) != 2 {
+		t.Fatalf("found %v, expected two record batches", m.places)
+	}
+	again := *m
+	if b, err := again.next(0); err != nil || b.whole == nil || b.rows != 1 {
+		t.Errorf("found %+v and %v, expected a window of one row", b, err)
 	}
 	var blocks [2][]byte // as they are in the footer
-	for i, p := range d.places {
+	for i, p := range m.places {
+		msg := must.Get(readMessage(m.section(p.offset), p.offset, nil))(t)
 		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.offset))
-		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.metadata)) // and 4 bytes of padding
+		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(msg.size)) // and 4 bytes of padding
 		blocks[i] = binary.LittleEndian.AppendUint64(blocks[i], uint64(p.body))
 	}
 	changed := bytes.Replace(file, blocks[1], blocks[0], 1)
@@ -365,32 +413,6 @@ func TestDictionaryHint(t *testing.T) {
 		_, err := Open("testdata/refused-"+name+".arrow", source.ReadOptions{})
 		if !strings.Contains(fault.HintOf(err), want) {
 			t.Errorf("%s: found %v, expected the hint %q", name, err, want)
-		}
-	}
-}
-
-// TestLargeBatches has record batches of 377 MB, as pandas and polars write a table of 785 columns
-// and 60,000 rows. They can be read.
-func TestLargeBatches(t *testing.T) {
-	t.Parallel()
-	plain := &batch{file: strings.NewReader(""), codec: codecNone, buffers: make([]span, 2*785), size: 376_800_000}
-	if !plain.direct() {
-		t.Error("an uncompressed batch is read into memory, expected that its rows are read from the file")
-	}
-	if plain.size = maxBody; plain.direct() {
-		t.Error("a batch of many small buffers is read in many small pieces, expected that it is read as a whole")
-	}
-	w := must.Get(zstd.NewWriter(nil))(t)
-	packed := w.EncodeAll([]byte("12345678"), nil)
-	for _, test := range []struct {
-		held, size int64 // decompressed before, and of the whole body
-		want       error
-	}{{376_800_000, 12 << 20, nil}, {maxPlain - 7, 100 << 20, fault.Unsupported}, {376_800_000, 1 << 20, fault.Unsupported}, {minPlain - 8, 10, nil}} {
-		b := &batch{codec: codecZstd, codecs: newCodecs(), plain: map[int][]byte{}, held: test.held, size: test.size, body: packed}
-		var got []byte
-		err := caught(func() { got = b.decompressed(0, span{0, int64(len(packed))}, 8, &field{}) })
-		if !errors.Is(err, test.want) || err == nil && string(got) != "12345678" {
-			t.Errorf("with %d bytes decompressed before: found %q, %v, expected %v", test.held, got, err, test.want)
 		}
 	}
 }

@@ -19,22 +19,21 @@ type Kind byte
 // The kinds of fields.
 const (
 	Other      Kind = iota // values that no column of IDX can have
-	Number                 // numbers
+	Number                 // numbers, also as indices into a dictionary
 	List                   // lists of numbers, or nested lists
 	Bytes                  // bytes of any length
 	FixedBytes             // bytes, all of the same length
 	Text
 	Struct
-	Dictionary // numbers or text, as indices into a dictionary
 )
 
 // A Field describes a column of a file, or a member of a struct, from the schema of the file.
 type Field struct {
 	Name     string
 	Kind     Kind
-	Type     string            // for messages about the kinds Other, Text and Dictionary: "the type utf8"
+	Type     string            // for messages about the kinds Other and Text: "the type utf8"
 	Hint     string            // how to handle a field of the kind Other; "": leave it out, or convert it
-	Number   source.NumberKind // of the kinds Number, List and Dictionary; NoNumber for a Dictionary of text
+	Number   source.NumberKind // of the kinds Number and List
 	Size     int               // bytes of each value of the kind FixedBytes
 	Lengths  []int             // of the lists of a List, the outermost first; −1: as in the first row
 	Members  []Field           // of a Struct
@@ -55,11 +54,6 @@ func (f *Field) member(name string) *Field {
 		return &f.Members[i]
 	}
 	return nil
-}
-
-// text reports whether the values are text.
-func (f *Field) text() bool {
-	return f.Kind == Text || f.Kind == Dictionary && f.Number == source.NoNumber
 }
 
 // dtype returns the type of IDX in the metadata, or 0.
@@ -88,7 +82,8 @@ func (f *Field) shape() (shape []int, ok bool) {
 // tensor returns the shape of a fixed shape tensor and the order of its dimensions, if f is one.
 func (f *Field) tensor() (shape, permutation []int, ok bool) {
 	var tensor struct{ Shape, Permutation []int }
-	ok = f.Metadata[KeyExtension] == fixedShapeTensor && json.Unmarshal([]byte(f.Metadata[KeyExtensionMetadata]), &tensor) == nil
+	ok = f.Metadata[KeyExtension] == fixedShapeTensor &&
+		json.Unmarshal([]byte(f.Metadata[KeyExtensionMetadata]), &tensor) == nil
 	return tensor.Shape, tensor.Permutation, ok
 }
 
@@ -113,15 +108,12 @@ func product(shape []int) (n int64, ok bool) {
 	return n, true
 }
 
-// A Sample gives access to the first row of a file. Fields are numbered as in File.Fields.
+// A Sample gives access to the first row of a file. Fields are numbered as in Input.Fields.
 type Sample interface {
-	// Names returns the values in the dictionary of field i, a Dictionary of text.
-	Names(i int) ([]string, error)
 	// Lengths returns the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
-	// Value returns the value in field i, or in its member if member is not empty: bytes, or a
-	// little-endian number. It is valid until the next call. The cause of the error for a null is
-	// ErrNull.
+	// Value returns the bytes in field i, or in its member if member is not empty. They are valid
+	// until the next call. The cause of the error for a null is ErrNull.
 	Value(i int, member string) ([]byte, error)
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -17,8 +16,8 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A File describes a file for Resolve.
-type File struct {
+// An Input describes a file for Resolve.
+type Input struct {
 	Origin  string // of its columns: see source.Column
 	Fields  []Field
 	Meta    map[string]string
@@ -26,8 +25,8 @@ type File struct {
 	Options source.ReadOptions
 }
 
-// A Table is the result of Resolve.
-type Table struct {
+// Resolved is the result of Resolve.
+type Resolved struct {
 	Columns []Column
 	Notes   []string
 	Omitted []source.Omission
@@ -36,13 +35,14 @@ type Table struct {
 // A Column is a column of IDX, and how it is made of fields.
 type Column struct {
 	source.Column
-	Fields []int // indices in File.Fields: one, or one of the kind Number for each element of a record
+	Fields []int // indices in Input.Fields: one, or one of the kind Number for each element of a record
 	Form   Form
 
-	format   picture.Format         // of the PNG files of the form Images
-	sizes    [len(SparkSizes)]int32 // of all images of the form SparkImages
-	planar   bool                   // records of images have the shape C×H×W
-	replaced string                 // the type in the file, if IDX lacks it and DType is used instead; else ""
+	format   picture.Format // of the PNG files of the form Images
+	member   string         // of the field, a struct, that has the files of Images; "" for the field itself
+	perRow   int64          // entries of a List in a row; 0 for other kinds
+	planar   bool           // records of images have the shape C×H×W
+	replaced string         // the type in the file, if IDX lacks it and DType is used instead; else ""
 }
 
 // A Form is how the records of a column are stored.
@@ -50,27 +50,25 @@ type Form byte
 
 // The forms of columns.
 const (
-	Numbers     Form = iota // in fields of the kinds Number, List and Dictionary
-	Records                 // as the bytes in a field of the kind Bytes or FixedBytes
-	Images                  // as PNG files in a field of the kind Bytes, or in the member HubBytes of a Struct
-	SparkImages             // in the members SparkSizes and SparkData of a Struct
+	Numbers Form = iota // in fields of the kinds Number and List
+	Records             // as the bytes in a field of the kind Bytes or FixedBytes
+	Images              // as PNG files in a field of the kind Bytes, or in a member of a Struct
 )
 
-// A resolver makes the Table of a File.
+// A resolver resolves an Input.
 type resolver struct {
-	File
-	Table
+	Input
+	Resolved
 	classes map[string][]string
 	names   map[string]bool // of the columns so far
-	label   int             // index of the field of text that becomes the labels, or −1
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
 // IDX does not have. Options.Shape is used for records with as many elements, unless the metadata
 // has a shape. Errors have the kind fault.Unsupported, or fault.Malformed for an image that cannot
 // be read, or are those of f.First.
-func Resolve(f File) (*Table, error) {
-	r := &resolver{File: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
+func Resolve(f Input) (*Resolved, error) {
+	r := &resolver{Input: f, classes: source.HubClasses(f.Meta), names: map[string]bool{}}
 	names := make([]string, len(f.Fields))
 	for i, field := range f.Fields {
 		names[i] = field.Name
@@ -82,7 +80,6 @@ func Resolve(f File) (*Table, error) {
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
-	r.label = r.textLabel(groups)
 	for _, g := range groups {
 		if err := r.group(g); err != nil {
 			return nil, err
@@ -91,7 +88,7 @@ func Resolve(f File) (*Table, error) {
 	if len(r.Columns) == 0 {
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
 	}
-	return &r.Table, nil
+	return &r.Resolved, nil
 }
 
 // add adds c to the table, with a note if its type was replaced. It fails if the records are too
@@ -100,10 +97,12 @@ func (r *resolver) add(c Column) error {
 	c.Origin = r.Origin
 	switch n, ok := product(c.Shape); {
 	case !ok:
-		return unsupported(c.Name, hintColumn, "found records of %s with the shape %s, which is too large", c.DType, display.Shape(c.Shape))
+		return unsupported(c.Name, hintColumn, "found records of %s with the shape %s, which is too large",
+			c.DType, display.Shape(c.Shape))
 	case n*int64(c.DType.Size()) > r.Options.MaxRecord():
 		size := n * int64(c.DType.Size())
-		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %s), expected at most %d", size, c.DType, display.Shape(c.Shape), r.Options.MaxRecord())
+		return unsupported(c.Name, adviseLarge(size), "found records of %d bytes (%s, shape %s), expected at most %d",
+			size, c.DType, display.Shape(c.Shape), r.Options.MaxRecord())
 	}
 	if len(c.Shape) >= idx.MaxRank {
 		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
@@ -147,7 +146,7 @@ func (r *resolver) group(g flat.Field) error {
 	case isIndex(first.Name):
 		r.omit(first, "index", "it holds the row numbers of a pandas frame")
 		return nil
-	case first.Name == schema.ClassName && first.text() && g.Columns[0] != r.label && len(r.Fields) > 1:
+	case first.Name == schema.ClassName && first.Kind == Text && len(r.Fields) > 1:
 		r.omit(first, "text", "it holds class names")
 		return nil
 	case first.Kind != Number:
@@ -156,7 +155,7 @@ func (r *resolver) group(g flat.Field) error {
 			return err
 		}
 		return r.add(c)
-	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // a tensor of one element, as --layout columns writes it
+	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // one element, as --layout columns writes it
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
@@ -174,54 +173,6 @@ func (r *resolver) group(g flat.Field) error {
 		return nil
 	}
 	return r.elements(g)
-}
-
-// textLabel returns the index of the field that becomes labels: the only dictionary of text, in a
-// file without scalar integers. It is −1 if there is none.
-func (r *resolver) textLabel(groups []flat.Field) int {
-	found := -1
-	for _, g := range groups {
-		f := &r.Fields[g.Columns[0]]
-		switch {
-		case f.text() && f.Kind == Dictionary && found < 0:
-			found = g.Columns[0]
-		case f.text() && f.Kind == Dictionary, !isIndex(f.Name) && g.Shape == nil && (f.Kind == Number || f.Kind == Dictionary) && f.Number.Integer():
-			return -1
-		}
-	}
-	return found
-}
-
-// textLabels makes c a column of labels from a field of text. The class names are its dictionary.
-func (r *resolver) textLabels(c *Column) (err error) {
-	if r.First != nil {
-		if c.Classes, err = r.First.Names(c.Fields[0]); err != nil {
-			return err
-		}
-	}
-	for _, other := range r.Options.Like {
-		if other.Name == c.Name && other.Classes != nil && r.First != nil && !slices.Equal(c.Classes, other.Classes) {
-			return OtherClasses(c.Name, c.Classes, other.Classes)
-		}
-	}
-	c.DType = idx.Uint8
-	if len(c.Classes) > 1<<8 {
-		c.DType = idx.Int32
-	}
-	if d := r.Options.DType; d.Valid() && !d.Float() {
-		c.DType = d
-	}
-	if n := len(c.Classes); n > 0 {
-		r.note("column %s: its texts become the labels 0 to %d, in the order of its dictionary", c.Name, n-1)
-	}
-	return nil
-}
-
-// OtherClasses returns the error for a dictionary with other texts than the previous dictionary.
-func OtherClasses(column string, found, expected []string) *fault.Error {
-	return unsupported(column, "write all dictionaries with the same categories: use Enum in polars, or set_categories in pandas",
-		"found a dictionary of the %d texts %.80q, expected the %d texts of the previous dictionary, %.80q",
-		len(found), found[:min(len(found), 8)], len(expected), expected[:min(len(expected), 8)])
 }
 
 // fitOneType reports whether the fields of g have one type or are all integers, as a tensor needs.
@@ -306,25 +257,26 @@ func (r *resolver) single(c *Column, f *Field) error {
 		return r.bytes(c, f)
 	case Struct:
 		return r.images(c, f)
-	case Dictionary:
-		if f.Number != source.NoNumber {
-			c.DType, c.replaced = r.dtype(f)
-			return nil
-		}
-		if c.Fields[0] == r.label {
-			return r.textLabels(c)
-		}
+	case Text:
+		return r.text(f)
 	}
-	if f.text() {
-		return unsupported(f.Name, "write the file without this column, or encode it as numbers", "found %s, expected numbers or images", f.Type)
-	}
-	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn), "found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", f.Type)
+	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn),
+		"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", f.Type)
+}
+
+// text refuses a column of text, plain or in a dictionary, of Arrow or of Parquet. The order of the
+// texts in a file, or in one of its dictionaries, is no numbering of classes: it differs between
+// the splits of a data set.
+func (r *resolver) text(f *Field) error {
+	return unsupported(f.Name, "write the file without this column, or encode it as numbers",
+		"found %s, expected numbers or images", f.Type)
 }
 
 // list makes c a column of the numbers in the lists of f.
 func (r *resolver) list(c *Column, f *Field) (err error) {
 	if p := f.permutation(); p != nil {
-		return unsupported(f.Name, "write it in C order, without a permutation", "found tensors whose dimensions are permuted: %v", p)
+		return unsupported(f.Name, "write it in C order, without a permutation",
+			"found tensors whose dimensions are permuted: %v", p)
 	}
 	c.DType, c.replaced = r.dtype(f)
 	shape, known := f.shape()
@@ -342,11 +294,19 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 		return noRows(f, "lists", "write fixed-size lists, or leave the file out")
 	}
 	lengths := c.Shape
+	c.perRow = 1
+	for _, n := range lengths {
+		if n == 0 {
+			break // an empty list is one entry
+		}
+		c.perRow *= int64(n)
+	}
 	if n, ok := product(lengths); ok {
 		r.setShape(c, f, n)
 	}
 	if known && !slices.Equal(c.Shape, shape) {
-		r.note("column %s has lists of shape %s, not %s as its metadata says", f.Name, display.Shape(lengths), display.Shape(shape))
+		r.note("column %s has lists of shape %s, not %s as its metadata says",
+			f.Name, display.Shape(lengths), display.Shape(shape))
 	}
 	c.Listed = len(c.Shape) == 1 && !known
 	return nil
@@ -355,7 +315,8 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 // noRows returns the error for a field whose shape is that of the first row, in a file without
 // rows.
 func noRows(f *Field, what, hint string) error {
-	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).Because(ErrNoRows)
+	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).
+		Because(ErrNoRows)
 }
 
 // pngSignature is at the beginning of every PNG file.
@@ -390,11 +351,13 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		return nil
 	}
 	if name := f.Metadata[KeyExtension]; name != "" {
-		return unsupported(f.Name, hintColumn, "found values of the extension type %s, expected numbers, or bytes without an extension type", name)
+		return unsupported(f.Name, hintColumn,
+			"found values of the extension type %s, expected numbers, or bytes without an extension type", name)
 	}
 	d, asked := cmp.Or(r.Options.DType, f.dtype()), r.Options.Shape
 	if d == 0 && asked == nil && size >= 0 {
-		return unsupported(f.Name, source.AdviceBytes(int(size)), "found values of %d bytes without a type, expected a column with a type, or the bytes of PNG images", size)
+		return unsupported(f.Name, source.AdviceBytes(int(size)),
+			"found values of %d bytes without a type, expected a column with a type, or the bytes of PNG images", size)
 	}
 	assumed := d == 0
 	d = cmp.Or(d, idx.Uint8)
@@ -403,13 +366,15 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	case size < 0:
 		return noRows(f, "bytes", hintShape)
 	case size%int64(d.Size()) != 0:
-		return unsupported(f.Name, "give the type and the shape with --dtype and --shape", "found records of %d bytes, which is not a multiple of the size of %v", size, d)
+		return unsupported(f.Name, "give the type and the shape with --dtype and --shape",
+			"found records of %d bytes, which is not a multiple of the size of %v", size, d)
 	default:
 		fits(d, []int{int(size / int64(d.Size()))})
 		assumed = true
 	}
 	if assumed && size >= 0 {
-		r.note("column %s: records of %d bytes are read as %s of shape %s; if that is wrong, give --dtype and --shape", c.Name, size, c.DType, display.Shape(c.Shape))
+		r.note("column %s: records of %d bytes are read as %s of shape %s; if that is wrong, give --dtype and --shape",
+			c.Name, size, c.DType, display.Shape(c.Shape))
 	}
 	return nil
 }

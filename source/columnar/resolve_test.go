@@ -2,7 +2,6 @@ package columnar
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -22,12 +21,9 @@ import (
 
 // A sample is a first row: the lengths of its lists, and its values by the names of their members.
 type sample struct {
-	names   []string
 	lengths []int
 	values  map[string][]byte
 }
-
-func (s sample) Names(int) ([]string, error) { return s.names, nil }
 
 func (s sample) Lengths(int) ([]int, error) { return s.lengths, nil }
 
@@ -52,23 +48,6 @@ func colored(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// sparkFields returns the members of Spark's images.
-func sparkFields() []Field {
-	members := []Field{{Name: "origin", Kind: Text}, {Name: SparkData, Kind: Bytes}}
-	for _, name := range SparkSizes {
-		members = append(members, Field{Name: name, Kind: Number, Number: source.NumberInt32})
-	}
-	return members
-}
-
-func sparkSample(sizes ...int32) sample {
-	s := sample{values: map[string][]byte{}}
-	for k, size := range sizes {
-		s.values[SparkSizes[k]] = binary.LittleEndian.AppendUint32(nil, uint32(size))
-	}
-	return s
-}
-
 func hubFields() []Field { return []Field{{Name: HubBytes, Kind: Bytes}, {Name: "path", Kind: Text}} }
 
 func metadata(dtype, shape string) map[string]string {
@@ -91,9 +70,7 @@ func TestResolve(t *testing.T) {
 		return fields
 	}
 	with := func(f Field, metadata map[string]string) []Field { f.Metadata = metadata; return []Field{f} }
-	category := func(name string) Field { return Field{Name: name, Kind: Dictionary, Type: "a dictionary"} }
-	names := func(n int) sample { return sample{names: make([]string, n)} }
-	class := category(schema.ClassName)
+	class := Field{Name: schema.ClassName, Kind: Text, Type: "a dictionary"}
 	const u8, i16, i64, f16, f32 = source.NumberUint8, source.NumberInt16, source.NumberInt64, source.NumberFloat16, source.NumberFloat32
 	tests := map[string]struct {
 		fields  []Field
@@ -131,23 +108,14 @@ func TestResolve(t *testing.T) {
 		"an image of Hugging Face":        {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: colored(t)}}, want: "x uint8 [1 2 3]"},
 		"an image with channels first":    {fields: with(Field{Name: "x", Kind: Bytes}, map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
 		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, metadata("uint8", "[3,4]")), want: "x uint8 [3 4]"},
-		"images of Spark":                 {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 4, 24), want: "x uint8 [2 5 4]"},
-		"grey images of Spark":            {fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields()}}, first: sparkSample(2, 5, 1, 0), want: "x uint8 [2 5]"},
 		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "column " + schema.ClassName + " is not read"},
-		"256 texts of a dictionary":       {fields: []Field{category("x")}, first: names(256), want: "x uint8 []", note: "column x: its texts become the labels 0 to 255"},
-		"257 texts of a dictionary":       {fields: []Field{number("f", f32), category("x")}, first: names(257), want: "f float32 [], x int32 []", note: "0 to 256"},
-		"texts of an asked type":          {fields: []Field{category("x")}, first: names(3), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 []", note: "0 to 2"},
-		"texts without rows":              {fields: []Field{category("x")}, want: "x uint8 []"},
-		"texts beside elements":           {fields: append(numbered(u8, u8), class), first: names(3), options: source.ReadOptions{Shape: []int{2}}, want: "x uint8 [2], class uint8 []", note: "0 to 2"},
 		"texts beside a label":            {fields: []Field{class, number("x", u8)}, want: "x uint8 []", note: "column " + schema.ClassName + " is not read"},
-		"numbers of a dictionary":         {fields: []Field{{Name: "x", Kind: Dictionary, Number: i64}}, want: "x int32 []", note: "column x: int64 becomes int32"},
-		"texts beside such":               {fields: []Field{{Name: "x", Kind: Dictionary, Number: u8}, class}, want: "x uint8 []", note: "column " + schema.ClassName + " is not read"},
 		"an index of pandas":              {fields: []Field{number("x", u8), number("__index_level_0__", i64)}, want: "x uint8 []", note: "column __index_level_0__ is not read"},
 		"what looks like one":             {fields: []Field{number("__index_level_x", u8)}, want: "__index_level_x uint8 []"},
 		"a tensor in C order, in so many": {fields: with(list, tensor(`{"shape":[4,3],"permutation":[0,1]}`)), first: sample{lengths: []int{12, 1}}, want: "x uint8 [4 3]"},
 	}
 	for name, test := range tests {
-		found, err := Resolve(File{Fields: test.fields, First: test.first, Options: test.options})
+		found, err := Resolve(Input{Fields: test.fields, First: test.first, Options: test.options})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -170,8 +138,7 @@ func TestRefused(t *testing.T) {
 	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}
 	list := Field{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}
 	blob := Field{Name: "x", Kind: Bytes}
-	wide := sparkFields()
-	wide[len(wide)-1].Number = source.NumberInt64
+	spark := Field{Name: "x", Kind: Struct, Members: []Field{{Name: "height"}, {Name: "nChannels"}, {Name: "data", Kind: Bytes}}}
 	tests := map[string]struct {
 		field Field
 		first Sample
@@ -183,7 +150,7 @@ func TestRefused(t *testing.T) {
 		"dates":                    {Field{Name: "x", Type: "the type date"}, nil, fault.Unsupported, "found the type date, expected integers of up to 64 bits, floats"},
 		"a struct":                 {Field{Name: "x", Kind: Struct, Members: []Field{number}}, nil, fault.Unsupported, `found a struct of ["x"]`},
 		"a struct of numbers":      {Field{Name: "x", Kind: Struct, Members: []Field{{Name: HubBytes, Kind: Number}}}, nil, fault.Unsupported, "found a struct"},
-		"Spark's sizes of 64 bits": {Field{Name: "x", Kind: Struct, Members: wide}, sparkSample(2, 2, 3, 16), fault.Unsupported, `found a struct of ["origin" "data" "height" "width" "nChannels" "mode"]`},
+		"images of Spark":          {spark, nil, fault.Unsupported, `found a struct of ["height" "nChannels" "data"]`},
 		"lists without rows":       {list, nil, ErrNoRows, "found lists and no rows"},
 		"bytes without rows":       {blob, nil, ErrNoRows, "found bytes and no rows"},
 		"images without rows":      {Field{Name: "x", Kind: Struct, Members: hubFields()}, nil, ErrNoRows, "found images and no rows"},
@@ -194,24 +161,23 @@ func TestRefused(t *testing.T) {
 		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of 16777217 bytes (uint8, shape 16777217), expected at most 16777216"},
 		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "which is too large"},
 		"a JPEG file":              {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: found a JPEG file"},
-		"Spark's without rows":     {Field{Name: "x", Kind: Struct, Members: sparkFields()}, nil, ErrNoRows, "found images and no rows"},
 		"an image elsewhere":       {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{}, ErrNull, "found a null"},
-		"Spark's floats":           {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(2, 2, 3, 21), fault.Unsupported, "found images of 2×2×3, OpenCV's mode 21"},
-		"Spark's missing images":   {Field{Name: "x", Kind: Struct, Members: sparkFields()}, sparkSample(-1, -1, 1, 0), fault.Unsupported, "found images of -1×-1×1"},
 	}
 	for name, test := range tests {
-		_, err := Resolve(File{Fields: []Field{test.field}, First: test.first})
+		_, err := Resolve(Input{Fields: []Field{test.field}, First: test.first})
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" {
 			t.Errorf("%s: found %v, expected %q of the kind %v with a hint", name, err, test.text, test.kind)
 		}
 	}
+	if _, err := Resolve(Input{Fields: []Field{spark}}); !strings.Contains(fault.HintOf(err), "in Spark as PNG") {
+		t.Errorf("found %v, expected a hint about Spark", err)
+	}
 	for text, fields := range map[string][]Field{
 		"found two columns of this name": {number, number},
-		"found dictionary":               {{Name: "x", Kind: Dictionary, Type: "dictionary"}, {Name: "y", Kind: Dictionary}},
 		"found no column":                {{Name: "__index_level_0__", Kind: Number, Number: source.NumberInt64}},
 		"without x2, expected all":       {{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberUint8}, {Name: "x3", Kind: Number, Number: source.NumberUint8}},
 	} {
-		if _, err := Resolve(File{Fields: fields}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), text) {
+		if _, err := Resolve(Input{Fields: fields}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), text) {
 			t.Errorf("found %v, expected %q", err, text)
 		}
 	}
@@ -222,7 +188,7 @@ func TestImages(t *testing.T) {
 	t.Parallel()
 	for shape, want := range map[string]string{"[1,2,3]": "\x01\x02\x03\x04\x05\x06", "[3,1,2]": "\x01\x04\x02\x05\x03\x06", "[6]": "\x01\x02\x03\x04\x05\x06"} {
 		planar := map[string]string{schema.KeyShape: shape}
-		files, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Bytes, Metadata: planar}}, First: value(string(colored(t)))})
+		files, err := Resolve(Input{Fields: []Field{{Name: "x", Kind: Bytes, Metadata: planar}}, First: value(string(colored(t)))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,17 +198,6 @@ func TestImages(t *testing.T) {
 			if scratch, err = files.Columns[0].Image(record, colored(t), scratch); err != nil || string(record) != want {
 				t.Errorf("%s: found % x, %v, expected % x", shape, record, err, want)
 			}
-		}
-		pixels, err := Resolve(File{Fields: []Field{{Name: "x", Kind: Struct, Members: sparkFields(), Metadata: planar}}, First: sparkSample(1, 2, 3, 16)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		record := make([]byte, 6)
-		if pixels.Columns[0].SparkImage(record, []byte{3, 2, 1, 6, 5, 4}); string(record) != want {
-			t.Errorf("%s of Spark: found % x, expected % x", shape, record, want)
-		}
-		if bad, err := pixels.Columns[0].CheckSize(1, []byte{2, 0, 0, 0, 3, 0, 0, 0}); bad != 1 || err == nil || !strings.Contains(err.Error(), "width is 3, expected 2") {
-			t.Errorf("found %v in row %d, expected another width in row 1", err, bad)
 		}
 	}
 }
@@ -287,18 +242,6 @@ func demandShape(t *testing.T, shape []int, n int64) {
 	}
 	if n >= 0 && math.Abs(elements-float64(n)) > 1e-9*elements {
 		t.Errorf("found the shape %v for %d elements", shape, n)
-	}
-}
-
-// TestOtherClasses checks that a file must have the class names of the one before it.
-func TestOtherClasses(t *testing.T) {
-	t.Parallel()
-	f := File{Fields: []Field{{Name: "x", Kind: Dictionary}}, First: sample{names: []string{"a", "b"}}}
-	for name, want := range map[string]bool{"b": true, "c": false} {
-		f.Options.Like = []source.Column{{Name: "y", Classes: []string{"z"}}, {Name: "x", Classes: []string{"a", name}}}
-		if found, err := Resolve(f); want != (err == nil) || want && !slices.Equal(found.Columns[0].Classes, []string{"a", "b"}) {
-			t.Errorf("after a and %s: found %v", name, err)
-		}
 	}
 }
 

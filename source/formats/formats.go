@@ -30,13 +30,12 @@ type Format struct {
 	magic      []string // how files begin, if that is unmistakable
 	extensions []string
 	open       func(path string, o source.ReadOptions) (source.Table, error)
-	openAll    func(paths []string, name string, o source.ReadOptions) (source.Table, error) // nil: a chain
 }
 
 func formats() []Format {
 	return []Format{
-		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open, openAll: parquet.OpenFiles},
-		{Name: "arrow", alias: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open, openAll: arrow.OpenFiles},
+		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open},
+		{Name: "arrow", alias: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
 		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: openUnnamed}, // see findArrays
 		{Name: "csv", alias: "tsv", Text: true, Untyped: true, open: csv.Open,
@@ -111,14 +110,8 @@ func (t Table) open(o source.ReadOptions) (source.Table, error) {
 	case t.Format.OneColumn:
 		return nil, fault.New(fault.Usage, "%s of several files cannot be read as one table", t.Format.Name).In(t.path).
 			WithHint("give one of the files")
-	case t.Format.openAll != nil:
-		return t.Format.openAll(t.Paths, t.path, o)
 	}
-	c, err := openChain(t.Format.open, t.Paths, t.path, o)
-	if err != nil {
-		return nil, err // a nil *chain would not be a nil Table
-	}
-	return c, nil
+	return openChain(t.Format.open, t.Paths, t.path, o)
 }
 
 // Named reports whether the file at path has the extension of one of the formats.

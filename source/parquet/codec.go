@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"sync"
 
@@ -18,33 +17,28 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Limits of a page, in bytes. Its compressed size is limited by the file. Decompressed, a page may
-// have up to largePage bytes, or up to maxRatio times its compressed size, and at most maxPage. A
-// page that expands further is refused as a bomb.
-const (
-	maxPage   = min(1<<30, math.MaxInt/8) // an int can count its bits
-	largePage = 64 << 20
-	maxRatio  = 4096
-)
-
-// checkPageSize refuses a page of size bytes whose header gives an impossible decompressed size.
-func checkPageSize(size, uncompressed int) error {
-	if uncompressed < 0 || uncompressed > maxPage || uncompressed > largePage && uncompressed/maxRatio > size {
-		return damaged("found a page of %d bytes that decompresses to %d, expected at most %d", size, uncompressed, min(maxPage, max(largePage, maxRatio*min(size, maxPage/maxRatio))))
-	}
-	return nil
-}
-
 // codecs decompresses pages. It may be used by many goroutines.
 type codecs struct {
 	zstd func() (*zstd.Decoder, error)
+	free sync.Pool // *[]byte: memory of decompressed pages that nothing needs any more
 }
 
 func newCodecs() *codecs {
 	return &codecs{zstd: sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxPage))
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
+			zstd.WithDecoderMaxWindow(maxPage))
 	})}
 }
+
+// buffer returns memory for a page, which release takes back.
+func (c *codecs) buffer() *[]byte {
+	if b, ok := c.free.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+func (c *codecs) release(b *[]byte) { c.free.Put(b) }
 
 // knownCodec reports whether decode supports codec. LZ4, which was not specified, is not LZ4_RAW.
 func knownCodec(codec format.CompressionCodec) bool {
@@ -58,8 +52,9 @@ func knownCodec(codec format.CompressionCodec) bool {
 // hintCodec returns a command that writes the Parquet file called name with a codec that is
 // supported. It is pyarrow's, since DuckDB does not read the codec LZ4.
 func hintCodec(name string) string {
-	return "python -c " + shell.Quote(fmt.Sprintf("import pyarrow.parquet as q; q.write_table(q.read_table(%q), %q, compression=\"zstd\")",
-		name, strings.TrimSuffix(source.Base(name), ".parquet")+"-zstd.parquet"))
+	script := fmt.Sprintf("import pyarrow.parquet as q; q.write_table(q.read_table(%q), %q, compression=\"zstd\")",
+		name, strings.TrimSuffix(source.Base(name), ".parquet")+"-zstd.parquet")
+	return "python -c " + shell.Quote(script)
 }
 
 // decode decompresses src to size bytes in buf, which it may enlarge. If codec is Uncompressed, it
@@ -108,21 +103,15 @@ func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int
 		if err != nil {
 			return 0, err
 		}
-		return readExactly(r, dst)
+		n, err := io.ReadFull(r, dst)
+		if err == nil {
+			var one [1]byte // if there is more, the number is larger than the size
+			if m, err := io.ReadFull(r, one[:]); m > 0 || err != io.EOF {
+				return n + m, err
+			}
+		}
+		return n, err
 	default:
 		return lz4.UncompressBlock(src, dst)
 	}
-}
-
-// readExactly fills dst from r. If r has more data, it returns a number greater than len(dst).
-func readExactly(r io.Reader, dst []byte) (int, error) {
-	n, err := io.ReadFull(r, dst)
-	if err != nil {
-		return n, err
-	}
-	var one [1]byte
-	if m, err := io.ReadFull(r, one[:]); m > 0 || err != io.EOF {
-		return n + m, err
-	}
-	return n, nil
 }

@@ -5,249 +5,160 @@ import (
 	"errors"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxCompactDepth limits the nesting of structs and lists. Parquet's metadata has a depth of about
-// 8.
-const maxCompactDepth = 32
-
-// errCompactEnd means that data ends inside a value: the caller may have to read more of it. The
-// other errors mean damage.
+// errShort means that data ends inside a value: the caller may have to read more of it. The other
+// errors mean damage.
 var (
-	errCompactEnd  = errors.New("the metadata ends within a value")
-	errCompact     = errors.New("the metadata is not in Thrift's format")
-	errCompactMany = errors.New("the metadata has more than 2,097,152 parts")
+	errShort     = errors.New("the metadata ends within a value")
+	errNoCompact = errors.New("the metadata is not in Thrift's format")
+	errMany      = errors.New("the metadata has more parts than a file of its size can have")
 )
 
-// maxStructs limits the number of structs in lists. A decoder allocates up to 560 bytes for a
-// struct that takes as little as 3 bytes in the file, such as a column of a row group. Files with
-// 4,096 columns in 100 row groups have about 1,600,000.
-const maxStructs = 1 << 21
+// Limits of metadata. A decoder allocates up to 560 bytes for a struct that takes as little as 3
+// bytes.
+const (
+	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
+	maxOuter        = 1 << 17 // structs in a list outside of other lists: schema elements, row groups
+	maxInner        = 1 << 21 // structs in lists within those: 4,096 columns in 512 row groups
+	minInner        = 16      // average bytes of these, in more than a few; a column of a row group has at least 24
+)
 
-// A compact parses data in Thrift's compact protocol. It allocates nothing, and checks that no list
-// is longer than the remaining bytes: after that a decoder may trust the lengths in the data.
+// A compact walks data in Thrift's compact protocol. It allocates nothing, and checks that no
+// length exceeds the remaining bytes: after that a decoder may trust the lengths.
 type compact struct {
-	data    []byte
-	pos     int
-	structs uint64 // structs in lists so far
+	data  []byte
+	pos   int
+	lists int    // depth of lists
+	inner uint64 // structs in lists within lists so far
+	seen  uint64 // a bit for each field of the outermost struct, by its number if that is below 64
 }
 
-func (c *compact) byte() (byte, error) {
-	if c.pos >= len(c.data) {
-		return 0, errCompactEnd
+func (c *compact) take(n uint64) ([]byte, error) {
+	if n > uint64(len(c.data)-c.pos) {
+		return nil, errShort
 	}
-	c.pos++
-	return c.data[c.pos-1], nil
+	c.pos += int(n)
+	return c.data[c.pos-int(n) : c.pos], nil
 }
 
 func (c *compact) uvarint() (uint64, error) {
 	v, n := binary.Uvarint(c.data[c.pos:])
 	switch {
 	case n == 0:
-		return 0, errCompactEnd
+		return 0, errShort
 	case n < 0:
-		return 0, errCompact
+		return 0, errNoCompact
 	}
 	c.pos += n
 	return v, nil
 }
 
-// integer reads an i16, i32 or i64.
-func (c *compact) integer() (int64, error) {
-	v, err := c.uvarint()
-	return zigzag(v), err
-}
-
-// zigzag returns the signed integer that v encodes: 0, 1, 2, 3 encode 0, −1, 1, −2.
-func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
-
-// integer32 reads an i32.
-func (c *compact) integer32() (int, error) {
-	v, err := c.integer()
-	if err == nil && v != int64(int32(v)) {
-		err = errCompact
-	}
-	return int(v), err
-}
-
-func (c *compact) skipBytes(n uint64) error {
-	if n > uint64(len(c.data)-c.pos) {
-		return errCompactEnd
-	}
-	c.pos += int(n)
-	return nil
-}
-
-// fields calls visit, if it is not nil, with the number and type of each field of a struct. visit
-// either reads the value and returns true, or returns false: then fields skips the value.
-func (c *compact) fields(depth int, visit func(id int64, kind thrift.Type) (bool, error)) error {
+// fields walks a struct.
+func (c *compact) fields(depth int) error {
 	if depth > maxCompactDepth {
-		return errCompact
+		return errNoCompact
 	}
-	for id := int64(0); ; {
-		head, err := c.byte()
-		if err != nil {
+	for id := uint64(0); ; {
+		head, err := c.take(1)
+		if err != nil || head[0] == byte(thrift.STOP) {
 			return err
 		}
-		if head == byte(thrift.STOP) {
-			return nil
-		}
-		if delta := head >> 4; delta > 0 {
-			id += int64(delta)
-		} else if id, err = c.integer(); err != nil {
+		if delta := head[0] >> 4; delta > 0 {
+			id += uint64(delta)
+		} else if id, err = c.uvarint(); err != nil {
 			return err
+		} else {
+			id >>= 1 // zigzag
 		}
-		kind, read := thrift.Type(head&0xf), false
-		if visit != nil {
-			if read, err = visit(id, kind); err != nil {
-				return err
-			}
+		if depth == 0 && id < 64 {
+			c.seen |= 1 << id
 		}
-		if !read {
-			if err := c.skip(kind, depth+1, false); err != nil {
-				return err
-			}
+		if err := c.skip(thrift.Type(head[0]&0xf), depth+1, false); err != nil {
+			return err
 		}
 	}
 }
 
-// skip skips a value. In lists booleans have a byte of their own.
+// has reports whether the outermost struct has a field.
+func (c *compact) has(id int) bool { return c.seen>>id&1 == 1 }
+
+// skip walks a value. In lists booleans have a byte of their own.
 func (c *compact) skip(kind thrift.Type, depth int, inList bool) error {
 	if depth > maxCompactDepth {
-		return errCompact
+		return errNoCompact
 	}
+	n, err := uint64(0), error(nil)
 	switch kind {
 	case thrift.TRUE, thrift.FALSE:
 		if inList {
-			return c.skipBytes(1)
+			n = 1
 		}
-		return nil
 	case thrift.I8:
-		return c.skipBytes(1)
+		n = 1
 	case thrift.I16, thrift.I32, thrift.I64:
-		_, err := c.uvarint()
-		return err
+		_, err = c.uvarint()
 	case thrift.DOUBLE:
-		return c.skipBytes(8)
+		n = 8
 	case thrift.UUID:
-		return c.skipBytes(16)
+		n = 16
 	case thrift.BINARY:
-		n, err := c.uvarint()
-		if err != nil {
-			return err
-		}
-		return c.skipBytes(n)
+		n, err = c.uvarint()
 	case thrift.LIST, thrift.SET:
 		return c.list(depth)
 	case thrift.STRUCT:
-		return c.fields(depth+1, nil)
+		return c.fields(depth + 1)
 	default: // Parquet has no maps
-		return errCompact
+		return errNoCompact
 	}
+	if err == nil {
+		_, err = c.take(n)
+	}
+	return err
 }
 
-// list skips a list. A struct in a list must have a field: all of Parquet's have one, and decoders
-// allocate far more than one byte for each.
+// list walks a list. A struct in a list must have a field: all of Parquet's have one.
 func (c *compact) list(depth int) error {
-	head, err := c.byte()
+	head, err := c.take(1)
 	if err != nil {
 		return err
 	}
-	n, kind := uint64(head>>4), thrift.Type(head&0xf)
+	n, kind := uint64(head[0]>>4), thrift.Type(head[0]&0xf)
 	if n == 15 {
 		if n, err = c.uvarint(); err != nil {
 			return err
 		}
 	}
 	if n > uint64(len(c.data)-c.pos) { // no value is shorter than a byte
-		return errCompactEnd
+		return errShort
 	}
-	if kind == thrift.STRUCT {
-		if c.structs += n; c.structs > maxStructs {
-			return errCompactMany
+	if kind == thrift.STRUCT && c.lists == 0 && n > maxOuter {
+		return errMany
+	}
+	if kind == thrift.STRUCT && c.lists == 1 {
+		if c.inner += n; c.inner > maxInner || c.inner > 1<<12 && c.inner > uint64(len(c.data)/minInner) {
+			return errMany
 		}
 	}
+	c.lists++
 	for range n {
 		from := c.pos
 		if err := c.skip(kind, depth+1, true); err != nil {
 			return err
 		}
 		if kind == thrift.STRUCT && c.pos-from < 2 {
-			return errCompact
+			return errNoCompact
 		}
 	}
+	c.lists--
 	return nil
 }
 
-// A pageHeader has the needed fields of a page header.
-type pageHeader struct {
-	kind                                   format.PageType
-	size, uncompressed                     int // bytes of the body, before and after decompression
-	crc                                    uint32
-	hasCRC                                 bool                    // the header has a crc
-	codec                                  format.CompressionCodec // of the chunk, or Uncompressed if the page is not compressed
-	entries                                int                     // of a data page, or values of a dictionary page
-	encoding                               format.Encoding
-	repetition, definition                 int             // bytes of the levels, in pages of version 2
-	repetitionEncoding, definitionEncoding format.Encoding // of the levels, in pages of version 1
-	version2, notCompressed                bool
-}
-
-// parsePageHeader parses the header at the start of data, and returns its length.
-func parsePageHeader(data []byte) (pageHeader, int, error) {
+// unmarshal decodes the struct at the start of data, and returns its walk.
+func unmarshal(data []byte, v any) (compact, error) {
 	c := compact{data: data}
-	h := pageHeader{kind: -1, size: -1, uncompressed: -1, entries: -1, repetitionEncoding: format.RLE, definitionEncoding: format.RLE}
-	err := c.fields(0, func(id int64, kind thrift.Type) (bool, error) {
-		switch {
-		case kind == thrift.I32 && id >= 1 && id <= 4:
-			v, err := c.integer32()
-			switch id {
-			case 1:
-				h.kind = format.PageType(v)
-			case 2:
-				h.uncompressed = v
-			case 3:
-				h.size = v
-			case 4:
-				h.crc, h.hasCRC = uint32(v), true
-			}
-			return true, err
-		case kind == thrift.STRUCT && (id == 5 || id == 7 || id == 8):
-			return true, h.parseBody(&c, id)
-		}
-		return false, nil
-	})
-	return h, c.pos, err
-}
-
-// parseBody parses field id of the header, the struct for a data page, a dictionary page or a data
-// page of version 2.
-func (h *pageHeader) parseBody(c *compact, id int64) error {
-	h.version2 = id == 8
-	return c.fields(1, func(field int64, kind thrift.Type) (bool, error) {
-		if h.version2 && field == 7 {
-			h.notCompressed = kind == thrift.FALSE
-			return false, nil
-		}
-		if kind != thrift.I32 {
-			return false, nil
-		}
-		v, err := c.integer32()
-		switch {
-		case field == 1:
-			h.entries = v
-		case field == 2 && !h.version2, field == 4 && h.version2:
-			h.encoding = format.Encoding(v)
-		case field == 5 && h.version2:
-			h.definition = v
-		case field == 6 && h.version2:
-			h.repetition = v
-		case field == 3 && id == 5:
-			h.definitionEncoding = format.Encoding(v)
-		case field == 4 && id == 5:
-			h.repetitionEncoding = format.Encoding(v)
-		}
-		return true, err
-	})
+	if err := c.fields(0); err != nil {
+		return c, err
+	}
+	return c, thrift.Unmarshal(new(thrift.CompactProtocol), data[:c.pos], v)
 }

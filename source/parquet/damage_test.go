@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -97,9 +98,6 @@ func TestImpossibleSizes(t *testing.T) {
 			t.Errorf("a footer of %d bytes: found the error %v", n, err)
 		}
 	}
-	if err := checkPageSize(100, maxPage); err == nil {
-		t.Error("found no error for a page of 100 bytes that decompresses to 1 GiB")
-	}
 	lists := append([]byte{0x29, 0xfc}, binary.AppendUvarint(nil, 1<<31)...) // a schema of 2³¹ elements
 	c := compact{data: lists}
 	if err := c.skip(thrift.STRUCT, 0, false); err == nil {
@@ -148,8 +146,9 @@ func FuzzMetadata(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, arrow []byte) {
 		size := 0
-		for column, info := range arrowFields(base64.StdEncoding.EncodeToString(arrow)) {
-			for key, value := range info.Metadata {
+		metadata, _ := arrowMetadata(base64.StdEncoding.EncodeToString(arrow))
+		for column, pairs := range metadata {
+			for key, value := range pairs {
 				size += len(key) + len(value)
 			}
 			if size += len(column); size > 4*len(arrow)+1<<20 {
@@ -178,16 +177,9 @@ func TestSizesThatOverflow(t *testing.T) {
 		}
 	}
 
-	d := must.Get(
-		newDelta(slices.Concat(binary.AppendUvarint(nil, 1<<30), []byte{1, 3, 0, 0, 64}, make([]byte, 100))))(t)
-	_, _ = d.next()
-	if v, err := d.next(); !errors.Is(err, fault.Malformed) {
+	huge := slices.Concat(binary.AppendUvarint(nil, 1<<30), []byte{1, 3, 0, 0, 64}, make([]byte, 100))
+	if v, _, err := deltas(huge, 3); !errors.Is(err, fault.Malformed) {
 		t.Errorf("a miniblock of 2^30 values of 64 bits in 100 bytes: found %d, %v, expected damage", v, err)
-	}
-
-	header := slices.Concat([]byte{0x15, 0, 0x15, 0, 0x15}, binary.AppendUvarint(nil, 2*(1<<32+7)), []byte{0}) // the size is field 3
-	if h, _, err := parsePageHeader(header); err == nil {
-		t.Errorf("a page of 2^32+7 bytes: found %d, expected an error", h.size)
 	}
 }
 
@@ -205,32 +197,16 @@ func TestOneNoteForManyColumns(t *testing.T) {
 }
 
 // TestValuesThatAreNoRecords reads a page that extends beyond the batch, whose indices all refer to
-// a value of 64 KiB although records have 12 bytes: Read refuses it without copying the value for
-// every row.
+// a value of 64 KiB although records have 12 bytes: the value is not copied for every row.
 func TestValuesThatAreNoRecords(t *testing.T) {
 	t.Parallel()
 	table := must.Get(Open("testdata/bad-blob.parquet", source.ReadOptions{Shape: []int{12}}))(t)
 	defer table.Close()
 	b := &source.Raw{Cap: 64}
-	must.Do(t, table.Read(t.Context(), b))
-	const want = "found a value of 65536 bytes, expected at most 12"
-	if err := table.Read(t.Context(), b); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
+	must.Do(t, errors.Join(table.Read(t.Context(), b), table.Decode(b)))
+	const want = "found 65536 bytes, expected the 12 of shape 12 of uint8"
+	if err := errors.Join(table.Read(t.Context(), b), table.Decode(b)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
 		t.Errorf("found %v, expected %q in row 70", err, want)
-	}
-}
-
-// TestMemoryOfDictionaries reads a column with a dictionary when the limit of memory is nearly
-// reached.
-func TestMemoryOfDictionaries(t *testing.T) {
-	t.Parallel()
-	opened := must.Get(open("testdata/pyarrow-png-dictionary.parquet", source.ReadOptions{}))(t)
-	defer opened.Close()
-	if opened.file.reserved != 0 {
-		t.Errorf("found %d bytes before the first row is read, expected none", opened.file.reserved)
-	}
-	opened.file.reserved = maxReserved - 16
-	if err := opened.Read(t.Context(), &source.Raw{Cap: 1000}); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "decompress to more than") {
-		t.Errorf("found %v, expected too much memory", err)
 	}
 }
 
@@ -243,16 +219,18 @@ func TestDictionariesOfAnything(t *testing.T) {
 	for i := range n {
 		binary.LittleEndian.PutUint64(large[8*i:], 1<<40)
 	}
+	integers := kindLeaf(format.Int64, 4)
+	integers.dtype = idx.Int32
 	for name, test := range map[string]struct {
 		leaf *leaf
 		src  []byte
 	}{
-		"integers that do not fit": {&leaf{node: kindNode(format.Int64), element: numberElement(source.NumberInt64, idx.Int32)}, large},
-		"bytes of length 0":        {&leaf{node: kindNode(format.ByteArray)}, make([]byte, 4*n)},
+		"integers that do not fit": {integers, large},
+		"bytes of length 0":        {kindLeaf(format.ByteArray, 0), make([]byte, 4*n)},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		d, err := newDictionary(test.leaf, test.src, n)
+		_, err := test.leaf.newDictionary(test.src, n)
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Fatal(name, err)
@@ -260,50 +238,31 @@ func TestDictionariesOfAnything(t *testing.T) {
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > uint64(len(test.src)+1<<16) {
 			t.Errorf("%s: found %d bytes of memory for %d, expected hardly more", name, taken, len(test.src))
 		}
-		if d.footprint() < int64(len(test.src)) {
-			t.Errorf("%s: found %d bytes of %d counted", name, d.footprint(), len(test.src))
-		}
 	}
 }
 
-// TestUnusedInvalidEntries has a dictionary with values that do not fit, which are errors only if
-// they are used.
-func TestUnusedInvalidEntries(t *testing.T) {
-	t.Parallel()
-	var src []byte
-	values := make([]int64, 130)
-	for i := range values {
-		if values[i] = int64(i); i%64 == 63 || i%64 == 0 {
-			values[i] = -1 << 33
-		}
-		src = binary.LittleEndian.AppendUint64(src, uint64(values[i]))
-	}
-	d, err := newDictionary(&leaf{node: kindNode(format.Int64), element: numberElement(source.NumberInt64, idx.Int32)}, src, len(values))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range values {
-		at, err := d.offset(uint32(i))
-		if v < 0 {
-			var m *rangeError
-			if !errors.As(err, &m) || m.value != "-8589934592" {
-				t.Errorf("entry %d: found %v, expected that −2³³ does not fit", i, err)
-			}
-		} else if err != nil || int64(binary.LittleEndian.Uint32(d.table[at:])) != v {
-			t.Errorf("entry %d: found other than %d: %v", i, v, err)
-		}
-	}
-}
-
-// TestManyStructs has a footer with more structs, of 3 bytes each, than a decoder has memory for.
+// TestManyStructs has lists of more structs than a file of that size can have: schema elements, and
+// columns of a row group, of 3 bytes each, for which a decoder would allocate 560 bytes.
 func TestManyStructs(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]error{maxStructs: nil, maxStructs + 1: errCompactMany} {
-		list := binary.AppendUvarint([]byte{0x19, 0xfc}, uint64(n)) // field 1: a list of structs
-		list = append(list, bytes.Repeat([]byte{0x26, 0, 0}, n)...) // field 2: 0
-		c := compact{data: append(list, 0)}
-		if err := c.skip(thrift.STRUCT, 0, false); !errors.Is(err, want) {
-			t.Errorf("%d parts: found %v, expected %v", n, err, want)
+	list := func(n int, of string) string {
+		return string(binary.AppendUvarint([]byte{0x19, 0xfc}, uint64(n))) + strings.Repeat(of, n) // field 1
+	}
+	const small, column = "\x26\x00\x00", "\x18\x14" + "01234567890123456789" + "\x00" // fields 2 and 1
+	for name, test := range map[string]struct {
+		data string
+		want error
+	}{
+		"schema elements":            {list(maxOuter, small), nil},
+		"too many schema elements":   {list(maxOuter+1, small), errMany},
+		"columns":                    {list(1, list(1<<13, column)+"\x00"), nil},
+		"columns without a content":  {list(1, list(1<<13, small)+"\x00"), errMany},
+		"too many columns":           {list(1, list(maxInner+1, column)+"\x00"), errMany},
+		"statistics of many columns": {list(1, list(1<<12, list(3, small)+column[2:3]+"\x00")+"\x00"), errNoCompact},
+	} {
+		c := compact{data: []byte(test.data + "\x00")}
+		if err := c.skip(thrift.STRUCT, 0, false); !errors.Is(err, test.want) {
+			t.Errorf("%s: found %v, expected %v", name, err, test.want)
 		}
 	}
 }
@@ -335,15 +294,16 @@ const pageFields = "\x15\x00" + "\x15\x80\x01" + "\x15\x40" + "\x15\x02" + "\x1c
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	header := pageFields + longField + unknownFields + "\x00"
-	h, n, err := parsePageHeader([]byte(header + "rest"))
-	want := pageHeader{kind: format.DataPage, uncompressed: 64, size: 32, crc: 1, hasCRC: true, entries: 10, encoding: format.Plain,
-		definitionEncoding: format.RLE, repetitionEncoding: format.RLE}
-	if err != nil || n != len(header) || h != want {
-		t.Errorf("found %+v of %d bytes and %v, expected %+v of %d", h, n, err, want, len(header))
+	var h format.PageHeader
+	walk, err := unmarshal([]byte(header+"rest"), &h)
+	want := format.PageHeader{Type: format.DataPage, UncompressedPageSize: 64, CompressedPageSize: 32, CRC: 1, DataPageHeader: thrift.New(
+		format.DataPageHeader{NumValues: 10, Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
+	if err != nil || walk.pos != len(header) || !reflect.DeepEqual(h, want) || !walk.has(4) {
+		t.Errorf("found %+v of %d bytes and %v, expected %+v of %d", h, walk.pos, err, want, len(header))
 	}
 	for n := range header {
-		if _, _, err := parsePageHeader([]byte(header[:n])); !errors.Is(err, errCompactEnd) {
-			t.Errorf("cut at byte %d: found %v, expected %v", n, err, errCompactEnd)
+		if _, err := unmarshal([]byte(header[:n]), &h); !errors.Is(err, errShort) {
+			t.Errorf("cut at byte %d: found %v, expected %v", n, err, errShort)
 		}
 	}
 }
@@ -355,19 +315,19 @@ func TestNoThrift(t *testing.T) {
 		data string
 		err  error
 	}{
-		"number of 11 bytes":         {"\x15" + strings.Repeat("\xff", 11), errCompact},
-		"field number of 11 bytes":   {"\x05" + strings.Repeat("\xff", 11), errCompact},
-		"map":                        {"\x9b\x01\x55\x00\x00\x00", errCompact},
-		"unknown type":               {"\x9e\x00", errCompact},
-		"33 structs":                 {strings.Repeat("\x9c", 40), errCompact},
-		"33 lists":                   {"\x99" + strings.Repeat("\x19", 40), errCompact},
-		"list of empty structs":      {"\x99\x2c\x00\x00\x00", errCompact},
-		"list longer than the bytes": {"\x99\xf3\xff\x7f\x00", errCompactEnd},
-		"text longer than the bytes": {"\x98\xff\x7f\x00", errCompactEnd},
+		"number of 11 bytes":         {"\x15" + strings.Repeat("\xff", 11), errNoCompact},
+		"field number of 11 bytes":   {"\x05" + strings.Repeat("\xff", 11), errNoCompact},
+		"map":                        {"\x9b\x01\x55\x00\x00\x00", errNoCompact},
+		"unknown type":               {"\x9e\x00", errNoCompact},
+		"33 structs":                 {strings.Repeat("\x9c", 40), errNoCompact},
+		"33 lists":                   {"\x99" + strings.Repeat("\x19", 40), errNoCompact},
+		"list of empty structs":      {"\x99\x2c\x00\x00\x00", errNoCompact},
+		"list longer than the bytes": {"\x99\xf3\xff\x7f\x00", errShort},
+		"text longer than the bytes": {"\x98\xff\x7f\x00", errShort},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, _, err := parsePageHeader([]byte(c.data)); !errors.Is(err, c.err) {
+			if _, err := unmarshal([]byte(c.data), new(format.PageHeader)); !errors.Is(err, c.err) {
 				t.Errorf("found %v, expected %v", err, c.err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
@@ -61,45 +63,29 @@ var encodings = map[string]encoded{
 		values: "ccabc"},
 }
 
-// decode decodes the e.n values of a page.
-func (e encoded) decode() ([]byte, error) {
-	l := &leaf{node: kindNode(e.kind)}
-	switch e.kind {
-	case format.Boolean:
-		l.element = numberElement(source.NumberBool8, idx.Uint8)
-	case format.Int64, format.Double:
-		l.element = bytesElement(8)
-	case format.FixedLenByteArray:
-		l.element = bytesElement(e.width)
-	default:
-		l.element = bytesElement(4)
-	}
-	p := &page{pageHeader: pageHeader{encoding: e.encoding}}
+// decode decodes the values of a page, as a whole or in pieces of n.
+func (e encoded) decode(n int) (all []byte, err error) {
+	p := &page{leaf: kindLeaf(e.kind, e.width), encoding: e.encoding, entries: e.count}
+	p.element = p.width()
+	p.body = []byte(e.src)
+	p.header = &format.PageHeader{UncompressedPageSize: int32(len(e.src))}
 	if e.dict != "" {
-		var err error
-		if p.dictionary, err = newDictionary(l, []byte(e.dict), e.entries); err != nil {
+		if p.dictionary, err = p.newDictionary([]byte(e.dict), e.entries); err != nil {
 			return nil, err
 		}
 	}
-	if e.kind != format.ByteArray {
-		values, err := newFixed(&l.element, e.kind, p, []byte(e.src))
+	for from := 0; from < e.count; from += n {
+		n := min(n, e.count-from)
+		err := p.use(nil, from, n, func(v columnar.Values) error {
+			for i := 0; v.Value != nil && i < n; i++ {
+				v.Data = append(v.Data, v.Value(i)...)
+			}
+			all = append(all, v.Data...)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		dst := make([]byte, e.count*l.element.size)
-		return dst, values.read(dst)
-	}
-	values, err := newBytes(p, []byte(e.src))
-	if err != nil {
-		return nil, err
-	}
-	var all []byte
-	for range e.count {
-		value, err := values.next()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, value...)
 	}
 	return all, nil
 }
@@ -110,8 +96,10 @@ func TestEncodings(t *testing.T) {
 	for name, e := range encodings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if found, err := e.decode(); err != nil || !bytes.Equal(found, []byte(e.values)) {
-				t.Errorf("found % x and %v, expected % x", found, err, e.values)
+			for n := 1; n <= e.count; n++ {
+				if found, err := e.decode(n); err != nil || !bytes.Equal(found, []byte(e.values)) {
+					t.Errorf("in pieces of %d: found % x and %v, expected % x", n, found, err, e.values)
+				}
 			}
 			cut := e
 			for n := range e.src {
@@ -119,7 +107,7 @@ func TestEncodings(t *testing.T) {
 					continue // writers may omit the unused end of the last group
 				}
 				cut.src = e.src[:n]
-				if found, err := cut.decode(); !errors.Is(err, fault.Malformed) {
+				if found, err := cut.decode(e.count); !errors.Is(err, fault.Malformed) {
 					t.Errorf("cut at byte %d: found % x and %v, expected %v", n, found, err, fault.Malformed)
 				}
 			}
@@ -151,8 +139,8 @@ func TestRefusedEncodings(t *testing.T) {
 		"blocks of none":                     {func(e *encoded) { e.src = "\x00" + e.src[1:] }, "differences", fault.Malformed, "header of delta-encoded values"},
 		"miniblocks of 4":                    {func(e *encoded) { e.src = "\x08\x02" + e.src[2:] }, "differences", fault.Malformed, "header of delta-encoded values"},
 		"blocks of 2³¹":                      {func(e *encoded) { e.src = huge + e.src[1:] }, "differences", fault.Malformed, "header of delta-encoded values"},
-		"2³¹ values":                         {func(e *encoded) { e.src = e.src[:2] + huge + e.src[3:] }, "differences", fault.Malformed, "header of delta-encoded values"},
-		"fewer differences than values":      {func(e *encoded) { e.count = 9 }, "differences", fault.Malformed, "end too early"},
+		"2³¹ values":                         {func(e *encoded) { e.src = e.src[:2] + huge + e.src[3:] }, "differences", fault.Malformed, "found 2147483648 delta-encoded values, expected 8"},
+		"fewer differences than values":      {func(e *encoded) { e.count = 9 }, "differences", fault.Malformed, "found 8 delta-encoded values, expected 9"},
 		"negative length":                    {func(e *encoded) { e.src = "\x08\x01\x02\x03\x01\x00" + "abc" }, "lengths first", fault.Malformed, "end too early"},
 		"beginning of nothing":               {func(e *encoded) { e.src = "\x08\x01\x02\x02" + e.src[4:] }, "common beginnings", fault.Malformed, "end too early"},
 		"negative beginning":                 {func(e *encoded) { e.src = "\x08\x01\x02\x01" + e.src[4:] }, "common beginnings", fault.Malformed, "end too early"},
@@ -169,7 +157,7 @@ func TestRefusedEncodings(t *testing.T) {
 				t.Fatalf("no encoding %s", c.base)
 			}
 			c.change(&e)
-			if found, err := e.decode(); !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) {
+			if found, err := e.decode(e.count); !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("found % x and %v, expected %q", found, err, c.want)
 			}
 		})
@@ -239,14 +227,9 @@ func TestDelta(t *testing.T) {
 				}
 			}
 			encoded := must.Get(new(pqdelta.BinaryPackedEncoding).EncodeInt64(nil, values))(t)
-			d := must.Get(newDelta(append(encoded, "rest"...)))(t)
-			if rest, err := d.end(); err != nil || string(rest) != "rest" {
-				t.Fatalf("width %d, %d values: found the rest %q and %v", width, n, rest, err)
-			}
-			for i, expected := range values {
-				if found, err := d.next(); err != nil || found != expected {
-					t.Fatalf("width %d, value %d of %d: found %d and %v, expected %d", width, i, n, found, err, expected)
-				}
+			found, rest, err := deltas(append(encoded, "rest"...), n)
+			if err != nil || string(rest) != "rest" || !slices.Equal(found, values) {
+				t.Fatalf("width %d, %d values: found %d, the rest %q and %v, expected %d", width, n, found, rest, err, values)
 			}
 		}
 	}

@@ -1,16 +1,18 @@
 package parquet
 
 import (
+	"encoding/base64"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"io"
 
-	"github.com/parquet-go/parquet-go/deprecated"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/arrow"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -20,286 +22,317 @@ const (
 	tailSize       = 8         // the footer's length and magic, at the end of the file
 	maxFooter      = 128 << 20 // bytes
 	minPage        = 16        // minimum size of a page with its header, in bytes
+	arrowSchemaKey = "ARROW:schema"
 )
 
-// A file is an open file with the content of its footer. After Open, only table.Read and table.Skip
-// change it.
+// A file is the columnar.File of a Parquet file.
 type file struct {
-	name     string // for hints
-	r        io.ReaderAt
-	size     int64
-	codecs   *codecs
-	window   []byte // buffer for page headers
-	reserved int64  // bytes of the decompressed pages and dictionaries that streams keep
+	r      io.ReaderAt
+	closer io.Closer // nil if the caller closes r
+	end    int64     // offset of the footer
+	codecs *codecs
 
-	root      *node
-	leafNodes []*node
-	groups    []rowGroup
-	rows      int64
-	meta      map[string]string
+	footer  format.FileMetaData
+	root    *node
+	leaves  []*node   // of the schema
+	streams []*stream // of the leaves of the table
+	window  []byte    // memory for page headers
+	current size      // of the current pages and dictionaries of all streams
 }
 
-// reserve adds n, which may be negative, to reserved, and fails if that exceeds maxReserved.
-func (f *file) reserve(n int64) error {
-	if f.reserved += n; f.reserved > maxReserved {
-		return damaged("the current pages and dictionaries of the columns decompress to more than %d bytes", int64(maxReserved))
-	}
-	return nil
-}
-
-type rowGroup struct {
-	rows   int64
-	chunks []chunk // of each leaf
-}
-
-// A chunk is the part of a row group with the values of a leaf.
-type chunk struct {
-	offset, size, entries int64
-	codec                 format.CompressionCodec
-}
-
-// openFile reads the footer of r, which has size bytes and is called name in hints.
-func openFile(r io.ReaderAt, size int64, name string) (f *file, err error) {
-	defer recovered(&err)
-	f = &file{name: name, r: r, size: size, codecs: newCodecs()}
-	data, offset, err := f.footer()
+// Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
+// does not have, o.Shape to bytes.
+func Open(path string, o source.ReadOptions) (source.Table, error) {
+	f, err := source.In(o.Files).Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var footer format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data, &footer); err != nil {
-		return nil, damaged("the footer is damaged: %v", err).At(offset)
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = unsupported("", "give one of its files", "found a folder, expected a file").In(path)
 	}
-	if f.root, f.leafNodes, err = newTree(footer.Schema); err != nil {
-		return nil, located(err, "", -1, offset)
+	var t *columnar.Table
+	if err == nil {
+		t, err = newTable(f, f, info.Size(), path, o)
 	}
-	f.meta = make(map[string]string, len(footer.KeyValueMetadata))
-	for _, pair := range footer.KeyValueMetadata {
-		f.meta[pair.Key] = pair.Value
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	for i := range footer.RowGroups {
-		if err := f.addGroup(i, &footer.RowGroups[i], offset); err != nil {
-			return nil, err
-		}
-	}
-	if f.rows != footer.NumRows {
-		return nil, damaged("found %d rows in the row groups, expected the %d of the footer", f.rows, footer.NumRows).At(offset)
-	}
-	return f, nil
+	return t, nil
 }
 
-// footer returns the bytes of the footer, whose structure it has checked, and their offset.
-func (f *file) footer() (data []byte, offset int64, err error) {
-	if f.size < int64(len(magic)+tailSize) {
-		return nil, 0, fault.New(fault.Truncated, "found a file of %s, too few for a Parquet file", display.Count(f.size, "byte"))
+// newTable opens the Parquet file in r, which has size bytes. Errors contain name.
+func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source.ReadOptions) (
+	t *columnar.Table, err error) {
+	defer func() { err = fault.In(name, err) }()
+	defer columnar.Recovered(&err)
+	f := &file{r: r, closer: closer, codecs: newCodecs()}
+	if err := f.readFooter(size, name); err != nil {
+		return nil, err
+	}
+	in := columnar.Input{Origin: source.Base(name), Meta: map[string]string{}, Options: o}
+	for _, pair := range f.footer.KeyValueMetadata {
+		in.Meta[pair.Key] = pair.Value
+	}
+	metadata, err := arrowMetadata(in.Meta[arrowSchemaKey])
+	if err != nil {
+		return nil, err
+	}
+	delete(in.Meta, arrowSchemaKey) // not the user's metadata
+	for _, n := range f.root.children {
+		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
+	}
+	sample := &firstRow{file: f, lists: map[int]*leaf{}, maxRecord: o.MaxRecord()}
+	if f.Rows() > 0 {
+		in.First = sample
+	}
+	found, err := columnar.Resolve(in)
+	if err == nil {
+		err = found.CheckEmpty(f.Rows())
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range found.Columns {
+		for _, l := range found.Columns[i].Leaves() {
+			f.streams = append(f.streams, newStream(sample.leafOf(&found.Columns[i], l)))
+		}
+	}
+	return columnar.NewTable(name, f, found, in.Meta), nil
+}
+
+// arrowMetadata returns the metadata of the columns in an Arrow schema, an encapsulated message in
+// base64, which Arrow's writers and idxport store. A damaged schema has none, as Parquet files can
+// be read without it. It refuses integers of more than 64 bits, which Parquet stores as bytes.
+func arrowMetadata(encoded string) (map[string]map[string]string, error) {
+	message, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, nil
+	}
+	metadata, wide := arrow.Metadata(message)
+	if wide != nil {
+		return nil, unsupported(wide.Column, source.AdviceCast("parquet", wide.Column, "Int32"),
+			"found values of the type %s, wider than 64 bits, expected integers of up to 64 bits, floats, lists of them, "+
+				"bytes, or images", wide.Type)
+	}
+	return metadata, nil
+}
+
+// Rows returns the number of rows according to the footer.
+func (f *file) Rows() int64 { return f.footer.NumRows }
+
+// Close closes the file if Open opened it.
+func (f *file) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+// readFooter reads the footer of the file, which has size bytes, and checks its structure.
+func (f *file) readFooter(size int64, name string) error {
+	data, err := f.footerBytes(size)
+	if err != nil {
+		return err
+	}
+	const encryption = 8 // FileMetaData.encryption_algorithm: what follows is the footer's signature
+	walk, err := unmarshal(data, &f.footer)
+	switch {
+	case err != nil && !walk.has(encryption):
+		return damaged("the footer is damaged: %v", err).At(f.end)
+	case walk.has(encryption):
+		return unsupported("", "decrypt it first", "columns of the file are encrypted")
+	}
+	if f.root, f.leaves, err = newTree(f.footer.Schema); err != nil {
+		return located(err, "", -1, f.end)
+	}
+	rows := int64(0)
+	for i := range f.footer.RowGroups {
+		g := &f.footer.RowGroups[i]
+		if g.NumRows < 0 || rows > 1<<62-g.NumRows {
+			return damaged("found row group %d with %d rows", i, g.NumRows).At(f.end)
+		}
+		if len(g.Columns) != len(f.leaves) {
+			return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(f.end)
+		}
+		for k, n := range f.leaves {
+			if err := f.checkChunk(&g.Columns[k], n, g.NumRows, name); err != nil {
+				return located(err, n.path(), -1, f.end)
+			}
+		}
+		rows += g.NumRows
+	}
+	if rows != f.footer.NumRows {
+		return damaged("found %d rows in the row groups, expected the %d of the footer", rows, f.footer.NumRows).At(f.end)
+	}
+	return nil
+}
+
+// footerBytes returns the bytes of the footer, and sets f.end to their offset.
+func (f *file) footerBytes(size int64) ([]byte, error) {
+	if size < int64(len(magic)+tailSize) {
+		return nil, fault.New(fault.Truncated, "found a file of %s, too few for a Parquet file", display.Count(size, "byte"))
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte
-	if _, err := f.r.ReadAt(head[:], 0); err != nil {
-		return nil, 0, truncated(err, "the file became shorter")
+	if err := f.readAt(head[:], 0); err != nil {
+		return nil, err
 	}
-	if _, err := f.r.ReadAt(tail[:], f.size-tailSize); err != nil {
-		return nil, 0, truncated(err, "the file became shorter")
+	if err := f.readAt(tail[:], size-tailSize); err != nil {
+		return nil, err
 	}
 	switch end := string(tail[4:]); {
 	case end == magicEncrypted || string(head[:]) == magicEncrypted:
-		return nil, 0, unsupported("", "decrypt it first", "the file is encrypted")
+		return nil, unsupported("", "decrypt it first", "the file is encrypted")
 	case string(head[:]) != magic:
 		if message, advice := idx.WebPage(head[:], "a Parquet file"); message != "" {
-			return nil, 0, damaged("%s", message).At(0).WithHint("%s", advice)
+			return nil, damaged("%s", message).At(0).WithHint("%s", advice)
 		}
-		return nil, 0, damaged("found % x, expected %q: not a Parquet file", head, magic).At(0)
+		return nil, damaged("found % x, expected %q: not a Parquet file", head, magic).At(0)
 	case end != magic:
-		return nil, 0, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).At(f.size - 4).
-			WithHint("the file is incomplete: download or write it again")
+		return nil, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).
+			At(size - 4).WithHint("the file is incomplete: download or write it again")
 	}
-	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > f.size-tailSize-int64(len(magic)) || n > maxFooter {
-		return nil, 0, damaged("found a footer of %d bytes, expected at most %d", n, min(maxFooter, f.size-tailSize-int64(len(magic)))).At(f.size - tailSize)
+	n, most := int64(binary.LittleEndian.Uint32(tail[:])), min(maxFooter, size-tailSize-int64(len(magic)))
+	if n > most {
+		return nil, damaged("found a footer of %d bytes, expected at most %d", n, most).At(size - tailSize)
 	}
-	data, offset = make([]byte, n), f.size-tailSize-n
-	if _, err := f.r.ReadAt(data, offset); err != nil {
-		return nil, 0, truncated(err, "the file became shorter")
-	}
-	walk, encrypted := compact{data: data}, false
-	err = walk.fields(0, func(id int64, _ thrift.Type) (bool, error) {
-		const encryption = 8 // FileMetaData.encryption_algorithm: what follows is the footer's signature
-		encrypted = encrypted || id == encryption
-		return false, nil
-	})
+	data := make([]byte, n)
+	f.end = size - tailSize - n
+	return data, f.readAt(data, f.end)
+}
+
+// checkChunk checks the chunk of leaf n in a row group, which must end before the footer.
+func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64, name string) error {
+	m, start := &c.MetaData, chunkStart(&c.MetaData)
+	size := m.TotalCompressedSize
 	switch {
-	case err != nil:
-		return nil, 0, damaged("the footer is damaged: %v", err).At(offset + int64(walk.pos))
-	case encrypted:
-		return nil, 0, unsupported("", "decrypt it first", "columns of the file are encrypted")
-	}
-	return data, offset, nil
-}
-
-// addGroup adds row group i, after checking that its chunks end before the footer.
-func (f *file) addGroup(i int, g *format.RowGroup, footerOffset int64) error {
-	if g.NumRows < 0 || f.rows > 1<<62-g.NumRows {
-		return damaged("found row group %d with %d rows", i, g.NumRows).At(footerOffset)
-	}
-	if len(g.Columns) != len(f.leafNodes) {
-		return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leafNodes)).At(footerOffset)
-	}
-	group := rowGroup{rows: g.NumRows, chunks: make([]chunk, len(g.Columns))}
-	for k := range g.Columns {
-		c, err := f.newChunk(&g.Columns[k], f.leafNodes[k], footerOffset)
-		if err != nil {
-			return located(err, f.leafNodes[k].path, -1, footerOffset)
-		}
-		if g.NumRows > c.entries { // each row has at least one entry
-			return damaged("row group %d has %d rows and %d entries, expected at least one per row", i, g.NumRows, c.entries).InColumn(f.leafNodes[k].path).At(footerOffset)
-		}
-		group.chunks[k] = c
-	}
-	f.rows += g.NumRows
-	f.groups = append(f.groups, group)
-	return nil
-}
-
-// newChunk returns the chunk of leaf n, after checking that it ends before the footer.
-func (f *file) newChunk(c *format.ColumnChunk, n *node, footerOffset int64) (chunk, error) {
-	m := &c.MetaData
-	if c.FilePath != "" {
-		return chunk{}, unsupported(n.path, "", "the column is in another file, %q", c.FilePath)
-	}
-	if len(m.PathInSchema) == 0 {
-		return chunk{}, unsupported(n.path, "decrypt the file first", "the column is encrypted, or its description is missing")
-	}
-	if m.Type != n.kind() {
-		return chunk{}, damaged("found a column of %s, expected %s as in the schema", m.Type, n.kind())
-	}
-	ch := chunk{offset: m.DataPageOffset, size: m.TotalCompressedSize, entries: m.NumValues, codec: m.Codec}
-	if d := m.DictionaryPageOffset; d > 0 && d < ch.offset {
-		ch.offset = d
-	}
-	if ch.offset < 0 || ch.size < 0 || ch.entries < 0 || ch.offset > footerOffset || ch.size > footerOffset-ch.offset {
-		return chunk{}, damaged("found a column of %d bytes at byte %d, expected it to end before the footer", ch.size, ch.offset)
-	}
-	if ch.entries>>31 > ch.size/minPage { // the number of entries of a page has 31 bits
-		return chunk{}, damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page", ch.entries, ch.size)
-	}
-	if !knownCodec(m.Codec) {
-		return chunk{}, unsupported(n.path, hintCodec(f.name), "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
-	}
-	return ch, nil
-}
-
-// A node is an element of the schema: a leaf or a group.
-type node struct {
-	*format.SchemaElement
-	path     string // the names from the root to the node, with dots
-	parent   *node
-	children []*node
-	index    int // of a leaf among all leaves, −1 for a group
-
-	maxRepetition, maxDefinition int
-
-	advice string // the hint for values that do not fit the column's type
-}
-
-// kind returns the physical type of a leaf.
-func (n *node) kind() format.Type { return n.Type.V }
-
-func (n *node) repeated() bool {
-	return n.RepetitionType.V == format.Repeated && n.RepetitionType.Valid
-}
-func (n *node) optional() bool {
-	return n.RepetitionType.V == format.Optional && n.RepetitionType.Valid
-}
-
-// child returns the child with a name, or nil.
-func (n *node) child(name string) *node {
-	for _, c := range n.children {
-		if c.Name == name {
-			return c
-		}
+	case c.FilePath != "":
+		return unsupported(n.path(), "", "the column is in another file, %q", c.FilePath)
+	case len(m.PathInSchema) == 0:
+		return unsupported(n.path(), "decrypt the file first", "the column is encrypted, or its description is missing")
+	case m.Type != n.Type.V:
+		return damaged("found a column of %s, expected %s as in the schema", m.Type, n.Type.V)
+	case start < 0 || size < 0 || m.NumValues < 0 || start > f.end || size > f.end-start:
+		return damaged("found a column of %d bytes at byte %d, expected it to end before the footer", size, start)
+	case m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
+		return damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page",
+			m.NumValues, size)
+	case !knownCodec(m.Codec):
+		return unsupported(n.path(), hintCodec(name),
+			"found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
+	case rows > m.NumValues:
+		return damaged("found %d rows and %d entries, expected at least one per row", rows, m.NumValues)
 	}
 	return nil
 }
 
-// maxDepth limits the nesting of groups. Even 64 nested lists, more than any program writes, have
-// fewer levels.
-const maxDepth = 200
-
-// newTree returns the tree of elements, which are in depth-first order, and its leaves.
-func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err error) {
-	if len(elements) == 0 {
-		return nil, nil, damaged("the schema is empty")
+// chunkStart returns the offset of the first page of a chunk.
+func chunkStart(m *format.ColumnMetaData) int64 {
+	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
+		return d
 	}
-	rest := elements[1:]
-	root = &node{SchemaElement: &elements[0], index: -1}
-	var add func(parent *node, depth int) error
-	add = func(parent *node, depth int) error {
-		for range parent.NumChildren.V {
-			if len(rest) == 0 || depth > maxDepth {
-				return damaged("the schema ends too early, after %d elements, or has more than %d levels", len(elements), maxDepth)
-			}
-			n := &node{SchemaElement: &rest[0], parent: parent, path: rest[0].Name, index: -1,
-				maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
-			rest = rest[1:]
-			if parent != root {
-				n.path = parent.path + "." + n.path
-			}
-			if n.repeated() {
-				n.maxRepetition++
-			}
-			if n.repeated() || n.optional() {
-				n.maxDefinition++
-			}
-			parent.children = append(parent.children, n)
-			if !n.Type.Valid {
-				if err := add(n, depth+1); err != nil {
-					return err
-				}
-				continue
-			}
-			n.index = len(leaves)
-			leaves = append(leaves, n)
-		}
-		return nil
-	}
-	if err := add(root, 0); err != nil {
-		return nil, nil, err
-	}
-	if len(rest) > 0 {
-		return nil, nil, damaged("the schema has %d elements outside its root", len(rest))
-	}
-	return root, leaves, nil
+	return m.DataPageOffset
 }
 
-// newLeaf returns the leaf of node n, expecting one value per row until expect is called again.
-func (f *file) newLeaf(n *node) *leaf {
-	l := &leaf{node: n, file: f, empty: make([]bool, n.maxDefinition), shape: "one value", maxBytes: maxPage}
-	for m := n; m.parent != nil; m = m.parent {
-		if m.repeated() {
-			l.empty[m.maxDefinition-1] = true
-		}
+// readAt fills p with the bytes at offset.
+func (f *file) readAt(p []byte, offset int64) error {
+	_, err := f.r.ReadAt(p, offset)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fault.New(fault.Truncated, "the file became shorter").At(offset)
 	}
-	l.expect([]byte{0}, l.maxDefinition)
+	return err
+}
+
+// A firstRow is the columnar.Sample of a file.
+type firstRow struct {
+	file      *file
+	lists     map[int]*leaf // by field, set by Lengths
+	maxRecord int64         // bytes
+}
+
+// leaf returns the leaf of a field, or of its member if that is not empty, with one value in a row.
+func (r *firstRow) leaf(field int, member string) *leaf {
+	n := r.file.root.children[field]
+	if member != "" {
+		n = n.child(member)
+	}
+	n = n.innermost()
+	l := &leaf{node: n, file: r.file, element: n.width(), shape: "one value"}
+	l.expect([]byte{0}, n.maxDefinition)
 	return l
 }
 
-// describe returns the type of n for messages.
-func (n *node) describe() string {
-	if n.index < 0 {
-		var names []string
-		for _, c := range n.children {
-			names = append(names, c.Name)
+// leafOf returns the leaf of c that at describes.
+func (r *firstRow) leafOf(c *columnar.Column, at columnar.Leaf) *leaf {
+	l := r.lists[at.Field]
+	if l == nil {
+		l = r.leaf(at.Field, at.Member)
+	}
+	switch c.Form {
+	case columnar.Numbers:
+		l.dtype, l.element = c.DType, c.DType.Size()
+	case columnar.Images:
+		l.limit = c.MaxFile()
+	default:
+		l.limit = c.RecordSize()
+	}
+	return l
+}
+
+// Lengths returns the lengths of the lists in the first row, which are then expected of all lists.
+func (r *firstRow) Lengths(i int) ([]int, error) {
+	l := r.leaf(i, "")
+	shape, err := l.firstLengths(r.maxRecord)
+	r.lists[i] = l
+	return shape, err
+}
+
+// Value returns the bytes of a column, or of a member of a struct, in the first row.
+func (r *firstRow) Value(i int, member string) (value []byte, err error) {
+	l := r.leaf(i, member)
+	l.limit = int(2*r.maxRecord) + 16<<20 // an image file has more than its pixels
+	s := newStream(l)
+	defer s.hold(size{})
+	c, err := s.next(0)
+	if err != nil {
+		return nil, err
+	}
+	err = c.Use(nil, 0, 1, func(v columnar.Values) error {
+		if v.Value != nil {
+			v.Data = v.Value(0)
 		}
-		return fmt.Sprintf("a struct of %q", names)
+		value = append(value, v.Data...)
+		return nil
+	})
+	return value, err
+}
+
+// damaged returns the error for a file that breaks the rules of the format.
+func damaged(message string, values ...any) *fault.Error {
+	return fault.New(fault.Malformed, message, values...)
+}
+
+// unsupported returns the error for a file that may be valid but cannot be read as IDX columns.
+func unsupported(column, advice, message string, values ...any) *fault.Error {
+	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
+}
+
+// located adds the column, row and offset to err, where they are missing. It returns errors of the
+// operating system as they are.
+func located(err error, column string, row, offset int64) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Kind != fault.Malformed && e.Kind != fault.Truncated && e.Kind != fault.Unsupported {
+		return err
 	}
-	if n.LogicalType.Value != nil {
-		return n.LogicalType.Value.String()
+	if e.Column == "" {
+		e.Column = column
 	}
-	switch {
-	case n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Interval:
-		return "INTERVAL"
-	case n.ConvertedType.Valid:
-		return fmt.Sprintf("%s (converted type %d)", n.kind(), n.ConvertedType.V)
+	if e.Row < 0 {
+		e.Row = row
 	}
-	return n.kind().String()
+	if e.Offset < 0 {
+		e.Offset = offset
+	}
+	return e
 }

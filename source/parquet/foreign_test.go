@@ -111,8 +111,6 @@ func foreigns() []foreign {
 		{files: "spark-list", image: idx.Int16, shape: flat, label: idx.Int8},
 		{files: "spark-nested", image: idx.Int16, shape: square, label: idx.Int8},
 		{files: "spark-binary", image: idx.Uint8, shape: flat, label: idx.Int8, open: source.ReadOptions{Shape: flat}},
-		{files: "spark-image", image: idx.Uint8, shape: square, label: idx.Int8},
-		{files: "spark-color", image: idx.Uint8, shape: []int{2, 2, 3}, label: idx.Int8},
 		{files: "datasets-image", image: idx.Uint8, shape: square, label: idx.Int32},
 		{files: "datasets-array2d", image: idx.Uint8, shape: square, label: idx.Int32},
 	}
@@ -197,6 +195,7 @@ func TestRefused(t *testing.T) {
 		{"bad-text", "column label: found text", fault.Unsupported},
 		{"bad-date", "column label: found values of the type DATE", fault.Unsupported},
 		{"bad-struct", "column image: found a struct of [\"a\" \"b\"]", fault.Unsupported},
+		{"bad-spark-images", `found a struct of ["origin" "height" "width" "nChannels" "mode" "data"]`, fault.Unsupported},
 		{"bad-png-size", "row 70", fault.Malformed},
 		{"bad-jpeg", "found a JPEG file", fault.Malformed},
 		{"bad-no-rows", "no rows", columnar.ErrNoRows},

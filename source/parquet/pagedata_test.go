@@ -3,20 +3,17 @@ package parquet
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -78,7 +75,7 @@ func TestCutPages(t *testing.T) {
 // TestLevelsOfVersion2 separates the levels of a page of version 2, whose header has their sizes.
 func TestLevelsOfVersion2(t *testing.T) {
 	t.Parallel()
-	l := &leaf{file: &file{codecs: newCodecs()}, node: kindNode(format.Int32), definition: 1}
+	l := kindLeaf(format.Int32, 4)
 	l.maxRepetition, l.maxDefinition = 1, 1
 	body := []byte("rrddd")
 	for name, c := range map[string]struct {
@@ -98,9 +95,10 @@ func TestLevelsOfVersion2(t *testing.T) {
 		"longer than it says":  {2, 3, 4, format.Uncompressed, "rrdddvvvv", "", true},
 		"damaged values":       {2, 3, 9, format.Gzip, "rrdddvvvv", "", true},
 	} {
-		p := &page{pageHeader: pageHeader{version2: true, repetition: c.repetition, definition: c.definition, uncompressed: c.uncompressed, codec: c.codec,
-			repetitionEncoding: format.RLE, definitionEncoding: format.RLE}}
-		found, err := l.levels(p, []byte(c.body), new([]byte))
+		h := &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(c.uncompressed)}
+		h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{RepetitionLevelsByteLength: int32(c.repetition), DefinitionLevelsByteLength: int32(c.definition)})
+		p := &page{leaf: l, header: h, codec: c.codec, body: []byte(c.body)}
+		found, err := p.split(new([]byte))
 		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
@@ -108,37 +106,9 @@ func TestLevelsOfVersion2(t *testing.T) {
 			t.Errorf("%s: found the levels %q and %q and the values %q", name, found.repetition.src, found.definition.src, found.values)
 		}
 	}
-	old := &page{pageHeader: pageHeader{repetitionEncoding: format.BitPacked, definitionEncoding: format.RLE}} // deprecated since 2013
-	if _, err := l.levels(old, body, new([]byte)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+	h := &format.PageHeader{UncompressedPageSize: int32(len(body)), DataPageHeader: thrift.New(format.DataPageHeader{
+		RepetitionLevelEncoding: format.BitPacked, DefinitionLevelEncoding: format.RLE})} // deprecated since 2013
+	if _, err := (&page{leaf: l, header: h, body: body}).split(new([]byte)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
 		t.Errorf("found %v, expected %v", err, fault.Unsupported)
-	}
-}
-
-// TestIntegersThatDoNotFit converts integers to types that are too narrow for the second one. The
-// error shows the value in its own type.
-func TestIntegersThatDoNotFit(t *testing.T) {
-	t.Parallel()
-	four := func(v uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{7, 0, 0, 0}, v) }
-	eight := func(v uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{7, 0, 0, 0, 0, 0, 0, 0}, v) }
-	for name, c := range map[string]struct {
-		number source.NumberKind
-		d      idx.DType
-		src    []byte
-		want   string
-	}{
-		"int32 in uint8":             {source.NumberInt32, idx.Uint8, four(256), "256"},
-		"negative int32 in uint8":    {source.NumberInt32, idx.Uint8, four(math.MaxUint32), "-1"},
-		"uint32 in int32":            {source.NumberUint32, idx.Int32, four(1 << 31), "2147483648"},
-		"int32 in int16":             {source.NumberInt32, idx.Int16, four(1 << 15), "32768"},
-		"int64 in int32":             {source.NumberInt64, idx.Int32, eight(1 << 31), "2147483648"},
-		"negative int64 in int8":     {source.NumberInt64, idx.Int8, eight(math.MaxUint64 - 128), "-129"},
-		"uint64 in int32":            {source.NumberUint64, idx.Int32, eight(1 << 63), "9223372036854775808"},
-		"greatest uint64 in a uint8": {source.NumberUint64, idx.Uint8, eight(math.MaxUint64), "18446744073709551615"},
-	} {
-		e := numberElement(c.number, c.d)
-		var m *rangeError
-		if err := e.fillChecked(make([]byte, 2*e.size), c.src); !errors.As(err, &m) || m.index != 1 || m.value != c.want {
-			t.Errorf("%s: found %+v, expected value 1, %s", name, err, c.want)
-		}
 	}
 }

@@ -129,14 +129,18 @@ func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int
 
 // fromBytes opens a file in memory.
 func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
-	t, err := newTable(bytes.NewReader(file), int64(len(file)), "test.parquet", o)
+	t, err := newTable(bytes.NewReader(file), nil, int64(len(file)), "test.parquet", o)
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// kindNode returns a leaf of the schema with a physical type.
-func kindNode(kind format.Type) *node {
-	return &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind)}}
+// kindLeaf returns a leaf with one value of a physical type in each row, and elements of size
+// bytes.
+func kindLeaf(kind format.Type, size int) *leaf {
+	l := &leaf{file: &file{codecs: newCodecs()}, element: size}
+	l.node = &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind), TypeLength: thrift.New(int32(size))}}
+	l.expect([]byte{0}, 0)
+	return l
 }

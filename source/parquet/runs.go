@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"sync"
 )
 
 // runs reads levels and indices, a hybrid of run-length runs and bit-packed runs (see Encodings.md
@@ -61,13 +62,38 @@ func (r *runs) advance(n int) {
 	r.pos += n
 }
 
-// unpack fills dst with values of the current run, which must be bit-packed and have enough values
-// left.
+// A position finds values of runs by their index. It remembers where the last ones began, as those
+// that follow are often next. It may be used by many goroutines.
+type position struct {
+	runs // at the first value
+	mu   sync.Mutex
+	last runs
+	from int // index of the next value of last
+}
+
+// at returns the runs from the value with index i on. If they end before, its methods fail.
+func (p *position) at(i int) runs {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last.src == nil || i < p.from {
+		p.last, p.from = p.runs, 0
+	}
+	for p.from < i && p.last.next() == nil {
+		n := min(i-p.from, p.last.left)
+		p.last.advance(n)
+		p.from += n
+	}
+	return p.last
+}
+
+// unpack fills dst with values of the current run, which has enough left.
 func (r *runs) unpack(dst []uint32) {
 	mask := uint32(1)<<r.width - 1
 	for i := range dst {
-		bit := (r.pos + i) * r.width
-		dst[i] = uint32(word(r.bits[bit/8:])>>(bit%8)) & mask
+		if dst[i] = r.value; r.packed {
+			bit := (r.pos + i) * r.width
+			dst[i] = uint32(word(r.bits[bit/8:])>>(bit%8)) & mask
+		}
 	}
 	r.advance(len(dst))
 }
@@ -144,14 +170,13 @@ func (r *runs) matchRows(pattern []byte, rowLen, pos, n int) (matched int, err e
 	return matched + more, err
 }
 
-// one returns the next value.
+// one returns the next value; absent levels are 0.
 func (r *runs) one() (uint32, error) {
+	if r.width == 0 {
+		return 0, nil
+	}
 	if err := r.next(); err != nil {
 		return 0, err
-	}
-	if !r.packed {
-		r.advance(1)
-		return r.value, nil
 	}
 	var v [1]uint32
 	r.unpack(v[:])

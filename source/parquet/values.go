@@ -2,200 +2,282 @@ package parquet
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/columnar"
 )
-
-// An element describes the conversion of a leaf's values to the elements of a column.
-type element struct {
-	width  int  // bytes of a value in PLAIN pages, or 1 for booleans
-	size   int  // bytes of an element
-	same   bool // values and elements have the same bytes
-	number source.NumberKind
-	dtype  idx.DType
-}
-
-// bytesElement is for values of n bytes that are not converted.
-func bytesElement(n int) element { return element{width: n, size: n, same: true} }
-
-// numberElement is for numbers that PLAIN pages store as n and that are converted to d.
-func numberElement(n source.NumberKind, d idx.DType) element {
-	return element{width: n.Size(), size: d.Size(), same: n.Is(d), number: n, dtype: d}
-}
-
-// fill converts src into dst. It returns the index of the first value that does not fit, or −1.
-func (e *element) fill(dst, src []byte) int {
-	if e.same {
-		copy(dst, src)
-		return -1
-	}
-	bad, _ := e.number.Convert(dst, e.dtype, src, 0, len(src)/e.width)
-	return bad
-}
-
-// fillChecked is fill, but returns a *rangeError for the first value that does not fit.
-func (e *element) fillChecked(dst, src []byte) error {
-	if i := e.fill(dst, src); i >= 0 {
-		return &rangeError{i, e.number.Text(src[i*e.width:])}
-	}
-	return nil
-}
-
-// fixedValues iterates over the values of a page whose values have a fixed size.
-type fixedValues interface {
-	// read converts the next values and fills dst with them. For a value that does not fit it
-	// returns a *rangeError.
-	read(dst []byte) error
-}
 
 // errValuesEnd returns the error for a page with fewer values than its header says.
 func errValuesEnd() error { return damaged("the values of a page end too early") }
 
-// plainValues decodes PLAIN values of a fixed size.
-type plainValues struct {
-	element *element
-	src     []byte
+// texts are byte arrays: value i is between the end of the one before it, plus gap, and ends[i].
+type texts struct {
+	data []byte
+	ends []uint32
+	gap  uint32
 }
 
-func (v *plainValues) read(dst []byte) error {
-	n := len(dst) / v.element.size * v.element.width
-	if n > len(v.src) {
-		return errValuesEnd()
+func (t *texts) at(i int) []byte {
+	start := t.gap
+	if i > 0 {
+		start += t.ends[i-1]
 	}
-	src := v.src[:n]
-	v.src = v.src[n:]
-	return v.element.fillChecked(dst, src)
+	return t.data[start:t.ends[i]]
 }
 
-// blockValues is the maximum number of values that are decoded, and then converted, at a time.
-const blockValues = 512
-
-// decodedValues decodes values of other encodings to PLAIN, and then converts them.
-type decodedValues struct {
-	element *element
-	decode  func(raw []byte) error // fills raw with PLAIN values, or a byte for each boolean
-	raw     []byte
-}
-
-func (v *decodedValues) read(dst []byte) error {
-	e := v.element
-	for done := 0; len(dst) > 0; {
-		n := min(len(dst)/e.size, max(1, blockValues/max(1, e.width/8)))
-		if len(v.raw) < n*e.width {
-			v.raw = make([]byte, n*e.width)
+// plainTexts returns n PLAIN byte arrays: each value follows its length, 4 bytes.
+func plainTexts(src []byte, n int) (texts, error) {
+	t := texts{src, make([]uint32, 0, min(n, len(src)/4)), 4}
+	for end := 0; len(t.ends) < n; t.ends = append(t.ends, uint32(end)) {
+		if len(src)-end < 4 {
+			return t, errValuesEnd()
 		}
-		raw := v.raw[:n*e.width]
-		if err := v.decode(raw); err != nil {
-			return err
+		size := int64(binary.LittleEndian.Uint32(src[end:]))
+		if end += 4; size > int64(len(src)-end) {
+			return t, errValuesEnd()
 		}
-		if err := e.fillChecked(dst[:n*e.size], raw); err != nil {
-			return shifted(err, done)
-		}
-		dst, done = dst[n*e.size:], done+n
+		end += int(size)
 	}
-	return nil
+	return t, nil
 }
 
-// newFixed returns the values of the page p, which are encoded in src. kind is their physical type.
-func newFixed(e *element, kind format.Type, p *page, src []byte) (fixedValues, error) {
-	switch encoding := p.encoding; {
-	case encoding == format.RLEDictionary || encoding == plainDictionary:
-		indices, err := newIndices(p, src)
+// plainDictionary is the name of RLE_DICTIONARY in data pages, and of PLAIN in dictionary pages, in
+// files of older programs.
+const plainDictionary format.Encoding = 2
+
+// indexes reports whether the values are indices into the dictionary.
+func (p *page) indexes() bool {
+	return p.encoding == format.RLEDictionary || p.encoding == plainDictionary
+}
+
+// decodePlain decodes the values of c to PLAIN, unless they are indices into the dictionary.
+func (p *page) decodePlain(c *content) (err error) {
+	n, width := p.entries, p.width()
+	switch kind, e := p.Type.V, p.encoding; {
+	case p.indexes():
+		c.indices.runs, err = p.newIndices(c.values)
+	case kind == format.ByteArray && e == format.Plain:
+		c.texts, err = plainTexts(c.values, n)
+	case kind == format.ByteArray && e == format.DeltaLengthByteArray:
+		c.texts, err = deltaLengths(c.values, n)
+	case kind == format.ByteArray && e == format.DeltaByteArray:
+		c.texts, err = deltaTexts(c.values, n, freeSize+maxRatio*len(c.values))
+	case kind == format.ByteArray:
+		return unsupported("", "write the file with other encodings",
+			"found values of the encoding %s, which is not supported for bytes", e)
+	case kind == format.Boolean && e == format.Plain:
+		c.values, err = expand(runs{width: 1, packed: true, bits: c.values, left: 8 * len(c.values)}, n)
+	case kind == format.Boolean && e == format.RLE && len(c.values) >= 4:
+		c.values, err = expand(runs{width: 1, src: c.values[4:]}, n) // the runs follow their length
+	case e == format.Plain:
+	case (kind == format.Int32 || kind == format.Int64) && e == format.DeltaBinaryPacked:
+		c.values, err = deltaNumbers(c.values, n, width)
+	case kind == format.FixedLenByteArray && e == format.DeltaByteArray:
+		c.texts, err = deltaTexts(c.values, n, n*width)
+		for i := 0; i < n && err == nil; i++ {
+			if found := len(c.texts.at(i)); found != width {
+				err = damaged("found a value of %d bytes, expected %d", found, width)
+			}
+		}
+		c.values = c.texts.data
+	case kind != format.Boolean && e == format.ByteStreamSplit:
+		c.values = join(c.values, width)
+	case kind == format.Boolean && e == format.RLE:
+		err = errValuesEnd()
+	default:
+		return unsupported("", "write the file with other encodings",
+			"found values of the encoding %s, which is not supported for %s", e, kind)
+	}
+	if err == nil && width > 0 && !p.indexes() && len(c.values) < n*width {
+		err = errValuesEnd()
+	}
+	return err
+}
+
+// expand returns n values of r, which are 0 or 1, as bytes.
+func expand(r runs, n int) ([]byte, error) {
+	data := make([]byte, n)
+	for i := range data {
+		v, err := r.one()
 		if err != nil {
-			return nil, err
-		}
-		return &indexedValues{indices: indices, dictionary: p.dictionary}, nil
-	case kind == format.Boolean && encoding == format.Plain:
-		return booleans(e, runs{width: 1, packed: true, bits: src, left: 8 * len(src)}), nil
-	case kind == format.Boolean && encoding == format.RLE:
-		if len(src) < 4 {
 			return nil, errValuesEnd()
 		}
-		return booleans(e, runs{src: src[4:], width: 1}), nil // the runs follow their length
-	case encoding == format.Plain:
-		return &plainValues{e, src}, nil
-	case encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
-		d, err := newDelta(src)
-		if err != nil {
-			return nil, err
+		data[i] = byte(v)
+	}
+	return data, nil
+}
+
+// join decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so on.
+func join(src []byte, width int) []byte {
+	n := len(src) / width
+	data := make([]byte, n*width)
+	for k := range width {
+		for i, b := range src[k*n:][:n] {
+			data[i*width+k] = b
 		}
-		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeDelta(d, raw, e.width) }}, nil
-	case encoding == format.ByteStreamSplit && kind != format.Boolean:
-		return &decodedValues{element: e, decode: splitDecoder(src, e.width)}, nil
-	case encoding == format.DeltaByteArray && kind == format.FixedLenByteArray:
-		b, err := newDeltaBytes(src)
+	}
+	return data
+}
+
+// decode calls f with n values of c, the first of which has the index from.
+func (p *page) decode(c *content, dst []byte, from, n int, f func(columnar.Values) error) (err error) {
+	var v columnar.Values
+	encoded := p.indexes()
+	switch width := p.width(); {
+	case p.empty():
+	case encoded && width == 0:
+		indices, err := p.indices(c.indices.at(from), n)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return &decodedValues{element: e, decode: func(raw []byte) error { return decodeFixed(b, raw, e.width) }}, nil
+		v.Value = func(i int) []byte { return p.dictionary.texts.at(int(indices[i])) }
+	case width == 0:
+		v.Value = func(i int) []byte { return c.texts.at(from + i) }
+	case encoded:
+		v.Number = p.dictionary.number
+		v.Data, err = p.indexed(dst, c.indices.at(from), n)
 	default:
-		return nil, unsupported("", "write the file with other encodings", "found values of the encoding %s, which is not supported for %s", encoding, kind)
-	}
-}
-
-func decodeDelta(d *delta, raw []byte, width int) error {
-	for i := 0; i < len(raw); i += width {
-		v, err := d.next()
-		if err != nil {
-			return err
-		}
-		if width == 4 {
-			binary.LittleEndian.PutUint32(raw[i:], uint32(v))
-		} else {
-			binary.LittleEndian.PutUint64(raw[i:], uint64(v))
+		if v.Data = c.values[from*width:][:n*width]; p.dtype != 0 {
+			v.Number = p.stored()
 		}
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return f(v)
 }
 
-// booleans decodes booleans of one bit each.
-func booleans(e *element, r runs) fixedValues {
-	return &decodedValues{element: e, decode: func(raw []byte) error {
-		for i := range raw {
-			v, err := r.one()
-			if err != nil {
-				return err
+// A dictionary has the values to which the indices of a chunk refer.
+type dictionary struct {
+	n        int
+	held     size
+	texts    texts             // byte arrays
+	size     int               // or bytes of an element
+	number   source.NumberKind // of the elements; NoNumber: they have the type of the column, or are records
+	table    []byte            // the elements, padded to 256 entries so that any byte is an index
+	identity bool              // entry i is the number i, for all numbers of 8 or 16 bits
+}
+
+// newDictionary returns a dictionary of n PLAIN values. A value that does not fit the type of the
+// column is an error only if it is used: if there is one, the elements are not converted yet.
+func (l *leaf) newDictionary(src []byte, n int) (d *dictionary, err error) {
+	d = &dictionary{n: n, size: l.element}
+	width := l.width()
+	if l.Type.V == format.ByteArray {
+		d.texts, err = plainTexts(src, n)
+		return d, err
+	}
+	if l.Type.V == format.Boolean || width == 0 || n > len(src)/width {
+		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
+	}
+	d.table = make([]byte, max(n, 256)*d.size)
+	if number := l.stored(); l.dtype == 0 || number.Is(l.dtype) {
+		copy(d.table, src[:n*width])
+	} else if bad, _ := number.Convert(d.table, l.dtype, src, 0, n); bad >= 0 {
+		d.number, d.size, d.table = number, width, src
+		return d, nil
+	}
+	d.identity = d.size <= 2 && n == 1<<(8*d.size)
+	for i := 0; i < n && d.identity; i++ {
+		d.identity = d.table[i*d.size] == byte(i) && (d.size == 1 || d.table[2*i+1] == byte(i>>8))
+	}
+	return d, nil
+}
+
+// newIndices returns the runs of indices in src: a byte with their width in bits, then runs.
+func (p *page) newIndices(src []byte) (runs, error) {
+	switch {
+	case p.dictionary == nil:
+		return runs{}, damaged("found indices into a dictionary, but no dictionary before them")
+	case len(src) == 0:
+		return runs{}, errValuesEnd()
+	case src[0] > 32:
+		return runs{}, damaged("found indices of %d bits, expected at most 32", src[0])
+	}
+	return runs{src: src[1:], width: int(src[0])}, nil
+}
+
+// errIndex returns the error for an index behind the dictionary.
+func (d *dictionary) errIndex(i uint32) error {
+	return damaged("found index %d, expected one of the dictionary's %d", i, d.n)
+}
+
+// indices returns the next n indices of r.
+func (p *page) indices(r runs, n int) ([]uint32, error) {
+	all := make([]uint32, n)
+	for left := all; len(left) > 0; {
+		if err := r.next(); err != nil {
+			return nil, err
+		}
+		k := min(r.left, len(left))
+		r.unpack(left[:k])
+		if largest := slices.Max(left[:k]); int64(largest) >= int64(p.dictionary.n) {
+			return nil, p.dictionary.errIndex(largest)
+		}
+		left = left[k:]
+	}
+	return all, nil
+}
+
+// indexed returns the elements that the next n indices of r refer to. They are in dst, unless it is
+// nil or the elements are to be converted.
+func (p *page) indexed(dst []byte, r runs, n int) ([]byte, error) {
+	d, size := p.dictionary, p.dictionary.size
+	if dst == nil || d.number != source.NoNumber {
+		dst = make([]byte, n*size)
+	}
+	data := dst[:n*size]
+	var unpacked [512]uint32
+	for dst := data; len(dst) > 0; {
+		if err := r.next(); err != nil {
+			return nil, err
+		}
+		n := min(r.left, len(dst)/size)
+		switch {
+		case r.packed && d.identity && r.width == 8*size:
+			copy(dst[:n*size], r.bits[r.pos*size:])
+			r.advance(n)
+		case r.packed && r.width == 8 && size == 1: // the hot path of pixels
+			largest, table := byte(0), (*[256]byte)(d.table)
+			for i, index := range r.bits[r.pos : r.pos+n] {
+				dst[i], largest = table[index], max(largest, index)
 			}
-			raw[i] = byte(v)
-		}
-		return nil
-	}}
-}
-
-// decodeFixed fills raw with byte arrays, which must all have width bytes.
-func decodeFixed(b byteValues, raw []byte, width int) error {
-	for i := 0; i < len(raw); i += width {
-		value, err := b.next()
-		if err != nil {
-			return err
-		}
-		if len(value) != width {
-			return damaged("found a value of %d bytes, expected %d", len(value), width)
-		}
-		copy(raw[i:], value)
-	}
-	return nil
-}
-
-// splitDecoder decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and
-// so on.
-func splitDecoder(src []byte, width int) func(raw []byte) error {
-	count, next := len(src)/width, 0
-	return func(raw []byte) error {
-		n := len(raw) / width
-		if next+n > count {
-			return errValuesEnd()
-		}
-		for k := range width {
-			stream := src[k*count+next:][:n]
-			for i, b := range stream {
-				raw[i*width+k] = b
+			if r.advance(n); int(largest) >= d.n {
+				return nil, d.errIndex(uint32(largest))
+			}
+		case !r.packed:
+			if int64(r.value) >= int64(d.n) {
+				return nil, d.errIndex(r.value)
+			}
+			repeat(dst[:n*size], d.table[int(r.value)*size:][:size])
+			r.advance(n)
+		default:
+			n = min(n, len(unpacked))
+			r.unpack(unpacked[:n])
+			if largest := slices.Max(unpacked[:n]); int64(largest) >= int64(d.n) {
+				return nil, d.errIndex(largest)
+			}
+			if size == 4 { // integers that become int32, the default
+				for i, index := range unpacked[:n] {
+					copy(dst[4*i:4*i+4], d.table[4*index:4*index+4])
+				}
+				break
+			}
+			for i, index := range unpacked[:n] {
+				copy(dst[i*size:(i+1)*size], d.table[int(index)*size:])
 			}
 		}
-		next += n
-		return nil
+		dst = dst[n*size:]
+	}
+	return data, nil
+}
+
+// repeat fills dst with copies of value.
+func repeat(dst, value []byte) {
+	for n := copy(dst, value); n < len(dst); {
+		n += copy(dst[n:], dst[:n])
 	}
 }

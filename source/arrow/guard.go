@@ -1,0 +1,315 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/idxport/idxport/fault"
+)
+
+// arrow-go allocates what the counts in a message say, before it finds that the message is too
+// short. The functions of this file walk a message first: every vector must be inside the buffer,
+// small parts may not be shared by a large tree, and a column of views must have its buffers.
+
+// Numbers of the union MessageHeader in Message.fbs.
+const (
+	kindEnd        = 0 // no message: the end of the stream
+	kindSchema     = 1
+	kindDictionary = 2
+	kindBatch      = 3
+)
+
+// Limits of a schema, far above those of real files, and of what messages count. No real file has
+// maxRows rows; beyond that, products could overflow.
+const (
+	maxFields = 1 << 17
+	maxDepth  = 64
+	maxRows   = 1 << 48
+)
+
+// A summary is what the walk over a message found.
+type summary struct {
+	kind           byte
+	body           int64  // bytes
+	rows           int64  // of a record batch
+	id             int64  // of a dictionary
+	delta          bool   // a dictionary extends an earlier one
+	nodes, buffers []span // of a record batch: lengths and nulls of arrays, offsets and sizes of buffers
+	compressed     bool
+	views          map[int64]int // of a schema: see walk.schema
+	wide           *Wide         // of a schema, or nil
+}
+
+// A Wide is a column of integers of more than 64 bits, which arrow-go does not know.
+type Wide struct{ Column, Type string }
+
+// A walk is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics with a
+// runtime.Error if an offset leads outside the buffer: see refuseOutside.
+type walk struct {
+	flatbuffers.Table
+	left, fields *int // bytes of texts and vectors, and fields, that may still be visited
+}
+
+// root returns the table that a buffer describes. Writers may share parts of a buffer, but a small
+// buffer must not become a large schema.
+func root(buffer []byte) walk {
+	const shared = 1 << 20
+	left, fields := 4*len(buffer)+shared, maxFields
+	return walk{flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}, &left, &fields}
+}
+
+var errOutside = errors.New("a vector outside of its buffer, or too many shared parts")
+
+// refuseOutside, deferred, reports offsets outside the metadata as damage, and other panics of the
+// walk as they are.
+func refuseOutside(err *error) {
+	p := recover()
+	if _, outside := p.(runtime.Error); outside || p == errOutside {
+		*err = damaged("the metadata points outside of itself, or to the same part of it too often")
+	} else if e, ok := p.(*fault.Error); ok {
+		*err = e
+	} else if p != nil {
+		panic(p)
+	}
+}
+
+// slot returns the position of field i in a table's vtable.
+func slot(i int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*i) }
+
+// table returns the table in field i, if there is one.
+func (t walk) table(i int) (walk, bool) {
+	offset := flatbuffers.UOffsetT(t.Offset(slot(i)))
+	if offset == 0 {
+		return t, false
+	}
+	t.Pos = t.Indirect(t.Pos + offset)
+	return t, true
+}
+
+// vector returns the position and the number of the elements, of size bytes, in field i.
+func (t walk) vector(i, size int) (pos flatbuffers.UOffsetT, n int) {
+	offset := flatbuffers.UOffsetT(t.Offset(slot(i)))
+	if offset == 0 {
+		return 0, 0
+	}
+	pos, n = t.Vector(offset), t.VectorLen(offset)
+	// A length of 2³¹ or more is negative where an int has 32 bits.
+	if n < 0 || n > len(t.Bytes[pos:])/size {
+		panic(errOutside)
+	}
+	if *t.left -= n * size; *t.left < 0 {
+		panic(errOutside)
+	}
+	return pos, n
+}
+
+// text returns the text in field i, or "".
+func (t walk) text(i int) string {
+	pos, n := t.vector(i, 1)
+	return string(t.Bytes[pos:][:n])
+}
+
+// each calls f with each table of the vector in field i.
+func (t walk) each(i int, f func(walk)) {
+	pos, n := t.vector(i, flatbuffers.SizeUOffsetT)
+	for k := range n {
+		t.Pos = t.Indirect(pos + flatbuffers.UOffsetT(flatbuffers.SizeUOffsetT*k))
+		f(t)
+	}
+}
+
+// pairs walks the pairs of custom metadata in field i.
+func (t walk) pairs(i int) {
+	t.each(i, func(pair walk) { pair.vector(0, 1); pair.vector(1, 1) })
+}
+
+// schema walks a Schema of Schema.fbs. It counts the columns of views, whose values are in any
+// number of buffers: those of each dictionary, by its id, and those of record batches, by −1.
+func (t walk) schema() (views map[int64]int, wide *Wide) {
+	if t.GetInt16Slot(slot(0), 0) != 0 {
+		panic(fault.New(fault.Unsupported, "the file is big-endian, expected little-endian").
+			WithHint("write the file on a little-endian machine"))
+	}
+	views = map[int64]int{}
+	t.each(1, func(f walk) { f.field(f.text(0), -1, 1, views, &wide) })
+	t.pairs(2)
+	return views, wide
+}
+
+// field walks a Field of Schema.fbs, which is a part of column. Its values are in the dictionary
+// with the id owner, or in record batches if that is −1.
+func (t walk) field(column string, owner int64, depth int, views map[int64]int, wide **Wide) {
+	const typeInt, binaryView, utf8View = 2, 23, 24
+	if *t.fields--; *t.fields < 0 || depth > maxDepth {
+		panic(damaged("the schema has more than %d fields, or more than %d levels", maxFields, maxDepth))
+	}
+	if encoding, ok := t.table(4); ok {
+		owner = encoding.GetInt64Slot(slot(0), 0)
+	}
+	parameters, ok := t.table(3)
+	switch t.GetByteSlot(slot(2), 0) {
+	case typeInt:
+		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 {
+			*wide = &Wide{column, fmt.Sprint("int", bits)}
+			if parameters.GetByteSlot(slot(1), 0) == 0 {
+				(*wide).Type = "u" + (*wide).Type
+			}
+		}
+	case binaryView, utf8View:
+		views[owner]++
+	}
+	t.vector(0, 1)
+	t.pairs(6)
+	t.each(5, func(child walk) { child.field(column, owner, depth+1, views, wide) })
+}
+
+// summarize walks the metadata of a message. The columns of views are those of the schema.
+func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
+	defer refuseOutside(&err)
+	t := root(metadata)
+	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
+	t.pairs(4)
+	header, ok := t.table(2)
+	if !ok || s.body < 0 || s.kind == kindEnd {
+		return s, damaged("found no message of an Arrow stream, expected one")
+	}
+	owner := int64(-1)
+	switch s.kind {
+	case kindSchema:
+		s.views, s.wide = header.schema()
+		return s, nil
+	case kindBatch:
+	case kindDictionary:
+		s.id, s.delta = header.GetInt64Slot(slot(0), 0), header.GetByteSlot(slot(2), 0) != 0
+		owner = s.id
+		if header, ok = header.table(1); !ok {
+			return s, damaged("found a dictionary without values")
+		}
+	default:
+		return s, damaged("found a message of kind %d, expected a dictionary or a record batch", s.kind)
+	}
+	s.rows = header.GetInt64Slot(slot(0), 0)
+	return s, header.checkBatch(&s, views[owner])
+}
+
+// checkBatch checks a RecordBatch of Message.fbs with a number of columns of views.
+func (t walk) checkBatch(s *summary, views int) error {
+	if s.rows < 0 || s.rows > maxRows {
+		return damaged("found %d rows, expected at most %d", s.rows, int64(maxRows))
+	}
+	_, s.compressed = t.table(3)
+	s.nodes, s.buffers = t.spans(1), t.spans(2)
+	for _, a := range s.nodes {
+		if a.first < 0 || a.second < 0 || a.second > a.first || a.first > maxRows {
+			return damaged("found an array of %d values with %d nulls", a.first, a.second)
+		}
+	}
+	for i, b := range s.buffers {
+		if b.first < 0 || b.second < 0 || b.first > s.body-b.second {
+			return damaged("buffer %d is %d bytes at %d, expected it within the %d bytes of the body", i, b.second, b.first, s.body)
+		}
+	}
+	pos, counts := t.vector(4, 8)
+	for i := range counts {
+		if n := t.GetInt64(pos + flatbuffers.UOffsetT(8*i)); n < 0 || n > int64(len(s.buffers)) {
+			return damaged("a column of views has %d buffers, expected at most the %d of the record batch", n, len(s.buffers))
+		}
+	}
+	if counts < views {
+		return damaged("the record batch has the numbers of buffers of %d columns of views, expected %d", counts, views)
+	}
+	return nil
+}
+
+// A span is a struct of two longs.
+type span struct{ first, second int64 }
+
+// spans returns the spans in field i.
+func (t walk) spans(i int) []span {
+	pos, n := t.vector(i, 16)
+	all := make([]span, n)
+	for k := range all {
+		at := pos + flatbuffers.UOffsetT(16*k)
+		all[k] = span{t.GetInt64(at), t.GetInt64(at + 8)}
+	}
+	return all
+}
+
+// A place is a message in a file, as the footer lists it.
+type place struct {
+	offset, body int64
+	kind         byte
+}
+
+// readSchema walks a footer, which begins at an offset of the file. It returns the schema as a
+// message, and the places of the dictionaries and record batches.
+func readSchema(footer []byte, start int64) (schema message, places []place, err error) {
+	defer refuseOutside(&err)
+	t := root(footer)
+	header, ok := t.table(1)
+	if !ok {
+		return schema, nil, damaged("the footer has no schema")
+	}
+	schema.kind = kindSchema
+	schema.views, schema.wide = header.schema()
+	left := start // bytes: the messages do not overlap
+	for i, kind := range []byte{kindDictionary, kindBatch} {
+		pos, n := t.vector(2+i, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}
+		for k := range n {
+			at := pos + flatbuffers.UOffsetT(24*k)
+			p := place{t.GetInt64(at), t.GetInt64(at + 16), kind}
+			size := int64(t.GetInt32(at + 8))
+			if p.offset < 8 || p.offset > start || size <= 8 || size > start || p.body < 0 || p.body > start {
+				return schema, nil, damaged("the footer lists a message of %d and %d bytes at byte %d", size, p.body, p.offset)
+			}
+			if left -= size + p.body; left < 0 {
+				return schema, nil, damaged("the footer lists messages of more bytes together than the %d before it", start)
+			}
+			places = append(places, p)
+		}
+	}
+	// A Message of version 5 whose header is the schema in the footer behind it: the offset of its
+	// table, its vtable, and the table.
+	const size, table = 32, 16
+	schema.metadata = make([]byte, size, size+len(footer))
+	for at, v := range map[int]uint16{
+		0: table, 4: 10, 6: 12, 8: 8, 10: 10, 12: 4, table: table - 4, table + 8: 4, table + 10: kindSchema,
+	} {
+		binary.LittleEndian.PutUint16(schema.metadata[at:], v)
+	}
+	binary.LittleEndian.PutUint32(schema.metadata[table+4:], size-table-4+uint32(header.Pos))
+	schema.metadata = append(schema.metadata, footer...)
+	return schema, places, nil
+}
+
+// An allocator limits the memory for decompressed buffers: a file of some kilobytes must not need a
+// gigabyte. Polars and pandas write a table of 60,000 rows as one batch, and its 785 columns may be
+// int64. Such numbers compress to a thirtieth of their size.
+type allocator struct {
+	memory.GoAllocator
+	left, limit int
+}
+
+func newAllocator(body int) *allocator {
+	limit := min(maxBody, max(minPlain, maxRatio*body))
+	return &allocator{left: limit, limit: limit}
+}
+
+// Allocate panics if too much memory is needed.
+func (a *allocator) Allocate(size int) []byte {
+	if a.left -= size; size < 0 || a.left < 0 {
+		panic(fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", a.limit).
+			WithHint("%s", hintSmaller))
+	}
+	return a.GoAllocator.Allocate(size)
+}
+
+// Reallocate is Allocate for a larger size.
+func (a *allocator) Reallocate(size int, b []byte) []byte {
+	return append(a.Allocate(size)[:0], b...)[:size]
+}
