@@ -20,6 +20,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/must"
@@ -145,8 +146,8 @@ func TestWrongBufferSizes(t *testing.T) {
 	for _, wrong := range [][]byte{{0, 0, 0, 16}, {0, 0, 0, 32}, {0, 0, 0, 0, 0, 0, 0, 64}, {0, 0, 0, 0, 0, 0, 0, 128}, {1, 4}, {255, 3}, {0, 8}} {
 		changed := bytes.Clone(file)
 		copy(changed[at:], wrong)
-		if _, err := try(t, changed, ""); !errors.Is(err, fault.Malformed) {
-			t.Errorf("% x: found %v, expected fault.Malformed", wrong, err)
+		if _, err := try(t, changed, ""); !errors.Is(err, fault.Malformed) && !errors.Is(err, fault.Unsupported) {
+			t.Errorf("% x: found %v, expected that it is wrong or too large", wrong, err)
 		}
 	}
 }
@@ -243,7 +244,7 @@ func TestAllocator(t *testing.T) {
 		a.left = 100
 		a.Allocate(60)
 		err := func() (err error) {
-			defer recovered(&err)
+			defer columnar.Recovered(&err)
 			a.Reallocate(50, make([]byte, 10))
 			return nil
 		}()
@@ -271,6 +272,18 @@ func TestLargeBody(t *testing.T) {
 		if _, err := try(t, changed, save(t, changed)); !errors.Is(err, fault.Truncated) {
 			t.Errorf("%d MiB: found %v, expected fault.Truncated", int(size16)*16, err)
 		}
+	}
+}
+
+// TestExpandingBatch has a record batch of kilobytes that decompresses to more than is allowed. It
+// is not parallel, as it measures the memory of the whole process.
+func TestExpandingBatch(t *testing.T) {
+	written := layouttest.Random(65, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 20}})
+	clear(written.Data[0])
+	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: "zstd"}, 65)
+	taken, err := tryMeasured(t, file)
+	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
+		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))
 	}
 }
 

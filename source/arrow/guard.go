@@ -303,10 +303,15 @@ func newAllocator(body int) *allocator {
 // Allocate panics if too much memory is needed.
 func (a *allocator) Allocate(size int) []byte {
 	if a.left -= size; size < 0 || a.left < 0 {
-		panic(fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", a.limit).
-			WithHint("%s", hintSmaller))
+		panic(a.tooLarge())
 	}
 	return a.GoAllocator.Allocate(size)
+}
+
+// tooLarge returns the error for a record batch that needs too much memory.
+func (a *allocator) tooLarge() *fault.Error {
+	return fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", a.limit).
+		WithHint("%s", hintSmaller)
 }
 
 // Reallocate is Allocate for a larger size.

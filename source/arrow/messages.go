@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -449,26 +450,18 @@ func (r *replay) Release() {}
 func decode(all []message) (b arrow.RecordBatch, err error) {
 	last := &all[len(all)-1]
 	defer func() { err = at(last.offset, err) }()
-	defer recovered(&err)
-	r, err := ipc.NewReaderFromMessageReader(&replay{all: all}, ipc.WithAllocator(newAllocator(len(last.body))))
-	if err != nil {
+	defer columnar.Recovered(&err)
+	limited := newAllocator(len(last.body))
+	r, err := ipc.NewReaderFromMessageReader(&replay{all: all}, ipc.WithAllocator(limited))
+	switch {
+	case err != nil:
 		return nil, damaged("the schema cannot be read: %v", err)
+	case r.Next():
+		return r.RecordBatch(), nil
+	case limited.left < 0: // arrow-go has recovered the panic of limited
+		return nil, limited.tooLarge()
 	}
-	if !r.Next() {
-		return nil, damaged("a record batch cannot be decoded: %v", r.Err())
-	}
-	return r.RecordBatch(), nil
-}
-
-// recovered, deferred, turns a panic of arrow-go into an error.
-func recovered(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case *fault.Error:
-		*err = p
-	default:
-		*err = damaged("the data cannot be decoded: %v", p)
-	}
+	return nil, damaged("a record batch cannot be decoded: %v", r.Err())
 }
 
 // at adds an offset to a fault that has none.

@@ -48,7 +48,7 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, wide *Wide
 		return nil, m.wide
 	}
 	var failed error
-	defer recovered(&failed)
+	defer columnar.Recovered(&failed)
 	r, err := ipc.NewReaderFromMessageReader(&replay{all: []message{m}})
 	if err != nil {
 		return nil, nil
@@ -73,7 +73,7 @@ type file struct {
 // open resolves the columns from the schema and the first record batch that has rows.
 func open(m *messages, path, origin string, o source.ReadOptions) (t source.Table, err error) {
 	defer func() { err = fault.In(path, err) }()
-	defer recovered(&err)
+	defer columnar.Recovered(&err)
 	var notes []string // until there is a table
 	m.note = func(note string) { notes = append(notes, note) }
 	f := &file{messages: m}
@@ -172,11 +172,8 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 		if err == nil && a.Len() > 0 { // not lists that are all empty
 			v, err = values(array.NewSlice(a, int64(from), int64(from+n)))
 		}
-		if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
-			e.Column = l.name
-		}
 		if err != nil {
-			return err
+			return columnar.InColumn(l.name, err)
 		}
 		return f(v)
 	}
@@ -193,7 +190,7 @@ type firstRow struct {
 
 // Value returns the bytes in the first row of field i, or of its member if given.
 func (r *firstRow) Value(i int, member string) (value []byte, err error) {
-	defer recovered(&err)
+	defer columnar.Recovered(&err)
 	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1}
 	a, err := l.entriesOf(&batch{rows: 1, record: func() (arrow.RecordBatch, error) { return r.NewSlice(0, 1), nil }})
 	if err != nil {

@@ -1,7 +1,6 @@
 package arrow
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -107,7 +106,7 @@ func stored(a arrow.Array) arrow.Array {
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists
 // of field i. Lists inside an empty list count as empty.
 func (r *firstRow) Lengths(i int) (lengths []int, err error) {
-	defer recovered(&err)
+	defer columnar.Recovered(&err)
 	if r.RecordBatch == nil {
 		r.lengths[i] = describe(r.schema.Field(i)).Lengths
 		return r.lengths[i], nil
@@ -136,12 +135,8 @@ func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 
 // entriesOf returns the array of the entries of l in b, after checking the arrays around it.
 func (l *leaf) entriesOf(b *batch) (a arrow.Array, err error) {
-	defer func() {
-		if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
-			e.Column = l.name
-		}
-	}()
-	defer recovered(&err)
+	defer func() { err = columnar.InColumn(l.name, err) }()
+	defer columnar.Recovered(&err)
 	r, err := b.record()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -43,10 +44,22 @@ type Values struct {
 // Recovered, deferred, turns a panic into an error: decoders of other packages may panic on damaged
 // data.
 func Recovered(err *error) {
-	if p := recover(); p != nil {
+	switch p := recover().(type) {
+	case nil:
+	case *fault.Error:
+		*err = p
+	default:
 		*err = fault.New(fault.Malformed, "the data cannot be decoded: %v", p).
 			WithHint("the file is damaged, or its writer has a defect: download or write it again")
 	}
+}
+
+// InColumn adds the name of a column to an error about the content of a file that has none.
+func InColumn(name string, err error) error {
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
+		e.Column = name
+	}
+	return err
 }
 
 // A leaf is where the table stands in a leaf of the file.

@@ -24,21 +24,13 @@ type codecs struct {
 }
 
 func newCodecs() *codecs {
-	return &codecs{zstd: sync.OnceValues(func() (*zstd.Decoder, error) {
+	c := &codecs{free: sync.Pool{New: func() any { return new([]byte) }}}
+	c.zstd = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
 			zstd.WithDecoderMaxWindow(maxPage))
-	})}
+	})
+	return c
 }
-
-// buffer returns memory for a page, which release takes back.
-func (c *codecs) buffer() *[]byte {
-	if b, ok := c.free.Get().(*[]byte); ok {
-		return b
-	}
-	return new([]byte)
-}
-
-func (c *codecs) release(b *[]byte) { c.free.Put(b) }
 
 // knownCodec reports whether decode supports codec. LZ4, which was not specified, is not LZ4_RAW.
 func knownCodec(codec format.CompressionCodec) bool {

@@ -107,15 +107,15 @@ func (s *stream) nextGroup() error {
 // nextPage returns the next data page with entries. If it has at most skip entries, its body is not
 // read.
 func (s *stream) nextPage(skip int64) (p *page, err error) {
-	start := s.offset
-	defer func() { err = located(err, s.path(), s.row, start) }()
+	start, row := s.offset, s.row
+	defer func() { err = located(err, s.path(), row, start) }()
 	for s.unread == 0 {
 		if err := s.nextGroup(); err != nil {
 			return nil, err
 		}
 	}
 	for p == nil {
-		start = s.offset
+		start, row = s.offset, s.row
 		h, hasCRC, err := s.header()
 		if err != nil {
 			return nil, err
@@ -310,7 +310,7 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 	defer func() { err = located(err, p.path(), p.rowOf(from), p.offset) }()
 	p.once.Do(func() {
 		p.err = damaged("a page cannot be decoded") // if open panics
-		p.buf = p.file.codecs.buffer()
+		p.buf, _ = p.file.codecs.free.Get().(*[]byte)
 		p.content, p.err = p.open(p.buf)
 	})
 	switch {
@@ -322,7 +322,7 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 	err = p.decode(p.content, dst, from, n, f)
 	if p.used.Add(int64(n)) == int64(p.entries) {
 		p.content, p.body = nil, nil
-		p.file.codecs.release(p.buf)
+		p.file.codecs.free.Put(p.buf)
 	}
 	return err
 }

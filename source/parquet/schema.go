@@ -121,7 +121,7 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 		f.Type = "lists of " + f.Type
 	}
 	switch {
-	case n.isDecimal(): // also of the type BYTE_ARRAY
+	case value.isDecimal(): // also of the type BYTE_ARRAY
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
 	case n.index >= 0 && n.Type.V == format.ByteArray && !n.physicalOnly():
 		f.Kind, f.Type = columnar.Text, "text"
@@ -142,8 +142,6 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 		f.Kind = columnar.Bytes
 	case n.Type.V == format.FixedLenByteArray && n.physicalOnly() && !n.repeated() && f.Size > 0:
 		f.Kind = columnar.FixedBytes
-	case value.isDecimal():
-		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
 	}
 	return f
 }
