@@ -186,7 +186,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	if t.closed {
 		return fs.ErrClosed
 	}
-	want := int64(max(b.Cap, 1))
+	want, known := int64(max(b.Cap, 1)), t.Rows()
 	for i := range t.leaves {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -194,20 +194,21 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 		var rows int64
 		var err error
 		pieces[i], rows, err = t.take(i, want, pieces[i])
-		if end := t.Rows(); err == nil && (i > 0 && rows < want || rows < want && end >= 0 && t.next+rows < end) {
-			err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them", t.next+rows)
+		if err == nil && rows == 0 && i > 0 { // the others have ended, too
+			if err = t.advance(i, 0); err == nil {
+				rows = -1
+			} else if err == io.EOF {
+				err = nil
+			}
+		}
+		if err == nil && rows < want && (i > 0 || t.next+rows < known) {
+			err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them",
+				t.next+max(0, rows))
 		}
 		if err != nil {
 			return fault.In(t.path, t.earlier(pieces[i], err))
 		}
-		if want = rows; rows == 0 && i > 0 {
-			if err := t.advance(i, 0); err == nil {
-				err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them", t.next)
-				return fault.In(t.path, err)
-			} else if err != io.EOF {
-				return fault.In(t.path, err)
-			}
-		}
+		want = rows
 	}
 	b.Rows = int(want)
 	if t.next += want; want == 0 {

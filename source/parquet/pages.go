@@ -180,7 +180,7 @@ func (s *stream) dataPage(h *format.PageHeader, hasCRC bool, at, skip int64) (*p
 	if n == 0 {
 		return nil, nil
 	}
-	p := &page{leaf: s.leaf, header: h, hasCRC: hasCRC, codec: s.codec, encoding: encoding, dictionary: s.dictionary,
+	p := &page{leaf: s.leaf, header: h, codec: s.codec, encoding: encoding, dictionary: s.dictionary,
 		entries: int(n), entry: s.entry, row: s.row}
 	s.unread -= n
 	s.row, s.entry = s.row+(int64(s.entry)+n)/int64(s.perRow), int((int64(s.entry)+n)%int64(s.perRow))
@@ -193,7 +193,7 @@ func (s *stream) dataPage(h *format.PageHeader, hasCRC bool, at, skip int64) (*p
 	}
 	err := s.checkSize(h, n*int64(2*max(s.limit, s.width())+16), expanded)
 	if err == nil {
-		p.body, err = s.body(h, at)
+		p.body, err = s.body(h, hasCRC, at)
 	}
 	return p, err
 }
@@ -223,21 +223,16 @@ func (s *stream) checkSize(h *format.PageHeader, values, expanded int64) error {
 	return nil
 }
 
-// body reads the body of the page with the header h, as it is in the file.
-func (s *stream) body(h *format.PageHeader, offset int64) ([]byte, error) {
+// body reads the body of the page with the header h, as it is in the file, and checks its checksum.
+func (s *stream) body(h *format.PageHeader, hasCRC bool, offset int64) ([]byte, error) {
 	body := make([]byte, h.CompressedPageSize)
-	return body, s.file.readAt(body, offset)
-}
-
-// checkCRC compares the checksum of a page with its header.
-func checkCRC(h *format.PageHeader, hasCRC bool, body []byte) error {
-	if !hasCRC {
-		return nil
+	if err := s.file.readAt(body, offset); err != nil {
+		return nil, err
 	}
-	if sum := crc32.ChecksumIEEE(body); sum != uint32(h.CRC) {
-		return damaged("the checksum of a page is wrong: found %08x, expected %08x", sum, uint32(h.CRC))
+	if sum := crc32.ChecksumIEEE(body); hasCRC && sum != uint32(h.CRC) {
+		return nil, damaged("the checksum of a page is wrong: found %08x, expected %08x", sum, uint32(h.CRC))
 	}
-	return nil
+	return body, nil
 }
 
 // readDictionary reads the dictionary page at offset.
@@ -253,10 +248,7 @@ func (s *stream) readDictionary(h *format.PageHeader, hasCRC bool, offset int64)
 	if err := s.checkSize(h, values, 4*int64(d.NumValues)); err != nil { // the ends of byte arrays take 4 bytes
 		return nil, err
 	}
-	body, err := s.body(h, offset)
-	if err == nil {
-		err = checkCRC(h, hasCRC, body)
-	}
+	body, err := s.body(h, hasCRC, offset)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +268,6 @@ func (s *stream) readDictionary(h *format.PageHeader, hasCRC bool, offset int64)
 type page struct {
 	*leaf
 	header     *format.PageHeader
-	hasCRC     bool
 	codec      format.CompressionCodec
 	encoding   format.Encoding
 	dictionary *dictionary
@@ -330,9 +321,6 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 // open decompresses the page into buf, which it may enlarge, and checks its levels. Values that are
 // not indices are decoded to PLAIN.
 func (p *page) open(buf *[]byte) (c *content, err error) {
-	if err := checkCRC(p.header, p.hasCRC, p.body); err != nil {
-		return nil, err
-	}
 	if c, err = p.split(buf); err != nil {
 		return nil, err
 	}
