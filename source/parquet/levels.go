@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -138,7 +139,7 @@ func (p *page) firstLevels(levels []byte, limit int64) (_ []byte, done bool, err
 			p.shape = "lists of equal length"
 			return nil, false, p.levelError(min(definition, p.definition), 0)
 		case int64(len(levels)) >= limit:
-			return nil, false, unsupported("", "allow larger records with --max-record-bytes",
+			return nil, false, unsupported("", fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit),
 				"found a list of more than %d values, which is too large for a record", limit).InRow(0)
 		}
 		levels = append(levels, byte(repetition))
