@@ -172,6 +172,7 @@ func (t walk) field(column string, owner int64, depth int, views map[int64]int, 
 func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	defer refuseOutside(&err)
 	t := root(metadata)
+	t.GetInt16Slot(slot(0), 0) // the version of the format, which arrow-go looks at
 	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
 	t.pairs(4)
 	header, ok := t.table(2)
