@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -237,6 +238,14 @@ func (o *inputs) checkReading(tables []formats.Table) error {
 	if o.Header != nil && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Text }) {
 		return usagef("no input uses --header: it is for text, such as CSV")
 	}
+	if (o.Grey || o.Resize[0] > 0) && !slices.ContainsFunc(tables, func(t formats.Table) bool { return t.Format.Images }) {
+		flag := "grey"
+		if o.Resize[0] > 0 {
+			flag = "resize"
+		}
+		return usagef("no input uses --%s: it is for images in files, such as PNG and JPEG", flag).
+			WithHint("%s", Alternative("resize"))
+	}
 	if tables == nil {
 		isNamed := func(in dataset.Input) bool { return in.Name == o.LabelColumn }
 		if o.placesLabel() && !slices.ContainsFunc(o.args, isNamed) {
@@ -356,12 +365,27 @@ func (o *inputs) splitsOf(tables []formats.Table) ([]dataset.Split, error) {
 		}
 	}
 	for i := range splits {
+		if s := splits[i]; folder && len(s.Files) > 1 && !slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data }) {
+			return nil, severalTables(s.Files)
+		}
 		o.nameColumns(splits[i])
 		if len(o.args) == 1 { // otherwise columns are in the order of the arguments
 			slices.SortStableFunc(splits[i].Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
 	return o.namedSplits(splits)
+}
+
+// severalTables returns the error for arrays in a folder, none of which is named as images or
+// labels: they may be one table each, or the columns of one.
+func severalTables(files []dataset.File) error {
+	words := make([]string, len(files))
+	for i, f := range files {
+		words[i] = shell.Quote(fmt.Sprintf("column%d=%s", i+1, f.Path))
+	}
+	return usagef("%s and %s may be tables of their own or columns of one: neither is named as images or labels",
+		files[0].Path, files[1].Path).WithHint("give one at a time: %s; or name the columns of one table: %s",
+		shell.Path(files[0].Path), strings.Join(words, " "))
 }
 
 // splitOfArray returns the index of the split for an array without train or test in its name: the

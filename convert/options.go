@@ -37,6 +37,8 @@ type Source struct {
 	ByteOrder      string   // big or little
 	DType          string   // element type, for inputs that record none or whose type IDX lacks
 	Shape          []int    // shape of one record, for inputs that do not record one
+	Resize         Size     // to which images are scaled
+	Grey           bool     // make images grey
 	Header         *bool    // whether CSV begins with column names; nil means detect it
 	Salvage        bool     // read the complete records of damaged IDX files
 	LabelColumn    string   // name of the label column, or index into labels of several numbers
@@ -45,6 +47,17 @@ type Source struct {
 	Stdin   io.Reader
 	Workers int // number of goroutines; 0 means one per processor
 	Events  Events
+}
+
+// A Size is the width and height of an image in pixels; zeros mean that there is none.
+type Size [2]int
+
+// String returns the size as --resize takes it, or "".
+func (s Size) String() string {
+	if s[0] == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%dx%d", s[0], s[1])
 }
 
 // A View selects columns and rows and transforms images.

@@ -89,6 +89,9 @@ type Applied struct {
 	Take      int64    `json:"take,omitempty"`
 	Part      string   `json:"part,omitempty"`
 	Reshape   []int    `json:"reshape,omitempty"`
+	Grey      bool     `json:"grey,omitempty"`
+	Resize    string   `json:"resize,omitempty"`    // the value of --resize
+	Decoders  []string `json:"decoders,omitempty"`  // of images whose pixels depend on the decoder
 	Transpose []string `json:"transpose,omitempty"` // names of columns
 	Invert    []string `json:"invert,omitempty"`    // names of columns
 	ByteOrder string   `json:"byte_order,omitempty"`

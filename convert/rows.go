@@ -145,7 +145,8 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 		}
 	}()
 	t, a := opened, Applied{Columns: o.Columns, Reshape: o.Reshape, Salvage: o.Salvage,
-		Where: o.Where, Shuffle: o.Shuffle, Take: o.Take, Part: o.Part}
+		Where: o.Where, Shuffle: o.Shuffle, Take: o.Take, Part: o.Part,
+		Grey: o.Grey, Resize: o.Resize.String(), Decoders: source.About(opened).Decoders}
 	if c.divided {
 		a.Holdout, a.Stratify = o.Holdout, o.Stratify
 	}

@@ -143,7 +143,8 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 // openTable opens the file f, which is in a format other than IDX.
 func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
 	table := o.tables[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
+	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes,
+		Resize: o.Resize, Grey: o.Grey, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
 	if o.placesLabel() {
 		read.Label = o.LabelColumn
 	}

@@ -50,8 +50,12 @@ func (o *inputs) compare(ctx context.Context, expected, found source.Table, c co
 		return Verified{}, err
 	}
 	if c.notes {
-		for _, n := range source.About(both).Notes {
+		info := source.About(both)
+		for _, n := range info.Notes {
 			o.report.Note("%s", n)
+		}
+		for _, w := range info.Warnings {
+			o.report.warning("%s", w)
 		}
 	}
 	var differences []string
@@ -163,6 +167,7 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	out := &o.output
 	o.args, out.args = o.args[1:], o.args[:1]
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
+	out.Resize, out.Grey = Size{}, false
 	out.exact = true                  // the output is read as it is
 	out.Split = nil                   // --split is about the inputs, see errPassedOver
 	out.Dataset = dataset.DatasetNone // no data set is recognised in the output; its metadata may name one
@@ -411,6 +416,8 @@ func (a Applied) flags() (flags []string) {
 	add("reshape", dims(a.Reshape))
 	add("label-column", a.Label)
 	add("byte-order", a.ByteOrder)
+	set("grey", a.Grey)
+	add("resize", a.Resize)
 	set("salvage", a.Salvage)
 	set("transpose", a.Transpose != nil)
 	set("invert", a.Invert != nil)

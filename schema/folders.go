@@ -3,15 +3,30 @@ package schema
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
+
+// ClassesFile is the hidden file that a folder of images has if its class folders are named after
+// classes: the JSON of a [ClassFolders], by which the labels are found again.
+const ClassesFile = ".idxport-classes"
+
+// A ClassFolders has the names of class folders and of classes, by label.
+type ClassFolders struct {
+	Folders []string `json:"folders"`
+	Classes []string `json:"classes"`
+}
 
 // maxFolderName is how many bytes of a class name are kept. With "-" and a label, a folder name has
 // less than 100 bytes.
 const maxFolderName = 80
 
-// FolderNames returns a folder name for each class, by label. The names differ from each other even
-// if case is ignored, and are legal on every operating system. The name is empty where the label
-// has no class.
+// FolderNames returns a folder name for each class, by label: letters, marks and digits of every
+// script stay, in the normal form NFC. The names differ from each other even if case is ignored,
+// and are legal on every operating system. The name is empty where the label has no class.
 func FolderNames(classes []string) []string {
 	folders := make([]string, len(classes))
 	numbered := make([]bool, len(classes))
@@ -23,13 +38,14 @@ func FolderNames(classes []string) []string {
 	}
 	// A name with its label appended may equal another class's name, which then gets its label too.
 	// Two names with labels cannot be equal.
+	folded := make([]string, len(folders))
 	for again := true; again; {
 		again = false
-		for _, same := range duplicates(folders) {
+		for _, same := range duplicates(folders, folded) {
 			for _, label := range same {
 				if !numbered[label] {
 					number(folders, numbered, label)
-					again = true
+					folded[label], again = "", true
 				}
 			}
 		}
@@ -46,13 +62,18 @@ func number(folders []string, numbered []bool, label int) {
 	numbered[label] = true
 }
 
-// duplicates returns the labels of each name, in lower case, that occurs more than once.
-func duplicates(folders []string) map[string][]int {
+// duplicates returns the labels of each name that occurs more than once, by the name as file
+// systems that ignore case compare it. It keeps these names in folded.
+func duplicates(folders, folded []string) map[string][]int {
 	same := map[string][]int{}
 	for label, name := range folders {
-		if name != "" {
-			same[strings.ToLower(name)] = append(same[strings.ToLower(name)], label)
+		if name == "" {
+			continue
 		}
+		if folded[label] == "" {
+			folded[label] = foldName(name)
+		}
+		same[folded[label]] = append(same[folded[label]], label)
 	}
 	for name, labels := range same {
 		if len(labels) == 1 {
@@ -62,17 +83,33 @@ func duplicates(folders []string) map[string][]int {
 	return same
 }
 
+// foldName returns a name that is equal for names that some file system takes for the same.
+func foldName(name string) string {
+	ignorable := func(r rune) rune {
+		if unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		return r
+	}
+	return norm.NFKC.String(cases.Fold().String(strings.Map(ignorable, norm.NFKC.String(name))))
+}
+
 // cleanName puts an underscore in place of each run of characters that some system or reader
 // refuses. Then it trims underscores and hyphens, and shortens the result. It may be empty, or the
 // name of a device.
 func cleanName(name string) string {
-	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
-	name = strings.TrimLeft(strings.Join(parts, "_"), "_-")
-	return strings.TrimRight(name[:min(len(name), maxFolderName)], "_-")
+	parts := strings.FieldsFunc(norm.NFC.String(name), func(r rune) bool { return !allowed(r) })
+	name = strings.TrimLeftFunc(strings.Join(parts, "_"),
+		func(r rune) bool { return r == '_' || r == '-' || unicode.IsMark(r) })
+	end := min(len(name), maxFolderName)
+	for end < len(name) && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return strings.TrimRight(name[:end], "_-")
 }
 
 func allowed(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' || r == '-'
 }
 
 // isDevice reports whether name, which has no dot, is a device on Windows. See

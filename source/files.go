@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -100,6 +101,31 @@ func OpenFile(files Files, name, expected string) (File, fs.FileInfo, error) {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, info, nil
+}
+
+// CompareNames compares names by the numbers in them: part-2 is before part-10.
+func CompareNames(a, b string) int {
+	for a != "" && b != "" {
+		m, n := leadingDigits(a), leadingDigits(b)
+		if m == 0 || n == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y), cmp.Compare(m, n)); c != 0 {
+			return c
+		}
+		a, b = a[m:], b[n:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// leadingDigits returns the number of digits at the beginning of s.
+func leadingDigits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
 // isURL reports whether name is a URL, which the functions of package path/filepath would change:

@@ -22,6 +22,10 @@ type ReadOptions struct {
 	// Shape is the shape of a record for files that do not record one. nil means the default of the
 	// format, which a note mentions.
 	Shape []int
+	// Resize is the width and height to which images are scaled, or zeros.
+	Resize [2]int
+	// Grey makes images grey.
+	Grey bool
 	// Header points to whether the first line of text has the names of the columns. If it is nil,
 	// this is detected, and a file for which it cannot be detected is an error.
 	Header *bool

@@ -100,7 +100,8 @@ type Info struct {
 	// SourceRows is the number of rows of the table that the table is a part of, or its own.
 	SourceRows int64
 	Notes      []string          // for the user, complete once the table is read
-	Warnings   []string          // like Notes, but about what is likely wrong
+	Warnings   []string          // what the user must know, even if notes are not shown
+	Decoders   []string          // of images whose pixels depend on the decoder: package and version
 	Omitted    []Omission        // columns of the file that are not part of the table
 	Meta       map[string]string // metadata of the file, which may say where the table came from
 }

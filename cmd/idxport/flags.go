@@ -139,6 +139,8 @@ func (s *settings) inputFlags() []flagSpec {
 		{name: "reshape", placeholder: "DIMS", commands: inputCommands, parse: dimensions("reshape", &s.Reshape)},
 		{name: "shape", placeholder: "SHAPE", commands: inputCommands, parse: dimensions("shape", &s.Shape)},
 		{name: "dtype", placeholder: "TYPE", commands: inputCommands, choices: convert.Choices("dtype"), to: &s.DType},
+		{name: "grey", commands: inputCommands, to: &s.Grey},
+		{name: "resize", placeholder: "WxH", commands: inputCommands, parse: s.parseResize},
 		{name: "header", placeholder: "YES-OR-NO", commands: inputCommands, choices: []string{"yes", "no"},
 			parse: func(text string) error { yes := text == "yes"; s.Header = &yes; return nil }},
 		{name: "byte-order", placeholder: "ORDER", commands: inputCommands, preset: "big",
@@ -321,6 +323,23 @@ func parseShape(flag, s string) ([]int, error) {
 		}
 	}
 	return dims, nil
+}
+
+// maxSide is the longest side of --resize.
+const maxSide = 1 << 14
+
+// parseResize reads the value of --resize, a width and a height.
+func (s *settings) parseResize(text string) error {
+	width, height, _ := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
+	for i, side := range []string{width, height} {
+		n, err := strconv.Atoi(side)
+		if err != nil || n < 1 || n > maxSide {
+			return usagef("--resize %q, expected WIDTHxHEIGHT, of 1 to %d pixels", text, maxSide).
+				WithHint("for example --resize 28x28")
+		}
+		s.Resize[i] = n
+	}
+	return nil
 }
 
 // Limits of preview.

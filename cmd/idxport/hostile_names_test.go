@@ -51,7 +51,7 @@ func TestHostileClassesAsFolders(t *testing.T) {
 	if code, said := runProgram(append([]string{"convert", "-o", "png=" + out, "--class-folders", "names", "--metadata-csv"}, labelled(t, hostileClasses)...)...); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	plain := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$`)
+	plain := regexp.MustCompile(`^[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}_-]{0,98}$`)
 	seen := map[string]bool{}
 	for name := range contents(t, around) {
 		parts := strings.Split(name, string(filepath.Separator))

@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 				"FOREIGN": "foreign"} {
 				env.Setenv(name, filepath.Join(samples, folder))
 			}
+			env.Setenv("PICTURES", filepath.Join(samples, "..", "source", "picture", "testdata"))
 			for _, n := range []int{203, 204, 218, 250, 251} { // names that are nearly too long, without their endings
 				env.Setenv(fmt.Sprint("X", n), strings.Repeat("x", n))
 			}

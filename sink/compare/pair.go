@@ -43,9 +43,10 @@ func (p *pair) Columns() []source.Column { return p.columns }
 func (p *pair) Rows() int64              { return max(p.expected.Rows(), p.found.Rows()) }
 func (p *pair) Close() error             { return errors.Join(p.expected.Close(), p.found.Close()) }
 
-// Info returns the notes of both tables.
+// Info returns the notes and warnings of both tables.
 func (p *pair) Info() source.Info {
-	return source.Info{Notes: append(source.About(p.expected).Notes, source.About(p.found).Notes...)}
+	a, b := source.About(p.expected), source.About(p.found)
+	return source.Info{Notes: append(a.Notes, b.Notes...), Warnings: append(a.Warnings, b.Warnings...)}
 }
 
 // Read reads the same number of rows from both tables. If one table ends before the other, the last

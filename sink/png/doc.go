@@ -12,8 +12,8 @@
 // number is padded with zeros to the digits of the source's last row, so files sorted by name are
 // in row order. Without a label column, the files are in the folder itself.
 //
-// Package images chooses the image and label columns and makes the PNG files. Other columns are
-// left out, and [Sink.Notes] reports them; metadata.csv can include those that are scalars.
+// Package images chooses the image and label columns and makes the PNG files. Other columns are an
+// error; metadata.csv can include those that are scalars.
 //
 // # Class folders
 //
@@ -27,17 +27,18 @@
 // With Options.ClassFolders "names", folders are named after the classes, changed so that every
 // system and reader accepts them:
 //
-//   - ASCII letters, digits, "_" and "-" stay; a run of anything else, such as spaces, dots and
-//     slashes, becomes one "_".
+//   - Letters, marks and digits of every script, "_" and "-" stay, in the normal form NFC; a run of
+//     anything else, such as spaces, dots and slashes, becomes one "_".
 //   - Leading and trailing "_" and "-" are removed: Spark ignores folders that begin with "_", and
 //     commands take a leading "-" for a flag.
 //   - Names are cut after 80 bytes.
-//   - "-" and the label are appended if two classes have the same name, ignoring case (to both
-//     names: "A-10" and "a-36"), or if the name is a device on Windows, such as "aux". If nothing
-//     is left of a name, it becomes "class-" and the label.
+//   - "-" and the label are appended if two classes have the same name on some file system, which
+//     may ignore case (to both names: "A-10" and "a-36"), or if the name is a device on Windows,
+//     such as "aux". If nothing is left of a name, it becomes "class-" and the label.
 //
 // So "T-shirt/top" becomes "T-shirt_top". Sorted by such names, folders are usually not in the
-// order of the labels; [Sink.Notes] reports that.
+// order of the labels; [Sink.Notes] reports that. The hidden file [schema.ClassesFile] has the
+// folders and the classes in this order, so that package source/png finds the labels again.
 //
 // # metadata.csv
 //

@@ -1,10 +1,12 @@
 package png
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
@@ -28,7 +30,8 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 	}
 	if column < 0 {
 		if byName {
-			return labels{}, unsupported("give the labels too: their file for IDX and .npy, a column of integers in other formats", "no column has labels, and class folders are named after their classes")
+			return labels{}, unsupported("give the labels too: their file for IDX and .npy, "+
+				"a column of integers in other formats", "no column has labels, and class folders are named after their classes")
 		}
 		return labels{}, nil
 	}
@@ -37,9 +40,27 @@ func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
 		return labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}, nil
 	}
 	if len(c.Classes) == 0 {
-		return labels{}, unsupported("give the names with --classes FILE or --dataset NAME", "the classes of column %q have no names", c.Name)
+		return labels{}, unsupported("give the names with --classes FILE or --dataset NAME",
+			"the classes of column %q have no names", c.Name)
 	}
 	return labels{given: true, column: c, names: schema.FolderNames(c.Classes)}, nil
+}
+
+// writeClasses writes the hidden file by which package source/png finds the labels of folders that
+// are named after classes. Other readers of the folder pass over it.
+func (l labels) writeClasses(folder *publish.Folder) error {
+	if l.names == nil {
+		return nil
+	}
+	root, err := folder.Subfolder("")
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(schema.ClassFolders{Folders: l.names, Classes: l.column.Classes})
+	if err != nil {
+		return err
+	}
+	return root.WriteFile(schema.ClassesFile, append(text, '\n'))
 }
 
 // labelWidth returns the number of digits of the largest label that can occur in c. largest is
@@ -73,9 +94,11 @@ func (l labels) folder(label, row int64) (string, error) {
 		}
 		return l.names[label], nil
 	case label < 0:
-		return "", images.BadValue(format, images.HintOther, l.column.Name, row, "found the label %d, expected 0 or more: class folders are named 0, 1, 2, …", label)
+		return "", images.BadValue(format, images.HintOther, l.column.Name, row,
+			"found the label %d, expected 0 or more: class folders are named 0, 1, 2, …", label)
 	case images.Digits(label) > l.width:
-		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits", label, l.width)
+		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits",
+			label, l.width)
 	}
 	return string(images.AppendPadded(nil, label, l.width)), nil
 }

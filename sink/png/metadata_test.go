@@ -47,8 +47,6 @@ func TestMetadataCSV(t *testing.T) {
 		"floats": {describe(7, pixel, scalar("f", idx.Float32)), png.Options{}, 0,
 			[][]byte{sequence(7), little(0.1, 1, float32(math.Copysign(0, -1)), nan, inf, -inf, 1e30)},
 			"file_name,f\n0.png,0.1\n1.png,1.0\n2.png,-0.0\n3.png,NaN\n4.png,inf\n5.png,-inf\n6.png,1e+30\n"},
-		"vectors are left out": {describe(1, pixel, source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{}, 0, [][]byte{sequence(1), {1, 2}},
-			"file_name\n0.png\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,8 +84,7 @@ func TestMetadataWithoutRows(t *testing.T) {
 	}
 }
 
-// TestMetadataNames checks that a column whose name is taken is refused. A vector, which is not in
-// the file, may have any name.
+// TestMetadataNames checks that a column whose name is taken is refused.
 func TestMetadataNames(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -100,7 +97,6 @@ func TestMetadataNames(t *testing.T) {
 		"image":               {source.Column{Name: "image", DType: idx.Int32}, nil, true},
 		"class with names":    {source.Column{Name: "class", DType: idx.Int32}, []string{"a"}, true},
 		"class without names": {source.Column{Name: "class", DType: idx.Int32}, nil, false},
-		"vector":              {source.Column{Name: "file_name", DType: idx.Int32, Shape: []int{2}}, nil, false},
 		"an unused name":      {source.Column{Name: "files", DType: idx.Int32}, []string{"a"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,6 +144,15 @@ func TestRefusedTables(t *testing.T) {
 		"huge":           {describe(1, images(idx.Uint8, 1<<20, 1<<20)), png.Options{}, fault.Usage, "1048576×1048576", "Parquet"},
 		"channel order":  {describe(1, square), png.Options{Channels: "middle"}, fault.Usage, `"middle"`, ""},
 		"folders":        {describe(1, square), png.Options{ClassFolders: "colors"}, fault.Usage, `"colors"`, ""},
+		"a label of several numbers": {describe(1, square, source.Column{Name: "label", DType: idx.Int32, Shape: []int{8}}), png.Options{}, fault.Usage,
+			`not the columns "label"`, "--label-column 0 makes its first number the label, or --columns image leaves it out"},
+		"a vector beside metadata": {describe(1, square, labels(idx.Uint8), source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{MetadataCSV: true},
+			fault.Usage, `the images and scalars, not the columns "v"`, "--columns image,label leaves it out"},
+		"other scalars": {describe(1, square, labels(idx.Uint8), source.Column{Name: "writer", DType: idx.Int32}), png.Options{}, fault.Usage,
+			`the images and one label, not the columns "writer"`, "--metadata-csv writes them to a file beside the images, or --columns image,label leaves it out"},
+		"two integers, none the label": {describe(1, square, source.Column{Name: "x", DType: idx.Uint8}, source.Column{Name: "y", DType: idx.Uint8}), png.Options{}, fault.Usage,
+			`not the columns "x", "y"`, "--label-column x makes it the label, or --metadata-csv"},
+		"a float as label": {describe(1, square, labels(idx.Float32)), png.Options{}, fault.Usage, `not the columns "label"`, "--metadata-csv"},
 		"names without labels": {describe(1, square), png.Options{ClassFolders: "names"}, fault.Usage,
 			"no column has labels", "labels"},
 		"names without classes": {describe(1, square, labels(idx.Uint8)), png.Options{ClassFolders: "names"}, fault.Usage,

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 )
@@ -77,11 +79,16 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 			return nil, err
 		}
 	}
+	if err := refuseRest(s, found, o); err != nil {
+		return nil, err
+	}
+	if err := p.labels.writeClasses(folder); err != nil {
+		return nil, err
+	}
 	p.writers.New = func() any {
 		return &writer{sink: p, encoder: p.image.NewEncoder(), classes: map[int64]classFolder{}}
 	}
 	p.lines.New = func() any { return new([]byte) }
-	p.notes = omissions(s, found.Rest, o)
 	if p.labels.disordered() {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
 			"readers that number the folders will number the classes differently")
@@ -89,23 +96,39 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	return p, nil
 }
 
-// omissions returns a note about rest, the columns of s that are left out, or nil if there are
-// none.
-func omissions(s *schema.Schema, rest []int, o Options) []string {
-	if len(rest) == 0 {
+// refuseRest returns an error if there are columns of s that the folder cannot hold: found.Rest.
+func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
+	if len(found.Rest) == 0 {
 		return nil
 	}
-	what := "and one label"
-	if o.MetadataCSV {
-		what = "and scalars"
-	} else if slices.ContainsFunc(rest, func(i int) bool { return s.Columns[i].Scalar() }) {
-		what += ", and scalars with --metadata-csv"
+	var kept, advice []string
+	for i, c := range s.Columns {
+		vector := c.Name == "label" && len(c.Shape) == 1
+		switch {
+		case !slices.Contains(found.Rest, i):
+			kept = append(kept, c.Name)
+		case found.Label >= 0 || !c.Integer() || advice != nil:
+		case vector:
+			advice = append(advice, "--label-column 0 makes its first number the label")
+		case c.Scalar():
+			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", shell.Quote(c.Name)))
+		}
 	}
-	return []string{fmt.Sprintf("%s: skipped %s: a folder holds the images %s; Parquet, Arrow and CSV hold all columns",
-		format, images.Names(s, rest), what)}
+	what, them := "one label", "it"
+	if o.MetadataCSV {
+		what = "scalars"
+	} else if !slices.ContainsFunc(found.Rest, func(i int) bool { return !s.Columns[i].Scalar() }) {
+		advice = append(advice, "--metadata-csv writes them to a file beside the images")
+	}
+	if len(found.Rest) > 1 {
+		them = "them"
+	}
+	advice = append(advice, fmt.Sprintf("--columns %s leaves %s out", shell.Quote(strings.Join(kept, ",")), them))
+	return unsupported(strings.Join(advice, ", or "), "a folder holds the images and %s, not the columns %s", what,
+		images.Names(s, found.Rest))
 }
 
-// Notes reports columns that are left out, and why readers that number the class folders may number
+// Notes reports why readers that number the class folders may number
 // the classes differently. The notes are complete once the sink is closed.
 func (s *Sink) Notes() []string {
 	var present []int64

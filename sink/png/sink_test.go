@@ -239,16 +239,13 @@ func TestNamesOfFiles(t *testing.T) {
 		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), png.Options{MaxLabel: 100}, 0,
 			[][]byte{sequence(1), {7}}, "7/0.png"},
 		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{ClassFolders: "names"}, 0,
-			[][]byte{sequence(2), {1, 0}}, "Ankle_boot/0.png T-shirt_top/1.png"},
+			[][]byte{sequence(2), {1, 0}}, ".idxport-classes Ankle_boot/0.png T-shirt_top/1.png"},
 		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{ClassFolders: "labels"}, 0,
 			[][]byte{sequence(1), {1}}, "1/0.png"},
 		"any integer is the label": {describe(1, source.Column{Name: "y", DType: idx.Uint8, Classes: ten}, pixel), png.Options{}, 0,
 			[][]byte{{3}, sequence(1)}, "3/0.png"},
-		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...), pixel), png.Options{}, 0,
-			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png"},
-		"two integers, none the label": {describe(1, source.Column{Name: "x", DType: idx.Uint8}, source.Column{Name: "y", DType: idx.Uint8}, pixel),
-			png.Options{}, 0, [][]byte{{3}, {4}, sequence(1)}, "0.png"},
-		"float is no label": {describe(1, labels(idx.Float32), pixel), png.Options{}, 0, [][]byte{little[float32](3), sequence(1)}, "0.png"},
+		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...), pixel), png.Options{MetadataCSV: true}, 0,
+			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -272,16 +269,12 @@ func TestNoRows(t *testing.T) {
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	pixel := images(idx.Uint8, 1, 1)
-	writer := source.Column{Name: "writer", DType: idx.Int32}
-	vector := source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}
 	for name, tt := range map[string]struct {
 		s    *schema.Schema
 		o    png.Options
 		want []string // a part of each note
 	}{
-		"nothing left out": {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
-		"left out":         {describe(1, pixel, labels(idx.Uint8), writer, vector), png.Options{}, []string{`skipped "writer", "features"`}},
-		"no label":         {describe(1, pixel, writer, source.Column{Name: "x", DType: idx.Uint8}), png.Options{}, []string{`skipped "writer", "x"`}},
+		"nothing to say":   {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
 		"ordered names":    {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{ClassFolders: "names"}, nil},
 		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{ClassFolders: "names"}, []string{"order of the labels"}},
 		"order of labels":  {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},

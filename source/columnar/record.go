@@ -60,9 +60,13 @@ func (r *resolver) imagesWithoutRows(c *Column, f *Field) error {
 	return nil
 }
 
-// png makes c a column of the PNG files in f; first is the file in the first row.
+// png makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) png(c *Column, f *Field, first []byte) error {
-	format, err := picture.Describe(first)
+	options := picture.Options{Width: r.Options.Resize[0], Height: r.Options.Resize[1], Grey: r.Options.Grey}
+	if options != (picture.Options{}) {
+		options.Limit = r.Options.MaxRecord()
+	}
+	format, err := options.Describe(first)
 	if err != nil {
 		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
 	}
@@ -71,6 +75,9 @@ func (r *resolver) png(c *Column, f *Field, first []byte) error {
 			format, format.Size(), r.Options.MaxRecord()).InRow(0)
 	}
 	c.Form, c.DType, c.format = Images, format.DType(), format
+	if d := picture.Decoder(picture.KindOf(first)); d != "" {
+		r.Decoders = append(r.Decoders, d)
+	}
 	c.imageShape(f, format.Shape())
 	return nil
 }
@@ -89,13 +96,10 @@ func (c *Column) imageShape(f *Field, shape []int) {
 	c.Shape = given
 }
 
-// fileExtra is the number of bytes that a PNG file may have in addition to its image.
-const fileExtra = 64 << 10
+// MaxFile returns the largest size in bytes that is expected of the file of an image of c.
+func (c *Column) MaxFile() int { return int(c.format.MaxFile()) }
 
-// MaxFile returns the largest size in bytes that is expected of the PNG file of an image of c.
-func (c *Column) MaxFile() int { return 2*int(c.format.Size()) + fileExtra }
-
-// Image decodes a PNG file to a record of c, a column of the form Images. It uses scratch, and
+// Image decodes an image file to a record of c, a column of the form Images. It uses scratch, and
 // returns it or a larger one for the next call.
 func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 	dst := record[:0:len(record)]

@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -27,9 +27,10 @@ type Input struct {
 
 // Resolved is the result of Resolve.
 type Resolved struct {
-	Columns []Column
-	Notes   []string
-	Omitted []source.Omission
+	Columns  []Column
+	Notes    []string
+	Decoders []string // see source.Info
+	Omitted  []source.Omission
 }
 
 // A Column is a column of IDX, and how it is made of fields.
@@ -38,7 +39,7 @@ type Column struct {
 	Fields []int // indices in Input.Fields: one, or one of the kind Number for each element of a record
 	Form   Form
 
-	format   picture.Format // of the PNG files of the form Images
+	format   picture.Format // of the image files of the form Images
 	member   string         // of the field, a struct, that has the files of Images; "" for the field itself
 	perRow   int64          // entries of a List in a row; 0 for other kinds
 	planar   bool           // records of images have the shape C×H×W
@@ -52,7 +53,7 @@ type Form byte
 const (
 	Numbers Form = iota // in fields of the kinds Number and List
 	Records             // as the bytes in a field of the kind Bytes or FixedBytes
-	Images              // as PNG files in a field of the kind Bytes, or in a member of a Struct
+	Images              // as image files in a field of the kind Bytes, or in a member of a Struct
 )
 
 // A resolver resolves an Input.
@@ -87,6 +88,11 @@ func Resolve(f Input) (*Resolved, error) {
 	}
 	if len(r.Columns) == 0 {
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
+	}
+	images := slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images })
+	if (r.Options.Grey || r.Options.Resize[0] > 0) && !images {
+		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey and --resize need").
+			WithHint("leave the flags out, or write the images first: --to png")
 	}
 	return &r.Resolved, nil
 }
@@ -319,10 +325,7 @@ func noRows(f *Field, what, hint string) error {
 		Because(ErrNoRows)
 }
 
-// pngSignature is at the beginning of every PNG file.
-const pngSignature = "\x89PNG\r\n\x1a\n"
-
-// bytes makes c a column of the bytes in f, which are records or PNG files.
+// bytes makes c a column of the bytes in f, which are records or image files.
 func (r *resolver) bytes(c *Column, f *Field) error {
 	size := int64(-1) // unknown
 	shape, known := f.shape()
@@ -334,7 +337,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		if err != nil {
 			return err
 		}
-		if !known && bytes.HasPrefix(first, []byte(pngSignature)) {
+		if !known && picture.Is(first) {
 			return r.png(c, f, first)
 		}
 		size = int64(len(first))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"math"
 	"slices"
@@ -58,6 +59,14 @@ func tensor(metadata string) map[string]string {
 	return map[string]string{KeyExtension: fixedShapeTensor, KeyExtensionMetadata: metadata}
 }
 
+// photo returns a JPEG file of 6×5 pixels.
+func photo(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	must.Do(t, jpeg.Encode(&out, image.NewRGBA(image.Rect(0, 0, 6, 5)), nil))
+	return out.Bytes()
+}
+
 // TestResolve compares the columns of files, as "name type shape", and their notes.
 func TestResolve(t *testing.T) {
 	t.Parallel()
@@ -100,11 +109,13 @@ func TestResolve(t *testing.T) {
 		"one element":                     {fields: with(number("pixel0", u8), metadata("uint8", "[1,1]")), want: "image uint8 [1 1]"},
 		"scalars with numbers":            {fields: slices.Concat(with(number("x0", u8), metadata("", "[]")), with(number("x1", u8), metadata("", "[]"))), want: "x0 uint8 [], x1 uint8 []"},
 		"bytes":                           {fields: with(Field{Name: "x", Kind: Bytes}, metadata("int16", "[3]")), first: value("abcdef"), want: "x int16 [3]"},
-		"bytes that begin like PNG":       {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")), first: value(pngSignature), want: "x uint8 [8]"},
+		"bytes that begin like PNG":       {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")), first: value("\x89PNG\r\n\x1a\n"), want: "x uint8 [8]"},
 		"bytes of an asked type":          {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{DType: idx.Int16}, want: "x int16 [3]", note: "read as int16 of shape 3"},
 		"bytes of an asked shape":         {fields: with(Field{Name: "x", Kind: FixedBytes, Size: 6}, nil), options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]", note: "read as uint8 of shape 2×3"},
 		"bytes without rows":              {fields: []Field{{Name: "x", Kind: Bytes}}, options: source.ReadOptions{Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
 		"an image":                        {fields: []Field{{Name: "x", Kind: Bytes}}, first: value(string(colored(t))), want: "x uint8 [1 2 3]"},
+		"a JPEG of Hugging Face, scaled":  {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: photo(t)}}, options: source.ReadOptions{Resize: [2]int{4, 2}, Grey: true}, want: "x uint8 [2 4]"},
+		"bytes of JPEG":                   {fields: []Field{{Name: "x", Kind: Bytes}}, first: sample{values: map[string][]byte{"": photo(t)}}, want: "x uint8 [5 6 3]"},
 		"an image of Hugging Face":        {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: colored(t)}}, want: "x uint8 [1 2 3]"},
 		"an image with channels first":    {fields: with(Field{Name: "x", Kind: Bytes}, map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
 		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, metadata("uint8", "[3,4]")), want: "x uint8 [3 4]"},
@@ -160,7 +171,7 @@ func TestRefused(t *testing.T) {
 		"bytes of another type":    {Field{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}, value("abc"), fault.Unsupported, "found records of 3 bytes, which is not a multiple of the size of int16"},
 		"large records":            {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of 16777217 bytes (uint8, shape 16777217), expected at most 16777216"},
 		"more than can be counted": {list, sample{lengths: []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}}, fault.Unsupported, "which is too large"},
-		"a JPEG file":              {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: found a JPEG file"},
+		"a cut JPEG":               {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{values: map[string][]byte{HubBytes: []byte("\xff\xd8\xff\xe0")}}, fault.Malformed, "column x, row 0: the file ends inside its JPEG image"},
 		"an image elsewhere":       {Field{Name: "x", Kind: Struct, Members: hubFields()}, sample{}, ErrNull, "found a null"},
 	}
 	for name, test := range tests {

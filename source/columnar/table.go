@@ -96,7 +96,7 @@ var _ interface {
 // the metadata meta.
 func NewTable(path string, file File, found *Resolved, meta map[string]string) *Table {
 	t := &Table{path: path, file: file, columns: found.Columns}
-	t.info = source.Info{Omitted: found.Omitted, Meta: meta}
+	t.info = source.Info{Omitted: found.Omitted, Decoders: found.Decoders, Meta: meta}
 	for i := range t.columns {
 		c := &t.columns[i]
 		t.public = append(t.public, c.Column)

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/picture"
 )
 
 // Find returns the tables of the file or folder at path, which it opens through files, sorted by
@@ -78,7 +78,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 			t.Paths = append(t.Paths, filepath.Join(path, file))
 		}
 	}
-	slices.SortStableFunc(t.Paths, byNumbers)
+	slices.SortStableFunc(t.Paths, source.CompareNames)
 	return t, true, err
 }
 
@@ -99,13 +99,10 @@ var (
 // A listing has the entries of a folder, except hidden files and markers such as _SUCCESS.
 type listing struct {
 	files, folders []string // names
-	image          string   // one of the PNG files, or empty
-	photo          string   // one of the images of other formats, or empty
+	image          string   // one of the images, or empty
+	log            string   // the folder of the log of a table of Delta Lake or Hudi, or empty
 	idx            bool     // there are IDX files
 }
-
-// photos matches the extensions of images that package png refuses, with a hint to convert them.
-var photos = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\.(jpe?g|webp|gif|bmp|tiff?)$`) })
 
 // list lists dir, or up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
@@ -116,20 +113,26 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 	for _, entry := range entries {
 		name := entry.Name()
 		switch {
+		case name == deltaLog || name == hudiLog:
+			l.log = name
 		case name[0] == '.' || name[0] == '_':
 		case isFolder(dir, entry):
 			l.folders = append(l.folders, name)
-		case strings.HasSuffix(strings.ToLower(name), ".png"): // idx0.png too
+		case isImage(name): // idx0.png too
 			l.image = name
 		case idxName().MatchString(name):
 			l.idx = true
-		case photos().MatchString(name):
-			l.photo = name
 		default:
 			l.files = append(l.files, name)
 		}
 	}
 	return l, nil
+}
+
+// isImage reports whether a file is an image, by its name.
+func isImage(name string) bool {
+	kind, _ := picture.KindByName(name)
+	return kind != ""
 }
 
 // isFolder reports whether an entry of dir is a folder, or a link to one.
@@ -147,13 +150,17 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if err != nil || l.idx {
 		return nil, err
 	}
+	if err := refuseLake(files, dir, l); err != nil {
+		return nil, err
+	}
 	if err := refusePartitions(files, dir, l); err != nil {
 		return nil, err
 	}
 	png, _ := byName("png")
 	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
-	onlyMetadata := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName // beside images or class folders, if there are any
+	// beside images or class folders, if there are any
+	onlyMetadata := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName
 	switch {
 	case l.image != "" && (tables == nil || onlyMetadata):
 		return images, nil
@@ -164,18 +171,22 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	case tables != nil && !onlyMetadata:
 		return tables, noteFolders(files, dir, l.folders, tables)
 	}
-	classes, photos, err := hasClassFolders(files, dir, l.folders)
+	classes, err := hasClassFolders(files, dir, l.folders)
 	if err != nil || classes {
 		return images, err
 	}
 	if onlyMetadata || !deep {
 		return tables, nil
 	}
+	var empty []string
 	for _, name := range l.folders {
 		path := source.Under(dir, name)
 		found, err := folder(files, path, false)
 		if err != nil {
 			return nil, err
+		}
+		if len(found) == 0 {
+			empty = append(empty, name)
 		}
 		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
 			found[0].Name = strings.TrimPrefix(stem(path), "split=")
@@ -185,16 +196,17 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if err := numberTogether(files, tables); err != nil {
 		return nil, err
 	}
-	if tables == nil && (l.photo != "" || photos) {
-		return images, nil // package png reports what is wrong
+	if tables == nil || tables[0].Format.Name == "png" {
+		err = refuseDeep(files, dir, empty)
 	}
-	return tables, nil
+	return tables, err
 }
 
 // mixedError returns the error for a folder with both images and tables, one of which would be
 // silently ignored.
 func mixedError(dir, image, table string) error {
-	return fault.New(fault.Usage, "found images, such as %s, and tables, such as %s, expected only one of them", image, table).In(dir).
+	return fault.New(fault.Usage, "found images, such as %s, and tables, such as %s, expected only one of them", image,
+		table).In(dir).
 		WithHint("give the file of the table, or move the images or the tables away")
 }
 
@@ -221,7 +233,9 @@ func noteFolders(files source.Files, dir string, folders []string, tables []Tabl
 		if len(ignored) > 1 {
 			what += "s"
 		}
-		tables[0].notes = append(tables[0].notes, fmt.Sprintf("%s: skipped %s %s: only the tables directly in this folder are read, such as %s", dir, what, listFew(ignored), filepath.Base(tables[0].Paths[0])))
+		tables[0].notes = append(tables[0].notes,
+			fmt.Sprintf("%s: skipped %s %s: only the tables directly in this folder are read, such as %s", dir, what,
+				listFew(ignored), filepath.Base(tables[0].Paths[0])))
 	}
 	return nil
 }
@@ -253,28 +267,33 @@ func inFiles(dir string, names []string) ([]Table, error) {
 			shards[table.path], _ = strconv.Atoi(shard[2]) // five digits
 		}
 		last := len(tables) - 1
-		if last >= 0 && table.path != path && tables[last].path == table.path && tables[last].Format.Name == f.Name { // another of its files
+		// another of its files
+		if last >= 0 && table.path != path && tables[last].path == table.path && tables[last].Format.Name == f.Name {
 			tables[last].Paths = append(tables[last].Paths, path)
 			continue
 		}
 		if i := slices.IndexFunc(tables, func(t Table) bool { return t.Name == table.Name }); i >= 0 && !f.OneColumn {
-			return nil, fault.New(fault.Usage, "found %s in two formats, %s and %s", table.Name, filepath.Base(tables[i].Paths[0]), name).In(dir).
+			return nil, fault.New(fault.Usage, "found %s in two formats, %s and %s", table.Name,
+				filepath.Base(tables[i].Paths[0]), name).In(dir).
 				WithHint("give one of the files: %s", shell.Path(path))
 		}
 		tables = append(tables, table)
 	}
 	for i, t := range tables {
-		slices.SortStableFunc(t.Paths, byNumbers)
+		slices.SortStableFunc(t.Paths, source.CompareNames)
 		switch missing := missingParts(t.Paths); {
 		case missing == "" || t.path != dir:
 		case ownName().MatchString(filepath.Base(t.Paths[0])):
 			return nil, fault.New(fault.Malformed, "%s, expected all parts that idxport wrote", missing).In(dir).
-				WithHint("write the table again, or convert each existing file with a command of its own: idxport convert %s -o OUT", shell.Path(t.Paths[0]))
+				WithHint("write the table again, or convert each existing file with a command of its own: "+
+					"idxport convert %s -o OUT", shell.Path(t.Paths[0]))
 		default:
-			tables[i].notes = append(t.notes, fmt.Sprintf("%s: %s: some writers, such as Spark, leave out parts without rows", dir, missing))
+			tables[i].notes = append(t.notes,
+				fmt.Sprintf("%s: %s: some writers, such as Spark, leave out parts without rows", dir, missing))
 		}
 		if want := shards[t.path]; want > 0 && len(t.Paths) != want {
-			return nil, fault.New(fault.Usage, "found %s of %s, such as %s, expected %d", display.Count(len(t.Paths), "shard"), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
+			return nil, fault.New(fault.Usage, "found %s of %s, such as %s, expected %d",
+				display.Count(len(t.Paths), "shard"), t.Name, filepath.Base(t.Paths[0]), want).In(dir).
 				WithHint("download the missing shards, or give one of the files")
 		}
 	}
@@ -318,31 +337,6 @@ func missingParts(paths []string) string {
 	return missing[0] + " is missing"
 }
 
-// byNumbers compares names by the numbers in them: part-2 is before part-10.
-func byNumbers(a, b string) int {
-	for a != "" && b != "" {
-		m, n := leadingDigits(a), leadingDigits(b)
-		if m == 0 || n == 0 {
-			if a[0] != b[0] {
-				return cmp.Compare(a[0], b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		}
-		x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
-		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
-			return c
-		}
-		a, b = a[m:], b[n:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// leadingDigits returns the number of digits at the beginning of s.
-func leadingDigits(s string) int {
-	return len(s) - len(strings.TrimLeft(s, "0123456789"))
-}
-
 // numberTogether gives each table of class folders the class folders of all of them, because they
 // are splits of one data set: a class then has the same number in all splits.
 func numberTogether(files source.Files, tables []Table) error {
@@ -357,7 +351,8 @@ func numberTogether(files source.Files, tables []Table) error {
 			return fault.In(t.path, err)
 		}
 		for _, entry := range entries {
-			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) { // like package png
+			// like package png
+			if name := entry.Name(); name[0] != '.' && name != "__MACOSX" && isFolder(t.path, entry) {
 				inner, err := list(files, source.Under(t.path, name), maxExamined)
 				if err != nil {
 					return err
@@ -375,16 +370,15 @@ var splitNames = []string{"train", "test", "val", "valid", "validation"}
 // maxExamined is how many entries of a folder are examined for images: there may be a million.
 const maxExamined = 1 << 10
 
-// hasClassFolders reports whether folders of dir have PNG files, and not all of these are named
-// after splits, each of which is a table. photos reports whether there are other images.
-func hasClassFolders(files source.Files, dir string, folders []string) (images, photos bool, err error) {
+// hasClassFolders reports whether folders of dir have images, and not all of these are named
+// after splits, each of which is a table.
+func hasClassFolders(files source.Files, dir string, folders []string) (images bool, err error) {
 	image, table := "", ""
 	for _, name := range folders {
 		inner, err := list(files, source.Under(dir, name), maxExamined)
 		if err != nil {
-			return false, false, err
+			return false, err
 		}
-		photos = photos || inner.photo != ""
 		if inner.image != "" {
 			image = filepath.Join(name, inner.image)
 			images = images || !slices.Contains(splitNames, strings.ToLower(name))
@@ -397,7 +391,7 @@ func hasClassFolders(files source.Files, dir string, folders []string) (images, 
 		}
 	}
 	if images && table != "" {
-		return false, false, mixedError(dir, image, table)
+		return false, mixedError(dir, image, table)
 	}
-	return images, photos, nil
+	return images, nil
 }

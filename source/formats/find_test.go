@@ -53,15 +53,12 @@ func TestFind(t *testing.T) {
 		{"images", []string{"0.png", "1.PNG"}, []string{"png in 1"}},
 		{"class folders", []string{"0/0.png", "1/1.png", "_manifest.json"}, []string{"png in 1"}},
 		{"class folders of splits", []string{"train/0/0.png", "test/0/1.png"}, []string{"png test 1", "png train 1"}},
-		{"deeper", []string{"a/b/c/0/0.png"}, nil},
 		{"splits of images without labels", []string{"train/0.png", "Test/0.png"}, []string{"png Test 1", "png train 1"}},
 		{"class folders, one called as a split", []string{"train/0.png", "car/0.png"}, []string{"png in 1"}},
 		{"images with names like IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
 		{"compressed text of all kinds", []string{"a.csv.xz", "b.csv.bz2", "c.tsv.xz", "d.tsv.bz2"}, []string{"csv a 1", "csv b 1", "csv c 1", "csv d 1"}},
-		{"photos, which package png refuses", []string{"a.jpg"}, []string{"png in 1"}},
+		{"photos", []string{"a.jpg"}, []string{"png in 1"}},
 		{"class folders of photos", []string{"cat/a.JPEG", "dog/b.webp"}, []string{"png in 1"}},
-		{"photos beside tables", []string{"train.csv", "a.jpg", "docs/b.jpg"}, []string{"csv train 1"}},
-		{"photos beside folders of parts", []string{"train/part-0.csv", "docs/b.jpg"}, []string{"csv train 1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +81,8 @@ func TestFindMixed(t *testing.T) {
 		files []string
 		want  string
 	}{
+		{[]string{"train.csv", "a.jpg", "docs/b.jpg"}, "found images, such as a.jpg, and tables, such as train.csv"},
+		{[]string{"train/part-0.csv", "docs/b.jpg"}, "found images, such as docs/b.jpg, and tables, such as train/part-0.csv"},
 		{[]string{"train.csv", "logo.png"}, "found images, such as logo.png, and tables, such as train.csv"},
 		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, such as figures/a.png, and tables, such as train.parquet/part-0.parquet"},
 		{[]string{"cat/a.png", "labels/all.csv"}, "found images, such as cat/a.png, and tables, such as labels/all.csv"},
@@ -94,6 +93,28 @@ func TestFindMixed(t *testing.T) {
 		_, err := Find(source.Local{}, touch(t, test.files...))
 		if !errors.Is(err, fault.Usage) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || fault.HintOf(err) == "" {
 			t.Errorf("%q: found %v, expected %q", test.files, err, test.want)
+		}
+	}
+}
+
+// TestRefused has folders that are not read, with the command or the path that leads out.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string][2]string{
+		"_delta_log/00000000000000000000.json": {"found a table of Delta Lake", "delta_scan('DIR')) TO 'DIR.parquet'\""},
+		"metadata/v1.metadata.json":            {"found a table of Iceberg", "iceberg_scan('DIR', allow_moved_paths = true)) TO 'DIR.parquet'\""},
+		".hoodie/hoodie.properties":            {"found a table of Hudi", "H.from_base_uri(\"DIR\")"},
+		"train/writer1/0/0.png":                {"found images 3 folders down, such as DIR/train/writer1/0/0.png", "class folders: DIR/train/writer1"},
+		"a/b/c/0/0.jpg":                        {"found images 4 folders down", "class folders: DIR/a/b/c"},
+	} {
+		dir := touch(t, file, "data/a.parquet")
+		if strings.HasSuffix(file, "g") {
+			must.Do(t, os.RemoveAll(filepath.Join(dir, "data")))
+		}
+		_, err := Find(source.Local{}, dir)
+		found, hint := strings.ReplaceAll(fmt.Sprint(err), dir, "DIR"), strings.ReplaceAll(fault.HintOf(err), dir, "DIR")
+		if !errors.Is(err, fault.Unsupported) || !strings.Contains(found, want[0]) || !strings.Contains(hint, want[1]) {
+			t.Errorf("%s: found %s, %q, expected %q", file, found, hint, want)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type Format struct {
 	Untyped bool
 	// OneColumn means that a file is one column.
 	OneColumn bool
+	// Images means that a file may hold images in formats such as PNG and JPEG.
+	Images bool
 
 	alias      string   // name of another output format that is read like this one
 	magic      []string // how files begin, if that is unmistakable
@@ -34,13 +36,16 @@ type Format struct {
 
 func formats() []Format {
 	return []Format{
-		{Name: "parquet", magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"}, open: parquet.Open},
-		{Name: "arrow", alias: "arrows", magic: []string{"ARROW1\x00\x00"}, extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open},
+		{Name: "parquet", Images: true, magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"},
+			open: parquet.Open},
+		{Name: "arrow", Images: true, alias: "arrows", magic: []string{"ARROW1\x00\x00"},
+			extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
 		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: openUnnamed}, // see findArrays
 		{Name: "csv", alias: "tsv", Text: true, Untyped: true, open: csv.Open,
-			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
-		{Name: "png", Untyped: true, open: png.Open}, // a folder, without an extension
+			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz",
+				".csv.bz2", ".tsv.bz2"}},
+		{Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
 	}
 }
 

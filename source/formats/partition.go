@@ -30,7 +30,8 @@ func refusePartitions(files source.Files, dir string, l listing) error {
 			continue
 		}
 		if f, file := firstTable(files, source.Under(dir, name), 0); file != "" {
-			return fault.New(fault.Unsupported, "found %s, expected one table: the column %s is in the names of the folders",
+			return fault.New(fault.Unsupported,
+				"found %s, expected one table: the column %s is in the names of the folders",
 				file, key).In(dir).WithHint("%s", writeAsOne(f.Name, dir))
 		}
 	}
@@ -61,19 +62,16 @@ func firstTable(files source.Files, dir string, depth int) (Format, string) {
 // one file in the current folder.
 func writeAsOne(format, dir string) string {
 	dir = strings.TrimRight(dir, "/")
-	sql := func(s string) string { return strings.ReplaceAll(s, "'", "''") }
 	switch format {
 	case "arrow":
 		return "python -c " + shell.Quote(fmt.Sprintf(`import pyarrow.dataset as d, pyarrow.feather as f; `+
-			`f.write_feather(d.dataset(%q, format="feather", partitioning="hive").to_table(), %q)`, dir, stem(dir)+".arrow"))
+			`f.write_feather(d.dataset(%q, format="feather", partitioning="hive").to_table(), %q)`,
+			dir, stem(dir)+".arrow"))
 	case "csv":
 		format = "csv*" // .csv.gz too
 	}
 	statement := fmt.Sprintf("COPY (FROM '%s/**/*.%s') TO '%s.parquet'", sql(dir), format, sql(stem(dir)))
-	if shell.Quote(dir) == dir { // in double quotes it is easier to read
-		return `duckdb -c "` + statement + `"`
-	}
-	return "duckdb -c " + shell.Quote(statement)
+	return duckdb(statement)
 }
 
 // noteKeys returns a note about each column in the names of the folder dir and of those above it,

@@ -197,7 +197,6 @@ func TestRefused(t *testing.T) {
 		{"bad-struct", "column image: found a struct of [\"a\" \"b\"]", fault.Unsupported},
 		{"bad-spark-images", `found a struct of ["origin" "height" "width" "nChannels" "mode" "data"]`, fault.Unsupported},
 		{"bad-png-size", "row 70", fault.Malformed},
-		{"bad-jpeg", "found a JPEG file", fault.Malformed},
 		{"bad-no-rows", "no rows", columnar.ErrNoRows},
 		{"bad-two-short-lists", "row 70, at byte 3095: found a list of 6 values, expected 12 as in the first row", fault.Unsupported},
 		{"bad-permuted", "column image: found tensors whose dimensions are permuted: [1 0]", fault.Unsupported},

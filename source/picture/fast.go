@@ -23,16 +23,18 @@ type plainDecoder struct {
 // plainDecoders has the decoders that are not in use.
 var plainDecoders = sync.Pool{New: func() any { return new(plainDecoder) }}
 
-// appendPlain appends the samples of file, whose header the caller has compared with f. If file has
-// another structure or is damaged, ok is false and dst is unchanged: image/png then decodes file or
-// reports the error.
+// appendPlain appends the samples of file. If file is no such picture of f or is damaged, ok is
+// false and dst is unchanged: appendAny then decodes file or reports the error.
 func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
-	header := file[len(signature)+8:]
-	if samples, _ := samplesPerPixel(header[9], 8); samples != f.Channels || header[9] == palette || header[8] != 8 || header[10]|header[11]|header[12] != 0 {
+	if f.options.converts() || len(file) < len(signature) || string(file[:len(signature)]) != signature {
 		return dst, false
 	}
-	pixels, rest, ok := chunk(file[headerEnd:], "IDAT")
-	if !ok {
+	header, rest, ok := chunk(file[len(signature):], "IHDR")
+	if !ok || len(header) != headerSize || !f.isPlain(header) {
+		return dst, false
+	}
+	pixels, rest, ok := chunk(rest, "IDAT")
+	if !ok || checkLength(file, f.Width, f.Height, 8*f.Channels) != nil {
 		return dst, false
 	}
 	if end, _, ok := chunk(rest, "IEND"); !ok || len(end) > 0 {
@@ -60,6 +62,16 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 		above = samples
 	}
 	return dst, true
+}
+
+// isPlain reports whether header, the data of IHDR, is that of a picture of f without interlacing.
+func (f Format) isPlain(header []byte) bool {
+	width, height := int64(binary.BigEndian.Uint32(header)), int64(binary.BigEndian.Uint32(header[4:]))
+	depth, color := int(header[8]), header[9]
+	return width == int64(f.Width) && height == int64(f.Height) && depth == 8 && f.Depth == 8 &&
+		(color == grey && f.Channels == 1 || color == trueColor && f.Channels == 3 || color == withAlpha &&
+			f.Channels == 4) &&
+		header[10]|header[11]|header[12] == 0
 }
 
 // chunk returns the data of the first chunk of file, and the bytes after the chunk. ok is false if

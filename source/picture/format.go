@@ -1,21 +1,30 @@
 package picture
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Format describes the samples of a decoded picture.
+// A Format describes the samples of a decoded picture. Describe sets all fields; a Format with the
+// exported fields alone is for pictures that are not converted.
 type Format struct {
 	Width, Height int // pixels, at least 1
 	Channels      int // 1 (grey), 3 (red, green, blue) or 4 (and alpha)
 	Depth         int // bits of a sample: 8 or 16
+	options       Options
 }
+
+// Options say how pictures are converted. The zero value leaves them as they are.
+type Options struct {
+	Width, Height int   // to which pictures are scaled, or 0
+	Grey          bool  // colours become grey
+	Limit         int64 // largest size of the samples of a file in bytes, if pictures are converted
+}
+
+// converts reports whether pictures are converted.
+func (o Options) converts() bool { return o.Grey || o.Width > 0 }
 
 // Shape returns the shape of a record: [H W], or [H W C] if there is more than one channel.
 func (f Format) Shape() []int {
@@ -39,162 +48,96 @@ func (f Format) Size() int64 {
 	return int64(f.Width) * int64(f.Height) * int64(f.Channels) * int64(f.Depth/8)
 }
 
+// fileExtra is the number of bytes that a file may have beyond twice its samples, for texts, colour
+// profiles and previews.
+const fileExtra = 4 << 20
+
+// MaxFile returns the largest size in bytes that is expected of the file of a picture.
+func (f Format) MaxFile() int64 { return 2*max(f.Size(), f.options.Limit) + fileExtra }
+
 // String describes the format: "28×28, 8-bit grey".
 func (f Format) String() string {
 	color := map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[f.Channels]
 	return fmt.Sprintf("%d×%d, %d-bit %s", f.Width, f.Height, f.Depth, color)
 }
 
-// maxSide is the longest side of a picture. image/png accepts 2³¹−1, but the size of two such
-// sides, with four channels of two bytes, would overflow.
-const maxSide = 1 << 28
+// Describe returns the format of a file whose picture is not converted.
+func Describe(file []byte) (Format, error) { return Options{}.Describe(file) }
 
-const (
-	signature  = "\x89PNG\r\n\x1a\n"
-	chunkFrame = 12 // length, type and CRC around the data of a chunk
-	headerSize = 13 // length of the data of IHDR
-	headerEnd  = len(signature) + chunkFrame + headerSize
-)
-
-// The colour types of section 11.2.2 of the PNG specification.
-const (
-	grey      = 0
-	trueColor = 2
-	palette   = 3
-	greyAlpha = 4
-	withAlpha = 6
-)
-
-// A header describes a picture, from the chunks before its pixels.
-type header struct {
-	format      Format
-	greyPalette bool // the picture has a palette of opaque greys only
-	// minLinesSize is a lower bound for the size of the filtered lines, to which the compressed
-	// pixels must decompress, in bytes.
-	minLinesSize int64
+// Describe returns the format of the converted picture of a file.
+func (o Options) Describe(file []byte) (Format, error) {
+	s, err := inspect(file)
+	if err != nil || !o.converts() {
+		return s.Format, err
+	}
+	f := s.Format
+	f.options = o
+	if s.Depth > 8 && (o.Width > 0 || s.Channels > 1) {
+		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --grey and --resize", s.Format).
+			WithHint("convert the images to 8 bits first: mogrify -depth 8 FILES")
+	}
+	if o.Grey {
+		f.Channels = 1
+	}
+	if o.Width > 0 {
+		f.Width, f.Height, f.Channels = o.Width, o.Height, min(f.Channels, 3)
+	}
+	return f, f.checkSource(s)
 }
 
-// Describe returns the format of a PNG file. file may end where the pixels begin.
-func Describe(file []byte) (Format, error) {
-	h, err := parse(file)
-	return h.format, err
+// maxScratch is the largest size in bytes of the working memory of scaling: x/image/draw keeps four
+// float64 for each column of the result and row of the source.
+const maxScratch = 64 << 20
+
+// checkSource returns an error if a picture is too large to be converted.
+func (f Format) checkSource(s stored) error {
+	if limit := f.options.Limit; limit > 0 && s.Size() > limit {
+		return fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", s.Format, s.Size(),
+			limit).
+			WithHint("allow larger images with --max-record-bytes %d", s.Size())
+	}
+	if int64(f.options.Width)*int64(s.Height)*32 > maxScratch {
+		return fault.New(fault.Unsupported, "the image is %v, too high to be scaled to %d×%d", s.Format, f.Width,
+			f.Height).
+			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
+	}
+	return nil
 }
 
-// HasGreyPalette reports whether file is a PNG file whose palette has opaque greys only, as optipng
-// and pngquant write grey pictures. Describe returns an RGB format for it, but Append also accepts
-// it for a format of 8-bit grey.
+// HasGreyPalette reports whether the palette of a file has opaque greys only, as optipng and
+// pngquant write grey pictures. Describe returns an RGB format for it, but Append also accepts it
+// for a format of 8-bit grey.
 func HasGreyPalette(file []byte) bool {
-	h, err := parse(file)
-	return err == nil && h.greyPalette
+	s, err := inspect(file)
+	return err == nil && s.greys
 }
 
-// fits reports whether the picture can be a record of f.
-func (h header) fits(f Format) bool {
-	asGrey := h.format
-	asGrey.Channels = 1
-	return h.format == f || h.greyPalette && asGrey == f
-}
-
-func parse(file []byte) (header, error) {
-	if !bytes.HasPrefix(file, []byte(signature)) {
-		return header{}, notPNG(file)
+// accepts returns an error unless the picture of a file can become a record of f.
+func (f Format) accepts(s stored) error {
+	found, expected := s.Format, f
+	if f.options.Width > 0 {
+		found.Width, found.Height = f.Width, f.Height
 	}
-	if len(file) < headerEnd {
-		return header{}, fault.New(fault.Truncated, "the file ends inside its header, after %d bytes", len(file)).WithHint("download or write the file again")
+	if f.Channels == 1 && (s.greys || f.options.Grey) {
+		found.Channels = 1
 	}
-	chunk := file[len(signature):headerEnd]
-	if binary.BigEndian.Uint32(chunk) != headerSize || string(chunk[4:8]) != "IHDR" {
-		return header{}, fault.New(fault.Malformed, "the first chunk is %q of %d bytes, expected IHDR of 13", chunk[4:8], binary.BigEndian.Uint32(chunk))
+	if f.Channels == 3 && f.options.converts() && found.Channels == 4 {
+		found.Channels = 3
 	}
-	if crc32.ChecksumIEEE(chunk[4:8+headerSize]) != binary.BigEndian.Uint32(chunk[8+headerSize:]) {
-		return header{}, fault.New(fault.Malformed, "the checksum of its header is wrong").WithHint("download or write the file again")
+	expected.options = Options{}
+	if found == expected {
+		return f.checkSource(s)
 	}
-	data := chunk[8:]
-	w, h := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
-	if w == 0 || h == 0 || w > maxSide || h > maxSide {
-		return header{}, fault.New(fault.Malformed, "the header says %d×%d pixels, expected 1 to %d each way", w, h, maxSide)
+	advice := "remove this one, or convert it with another program"
+	switch {
+	case found.Depth != f.Depth:
+	case found.Channels == f.Channels:
+		advice = fmt.Sprintf("--resize %dx%d scales all images", f.Width, f.Height)
+	case found.Width != f.Width || found.Height != f.Height:
+		advice = fmt.Sprintf("--grey --resize %dx%d makes all images grey and scales them", f.Width, f.Height)
+	default:
+		advice = "--grey makes all images grey"
 	}
-	depth, color := int(data[8]), data[9]
-	samples, ok := samplesPerPixel(color, depth)
-	if !ok {
-		return header{}, fault.New(fault.Malformed, "the header says colour type %d with %d bits, which PNG does not have", color, depth)
-	}
-	f := Format{Width: int(w), Height: int(h), Channels: samples, Depth: max(depth, 8)}
-	if color == palette {
-		f.Channels = 3
-	}
-	colors, transparent := readPalette(file[headerEnd:])
-	if color == greyAlpha || transparent {
-		f.Channels = 4
-	}
-	return header{format: f, greyPalette: color == palette && !transparent && allGrey(colors), minLinesSize: f.pixels() / 8 * int64(depth*samples)}, nil
-}
-
-func (f Format) pixels() int64 { return int64(f.Width) * int64(f.Height) }
-
-// samplesPerPixel returns the number of stored samples of a pixel. ok is false if PNG does not have
-// this colour type with this depth.
-func samplesPerPixel(color byte, depth int) (samples int, ok bool) {
-	wholeBytes := depth == 8 || depth == 16
-	partial := depth == 1 || depth == 2 || depth == 4
-	switch color {
-	case grey:
-		return 1, wholeBytes || partial
-	case palette:
-		return 1, depth == 8 || partial
-	case trueColor:
-		return 3, wholeBytes
-	case greyAlpha:
-		return 2, wholeBytes
-	case withAlpha:
-		return 4, wholeBytes
-	}
-	return 0, false
-}
-
-// readPalette returns the colours of the palette, if there is one before the pixels. transparent
-// reports whether there is a chunk tRNS, which makes colours transparent.
-func readPalette(chunks []byte) (colors []byte, transparent bool) {
-	for len(chunks) >= 8 {
-		next := int64(binary.BigEndian.Uint32(chunks)) + chunkFrame
-		switch kind := string(chunks[4:8]); {
-		case kind == "tRNS":
-			return colors, true
-		case kind == "IDAT" || kind == "IEND" || next > int64(len(chunks)):
-			return colors, false
-		case kind == "PLTE":
-			colors = chunks[8 : next-4]
-		}
-		chunks = chunks[next:]
-	}
-	return colors, false
-}
-
-// allGrey reports whether colors, of three bytes each, are all grey.
-func allGrey(colors []byte) bool {
-	for i := 0; i+3 <= len(colors); i += 3 {
-		if colors[i] != colors[i+1] || colors[i] != colors[i+2] {
-			return false
-		}
-	}
-	return len(colors) >= 3
-}
-
-// notPNG returns the error for a file that is not a PNG file.
-func notPNG(file []byte) error {
-	const convert = "convert the images to PNG: files with mogrify -format png FILES, images in a column with the program that wrote it"
-	for _, other := range []struct{ name, magic string }{
-		{"a JPEG", "\xff\xd8\xff"}, {"a GIF", "GIF8"}, {"a BMP", "BM"}, {"a TIFF", "II*\x00"}, {"a TIFF", "MM\x00*"},
-	} {
-		if bytes.HasPrefix(file, []byte(other.magic)) {
-			return fault.New(fault.Unsupported, "found %s file, expected PNG", other.name).WithHint(convert)
-		}
-	}
-	if len(file) >= 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP" {
-		return fault.New(fault.Unsupported, "found a WebP file, expected PNG").WithHint(convert)
-	}
-	if len(file) == 0 {
-		return fault.New(fault.Truncated, "the file is empty, expected a PNG image")
-	}
-	return fault.New(fault.Unsupported, "the file begins with % x, expected the signature of PNG, % x", file[:min(len(file), 8)], signature)
+	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
+		WithHint("all images must have the same size and type: %s", advice)
 }

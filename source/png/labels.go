@@ -1,10 +1,14 @@
 package png
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
@@ -13,76 +17,107 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// labels has the labels of the images, by class folder or by row.
-type labels struct {
-	given    bool    // whether there are labels
-	name     string  // of the column of labels
-	byFolder []int32 // by index of the folder; nil if each file has its own label
-	byFile   []int32 // by row; nil if byFolder is used
-	dtype    idx.DType
-	classes  []string // by label, see source.Column
-}
-
 // maxClasses is the largest number of named classes. Names are in a slice indexed by label, and a
 // folder named 2000000000 must not allocate that many.
 const maxClasses = 1 << 20
 
-// findLabels decides the labels: see the package comment.
+// findLabels adds the columns of labels and of other numbers: see the package comment.
 func (t *Table) findLabels(o source.ReadOptions) error {
-	l := &t.list
-	like := source.Column{Name: "label"} // the expected labels
+	name := "label"
+	var known []string // names of the expected labels
 	if i := (&schema.Schema{Columns: o.Like}).Label(); i >= 0 {
-		like = o.Like[i]
+		name, known = o.Like[i].Name, o.Like[i].Classes
 	}
-	t.labels.name = like.Name
-	meta, err := t.readMetadata()
+	given, err := t.readMetadata()
 	if err != nil {
 		return err
 	}
-	flat := len(l.folders) == 1 && l.folders[0] == ""
-	folders := t.allFolders(o.Folders)
+	flat := len(t.list.folders) == 1 && t.list.folders[0] == ""
 	switch {
-	case flat && meta.notIntegers:
-		t.note("images without labels, because those of %s are not all integers", metadataName)
-		return nil
-	case flat && meta.lines == nil:
-		t.note("images without labels, because there are no class folders")
-		return nil
+	case given != nil && given.column(name) >= 0:
+		err = t.labelByMetadata(given, name, o)
 	case flat:
-		if t.labels.byFile, err = meta.byFile(l); err != nil {
-			return err
-		}
-		t.note("labels are those of %s", metadataName)
-	case t.labelByNumber(folders):
-		t.note("labels are the names of the class folders")
-	case meta.lines != nil:
-		if t.labels.byFolder, err = meta.byFolder(l); err != nil {
-			return err
-		}
-		t.nameClasses()
-		t.note("the label of each class folder is the one that %s gives its files", metadataName)
-	case o.Classes != nil:
-		if err := t.labelByClass(o.Classes); err != nil {
-			return err
-		}
-		t.note("each label is the position of its folder's name in the class names")
-	case t.labelByClass(like.Classes) == nil:
-		t.note("each label is the position of its folder's name in the class names of the inputs")
+		t.note("images without labels, because there are no class folders")
 	default:
-		t.labelByPosition(folders)
-		if i := slices.Index(l.used(), false); i >= 0 {
-			t.note("the class folder %s has no images, but is numbered too", l.folders[i])
+		err = t.labelByFolder(name, known, o)
+	}
+	if err != nil || given == nil {
+		return err
+	}
+	return t.addNumbers(given, name, o.Like)
+}
+
+// labelByFolder adds the label that each class folder gives its images.
+func (t *Table) labelByFolder(name string, known []string, o source.ReadOptions) error {
+	folders := t.allFolders(o.Folders)
+	own, err := t.readClasses()
+	if err != nil {
+		return err
+	}
+	var byFolder []int32
+	var classes []string
+	switch {
+	case own != nil && o.Classes == nil:
+		classes = own.Classes
+		byFolder, err = t.positions(own.Folders, classes)
+		t.note("each label is the one that %s gives its folder", schema.ClassesFile)
+	case t.labelByNumber(folders) != nil:
+		byFolder = t.labelByNumber(folders)
+		t.note("labels are the names of the class folders")
+	case o.Classes != nil:
+		classes = o.Classes
+		byFolder, err = t.positions(schema.FolderNames(classes), classes)
+		t.note("each label is the position of its folder's name in the class names")
+	default:
+		if byFolder, err = t.positions(schema.FolderNames(known), known); err == nil {
+			classes = known
+			t.note("each label is the position of its folder's name in the class names of the inputs")
+			break
 		}
+		byFolder, classes, err = t.labelByPosition(folders)
 	}
-	t.labels.given = true
-	if meta.classes != nil {
-		t.labels.classes = meta.names()
+	if err != nil {
+		return err
 	}
-	t.labels.dtype = idx.Uint8
-	if all := append(slices.Clone(t.labels.byFolder), t.labels.byFile...); slices.Max(all) > math.MaxUint8 || slices.Min(all) < 0 {
-		t.labels.dtype = idx.Int32
+	labels := make([]int32, len(t.list.files))
+	for row, f := range t.list.files {
+		labels[row] = byFolder[f.folder]
 	}
+	t.addLabels(name, labels, classes)
 	return nil
+}
+
+// addLabels adds a column of labels: uint8 if they fit, else int32.
+func (t *Table) addLabels(name string, labels []int32, classes []string) {
+	c := source.Column{Name: name, DType: idx.Uint8, Origin: t.columns[0].Origin, Classes: classes}
+	if slices.Max(labels) > math.MaxUint8 || slices.Min(labels) < 0 {
+		c.DType = idx.Int32
+	}
+	data := make([]byte, len(labels)*c.DType.Size())
+	for row, label := range labels {
+		source.PutInt(data[row*c.DType.Size():], c.DType, int64(label))
+	}
+	t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
+}
+
+// readClasses returns the content of the hidden file that sink/png writes, or nil if there is none.
+func (t *Table) readClasses() (*schema.ClassFolders, error) {
+	text, err := t.root.ReadFile(schema.ClassesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	found := new(schema.ClassFolders)
+	if err == nil {
+		err = json.Unmarshal(text, found)
+	}
+	if err == nil && len(found.Folders) != len(found.Classes) {
+		err = fmt.Errorf("found %d folders and %d classes", len(found.Folders), len(found.Classes))
+	}
+	if err != nil {
+		return nil, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
+			WithHint("remove the file, and give the class names with --classes FILE"))
+	}
+	return found, nil
 }
 
 // allFolders returns the names of the class folders of all splits, this one included, each with
@@ -96,100 +131,93 @@ func (t *Table) allFolders(splits map[string]bool) map[string]bool {
 	return all
 }
 
-// labelByNumber labels each folder with the number that is its name, if all folders with images
-// have such names. It reports whether they have.
-func (t *Table) labelByNumber(folders map[string]bool) bool {
+// labelOf parses the name of a folder as a label, a number that fits an int32.
+func labelOf(name string) (int32, bool) {
+	if name == "" || name[0] < '0' || name[0] > '9' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(name, 10, 32)
+	return int32(n), err == nil
+}
+
+// labelByNumber returns the label of each folder, the number that is its name. It returns nil
+// unless all folders with images have such names.
+func (t *Table) labelByNumber(folders map[string]bool) []int32 {
 	for name, used := range folders {
 		if _, ok := labelOf(name); !ok && used {
-			return false
+			return nil
 		}
 	}
-	t.labels.byFolder = make([]int32, len(t.list.folders))
+	byFolder := make([]int32, len(t.list.folders))
 	for i, name := range t.list.folders {
-		t.labels.byFolder[i], _ = labelOf(name)
+		byFolder[i], _ = labelOf(name)
 	}
-	return true
+	return byFolder
 }
 
-// maxListed is the largest number of class folders whose labels are all listed in a note.
-const maxListed = 10
+// maxListed is the largest number of class folders whose labels are all listed in a warning.
+const maxListed = 100
 
-// labelByPosition labels each folder with the position of its name among all names, sorted. If some
-// names are numbers, which may differ from the labels, the note gives the reason.
-func (t *Table) labelByPosition(folders map[string]bool) {
-	names := slices.Sorted(maps.Keys(folders))
-	t.labels.byFolder = make([]int32, len(t.list.folders))
-	for i, name := range t.list.folders {
-		position, _ := slices.BinarySearch(names, name)
-		t.labels.byFolder[i] = int32(position)
+// labelByPosition returns the label of each folder, the position of its name among all names,
+// sorted, and the class names. If some names are numbers, which may differ from the labels, the
+// warning gives the reason.
+func (t *Table) labelByPosition(folders map[string]bool) (byFolder []int32, classes []string, err error) {
+	classes = slices.Sorted(maps.Keys(folders))
+	if len(classes) > maxClasses {
+		return nil, nil, fault.New(fault.Unsupported, "found %d class folders, expected at most %d", len(classes),
+			maxClasses)
 	}
-	if len(names) <= maxClasses {
-		t.labels.classes = names
+	for _, name := range t.list.folders {
+		position, _ := slices.BinarySearch(classes, name)
+		byFolder = append(byFolder, int32(position))
 	}
 	var listed []string
-	numbers, reason := false, ""
-	for i, name := range names {
+	numbers, other := false, ""
+	for i, name := range classes {
 		_, number := labelOf(name)
 		numbers = numbers || number
-		if !number && folders[name] && reason == "" {
-			reason = ", because the name " + name + " is not an integer from 0 to 2147483647"
+		if !number && folders[name] && other == "" {
+			other = name
 		}
-		if len(names) <= maxListed || i == 0 || i == len(names)-1 {
-			listed = append(listed, fmt.Sprintf("%s has label %d", name, i))
-		} else if i == 1 {
-			listed = append(listed, "…")
+		if listed = append(listed, fmt.Sprintf("%s has label %d", name, i)); !folders[name] {
+			listed[i] += " (and no images)"
 		}
 	}
-	if !numbers {
-		reason = ""
+	reason := ""
+	if numbers {
+		reason = fmt.Sprintf(", because the name %s is not an integer from 0 to 2147483647", other)
 	}
-	t.note("class folders are numbered in the order of their names%s: %s", reason, strings.Join(listed, ", "))
+	if len(listed) > maxListed {
+		listed = append(listed[:maxListed-1], "…", listed[len(listed)-1])
+	}
+	t.info.Warnings = append(t.info.Warnings,
+		fmt.Sprintf("class folders are numbered in the order of their names%s: %s; "+
+			"for other numbers, list the names in their order in a file: --classes FILE", reason, strings.Join(listed,
+			", ")))
+	return byFolder, classes, nil
 }
 
-// labelByClass labels each folder with the position of its name in classes, or in the folder names
-// that sink/png derives from classes.
-func (t *Table) labelByClass(classes []string) error {
+// positions returns the label of each folder, the position of its name in classes, or in folders,
+// the names of folders that stand for classes. Folders without images need no label.
+func (t *Table) positions(folders, classes []string) ([]int32, error) {
 	byName := map[string]int32{}
-	for label, name := range schema.FolderNames(classes) {
-		byName[name] = int32(label)
-	}
-	for label, name := range classes { // set last: a class name takes precedence over the folder name of another class
-		byName[name] = int32(label)
+	// a class name takes precedence over the folder name of another class
+	for _, names := range [][]string{folders, classes} {
+		for label, name := range names {
+			byName[name] = int32(label)
+		}
 	}
 	delete(byName, "")
-	all := make([]int32, len(t.list.folders))
+	byFolder, used := make([]int32, len(t.list.folders)), t.list.used()
 	for i, name := range t.list.folders {
 		label, ok := byName[name]
-		if !ok {
-			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
-				name, len(classes)).WithHint("name the class folders after the classes, or after their labels")
+		if !ok && used[i] {
+			return nil, fault.New(fault.Malformed,
+				"found the class folder %s, expected the name of one of the %d classes",
+				name, len(classes)).
+				WithHint("name the class folders after the classes, or give their names with --classes FILE")
 		}
-		all[i] = label
+		byFolder[i] = label
 	}
-	t.labels.byFolder, t.labels.classes = all, classes
-	return nil
-}
-
-// nameClasses names the classes after their folders.
-func (t *Table) nameClasses() {
-	k := &t.labels
-	if largest := slices.Max(k.byFolder); slices.Min(k.byFolder) < 0 || largest >= maxClasses {
-		return
-	} else {
-		k.classes = make([]string, largest+1)
-	}
-	for i, label := range k.byFolder {
-		if k.classes[label] != "" { // two folders have this label, so its name is unknown
-			k.classes = nil
-			return
-		}
-		k.classes[label] = t.list.folders[i]
-	}
-}
-
-func (k *labels) of(row int64, f file) int32 {
-	if k.byFolder != nil {
-		return k.byFolder[f.folder]
-	}
-	return k.byFile[row]
+	return byFolder, nil
 }

@@ -2,10 +2,15 @@ package png
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
+	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -13,149 +18,273 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
-// metadataName is the file that Hugging Face's imagefolder reads.
-const metadataName = "metadata.csv"
+// The files that Hugging Face's imagefolder reads.
+const (
+	metadataName = "metadata.csv"
+	linesName    = "metadata.jsonl"
+	parquetName  = "metadata.parquet"
+)
 
-// byteOrderMark is what Excel and other Windows programs write before UTF-8.
-const byteOrderMark = "\xef\xbb\xbf"
+// fileName is the column of the names of the images, relative to the folder.
+const fileName = "file_name"
 
-// metadata has the labels of metadata.csv.
+// A metadata has the values of metadata.csv or metadata.jsonl, as text.
 type metadata struct {
-	lines       []line           // nil if there is no metadata.csv or it has no labels
-	notIntegers bool             // some labels are not integers, so none is used
-	classes     map[int32]string // class names by label; nil if there is no such column or a label has two names
+	name   string     // of the file
+	header []string   // names of the columns
+	rows   [][]string // in the order of the rows of the table, once they are arranged
 }
 
-// A line is the label of one file.
-type line struct {
-	file  string // path within the root, separated by slashes
-	label int32
-}
+// column returns the index of a column, −1 if there is none.
+func (m *metadata) column(name string) int { return slices.Index(m.header, name) }
 
-func (t *Table) readMetadata() (m metadata, err error) {
-	f, err := t.root.Open(metadataName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
+// readMetadata returns the values for each image, or nil if there is no such file.
+func (t *Table) readMetadata() (m *metadata, err error) {
+	readers := map[string]func(io.Reader) (header []string, rows [][]string, err error){
+		metadataName: readCSV, linesName: readLines, parquetName: nil,
 	}
-	if err != nil {
-		return m, t.inFile(metadataName, err)
-	}
-	defer f.Close() // read-only: an error does not matter
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return m, err
-	}
-	text := bufio.NewReader(f)
-	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // encoding/csv would take it for part of the first name
-		_, _ = text.Discard(len(byteOrderMark)) // cannot fail after Peek
-	}
-	r := csv.NewReader(text)
-	r.ReuseRecord = true
-	header, err := r.Read()
-	if err == io.EOF {
-		return m, nil
-	}
-	if err != nil {
-		return m, t.inFile(metadataName, fault.New(fault.Malformed, "%v", err))
-	}
-	name, label, class := slices.Index(header, "file_name"), slices.Index(header, "label"), slices.Index(header, schema.ClassName)
-	if name < 0 || label < 0 {
-		return m, nil
-	}
-	if class >= 0 {
-		m.classes = map[int32]string{}
-	}
-	if err := m.read(r, name, label, class); err != nil {
-		return m, t.inFile(metadataName, err)
+	for _, name := range []string{metadataName, linesName, parquetName} {
+		info, err := t.root.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			continue
+		}
+		if m != nil || readers[name] == nil {
+			return nil, t.inFile(name,
+				fault.New(fault.Unsupported, "only one of metadata.csv and metadata.jsonl is read").
+					WithHint("write the labels as metadata.csv, with file_name and label, and move this file away"))
+		}
+		text, err := t.root.ReadFile(name)
+		if err != nil {
+			return nil, t.inFile(name, err)
+		}
+		m = &metadata{name: name}
+		text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
+		m.header, m.rows, err = readers[name](bytes.NewReader(text))
+		if err == nil {
+			err = t.arrange(m)
+		}
+		if err != nil {
+			return nil, t.inFile(name, fault.Wrap(fault.Malformed, err))
+		}
 	}
 	return m, nil
 }
 
-// read reads the lines after the header. name, label and class are indices of columns; class is −1
-// if there is no such column.
-func (m *metadata) read(r *csv.Reader, name, label, class int) error {
-	for {
-		fields, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fault.New(fault.Malformed, "%v", err)
-		}
-		v, err := strconv.ParseInt(strings.TrimSpace(fields[label]), 10, 32)
-		if err != nil { // perhaps a class name, which Hugging Face allows: it gives no number
-			*m = metadata{notIntegers: true}
-			return nil
-		}
-		m.lines = append(m.lines, line{strings.Clone(fields[name]), int32(v)})
-		if m.classes == nil || fields[class] == "" {
-			continue
-		}
-		if known, ok := m.classes[int32(v)]; !ok && len(m.classes) < maxClasses {
-			m.classes[int32(v)] = strings.Clone(fields[class])
-		} else if known != fields[class] {
-			m.classes = nil
-		}
+// readCSV reads a table whose first line has the names of its columns.
+func readCSV(r io.Reader) (header []string, rows [][]string, err error) {
+	rows, err = csv.NewReader(r).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, nil, err
 	}
+	return rows[0], rows[1:], nil
 }
 
-// names returns the class names by label, or nil.
-func (m *metadata) names() []string {
-	var list []string
-	for label, name := range m.classes {
+// readLines reads a JSON object on each line, all with the same members.
+func readLines(r io.Reader) (header []string, rows [][]string, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var object map[string]any
+		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d.UseNumber()
+		if err := d.Decode(&object); err != nil {
+			return nil, nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		names := slices.Sorted(maps.Keys(object))
+		if header == nil {
+			header = names
+		}
+		if !slices.Equal(names, header) {
+			return nil, nil, fmt.Errorf("line %d has the members %q, expected %q", n, names, header)
+		}
+		var row []string
+		for _, name := range names {
+			switch v := object[name].(type) {
+			case string, json.Number:
+				row = append(row, fmt.Sprint(v))
+			default:
+				return nil, nil, fmt.Errorf("line %d: the member %s is neither a number nor a string", n, name)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return header, rows, lines.Err()
+}
+
+// arrange puts the rows of m into the order of the table. Lines of other files are left out.
+func (t *Table) arrange(m *metadata) error {
+	k := m.column(fileName)
+	if k < 0 {
+		return fault.New(fault.Malformed, "found the columns %s, expected file_name and label",
+			strings.Join(m.header, ", ")).
+			WithHint("rename its columns, or move the file away to read the images alone")
+	}
+	byFile := make(map[string][]string, len(m.rows))
+	for _, row := range m.rows {
+		name := path.Clean(row[k])
+		if other, ok := byFile[name]; ok && !slices.Equal(other, row) {
+			return fault.New(fault.Malformed, "found two different lines for %s: %q and %q", name, other, row)
+		}
+		byFile[name] = row
+	}
+	m.rows = make([][]string, len(t.list.files))
+	for i, f := range t.list.files {
+		if m.rows[i] = byFile[t.list.path(f)]; m.rows[i] == nil {
+			return fault.New(fault.Malformed, "found no line for %s", t.list.path(f)).
+				WithHint("give each image a line, or move the images or this file away")
+		}
+	}
+	return nil
+}
+
+// labelByMetadata adds the column of m that has the labels: integers, or names of o.Classes.
+func (t *Table) labelByMetadata(m *metadata, name string, o source.ReadOptions) error {
+	k := m.column(name)
+	labels := make([]int32, len(m.rows))
+	numbers := t.labelByNumber(t.allFolders(nil))
+	for row, values := range m.rows {
+		v, err := strconv.ParseInt(strings.TrimSpace(values[k]), 10, 32)
+		if errors.Is(err, strconv.ErrRange) {
+			return t.inFile(m.name, fault.New(fault.Malformed, "%s has the label %s, expected an integer of 32 bits",
+				t.list.path(t.list.files[row]), values[k]))
+		}
+		if err != nil {
+			return t.labelByName(m, k, o)
+		}
+		labels[row] = int32(v)
+		if f := t.list.files[row]; numbers != nil && t.list.folders[f.folder] != "" &&
+			numbers[f.folder] != labels[row] {
+			return t.inFile(m.name, fault.New(fault.Malformed, "%s has the label %d, but is in the folder %s",
+				t.list.path(f), v, t.list.folders[f.folder]).WithHint("correct the label or move the image"))
+		}
+	}
+	var classes []string
+	if class := m.column(schema.ClassName); class >= 0 {
+		classes = namesByLabel(labels, func(row int) string { return m.rows[row][class] })
+	} else if numbers == nil && t.list.folders[0] != "" {
+		classes = namesByLabel(labels, func(row int) string { return t.list.folders[t.list.files[row].folder] })
+	}
+	t.note("labels are those of %s", m.name)
+	t.addLabels(name, labels, classes)
+	return nil
+}
+
+// labelByName adds the column k of m, whose values are names of o.Classes.
+func (t *Table) labelByName(m *metadata, k int, o source.ReadOptions) error {
+	names := map[string]bool{}
+	labels := make([]int32, len(m.rows))
+	for row, values := range m.rows {
+		names[values[k]] = true
+		labels[row] = int32(slices.Index(o.Classes, values[k]))
+		if o.Classes != nil && (labels[row] < 0 || values[k] == "") {
+			return t.inFile(m.name,
+				fault.New(fault.Malformed, "%s has the label %q, expected the name of one of the %d classes",
+					t.list.path(t.list.files[row]), values[k], len(o.Classes)).
+					WithHint("add the name to the file of --classes"))
+		}
+	}
+	if o.Classes == nil {
+		found := slices.Sorted(maps.Keys(names))
+		return t.inFile(m.name,
+			fault.New(fault.Usage, "the labels are names, whose numbers are not known: %s", fewNames(found, ", ")).
+				WithHint("list them in the order of their numbers, and add --classes classes.txt: %s",
+					t.writeNames(m, k, found)))
+	}
+	t.note("each label is the position of its name, from %s, in the class names", m.name)
+	t.addLabels(m.header[k], labels, o.Classes)
+	return nil
+}
+
+// fewNames joins up to maxListed names.
+func fewNames(names []string, separator string) string {
+	if len(names) > maxListed {
+		return strings.Join(names[:maxListed], separator) + separator + "…"
+	}
+	return strings.Join(names, separator)
+}
+
+// writeNames returns a command that writes the names in the column k of m, sorted, to a file.
+func (t *Table) writeNames(m *metadata, k int, names []string) string {
+	if len(names) <= maxListed {
+		for i, name := range names {
+			names[i] = shell.Quote(name)
+		}
+		return `printf '%s\n' ` + strings.Join(names, " ") + " > classes.txt"
+	}
+	read := map[string]string{metadataName: "csv", linesName: "json_auto"}[m.name]
+	return "duckdb -noheader -list -c " + shell.Quote(fmt.Sprintf("SELECT DISTINCT %s FROM read_%s('%s') ORDER BY 1",
+		m.header[k], read, path.Join(t.path, m.name))) + " > classes.txt"
+}
+
+// namesByLabel returns the name of each label, which name returns for its rows. It returns nil if a
+// label has two names, or if the names would not fit a list.
+func namesByLabel(labels []int32, name func(row int) string) (names []string) {
+	for row, label := range labels {
 		if label < 0 || label >= maxClasses {
 			return nil
 		}
-		if int(label) >= len(list) {
-			list = append(list, make([]string, int(label)+1-len(list))...)
+		if int(label) >= len(names) {
+			names = append(names, make([]string, int(label)+1-len(names))...)
 		}
-		list[label] = name
+		if names[label] != "" && names[label] != name(row) {
+			return nil
+		}
+		names[label] = name(row)
 	}
-	return list
+	return names
 }
 
-// byFile returns the label of every file of l, in the order of the rows.
-func (m *metadata) byFile(l *list) ([]int32, error) {
-	slices.SortFunc(m.lines, func(a, b line) int { return strings.Compare(a.file, b.file) })
-	all := make([]int32, len(l.files))
-	for i, f := range l.files {
-		name := l.path(f)
-		k, ok := slices.BinarySearchFunc(m.lines, name, func(l line, name string) int {
-			return strings.Compare(l.file, name)
-		})
-		if !ok {
-			return nil, fault.New(fault.Malformed, "%s has no line for %s", metadataName, name).
-				WithHint("give each file a line there, or remove the file or metadata.csv")
+// addNumbers adds the other columns of m, which must have numbers: int32 if all are such integers,
+// else float64, or the type of the column of the same name in like.
+func (t *Table) addNumbers(m *metadata, label string, like []source.Column) error {
+	for k, name := range m.header {
+		if name == fileName || name == label || name == schema.ClassName {
+			continue
 		}
-		label := m.lines[k].label
-		if k+1 < len(m.lines) && m.lines[k+1].file == name && m.lines[k+1].label != label {
-			return nil, fault.New(fault.Malformed, "%s gives %s the labels %d and %d",
-				metadataName, name, label, m.lines[k+1].label)
+		c := source.Column{Name: name, DType: idx.Int32, Origin: t.columns[0].Origin}
+		if i := slices.IndexFunc(like,
+			func(other source.Column) bool { return other.Name == name && other.Scalar() }); i >= 0 {
+			c.DType = like[i].DType
+		} else if slices.ContainsFunc(m.rows, func(row []string) bool {
+			_,
+				err := strconv.ParseInt(row[k], 10, 32)
+			return err != nil
+		}) {
+			c.DType = idx.Float64
 		}
-		all[i] = label
+		size := c.DType.Size()
+		data := make([]byte, len(m.rows)*size)
+		for row, values := range m.rows {
+			if !putNumber(data[row*size:(row+1)*size], c.DType, values[k]) {
+				return t.inFile(m.name, fault.New(fault.Unsupported, "found %q, expected a number", values[k]).
+					InColumn(name).InRow(int64(row)).WithHint("remove the column from the file, or write numbers"))
+			}
+		}
+		t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
 	}
-	return all, nil
+	return nil
 }
 
-// byFolder returns the label of every folder of l.
-func (m *metadata) byFolder(l *list) ([]int32, error) {
-	all, seen := make([]int32, len(l.folders)), make([]bool, len(l.folders))
-	for _, line := range m.lines {
-		k, ok := slices.BinarySearch(l.folders, path.Dir(line.file))
-		if !ok {
-			continue // not in a class folder
-		}
-		if seen[k] && all[k] != line.label {
-			return nil, fault.New(fault.Malformed, "%s gives the files of class folder %s the labels %d and %d",
-				metadataName, l.folders[k], all[k], line.label).
-				WithHint("name the class folders after the labels, or keep one label in each")
-		}
-		all[k], seen[k] = line.label, true
+// putNumber stores the number in text as an element of type d. It reports whether d holds it.
+func putNumber(dst []byte, d idx.DType, text string) bool {
+	if !d.Float() {
+		v, err := strconv.ParseInt(text, 10, 32)
+		source.PutInt(dst, d, v)
+		return err == nil && source.Int(d, dst, 0) == v
 	}
-	if k := slices.Index(seen, false); k >= 0 {
-		return nil, fault.New(fault.Malformed, "%s has no label for the class folder %s", metadataName, l.folders[k]).
-			WithHint("give its files lines there, or remove the folder")
+	v, err := strconv.ParseFloat(text, 8*d.Size())
+	if d == idx.Float32 {
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
+	} else {
+		binary.LittleEndian.PutUint64(dst, math.Float64bits(v))
 	}
-	return all, nil
+	return err == nil
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A Table is a folder of PNG files. It is a source.Table and a source.Seeker.
+// A Table is a folder of images. It is a source.Table and a source.Seeker.
 type Table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
 	folders []*os.Root // the class folders; nil if there are too many to hold open
 	list    list
-	labels  labels
 	format  picture.Format
 	limit   int64 // maximum size of a file in bytes
 	columns []source.Column
-	notes   []string
+	numbers [][]byte // the values of the columns after the images, for all rows
+	info    source.Info
 	next    int64 // row
 }
 
@@ -34,9 +34,6 @@ const (
 	// maxOpen is the largest number of class folders that are held open. A process may have 1024
 	// descriptors, and several tables may be open.
 	maxOpen = 256
-	// maxExtra is the number of bytes that a file may have beyond twice its samples, for texts,
-	// colour profiles and previews.
-	maxExtra = 4 << 20
 	// maxExamined is the maximum number of files that are examined to find out whether images with
 	// palettes of greys are grey or RGB.
 	maxExamined = 1000
@@ -62,21 +59,35 @@ func (t *Table) begin(o source.ReadOptions) error {
 		return err
 	}
 	t.sort()
+	t.columns = []source.Column{{Name: "image", Origin: filepath.Base(t.path)}}
 	if err := t.findLabels(o); err != nil {
 		return err
 	}
 	if err := t.openFolders(); err != nil {
 		return err
 	}
-	t.limit = 2*o.MaxRecord() + maxExtra
+	t.limit = picture.Format{}.MaxFile() + 2*o.MaxRecord()
 	first := t.list.files[0]
 	data, err := t.readFile(nil, first)
+	if err == nil {
+		err = t.findFormat(data, o)
+	}
 	if err != nil {
 		return t.inFile(t.list.path(first), err)
 	}
-	if err = t.findFormat(data); err != nil {
-		return t.inFile(t.list.path(first), err)
+	t.limit = t.format.MaxFile()
+	t.columns[0].Shape = t.format.Shape()
+	for _, kind := range append(t.list.kinds, picture.KindOf(data)) {
+		if d := picture.Decoder(kind); d != "" && !slices.Contains(t.info.Decoders, d) {
+			t.info.Decoders = append(t.info.Decoders, d)
+		}
 	}
+	slices.Sort(t.info.Decoders)
+	return t.chooseType(o)
+}
+
+// chooseType gives the images their type.
+func (t *Table) chooseType(o source.ReadOptions) error {
 	own := t.format.DType()
 	wanted := cmp.Or(o.DType, own)
 	if wanted == idx.Int8 || wanted == idx.Uint8 && own != idx.Uint8 {
@@ -84,24 +95,22 @@ func (t *Table) begin(o source.ReadOptions) error {
 			WithHint("leave out --dtype, or choose a wider type")
 	}
 	if size := t.format.Size() / int64(own.Size()) * int64(wanted.Size()); size > o.MaxRecord() {
-		return t.inFile(t.list.path(first), fault.New(fault.Unsupported,
+		return t.inFile(t.list.path(t.list.files[0]), fault.New(fault.Unsupported,
 			"the image is %v, a record of %d bytes, expected at most %d", t.format, size, o.MaxRecord()).
 			WithHint("allow larger records with --max-record-bytes %d", size))
 	}
-	image := source.Column{Name: "image", DType: wanted, Shape: t.format.Shape(),
-		Origin: filepath.Base(t.path)}
-	t.limit = 2*t.format.Size() + maxExtra
-	t.columns = []source.Column{image}
-	if t.labels.given {
-		t.columns = append(t.columns, source.Column{Name: t.labels.name, DType: t.labels.dtype, Origin: image.Origin, Classes: t.labels.classes})
-	}
+	t.columns[0].DType = wanted
 	return nil
 }
 
 // findFormat finds the format of the images; data is the first file. If that has a palette of
 // greys, the images may be grey or RGB: the next file without such a palette decides.
-func (t *Table) findFormat(data []byte) (err error) {
-	if t.format, err = picture.Describe(data); err != nil || !picture.HasGreyPalette(data) {
+func (t *Table) findFormat(data []byte, o source.ReadOptions) (err error) {
+	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey}
+	if options != (picture.Options{}) {
+		options.Limit = o.MaxRecord()
+	}
+	if t.format, err = options.Describe(data); err != nil || !picture.HasGreyPalette(data) {
 		return err
 	}
 	for _, f := range t.list.files[1:min(maxExamined, len(t.list.files))] {
@@ -111,7 +120,7 @@ func (t *Table) findFormat(data []byte) (err error) {
 		if picture.HasGreyPalette(data) {
 			continue
 		}
-		if next, err := picture.Describe(data); err != nil || next.Channels != 1 {
+		if next, err := options.Describe(data); err != nil || next.Channels != 1 {
 			return nil
 		}
 		break
@@ -169,7 +178,8 @@ func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 			return buf, bare(err)
 		}
 		if int64(len(buf)) > t.limit {
-			return buf, fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs", t.limit)
+			return buf, fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs",
+				t.limit)
 		}
 	}
 }
@@ -189,17 +199,17 @@ func bare(err error) error {
 }
 
 func (t *Table) note(format string, args ...any) {
-	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))
+	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
-// Columns returns the images and, if they are known, the labels.
+// Columns returns the images and, if they are known, the labels and other numbers.
 func (t *Table) Columns() []source.Column { return t.columns }
 
 // Rows returns the number of images.
 func (t *Table) Rows() int64 { return int64(len(t.list.files)) }
 
 // Info returns what was assumed about the folder.
-func (t *Table) Info() source.Info { return source.Info{Notes: t.notes} }
+func (t *Table) Info() source.Info { return t.info }
 
 // Read only chooses the rows of b: Decode opens their files.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
@@ -242,11 +252,10 @@ func (t *Table) Decode(b *source.Raw) error {
 		if err != nil {
 			return t.inFile(t.list.path(f), fault.Wrap(0, err).InRow(row))
 		}
-		if !t.labels.given {
-			continue
-		}
-		d := t.labels.dtype
-		source.PutInt(b.Columns[1][i*d.Size():], d, int64(t.labels.of(row, f)))
+	}
+	for i, data := range t.numbers {
+		size := t.columns[i+1].DType.Size()
+		copy(b.Columns[i+1], data[b.First*int64(size):])
 	}
 	return nil
 }

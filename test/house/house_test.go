@@ -51,7 +51,7 @@ var rooms = map[string][]string{
 	"sink/idx":                     []string{"schema", "sink", "internal/compressed", "source", "source/idx"},
 	"sink/images":                  []string{"schema", "sink", "source", "source/idx", "png"},
 	"sink/npy":                     []string{"schema", "sink/idx", "source", "source/idx"},
-	"sink/png":                     []string{"schema", "sink", "sink/csv", "sink/images", "internal/publish", "source", "source/idx"},
+	"sink/png":                     []string{"schema", "sink", "sink/csv", "sink/images", "internal/publish", "shell", "source", "source/idx"},
 	"sink/card":                    []string{"schema", "sink", "sink/layout"},
 	"sink/parts":                   []string{"schema", "sink", "internal/publish"},
 	"sink/tar":                     []string{"schema", "sink", "sink/images", "source", "source/idx"},

@@ -148,10 +148,6 @@ def pyarrow_bad():
     out = io.BytesIO()
     Image.fromarray(IMAGES[:2].reshape(4, 6)).save(out, "PNG")
     write("bad-png-size", pa.array([out.getvalue() if k == 70 else v for k, v in enumerate(files)]))
-    out = io.BytesIO()
-    Image.fromarray(IMAGES[:2].reshape(4, 6)).save(out, "JPEG")
-    struct = [pa.array([out.getvalue()] * ROWS), pa.array([None] * ROWS, pa.string())]
-    write("bad-jpeg", pa.StructArray.from_arrays(struct, ["bytes", "path"]))
     write("bad-no-rows", pa.array([], uint8), label=pa.array([], pa.int64()))
 
 

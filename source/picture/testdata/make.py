@@ -64,3 +64,39 @@ check("grey4", "L")
 save("greypalette8", Image.fromarray(noise()).convert("P"), "L")
 save("greypalette2", Image.fromarray(noise()).quantize(4), "L")
 save("greypalettealpha", Image.fromarray(noise()).convert("P"), "RGBA", transparency=0)
+
+# Other kinds of files. Their samples depend on the decoder for JPEG and lossy WebP; a smooth image makes the decoders
+# differ by little.
+smooth = np.add.outer(np.arange(H) * 20, np.arange(W) * 15)
+colors = np.stack([smooth, 200 - smooth, smooth // 2 + 30], -1).astype(np.uint8)
+greys = smooth.astype(np.uint8)
+
+
+def other(name, image, mode=None, **options):
+    image.save(HERE / name, **options)
+    with Image.open(HERE / name) as image:
+        (HERE / f"{name}.raw").write_bytes(np.asarray(image.convert(mode) if mode else image).tobytes())
+
+
+for name, array in ("grey", greys), ("rgb", colors):
+    other(f"{name}.jpg", Image.fromarray(array), quality=95, subsampling=0)
+    other(f"{name}.bmp", Image.fromarray(array))
+    other(f"{name}.tif", Image.fromarray(array), compression="tiff_lzw")
+other("progressive.jpg", Image.fromarray(colors), quality=95, subsampling=0, progressive=True)
+other("lossless.webp", Image.fromarray(colors), lossless=True)
+other("lossy.webp", Image.fromarray(colors // 4 + 100), quality=95)
+other("opaque.webp", Image.fromarray(np.dstack([colors, np.full((H, W), 255, np.uint8)])), "RGB", lossless=True)
+other("still.gif", Image.fromarray(colors), "RGB")
+other("animated.gif", Image.fromarray(colors), "RGB", save_all=True, append_images=[Image.fromarray(colors[::-1])])
+turned = Image.Exif()
+turned[0x0112] = 6
+for name in "turned.jpg", "turned.png", "turned.webp", "turned.tif":
+    Image.fromarray(colors).save(HERE / name, exif=turned)
+Image.fromarray(colors).convert("CMYK").save(HERE / "cmyk.jpg")
+Image.fromarray(colors).save(HERE / "pages.tif", save_all=True, append_images=[Image.fromarray(colors)])
+clear = Image.fromarray(np.dstack([colors, np.full((H, W), 128, np.uint8)]))
+clear.save(HERE / "clear.webp", lossless=True)
+clear.save(HERE / "clear.tif")
+for width, height in (3, 2), (9, 7):  # BICUBIC is Catmull-Rom, stretched when it makes an image smaller
+    small = Image.fromarray(colors).resize((width, height), Image.Resampling.BICUBIC)
+    (HERE / f"rgb-{width}x{height}.raw").write_bytes(np.asarray(small).tobytes())

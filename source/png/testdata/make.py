@@ -2,7 +2,8 @@
 """Make folders of images with Pillow, and beside each NAME.json: the expected rows in order, as [label, sum of
 samples].
 
-The order and the labels of imagefolder are those of torchvision's ImageFolder: sorted folders, sorted files in each.
+The labels of imagefolder are those of torchvision's ImageFolder: sorted folders. Files are sorted by the numbers in
+their names.
 Pillow 13.0.0 made the committed files.
 """
 import json
@@ -35,8 +36,8 @@ def expect(name, rows):
 # Class folders by name, files by any name: ImageFolder.
 root, rows = folder("imagefolder"), []
 for label, animal in enumerate(["Bear", "ant", "cat"]):  # sorted by code point
-    for file in sorted(["z.png", "a b.PNG", "10.png", "9.png"]):
-        rows.append([label, image(root / animal / file, 4, 5, 3)])
+    found = {file: [label, image(root / animal / file, 4, 5, 3)] for file in sorted(["z.png", "a b.PNG", "10.png", "9.png"])}
+    rows += [found[file] for file in ["9.png", "10.png", "a b.PNG", "z.png"]]
 (root / "README.txt").write_text("no image\n")
 expect("imagefolder", rows)
 
@@ -50,8 +51,8 @@ expect("numbered", [found[n] for n in sorted(found)])
 # Numbers that start from 0 in each folder.
 root, rows = folder("restarting"), []
 for label in range(2):
-    for number in ["0", "1", "10", "2"]:
-        rows.append([label, image(root / str(label) / f"{number}.png", 3, 2)])
+    found = {number: [label, image(root / str(label) / f"{number}.png", 3, 2)] for number in ["0", "1", "10", "2"]}
+    rows += [found[number] for number in ["0", "1", "2", "10"]]
 expect("restarting", rows)
 
 # Images alone.
