@@ -82,8 +82,9 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 	return t, true, err
 }
 
-// metadataName is the name of the table beside images or class folders that package png reads.
-const metadataName = "metadata.csv"
+// metadataStem is the name, without its extension, of the table beside images or class folders that
+// package png reads or refuses.
+const metadataStem = "metadata"
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0.
@@ -160,7 +161,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	images := []Table{{Format: png, Name: filepath.Base(dir), Paths: []string{dir}, path: dir}}
 	tables, err := inFiles(dir, l.files)
 	// beside images or class folders, if there are any
-	onlyMetadata := len(tables) == 1 && filepath.Base(tables[0].path) == metadataName
+	onlyMetadata := len(tables) == 1 && stem(tables[0].path) == metadataStem
 	switch {
 	case l.image != "" && (tables == nil || onlyMetadata):
 		return images, nil
@@ -385,7 +386,7 @@ func hasClassFolders(files source.Files, dir string, folders []string) (images b
 			continue
 		}
 		for _, file := range inner.files {
-			if _, ok := byExtension(file); ok && file != metadataName {
+			if _, ok := byExtension(file); ok && stem(file) != metadataStem {
 				table = filepath.Join(name, file)
 			}
 		}

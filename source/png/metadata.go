@@ -54,9 +54,13 @@ func (t *Table) readMetadata() (m *metadata, err error) {
 			continue
 		}
 		if m != nil || readers[name] == nil {
-			return nil, t.inFile(name,
-				fault.New(fault.Unsupported, "only one of metadata.csv and metadata.jsonl is read").
-					WithHint("write the labels as metadata.csv, with file_name and label, and move this file away"))
+			hint := "move this file or " + metadataName + " away"
+			if name == parquetName {
+				hint = "write it as metadata.csv, and move it away: duckdb -c " + shell.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'",
+					path.Join(t.path, name), path.Join(t.path, metadataName)))
+			}
+			return nil, t.inFile(name, fault.New(fault.Unsupported,
+				"only one of metadata.csv and metadata.jsonl is read").WithHint("%s", hint))
 		}
 		text, err := t.root.ReadFile(name)
 		if err != nil {
@@ -149,7 +153,6 @@ func (t *Table) arrange(m *metadata) error {
 func (t *Table) labelByMetadata(m *metadata, name string, o source.ReadOptions) error {
 	k := m.column(name)
 	labels := make([]int32, len(m.rows))
-	numbers := t.labelByNumber(t.allFolders(nil))
 	for row, values := range m.rows {
 		v, err := strconv.ParseInt(strings.TrimSpace(values[k]), 10, 32)
 		if errors.Is(err, strconv.ErrRange) {
@@ -160,11 +163,10 @@ func (t *Table) labelByMetadata(m *metadata, name string, o source.ReadOptions) 
 			return t.labelByName(m, k, o)
 		}
 		labels[row] = int32(v)
-		if f := t.list.files[row]; numbers != nil && t.list.folders[f.folder] != "" &&
-			numbers[f.folder] != labels[row] {
-			return t.inFile(m.name, fault.New(fault.Malformed, "%s has the label %d, but is in the folder %s",
-				t.list.path(f), v, t.list.folders[f.folder]).WithHint("correct the label or move the image"))
-		}
+	}
+	numbers := t.labelByNumber(t.allFolders(nil))
+	if err := t.checkNumbers(m, numbers); err != nil {
+		return err
 	}
 	var classes []string
 	if class := m.column(schema.ClassName); class >= 0 {
@@ -174,6 +176,22 @@ func (t *Table) labelByMetadata(m *metadata, name string, o source.ReadOptions) 
 	}
 	t.note("labels are those of %s", m.name)
 	t.addLabels(name, labels, classes)
+	return nil
+}
+
+// checkNumbers returns an error if the number of a class folder is none of the values of an image in
+// it. byFolder has these numbers, nil if the names are no numbers.
+func (t *Table) checkNumbers(m *metadata, byFolder []int32) error {
+	for row, values := range m.rows {
+		f := t.list.files[row]
+		if byFolder != nil && !slices.ContainsFunc(values, func(text string) bool {
+			v, err := strconv.ParseInt(text, 10, 32)
+			return err == nil && int32(v) == byFolder[f.folder]
+		}) {
+			return t.inFile(m.name, fault.New(fault.Malformed, "%s has the values %q, but is in the folder %s",
+				t.list.path(f), values, t.list.folders[f.folder]).WithHint("correct the label or move the image"))
+		}
+	}
 	return nil
 }
 

@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 		{"two labels of a file", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png,1\na.png,2\n")}, fault.Malformed,
 			[]string{"found two different lines for a.png"}, ""},
 		{"another label than the folder", map[string][]byte{"1/a.png": good, "1/b.png": good, "metadata.csv": []byte("file_name,label\n1/a.png,1\n1/b.png,2\n")},
-			fault.Malformed, []string{"metadata.csv: 1/b.png has the label 2, but is in the folder 1"}, "label"},
+			fault.Malformed, []string{"metadata.csv: 1/b.png has the values [\"1/b.png\" \"2\"], but is in the folder 1"}, "label"},
 		{"labels by name", map[string][]byte{"a.png": good, "b.png": good, "metadata.jsonl": []byte(`{"file_name":"a.png","label":"dog"}
 {"file_name":"b.png","label":"cat"}`)}, fault.Usage, []string{"metadata.jsonl: the labels are names, whose numbers are not known: cat, dog"}, `printf '%s\n' cat dog > classes.txt`},
 		{"two lists of labels", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png,1\n"), "metadata.jsonl": {1}}, fault.Unsupported, []string{"metadata.jsonl: only one"}, "move"},
