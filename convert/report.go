@@ -91,7 +91,7 @@ type Applied struct {
 	Reshape   []int    `json:"reshape,omitempty"`
 	Grey      bool     `json:"grey,omitempty"`
 	Resize    string   `json:"resize,omitempty"`    // the value of --resize
-	Decoders  []string `json:"decoders,omitempty"`  // of images whose pixels depend on the decoder
+	Decoders  []string `json:"decoders,omitempty"`  // and scalers on which the pixels of images depend
 	Transpose []string `json:"transpose,omitempty"` // names of columns
 	Invert    []string `json:"invert,omitempty"`    // names of columns
 	ByteOrder string   `json:"byte_order,omitempty"`

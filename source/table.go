@@ -101,7 +101,7 @@ type Info struct {
 	SourceRows int64
 	Notes      []string          // for the user, complete once the table is read
 	Warnings   []string          // what the user must know, even if notes are not shown
-	Decoders   []string          // of images whose pixels depend on the decoder: package and version
+	Decoders   []string          // packages and versions on which the pixels of images depend
 	Omitted    []Omission        // columns of the file that are not part of the table
 	Meta       map[string]string // metadata of the file, which may say where the table came from
 }

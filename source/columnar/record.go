@@ -75,9 +75,7 @@ func (r *resolver) png(c *Column, f *Field, first []byte) error {
 			format, format.Size(), r.Options.MaxRecord()).InRow(0)
 	}
 	c.Form, c.DType, c.format = Images, format.DType(), format
-	if d := picture.Decoder(picture.KindOf(first)); d != "" {
-		r.Decoders = append(r.Decoders, d)
-	}
+	r.Decoders = options.Decoders(picture.KindOf(first))
 	c.imageShape(f, format.Shape())
 	return nil
 }

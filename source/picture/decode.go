@@ -95,16 +95,20 @@ func KindByName(name string) (kind string, unread bool) {
 	return "", false
 }
 
-// Decoder returns the package that decodes a kind of images and its version, if their pixels depend
-// on it: "image/jpeg go1.26.0". It is empty for images that have the same pixels in all decoders.
-func Decoder(kind string) string {
-	switch kind {
-	case "JPEG":
-		return "image/jpeg " + runtime.Version()
-	case "WebP":
-		return "golang.org/x/image/webp " + imageVersion
+// Decoders returns the packages, and their versions, on which the pixels of some kinds of images
+// depend once they are converted: "image/jpeg go1.26.0". It returns none for images that have the
+// same pixels in all decoders.
+func (o Options) Decoders(kinds ...string) (all []string) {
+	if slices.Contains(kinds, "WebP") {
+		all = append(all, "golang.org/x/image/webp "+imageVersion)
 	}
-	return ""
+	if o.Width > 0 {
+		all = append(all, "golang.org/x/image/draw "+imageVersion)
+	}
+	if slices.Contains(kinds, "JPEG") {
+		all = append(all, "image/jpeg "+runtime.Version())
+	}
+	return all
 }
 
 // A stored describes a picture as it is in its file.
@@ -122,14 +126,8 @@ const maxSide = 1 << 28
 func inspect(file []byte) (s stored, err error) {
 	defer recovered(&err)
 	k, ok := kindOf(file)
-	switch {
-	case len(file) == 0:
-		return s, fault.New(fault.Truncated, "the file is empty, expected an image")
-	case !ok:
-		return s, fault.New(fault.Unsupported,
-			"the file begins with % x, expected a PNG, JPEG, WebP, GIF, BMP or TIFF image",
-			file[:min(len(file), 8)]).WithHint("convert the images to PNG: files with mogrify -format png FILES, " +
-			"images in a column with the program that wrote it")
+	if !ok {
+		return s, noImage(file)
 	}
 	c, err := k.config(bytes.NewReader(file))
 	if err != nil {
@@ -139,8 +137,27 @@ func inspect(file []byte) (s stored, err error) {
 		return s, fault.New(fault.Malformed, "the header says %d×%d pixels, expected 1 to %d each way", c.Width,
 			c.Height, maxSide)
 	}
-	s = stored{Format: Format{Width: c.Width, Height: c.Height, Channels: 3, Depth: 8}, kind: k}
-	switch c.ColorModel {
+	s = stored{Format: Format{Width: c.Width, Height: c.Height}, kind: k}
+	if err := s.setColors(c.ColorModel, file); err != nil || k.check == nil {
+		return s, err
+	}
+	return s, k.check(file)
+}
+
+// noImage returns the error for a file of none of the kinds.
+func noImage(file []byte) error {
+	if len(file) == 0 {
+		return fault.New(fault.Truncated, "the file is empty, expected an image")
+	}
+	return fault.New(fault.Unsupported, "the file begins with % x, expected a PNG, JPEG, WebP, GIF, BMP or TIFF image",
+		file[:min(len(file), 8)]).WithHint("convert the images to PNG: files with mogrify -format png FILES, " +
+		"images in a column with the program that wrote it")
+}
+
+// setColors sets the channels and their depth, as the model of the header of file says.
+func (s *stored) setColors(model color.Model, file []byte) error {
+	s.Channels, s.Depth = 3, 8
+	switch model {
 	case color.GrayModel:
 		s.Channels = 1
 	case color.Gray16Model:
@@ -152,22 +169,19 @@ func inspect(file []byte) (s stored, err error) {
 	case color.NRGBA64Model:
 		s.Channels, s.Depth = 4, 16
 	case color.CMYKModel:
-		return s, fault.New(fault.Unsupported,
-			"found a %s image in the colours of printing (CMYK), expected grey or RGB", k.name).
+		return fault.New(fault.Unsupported,
+			"found a %s image in the colours of printing (CMYK), expected grey or RGB", s.kind.name).
 			WithHint("convert it first: mogrify -colorspace sRGB FILES")
 	}
-	p, palette := c.ColorModel.(color.Palette)
+	p, palette := model.(color.Palette)
 	switch {
-	case k.name != "PNG":
+	case s.kind.name != "PNG":
 		s.Channels = min(s.Channels, 3)
 	case palette && !opaque(p), isTransparent(file):
 		s.Channels = 4
 	}
 	s.greys = palette && s.Channels == 3 && allGrey(p)
-	if k.check != nil {
-		err = k.check(file)
-	}
-	return s, err
+	return nil
 }
 
 // opaque reports whether all colours are opaque.
@@ -246,11 +260,11 @@ func (f Format) appendAny(dst, file []byte, s stored) (_ []byte, err error) {
 			WithHint("convert the images to PNG: mogrify -format png FILES")
 	}
 	channels := s.Channels
-	if s.greys && f.Channels == 1 || channels == 4 && f.Channels < 4 {
-		channels = max(1, f.Channels)
-		if s.Channels == 4 {
-			channels = 3
-		}
+	switch {
+	case s.greys && f.Channels == 1:
+		channels = 1
+	case channels == 4 && f.Channels < 4:
+		channels = 3
 	}
 	if o, ok := m.(interface{ Opaque() bool }); ok && channels < 4 && !o.Opaque() {
 		return dst, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").

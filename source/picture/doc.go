@@ -15,7 +15,7 @@
 //	alpha                  in PNG files a fourth channel, [H W 4], also for palettes and for grey,
 //	                       as red = green = blue = grey; in other files it must be opaque
 //	JPEG, lossy WebP       [H W], or [H W 3] converted from YCbCr by the Go packages; their pixels
-//	                       depend on the decoder, see [Decoder]
+//	                       depend on the decoder, see [Options.Decoders]
 //	GIF                    the first frame, which must fill the screen
 //
 // Gamma, colour profiles and significant bits (gAMA, iCCP, sRGB, sBIT) are not applied. Alpha is

@@ -50,8 +50,8 @@ func TestOtherKinds(t *testing.T) {
 		if err != nil || got[0] != 'x' || !near(got[1:], want, c.tolerance) {
 			t.Errorf("%s: found %v, error %v, expected %v", name, got, err, want)
 		}
-		if d := Decoder(KindOf(file)); (d == "") != (c.tolerance == 0 && !strings.HasSuffix(name, "webp")) {
-			t.Errorf("%s: found the decoder %q", name, d)
+		if d := (Options{}).Decoders(KindOf(file)); (d == nil) != (c.tolerance == 0 && !strings.HasSuffix(name, "webp")) {
+			t.Errorf("%s: found the decoders %q", name, d)
 		}
 	}
 	if module := must.Get(os.ReadFile("../../go.mod"))(t); !strings.Contains(string(module), "golang.org/x/image "+imageVersion+"\n") {

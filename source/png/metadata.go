@@ -179,8 +179,8 @@ func (t *Table) labelByMetadata(m *metadata, name string, o source.ReadOptions) 
 	return nil
 }
 
-// checkNumbers returns an error if the number of a class folder is none of the values of an image in
-// it. byFolder has these numbers, nil if the names are no numbers.
+// checkNumbers returns an error if the number of a class folder is none of the values of an image
+// in it. byFolder has these numbers, nil if the names are no numbers.
 func (t *Table) checkNumbers(m *metadata, byFolder []int32) error {
 	for row, values := range m.rows {
 		f := t.list.files[row]

@@ -77,12 +77,6 @@ func (t *Table) begin(o source.ReadOptions) error {
 	}
 	t.limit = t.format.MaxFile()
 	t.columns[0].Shape = t.format.Shape()
-	for _, kind := range append(t.list.kinds, picture.KindOf(data)) {
-		if d := picture.Decoder(kind); d != "" && !slices.Contains(t.info.Decoders, d) {
-			t.info.Decoders = append(t.info.Decoders, d)
-		}
-	}
-	slices.Sort(t.info.Decoders)
 	return t.chooseType(o)
 }
 
@@ -110,6 +104,7 @@ func (t *Table) findFormat(data []byte, o source.ReadOptions) (err error) {
 	if options != (picture.Options{}) {
 		options.Limit = o.MaxRecord()
 	}
+	t.info.Decoders = options.Decoders(append(t.list.kinds, picture.KindOf(data))...)
 	if t.format, err = options.Describe(data); err != nil || !picture.HasGreyPalette(data) {
 		return err
 	}
