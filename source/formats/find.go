@@ -12,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
@@ -339,14 +340,17 @@ func missingParts(paths []string) string {
 }
 
 // numberTogether gives each table of class folders the class folders of all of them, because they
-// are splits of one data set: a class then has the same number in all splits.
+// are splits of one data set: a class then has the same number in all splits. It returns an error
+// if only some of them record their labels.
 func numberTogether(files source.Files, tables []Table) error {
 	classes := map[string]bool{}
+	with, without := "", "" // tables of class folders: one that records their labels, and one that does not
 	for i, t := range tables {
 		if t.Format.Name != "png" {
 			continue
 		}
 		tables[i].folders = classes
+		named := false
 		entries, err := files.ReadDir(t.path, 0)
 		if err != nil {
 			return fault.In(t.path, err)
@@ -359,8 +363,19 @@ func numberTogether(files source.Files, tables []Table) error {
 					return err
 				}
 				classes[name] = classes[name] || inner.image != ""
+				named = named || inner.image != ""
 			}
 		}
+		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == schema.ClassesFile }) {
+			with = t.path
+		} else if named {
+			without = t.path
+		}
+	}
+	if with != "" && without != "" {
+		return fault.New(fault.Usage, "found the labels of the class folders of %s in %s, and none for those of %s",
+			with, schema.ClassesFile, without).In(without).WithHint("if they have the same classes: cp %s %s",
+			shell.Path(source.Under(with, schema.ClassesFile)), shell.Path(without))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/test/must"
 )
@@ -94,6 +95,20 @@ func TestFindMixed(t *testing.T) {
 		if !errors.Is(err, fault.Usage) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || fault.HintOf(err) == "" {
 			t.Errorf("%q: found %v, expected %q", test.files, err, test.want)
 		}
+	}
+}
+
+// TestLabelsOfSplits: all splits record the labels of their class folders, or none.
+func TestLabelsOfSplits(t *testing.T) {
+	t.Parallel()
+	dir := touch(t, "train/cat/0.png", "train/"+schema.ClassesFile, "test/cat/0.png")
+	_, err := Find(source.Local{}, dir)
+	if !errors.Is(err, fault.Usage) || !strings.Contains(fault.HintOf(err), "cp "+filepath.Join(dir, "train", schema.ClassesFile)+" "+filepath.Join(dir, "test")) {
+		t.Errorf("found %v, %q", err, fault.HintOf(err))
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "test", schema.ClassesFile), nil, 0o666))
+	if tables, err := Find(source.Local{}, dir); err != nil || len(tables) != 2 {
+		t.Errorf("found %v, %v", tables, err)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -204,13 +206,13 @@ func (t *Table) positions(folders, classes []string) ([]int32, error) {
 	// a class name takes precedence over the folder name of another class
 	for _, names := range [][]string{folders, classes} {
 		for label, name := range names {
-			byName[name] = int32(label)
+			byName[norm.NFC.String(name)] = int32(label)
 		}
 	}
 	delete(byName, "")
 	byFolder, used := make([]int32, len(t.list.folders)), t.list.used()
 	for i, name := range t.list.folders {
-		label, ok := byName[name]
+		label, ok := byName[norm.NFC.String(name)] // HFS+ has other forms of names
 		if !ok && used[i] {
 			return nil, fault.New(fault.Malformed,
 				"found the class folder %s, expected the name of one of the %d classes",

@@ -42,7 +42,7 @@ var rooms = map[string][]string{
 	"source/csv":                   []string{"schema", "source", "internal/compressed", "source/flat", "source/idx"},
 	"source/png":                   []string{"schema", "shell", "source", "source/idx", "source/picture"},
 	"source/npy":                   []string{"schema", "source", "source/idx"},
-	"source/formats":               []string{"shell", "source", "source/..."},
+	"source/formats":               []string{"schema", "shell", "source", "source/..."},
 	"sink":                         []string{"schema"},
 	"sink/layout":                  []string{"schema", "sink", "sink/images", "source", "source/idx"},
 	"sink/arrow":                   []string{"schema", "sink", "internal/compressed", "sink/layout", "source", "source/idx"},
