@@ -16,7 +16,7 @@ type alternative struct {
 
 // alternatives are for the most frequent requests that idxport leaves to other tools.
 var alternatives = []alternative{
-	{"resize size image-size img-size", "Pillow", "png",
+	{"resize", "Pillow", "png",
 		`import glob; from PIL import Image; [Image.open(f).resize((32, 32)).save(f) for f in glob.glob("out/**/*.png", recursive=True)]`},
 	{"normalize normalise scale-pixels float", "NumPy", "npy",
 		`import numpy as np; np.save("normalized.npy", np.load("out/train-image.npy") / np.float32(255))`},
@@ -39,6 +39,10 @@ func Alternative(name string) string {
 	switch strings.ToLower(name) {
 	case "sample":
 		return "--shuffle --take 1000 takes random rows"
+	case "size", "image-size", "img-size":
+		return "--resize 28x28 scales images that are read from files such as PNG and JPEG"
+	case "gray", "grayscale", "greyscale":
+		return "--grey makes images grey that are read from files such as PNG and JPEG"
 	case "delimiter", "separator", "sep":
 		return "the separator of CSV is detected; -o NAME.tsv writes tabs"
 	}

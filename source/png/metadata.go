@@ -131,6 +131,12 @@ func (t *Table) arrange(m *metadata) error {
 			strings.Join(m.header, ", ")).
 			WithHint("rename its columns, or move the file away to read the images alone")
 	}
+	for i, name := range m.header {
+		if name == "" || name == t.columns[0].Name || slices.Contains(m.header[:i], name) {
+			return fault.New(fault.Malformed, "column %d has the name %q, expected one of its own", i, name).
+				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
+		}
+	}
 	byFile := make(map[string][]string, len(m.rows))
 	for _, row := range m.rows {
 		name := path.Clean(row[k])
