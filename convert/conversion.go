@@ -10,7 +10,6 @@ import (
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // A conversion holds validated Options and the state derived from them.
@@ -179,15 +178,4 @@ func (o *conversion) unused(flag string, given []string, general func(formats.Fo
 		}
 	}
 	return nil
-}
-
-// checkClasses returns an error if --classes is given but not used: no output contains class names,
-// no rows are selected by them, and no input is a folder of images (there the label of an image is
-// the position of its class folder's name in the file that --classes names).
-func (o *conversion) checkClasses(splits []dataset.Split) error {
-	usedByInput := slices.ContainsFunc(splits, func(s dataset.Split) bool { return o.tables[s.Files[0].Path].Format.Name == "png" })
-	if o.Classes == "" || usedByInput || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
-		return nil
-	}
-	return usagef("no output uses --classes").WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders and the layout huggingface contain them")
 }

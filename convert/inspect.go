@@ -218,6 +218,9 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 		file.Columns = append(file.Columns, column)
 	}
 	for _, c := range source.About(t).Omitted {
+		if fault.KindOf(c.Err) == fault.Malformed {
+			return c.Err
+		}
 		file.Columns = append(file.Columns, Column{Name: c.Column, DType: c.Type, Shape: []int64{rows}, Omitted: c.Why})
 	}
 	o.tableNotes(t)

@@ -182,8 +182,15 @@ func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ s
 	if t, err = project(t, o.Columns); err != nil {
 		return nil, err
 	}
-	implied := s.Dataset != nil && s.Dataset.Transposed
-	if o.Transpose != nil && *o.Transpose || o.Transpose == nil && implied {
+	turn := s.Dataset != nil && s.Dataset.Transposed
+	if o.Transpose != nil {
+		turn = *o.Transpose
+	} else if o.tables != nil {
+		if turn, err = o.isTransposed(t, s); err != nil {
+			return nil, err
+		}
+	}
+	if turn {
 		if t, a.Transpose, err = transformColumns(t, isImage, source.Transpose); err != nil {
 			return nil, err
 		}
@@ -204,18 +211,26 @@ func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ s
 	return t, nil
 }
 
-// project returns t with only the named columns, or with all if columns is nil. It fails if one of
-// them cannot be read.
-func project(t source.Table, columns []string) (source.Table, error) {
-	for _, c := range source.About(t).Omitted {
-		if c.Err != nil && (columns == nil || slices.Contains(columns, c.Column)) {
-			return nil, c.Err
-		}
+// isTransposed reports whether t, a table in a format other than IDX, has the transposed images of
+// a data set such as EMNIST, which --dataset or the name of a file without names of columns says.
+// Its own CSV files have them, and none have column names; other programs may have turned them.
+func (o *conversion) isTransposed(t source.Table, s dataset.Split) (bool, error) {
+	file, about := s.Files[0].Path, source.About(t)
+	name := o.Dataset
+	if name == "" && about.Unnamed {
+		name = dataset.ParseName(o.tables[file].Name).Dataset
 	}
-	if columns == nil {
-		return t, nil
+	d, err := dataset.Lookup(name)
+	_, ours := about.Meta[keySources]
+	if err != nil || !d.Transposed || ours || o.tables[file].Format.Name == "png" || !slices.ContainsFunc(t.Columns(), isImage) {
+		return false, nil
 	}
-	return source.Project(t, columns)
+	if about.Unnamed && o.Dataset != "" {
+		o.report.Note("%s: %s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)", file, d.Title)
+		return true, nil
+	}
+	return false, usagef("%s: %s stores its images transposed, and this file does not say whether they were turned", file, d.Title).
+		WithHint("--transpose turns them upright, --transpose=false keeps them as they are")
 }
 
 // takeRows returns the rows of t that the view asks for, the index of the first one, and how many

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -92,9 +93,6 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 	// Headers, and the number of digits in file names, depend on the number of rows.
 	o.needsCount = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 	splits, err := o.find(ctx, false)
-	if err == nil {
-		err = o.checkClasses(splits)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +100,7 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 	if r.jobs, err = o.openJobs(ctx, splits); err != nil {
 		return nil, err
 	}
-	if err = r.checkRows(); err == nil {
+	if err = cmp.Or(o.checkClasses(r.jobs), r.checkRows()); err == nil {
 		r.outputs, err = o.expandOutputs(r.jobs)
 	}
 	if err != nil {
@@ -110,6 +108,18 @@ func (o *conversion) prepare(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// checkClasses returns an error if --classes is given but not used: no output contains class names,
+// no rows are selected by them, and no input has class names in place of labels.
+func (o *conversion) checkClasses(jobs []*job) error {
+	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
+		return o.tables[j.split.Files[0].Path].Format.Name == "png" || source.About(j.passes[0].table).Classes
+	})
+	if o.Classes == "" || usedByInput || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
+		return nil
+	}
+	return usagef("no output uses --classes").WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders and the layout huggingface contain them")
 }
 
 // write writes all outputs, and verifies them if that was asked for. None of them is visible yet.

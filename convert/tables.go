@@ -176,12 +176,30 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 		columns[label].Classes = classes
 	case label >= 0 && len(columns[label].Classes) == 0:
 		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.About(t).Meta[keyDataset]))
-	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn:
+	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn &&
+		!slices.ContainsFunc(columns, func(c source.Column) bool { return c.Classes != nil }):
 		_ = t.Close() // read-only: an error does not matter
+		if _, err := project(t, nil); err != nil {
+			return nil, err
+		}
 		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", ")).
 			WithHint("if another column holds the labels, name it with --label-column")
 	}
 	return source.WithColumns(t, columns), nil
+}
+
+// project returns t with only the named columns, or with all if columns is nil. It fails if one of
+// them cannot be read.
+func project(t source.Table, columns []string) (source.Table, error) {
+	for _, c := range source.About(t).Omitted {
+		if c.Err != nil && (columns == nil || slices.Contains(columns, c.Column)) {
+			return nil, c.Err
+		}
+	}
+	if columns == nil {
+		return t, nil
+	}
+	return source.Project(t, columns)
 }
 
 // count reads t, the table of the file f, to find its number of rows. It returns the table opened

@@ -178,7 +178,7 @@ type full struct {
 func (f *full) Skip(n int64) error { return Skip(f.Table, n) }
 func (f *full) Limit(n int64)      { f.limit = n }
 func (f *full) Info() Info {
-	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}}, map[string]string{"key": "value"}}
+	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}}, true, true, map[string]string{"key": "value"}}
 }
 
 // optional lists the methods of full that are optional.

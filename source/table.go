@@ -103,13 +103,15 @@ type Info struct {
 	Warnings   []string          // what the user must know, even if notes are not shown
 	Decoders   []string          // packages and versions on which the pixels of images depend
 	Omitted    []Omission        // columns of the file that are not part of the table
+	Unnamed    bool              // the file has no names of columns
+	Classes    bool              // texts of the file are names in ReadOptions.Classes
 	Meta       map[string]string // metadata of the file, which may say where the table came from
 }
 
 // An Omission is a column of a file that is not part of the table.
 type Omission struct {
 	Column string
-	Type   string // "text", or "index" for the row numbers of a data frame
+	Type   string // in the file; "text", or "index" for the row numbers of a data frame
 	Why    string
 	// Err is why the column cannot be read, or nil if the table needs no such column. The caller
 	// fails with it unless the user left the column out.

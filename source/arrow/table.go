@@ -188,11 +188,12 @@ type firstRow struct {
 	lengths           map[int][]int // of lists, by field
 }
 
-// Value returns the bytes in the first row of field i, or of its member if given.
-func (r *firstRow) Value(i int, member string) (value []byte, err error) {
+// Values returns the bytes of field i, or of its member if given, in up to limit rows.
+func (r *firstRow) Values(i int, member string, limit int) (all [][]byte, err error) {
 	defer columnar.Recovered(&err)
 	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1}
-	a, err := l.entriesOf(&batch{rows: 1, record: func() (arrow.RecordBatch, error) { return r.NewSlice(0, 1), nil }})
+	n := min(int64(limit), r.NumRows())
+	a, err := l.entriesOf(&batch{rows: n, record: func() (arrow.RecordBatch, error) { return r.NewSlice(0, n), nil }})
 	if err != nil {
 		return nil, err
 	}
@@ -200,9 +201,13 @@ func (r *firstRow) Value(i int, member string) (value []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if value = v.Value(0); int64(len(value)) > 2*r.maxRecord+16<<20 { // an image file has more than its pixels
-		return nil, fault.New(fault.Unsupported, "found a record of %d bytes, expected at most %d", len(value), r.maxRecord).
-			InColumn(l.name).WithHint("allow larger records with --max-record-bytes %d", len(value))
+	for k := range int(n) {
+		value := v.At(k, int(n))
+		if int64(len(value)) > 2*r.maxRecord+16<<20 { // an image file has more than its pixels
+			return nil, fault.New(fault.Unsupported, "found a record of %d bytes, expected at most %d", len(value), r.maxRecord).
+				InColumn(l.name).WithHint("allow larger records with --max-record-bytes %d", len(value))
+		}
+		all = append(all, value)
 	}
-	return value, nil
+	return all, nil
 }

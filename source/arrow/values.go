@@ -185,6 +185,8 @@ func values(a arrow.Array) (v columnar.Values, err error) {
 		}
 	case interface{ Value(i int) []byte }: // bytes, of a fixed size or not
 		v.Value = a.Value
+	case interface{ Value(i int) string }:
+		v.Value = func(i int) []byte { return []byte(a.Value(i)) }
 	default:
 		v.Number = numberOf(a.DataType())
 		size, d := v.Number.Size(), a.Data()
@@ -234,7 +236,8 @@ func bounds(a array.ListLike, n int, row int64, perRow int) (from, to int64, err
 	return from, from + int64(a.Len()*n), nil
 }
 
-// encoded returns the numbers that the indices of a refer to. ValidateFull has checked the indices.
+// encoded returns the numbers or texts that the indices of a refer to. ValidateFull has checked the
+// indices.
 func encoded(a *array.Dictionary) (v columnar.Values, err error) {
 	dictionary := a.Dictionary()
 	if n := dictionary.NullN(); n > 0 {
@@ -243,6 +246,10 @@ func encoded(a *array.Dictionary) (v columnar.Values, err error) {
 	table, err := values(dictionary)
 	if err != nil {
 		return v, err
+	}
+	if table.Value != nil {
+		v.Value = func(i int) []byte { return table.Value(a.GetValueIndex(i)) }
+		return v, nil
 	}
 	v.Number = table.Number
 	size := v.Number.Size()

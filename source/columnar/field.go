@@ -108,13 +108,14 @@ func product(shape []int) (n int64, ok bool) {
 	return n, true
 }
 
-// A Sample gives access to the first row of a file. Fields are numbered as in Input.Fields.
+// A Sample gives access to the first rows of a file. Fields are numbered as in Input.Fields.
 type Sample interface {
 	// Lengths returns the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
-	// Value returns the bytes in field i, or in its member if member is not empty. They are valid
-	// until the next call. The cause of the error for a null is ErrNull.
-	Value(i int, member string) ([]byte, error)
+	// Values returns the bytes of field i, or of its member if member is not empty, in the first
+	// row, and in up to limit rows if there are more at hand. The cause of the error for a null is
+	// ErrNull.
+	Values(i int, member string, limit int) ([][]byte, error)
 }
 
 // ErrNull is the cause of the error for a value that is null.
@@ -125,7 +126,7 @@ var ErrNull = errors.New("a null")
 var ErrNoRows = errors.New("no rows to take a shape from")
 
 const (
-	hintColumn = "write the file without this column, or convert it to numbers"
+	hintColumn = "leave it out with --columns, or convert it to numbers"
 	hintShape  = "give the shape with --shape, or leave the file out"
 )
 

@@ -22,7 +22,7 @@ func (r *resolver) images(c *Column, f *Field) error {
 	if r.First == nil {
 		return r.imagesWithoutRows(c, f)
 	}
-	first, err := r.First.Value(c.Fields[0], HubBytes)
+	first, err := r.firstValue(c, HubBytes)
 	if e := (*fault.Error)(nil); errors.Is(err, ErrNull) && errors.As(err, &e) {
 		return e.WithHint("write the bytes of the images, not their paths, into the table")
 	}
@@ -94,8 +94,20 @@ func (c *Column) imageShape(f *Field, shape []int) {
 	c.Shape = given
 }
 
-// MaxFile returns the largest size in bytes that is expected of the file of an image of c.
-func (c *Column) MaxFile() int { return int(c.format.MaxFile()) }
+// maxText is the largest number of bytes of a text that stands for a number.
+const maxText = 1 << 10
+
+// MaxValue returns the largest number of bytes that a value of c may have: a record, the file of an
+// image, or a text.
+func (c *Column) MaxValue() int {
+	switch c.Form {
+	case Images:
+		return int(c.format.MaxFile())
+	case Texts:
+		return maxText
+	}
+	return c.RecordSize()
+}
 
 // Image decodes an image file to a record of c, a column of the form Images. It uses scratch, and
 // returns it or a larger one for the next call.

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,6 +44,7 @@ type Column struct {
 	member   string         // of the field, a struct, that has the files of Images; "" for the field itself
 	perRow   int64          // entries of a List in a row; 0 for other kinds
 	planar   bool           // records of images have the shape C×H×W
+	texts    *source.Texts  // of the form Texts
 	replaced string         // the type in the file, if IDX lacks it and DType is used instead; else ""
 }
 
@@ -54,6 +56,7 @@ const (
 	Numbers Form = iota // in fields of the kinds Number and List
 	Records             // as the bytes in a field of the kind Bytes or FixedBytes
 	Images              // as image files in a field of the kind Bytes, or in a member of a Struct
+	Texts               // as texts in a field of the kind Text
 )
 
 // A resolver resolves an Input.
@@ -62,6 +65,7 @@ type resolver struct {
 	Resolved
 	classes map[string][]string
 	names   map[string]bool // of the columns so far
+	labeled bool            // there is a column of single integers
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
@@ -81,12 +85,23 @@ func Resolve(f Input) (*Resolved, error) {
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
+	r.labeled = slices.ContainsFunc(groups, func(g flat.Field) bool {
+		first := f.Fields[g.Columns[0]]
+		return g.Shape == nil && first.Kind == Number && first.Number.Integer() && !isIndex(first.Name)
+	})
 	for _, g := range groups {
 		if err := r.group(g); err != nil {
-			return nil, err
+			if err = r.leave(&r.Fields[g.Columns[0]], err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(r.Columns) == 0 {
+		for _, left := range r.Omitted {
+			if left.Err != nil {
+				return nil, left.Err
+			}
+		}
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
 	}
 	images := slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images })
@@ -128,6 +143,18 @@ func (r *resolver) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// leave leaves out f, which IDX cannot hold: this matters only if the column is wanted. It returns
+// other errors, such as those of damage.
+func (r *resolver) leave(f *Field, err error) error {
+	var bad *fault.Error
+	canHold := !errors.Is(err, fault.Unsupported) && !errors.Is(err, fault.Usage) && !errors.Is(err, ErrNull)
+	if canHold || !errors.As(err, &bad) || bad.Column == "" || errors.Is(err, ErrNoRows) {
+		return err
+	}
+	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: f.Type, Why: bad.Msg, Err: err})
+	return nil
+}
+
 // omit notes that f is not in the table. typeName is the Type of the source.Omission.
 func (r *resolver) omit(f *Field, typeName, why string) {
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: typeName, Why: why})
@@ -152,7 +179,7 @@ func (r *resolver) group(g flat.Field) error {
 	case isIndex(first.Name):
 		r.omit(first, "index", "it holds the row numbers of a pandas frame")
 		return nil
-	case first.Name == schema.ClassName && first.Kind == Text && len(r.Fields) > 1:
+	case first.Name == schema.ClassName && first.Kind == Text && r.labeled:
 		r.omit(first, "text", "it holds class names")
 		return nil
 	case first.Kind != Number:
@@ -264,18 +291,35 @@ func (r *resolver) single(c *Column, f *Field) error {
 	case Struct:
 		return r.images(c, f)
 	case Text:
-		return r.text(f)
+		return r.text(c, f)
 	}
 	return unsupported(f.Name, cmp.Or(f.Hint, hintColumn),
 		"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", f.Type)
 }
 
-// text refuses a column of text, plain or in a dictionary, of Arrow or of Parquet. The order of the
-// texts in a file, or in one of its dictionaries, is no numbering of classes: it differs between
-// the splits of a data set.
-func (r *resolver) text(f *Field) error {
-	return unsupported(f.Name, "write the file without this column, or encode it as numbers",
-		"found %s, expected numbers or images", f.Type)
+// sampledTexts is how many rows decide whether texts are numbers or names.
+const sampledTexts = 1 << 14
+
+// text makes c a column of the integers that texts stand for, plain or in a dictionary. The order
+// of a dictionary is no numbering of classes: it differs between the splits of a data set.
+func (r *resolver) text(c *Column, f *Field) error {
+	if r.First == nil {
+		return noRows(f, "texts", "leave the file out, or the column with --columns")
+	}
+	values, err := r.First.Values(c.Fields[0], "", sampledTexts)
+	if err != nil {
+		return err
+	}
+	sample := make([]string, len(values))
+	for i, v := range values {
+		sample[i] = string(v)
+	}
+	texts, unknown := source.NewTexts(sample, r.Options)
+	if unknown != nil {
+		return unknown.InColumn(f.Name)
+	}
+	c.Form, c.DType, c.Classes, c.texts = Texts, texts.DType, texts.Names, texts
+	return nil
 }
 
 // list makes c a column of the numbers in the lists of f.
@@ -318,6 +362,15 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	return nil
 }
 
+// firstValue returns the bytes in the first row of c, or of a member of it.
+func (r *resolver) firstValue(c *Column, member string) ([]byte, error) {
+	values, err := r.First.Values(c.Fields[0], member, 1)
+	if err != nil {
+		return nil, err
+	}
+	return values[0], nil
+}
+
 // noRows returns the error for a field whose shape is that of the first row, in a file without
 // rows.
 func noRows(f *Field, what, hint string) error {
@@ -333,7 +386,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	if f.Kind == FixedBytes {
 		size = int64(f.Size)
 	} else if r.First != nil {
-		first, err := r.First.Value(c.Fields[0], "")
+		first, err := r.firstValue(c, "")
 		if err != nil {
 			return err
 		}

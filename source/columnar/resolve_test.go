@@ -28,9 +28,9 @@ type sample struct {
 
 func (s sample) Lengths(int) ([]int, error) { return s.lengths, nil }
 
-func (s sample) Value(_ int, member string) ([]byte, error) {
+func (s sample) Values(_ int, member string, _ int) ([][]byte, error) {
 	if value, ok := s.values[member]; ok {
-		return value, nil
+		return [][]byte{value}, nil
 	}
 	return nil, fault.New(fault.Malformed, "found a null").Because(ErrNull)
 }
@@ -119,6 +119,9 @@ func TestResolve(t *testing.T) {
 		"an image of Hugging Face":        {fields: []Field{{Name: "x", Kind: Struct, Members: hubFields()}}, first: sample{values: map[string][]byte{HubBytes: colored(t)}}, want: "x uint8 [1 2 3]"},
 		"an image with channels first":    {fields: with(Field{Name: "x", Kind: Bytes}, map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
 		"images without rows":             {fields: with(Field{Name: "x", Kind: Struct, Members: hubFields()}, metadata("uint8", "[3,4]")), want: "x uint8 [3 4]"},
+		"whole numbers as texts":          {fields: []Field{{Name: "x", Kind: Text}}, first: value("-7"), want: "x int32 []"},
+		"names in a list":                 {fields: []Field{{Name: "x", Kind: Text}}, first: value("cat"), options: source.ReadOptions{Classes: []string{"cat", "dog"}}, want: "x uint8 []"},
+		"OpenML's class":                  {fields: append(numbered(u8, u8), Field{Name: schema.ClassName, Kind: Text}), first: value("5"), want: "x uint8 [2], class uint8 []"},
 		"names of classes":                {fields: []Field{number("x", u8), {Name: schema.ClassName, Kind: Text}}, want: "x uint8 []", note: "column " + schema.ClassName + " is not read"},
 		"texts beside a label":            {fields: []Field{class, number("x", u8)}, want: "x uint8 []", note: "column " + schema.ClassName + " is not read"},
 		"an index of pandas":              {fields: []Field{number("x", u8), number("__index_level_0__", i64)}, want: "x uint8 []", note: "column __index_level_0__ is not read"},
@@ -156,8 +159,9 @@ func TestRefused(t *testing.T) {
 		kind  error
 		text  string
 	}{
-		"text":                     {Field{Name: "x", Kind: Text, Type: "the type utf8"}, nil, fault.Unsupported, "column x: found the type utf8, expected numbers or images"},
-		"names of classes alone":   {Field{Name: schema.ClassName, Kind: Text, Type: "text"}, nil, fault.Unsupported, "found text"},
+		"texts without rows":       {Field{Name: "x", Kind: Text}, nil, ErrNoRows, "found texts and no rows"},
+		"names":                    {Field{Name: "x", Kind: Text}, value("cat"), fault.Usage, "column x: found names, whose numbers are not known: cat"},
+		"names of classes alone":   {Field{Name: schema.ClassName, Kind: Text}, value("cat"), fault.Usage, "found names"},
 		"dates":                    {Field{Name: "x", Type: "the type date"}, nil, fault.Unsupported, "found the type date, expected integers of up to 64 bits, floats"},
 		"a struct":                 {Field{Name: "x", Kind: Struct, Members: []Field{number}}, nil, fault.Unsupported, `found a struct of ["x"]`},
 		"a struct of numbers":      {Field{Name: "x", Kind: Struct, Members: []Field{{Name: HubBytes, Kind: Number}}}, nil, fault.Unsupported, "found a struct"},
@@ -188,7 +192,11 @@ func TestRefused(t *testing.T) {
 		"found no column":                {{Name: "__index_level_0__", Kind: Number, Number: source.NumberInt64}},
 		"without x2, expected all":       {{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberUint8}, {Name: "x3", Kind: Number, Number: source.NumberUint8}},
 	} {
-		if _, err := Resolve(Input{Fields: fields}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), text) {
+		found, err := Resolve(Input{Fields: fields})
+		if err == nil {
+			err = found.Omitted[0].Err
+		}
+		if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), text) {
 			t.Errorf("found %v, expected %q", err, text)
 		}
 	}

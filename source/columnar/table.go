@@ -41,6 +41,15 @@ type Values struct {
 	Value  func(i int) []byte // if not nil, entry i, of any size; Data is not used then
 }
 
+// At returns entry i of n.
+func (v *Values) At(i, n int) []byte {
+	if v.Value != nil {
+		return v.Value(i)
+	}
+	size := len(v.Data) / n
+	return v.Data[i*size:][:size]
+}
+
 // Recovered, deferred, turns a panic into an error: decoders of other packages may panic on damaged
 // data.
 func Recovered(err *error) {
@@ -100,9 +109,13 @@ func NewTable(path string, file File, found *Resolved, meta map[string]string) *
 	for i := range t.columns {
 		c := &t.columns[i]
 		t.public = append(t.public, c.Column)
+		t.info.Classes = t.info.Classes || c.texts != nil && c.texts.Names != nil
 		for range c.Fields {
 			t.leaves = append(t.leaves, leaf{perRow: c.Entries()})
 		}
+	}
+	for i, left := range found.Omitted {
+		found.Omitted[i].Err = fault.In(path, left.Err)
 	}
 	for _, note := range found.Notes {
 		t.AddNote(note)
@@ -348,13 +361,9 @@ func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 	for _, p := range pieces {
 		err := p.use(nil, func(v Values) (err error) {
 			for i := range p.n {
-				record, value := dst[:size:size], []byte(nil)
-				if dst = dst[size:]; v.Value != nil {
-					value = v.Value(i)
-				} else {
-					value = v.Data[i*size:][:size]
-				}
-				if err := c.record(record, value, b); err != nil {
+				record := dst[:size:size]
+				dst = dst[size:]
+				if err := c.record(record, v.At(i, p.n), b); err != nil {
 					return err.InColumn(c.Name).InRow(row)
 				}
 				row++
@@ -370,6 +379,9 @@ func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 
 // record makes a record from a value.
 func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
+	if c.Form == Texts {
+		return c.texts.Put(record, string(value))
+	}
 	if c.Form == Images {
 		var err error
 		if b.Scratch, err = c.Image(record, value, b.Scratch); err != nil {

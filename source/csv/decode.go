@@ -43,7 +43,7 @@ func (t *Table) parseRow(b *source.Raw, text []byte, row int) error {
 		if f.column >= 0 {
 			dst = b.Columns[f.column][(row*f.count+p.element)*size:]
 		}
-		if f.dtype == idx.Uint8 && !f.list {
+		if f.dtype == idx.Uint8 && !f.list && f.texts == nil {
 			var used int
 			n, used = parseUint8s(dst[:p.count], rest, t.dialect.comma)
 			rest = rest[used:]
@@ -96,6 +96,12 @@ func (t *Table) parseList(dst, field []byte, row int64, f *fileColumn) error {
 
 // parseField parses the number in text, field i of a row, as the element at the start of dst.
 func (t *Table) parseField(dst, text []byte, row int64, i int, f *fileColumn) error {
+	if f.texts != nil {
+		if err := f.texts.Put(dst, t.dialect.original(text)); err != nil {
+			return err.InColumn(t.name(i)).InRow(row)
+		}
+		return nil
+	}
 	expected, hint := put(f.dtype, dst, text)
 	if expected == "" {
 		return nil

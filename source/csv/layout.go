@@ -23,6 +23,7 @@ type fileColumn struct {
 	first, count int  // index in a line of the first field, and number of elements
 	list         bool // a field has all elements, separated by spaces
 	isLabel      bool // the user chose it as the label
+	texts        *source.Texts // nil: numbers
 	column       int  // index in the table; −1: left out
 	dtype        idx.DType
 	stats        columnStats
@@ -358,9 +359,11 @@ func (t *Table) decide() error {
 			Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: t.origin, Label: f.isLabel})
 	}
 	for _, f := range texts {
-		left := source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds text", Err: t.textError(f)}
-		if t.omitted = append(t.omitted, left); len(t.columns) == 0 {
-			return left.Err
+		if err := t.addTexts(f); err != nil {
+			left := source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds text", Err: err}
+			if t.omitted = append(t.omitted, left); len(t.columns) == 0 {
+				return left.Err
+			}
 		}
 	}
 	if len(t.columns) == 0 {
@@ -369,28 +372,44 @@ func (t *Table) decide() error {
 	return nil
 }
 
+// addTexts adds the column of the names in f, if the caller has a list of them.
+func (t *Table) addTexts(f *fileColumn) error {
+	var sample []string
+	for row := range bytes.Lines(t.sample) {
+		for i, field := range t.dialect.fields(row) {
+			if i == f.first {
+				sample = append(sample, t.dialect.original(field))
+				break
+			}
+		}
+	}
+	texts, unknown := source.NewTexts(sample, t.options)
+	if unknown != nil {
+		return t.textError(f, unknown)
+	}
+	f.texts, f.dtype, f.column = texts, texts.DType, len(t.columns)
+	t.columns = append(t.columns, source.Column{Name: f.Name, DType: f.dtype, Classes: texts.Names, Origin: t.origin})
+	return nil
+}
+
 func (t *Table) hasTensors() bool {
 	return slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil })
 }
 
-// textError returns the error for a column of text, once the other columns are known.
-func (t *Table) textError(f *fileColumn) error {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = c.Name
-	}
-	hint := "leave columns of text out: --columns " + strings.Join(names, ",")
+// textError returns the error for a column of text. unknown is that of names.
+func (t *Table) textError(f *fileColumn, unknown *fault.Error) error {
+	hint := ""
 	switch text := f.stats.text; {
 	case decimalComma(text):
 		hint = hintComma
 	case len(t.fileColumns) == 1 && bytes.IndexByte(text, ' ') >= 0:
 		hint = hintSeparate
-	case strings.EqualFold(f.Name, labelName):
-		hint = "write the labels as numbers; --classes FILE gives them names"
 	case f.Name == string(text): // a row of text and numbers was taken for a header
 		hint = "the first line was read as column names; if it is a row, write its text as numbers"
-	case len(names) == 0 || len(names) > 8:
-		hint = "leave columns of text out with --columns"
+	case len(text) == 0:
+		hint = "leave the column out with --columns"
+	default:
+		return fault.In(t.path, unknown.InColumn(t.name(f.first)))
 	}
 	found := t.dialect.shown(f.stats.text)
 	return fault.In(t.path, t.inRow(f.stats.row, t.name(f.first), hint, "found the text %s, expected a number", found))

@@ -239,7 +239,10 @@ func (t *Table) rowError(err error, row int64, limit int) error {
 }
 
 // shown quotes up to 40 bytes of a field for a message.
-func (d *dialect) shown(text []byte) string {
+func (d *dialect) shown(text []byte) string { return shown([]byte(d.original(text))) }
+
+// original returns the text of a field as it is in the file, without quotes.
+func (d *dialect) original(text []byte) string {
 	text = bytes.ReplaceAll(text, []byte{inner}, []byte{d.comma})
-	return shown(bytes.ReplaceAll(text, []byte{innerEnd}, []byte{'\n'}))
+	return string(bytes.ReplaceAll(text, []byte{innerEnd}, []byte{'\n'}))
 }

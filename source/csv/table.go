@@ -183,7 +183,9 @@ func (t *Table) Rows() int64 { return -1 }
 
 // Info returns what was assumed about the file, and its columns that are not part of the table.
 func (t *Table) Info() source.Info {
-	return source.Info{Notes: t.notes, Warnings: t.warnings, Omitted: t.omitted}
+	named := func(f fileColumn) bool { return f.texts != nil && f.texts.Names != nil }
+	return source.Info{Notes: t.notes, Warnings: t.warnings, Omitted: t.omitted,
+		Unnamed: t.names == nil, Classes: slices.ContainsFunc(t.fileColumns, named)}
 }
 
 // Close stops decompression and closes the file if Open opened it.

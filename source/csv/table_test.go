@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 		{"a gzip file of one byte", "\x1f", source.ReadOptions{}, fault.Unsupported, "byte 0x1f", ""},
 		{"carriage returns", "a,b\r1,2\r", source.ReadOptions{}, fault.Unsupported, "carriage returns", "tr"},
 		{"a decimal comma in the first row", "a;b\n0,5;2\n", source.ReadOptions{}, fault.Malformed, `column a, row 0: found the text "0,5"`, "point"},
-		{"text", "a,b\n1,x\n", source.ReadOptions{}, fault.Malformed, `column b, row 0: found the text "x"`, "leave columns of text out: --columns a"},
+		{"text", "a,b\n1,x\n", source.ReadOptions{}, fault.Usage, "column b: found names, whose numbers are not known: x", "or leave the column out with --columns"},
 		{"text in a later row", "a,b\n1,2\n3,NA\n", source.ReadOptions{}, fault.Malformed, `column b, row 1: found "NA", expected a number`, ""},
 		{"an empty field", "a,b\n1,2\n,4\n", source.ReadOptions{}, fault.Malformed, "column a, row 1: the field is empty", "fill"},
 		{"a decimal comma", "a;b\n1;2\n0,5;4\n", source.ReadOptions{}, fault.Malformed, `column a, row 1: found "0,5"`, "point"},

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -269,13 +270,10 @@ func (r *firstRow) leafOf(c *columnar.Column, at columnar.Leaf) *leaf {
 	if l == nil {
 		l = r.leaf(at.Field, at.Member)
 	}
-	switch c.Form {
-	case columnar.Numbers:
+	if c.Form == columnar.Numbers {
 		l.dtype, l.element = c.DType, c.DType.Size()
-	case columnar.Images:
-		l.limit = c.MaxFile()
-	default:
-		l.limit = c.RecordSize()
+	} else {
+		l.limit = c.MaxValue()
 	}
 	return l
 }
@@ -288,8 +286,9 @@ func (r *firstRow) Lengths(i int) ([]int, error) {
 	return shape, err
 }
 
-// Value returns the bytes of a column, or of a member of a struct, in the first row.
-func (r *firstRow) Value(i int, member string) (value []byte, err error) {
+// Values returns the bytes of a column, or of a member of a struct, in up to limit rows of the
+// first page.
+func (r *firstRow) Values(i int, member string, limit int) (values [][]byte, err error) {
 	l := r.leaf(i, member)
 	l.limit = int(2*r.maxRecord) + 16<<20 // an image file has more than its pixels
 	s := newStream(l)
@@ -298,14 +297,14 @@ func (r *firstRow) Value(i int, member string) (value []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.Use(nil, 0, 1, func(v columnar.Values) error {
-		if v.Value != nil {
-			v.Data = v.Value(0)
+	n := int(min(c.Entries, int64(limit)))
+	err = c.Use(nil, 0, n, func(v columnar.Values) error {
+		for k := range n {
+			values = append(values, bytes.Clone(v.At(k, n)))
 		}
-		value = append(value, v.Data...)
 		return nil
 	})
-	return value, err
+	return values, err
 }
 
 // damaged returns the error for a file that breaks the rules of the format.

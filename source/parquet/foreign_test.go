@@ -192,7 +192,7 @@ func TestRefused(t *testing.T) {
 		{"bad-ragged-nested", "row 70", fault.Unsupported},
 		{"bad-null-label", "column label, row 70", fault.Unsupported},
 		{"bad-large-label", "column label, row 70, at byte", fault.Malformed},
-		{"bad-text", "column label: found text", fault.Unsupported},
+		{"bad-text", "column label: found names, whose numbers are not known: ", fault.Usage},
 		{"bad-date", "column label: found values of the type DATE", fault.Unsupported},
 		{"bad-struct", "column image: found a struct of [\"a\" \"b\"]", fault.Unsupported},
 		{"bad-spark-images", `found a struct of ["origin" "height" "width" "nChannels" "mode" "data"]`, fault.Unsupported},

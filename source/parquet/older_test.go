@@ -73,7 +73,7 @@ func TestDecimalBytes(t *testing.T) {
 			}
 		}
 	})
-	_, err := fromBytes(file, source.ReadOptions{})
+	_, err := sourcetest.ReadAll(must.Get(fromBytes(file, source.ReadOptions{}))(t), 1)
 	if want := "found values of the type DECIMAL(5,1)"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(fault.HintOf(err), "cast(pl.Float64)") {
 		t.Errorf("found %v with the hint %q, expected %s and a hint to cast", err, fault.HintOf(err), want)
 	}

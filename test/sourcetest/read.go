@@ -16,8 +16,14 @@ import (
 )
 
 // ReadAll reads the remaining rows of t in batches of up to limit rows, two of which are in
-// progress and decoded at the same time, and returns the data of all columns.
+// progress and decoded at the same time, and returns the data of all columns. Its error may be that
+// of a column of the file that the table cannot have.
 func ReadAll(t source.Table, limit int) ([][]byte, error) {
+	for _, left := range source.About(t).Omitted {
+		if left.Err != nil {
+			return nil, left.Err
+		}
+	}
 	data := make([][]byte, len(t.Columns()))
 	slots := [2]source.Raw{{Cap: limit}, {Cap: limit}}
 	first, next := int64(-1), int64(0)
