@@ -106,6 +106,29 @@ func (o *inputs) chooseLabel(t source.Table, classes []string) (source.Table, er
 	return source.ChooseLabel(t, i, classes), nil
 }
 
+// otherName returns the first label to which two lists of class names give different names, and
+// these names. It is −1 if there is none.
+func otherName(a, b []string) (inA, inB string, label int) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] && a[i] != "" && b[i] != "" {
+			return a[i], b[i], i
+		}
+	}
+	return "", "", -1
+}
+
+// renumbers returns an error if names, those of --classes, have a name of own, those in the file,
+// at another place: labels are numbers already, and would get the names of others.
+func (o *inputs) renumbers(path string, own, names []string) error {
+	for label, name := range own {
+		if i := slices.Index(names, name); i >= 0 && i != label && name != "" {
+			return usagef("--classes %s: %q is the name of label %d there, and of label %d in %s", o.Classes, name, i, label, path).
+				WithHint("leave out --classes, as the file has names")
+		}
+	}
+	return nil
+}
+
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	if i := columnIndex(columns, dataset.Label.String()); i >= 0 && !columns[i].Scalar() {

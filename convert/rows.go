@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
@@ -83,9 +83,29 @@ func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs
 		}
 		j.alone = len(chosen) == 1
 		jobs = append(jobs, j)
-		o.noteLabels(j)
+		if err := sameClasses(jobs); err != nil {
+			closeAll(jobs)
+			return nil, err
+		}
 	}
 	return jobs, nil
+}
+
+// sameClasses returns an error if the last job gives a label another name than the first one does.
+func sameClasses(jobs []*job) error {
+	first, last := jobs[0], jobs[len(jobs)-1]
+	for _, c := range last.passes[0].table.Columns() {
+		i := columnIndex(first.passes[0].table.Columns(), c.Name)
+		if i < 0 {
+			continue
+		}
+		if a, b, label := otherName(first.passes[0].table.Columns()[i].Classes, c.Classes); label >= 0 {
+			return fault.New(fault.Unsupported, "%s and %s number their classes differently: label %d of column %s is %q and %q",
+				first.title(), last.title(), label, c.Name, a, b).
+				WithHint("give them one numbering in the program that wrote them, or convert each alone with --split")
+		}
+	}
+	return nil
 }
 
 // openJob opens the logical table of a split, the raw one, or both, as the outputs require.
@@ -425,20 +445,5 @@ func (o *inputs) tableNotes(t source.Table) {
 	}
 	for _, w := range about.Warnings {
 		o.report.warning("%s", w)
-	}
-}
-
-// noteLabels notes why no column beside the images of j is the label, if an output needs one, or if
-// there are no outputs, as in a preview.
-func (o *conversion) noteLabels(j *job) {
-	columns := j.passes[0].schema.Columns
-	if len(o.wanted) > 0 && !o.makes(o.usesLabel) || j.passes[0].schema.Label() >= 0 || !slices.ContainsFunc(columns, isImage) {
-		return
-	}
-	if i := columnIndex(columns, dataset.Label.String()); i >= 0 {
-		o.report.Note("%s: the labels of %s are %s %s, expected single integers", j.base(), columns[i].Origin, columns[i].DType, display.Shape(columns[i].Shape))
-	}
-	if names := labelNames(columns); len(names) > 1 { // one would be the label, see Schema.Label
-		o.report.Note("%s: it is not known which of the %s is the label; --label-column %s chooses the first", j.base(), columnList(names), shell.Quote(names[0]))
 	}
 }

@@ -173,6 +173,10 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Elements() == 1 && c.Name == dataset.Label.String() })
 	switch {
 	case label >= 0 && classes != nil:
+		if err := o.renumbers(f.Path, columns[label].Classes, classes); err != nil {
+			_ = t.Close() // read-only: an error does not matter
+			return nil, err
+		}
 		columns[label].Classes = classes
 	case label >= 0 && len(columns[label].Classes) == 0:
 		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.About(t).Meta[keyDataset]))
