@@ -116,7 +116,7 @@ func (o *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 	if len(s.Files) < 2 || o.tables == nil && !o.Salvage || slices.ContainsFunc(s.Files, readableOnce) {
 		return nil
 	}
-	t, err := o.open(ctx, s, nil, true)
+	t, err := o.open(ctx, s, nil, nil, true)
 	switch {
 	case err == nil:
 		defer t.Close() // read-only: an error does not matter
@@ -183,7 +183,7 @@ func (f *File) setHeader(h idx.Header) {
 
 // inspectFile reads one file to its end and completes its description.
 func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File, classes []string) error {
-	t, err := o.openColumn(ctx, s, f, classes)
+	t, err := o.openColumn(ctx, s, f, nil, classes)
 	if err != nil {
 		return err
 	}

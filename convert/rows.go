@@ -155,7 +155,7 @@ func (o *conversion) difference(s dataset.Split) string {
 // openPass opens the raw or the logical table of a split and applies the options to it.
 func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *pass, err error) {
 	s := c.Split
-	opened, err := o.open(ctx, s, o.classNames, raw)
+	opened, err := o.open(ctx, s, o.wantedColumns(false), o.classNames, raw)
 	if err != nil {
 		return nil, err
 	}

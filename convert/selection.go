@@ -126,6 +126,22 @@ func (o *conversion) needed(s dataset.Split) []dataset.File {
 	return files
 }
 
+// wantedColumns returns the columns that a table needs, nil for all: those of --columns and, if rows
+// are tested, those of --where. Labels must be found among all columns.
+func (o *conversion) wantedColumns(tested bool) []string {
+	named := o.LabelColumn != "" && !o.placesLabel()
+	if o.Columns == nil || named || tested && (o.Stratify || o.selectsClasses()) {
+		return nil
+	}
+	wanted := slices.Clone(o.Columns)
+	for _, c := range o.conditions {
+		if tested {
+			wanted = append(wanted, c.column)
+		}
+	}
+	return wanted
+}
+
 // rereadingFlag returns one of the given flags that need to read the input a second time to select
 // rows, for messages.
 func (o *conversion) rereadingFlag() string {
@@ -226,7 +242,7 @@ const maxStrata = 1 << 16
 // scan finds the rows of s that --rows and --where select and, if stratify is set, the stratum of
 // each row. It reads as little as openScalars allows.
 func (o *conversion) scan(ctx context.Context, s dataset.Split, stratify bool) (found scanned, err error) {
-	whole, err := o.open(ctx, s, o.classNames, false)
+	whole, err := o.open(ctx, s, o.wantedColumns(true), o.classNames, false)
 	if err != nil {
 		return found, err
 	}
@@ -330,7 +346,7 @@ func (o *conversion) openScalars(ctx context.Context, s dataset.Split, whole sou
 	if values {
 		scalars := s
 		scalars.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool { return !isLabels(f) && len(f.Header.Dims) != 1 })
-		if t, err = o.open(ctx, scalars, o.classNames, false); err == nil {
+		if t, err = o.open(ctx, scalars, nil, o.classNames, false); err == nil {
 			t = o.wholeLabels(t)
 		}
 		return t, false, err

@@ -37,7 +37,7 @@ func (o *inputs) chooseReshaped(ctx context.Context, s dataset.Split) error {
 		f := &s.Files[i]
 		h := f.Header
 		if o.tables[f.Path].Format.OneColumn && len(s.Files) > 1 {
-			t, err := o.openTable(ctx, *f, nil)
+			t, err := o.openTable(ctx, *f, nil, nil)
 			if err != nil {
 				return err
 			}
@@ -67,10 +67,11 @@ func (o *inputs) chooseReshaped(ctx context.Context, s dataset.Split) error {
 	return nil
 }
 
-// open opens the files of a split as one table. If raw is set, its columns are those of the files.
+// open opens the files of a split as one table; columns are those that are needed, nil for all. If
+// raw is set, the columns are those of the files.
 // Otherwise the data set's definition and --label-column apply: a label of several numbers becomes
 // named columns, for example.
-func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, raw bool) (_ source.Table, err error) {
+func (o *inputs) open(ctx context.Context, s dataset.Split, columns, classes []string, raw bool) (_ source.Table, err error) {
 	var tables []source.Table
 	defer func() {
 		if err != nil {
@@ -80,7 +81,7 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 		}
 	}()
 	for _, f := range s.Files {
-		t, err := o.openColumn(ctx, s, f, classes)
+		t, err := o.openColumn(ctx, s, f, columns, classes)
 		if err != nil {
 			return nil, err
 		}
@@ -110,9 +111,9 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, classes []string, ra
 }
 
 // openColumn opens the file f of the split s: a column, or a table in another format.
-func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (source.Table, error) {
+func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, columns, classes []string) (source.Table, error) {
 	if _, ok := o.tables[f.Path]; ok {
-		return o.openTable(ctx, f, classes)
+		return o.openTable(ctx, f, columns, classes)
 	}
 	return o.openIDX(ctx, s, f, classes)
 }
@@ -141,10 +142,10 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 }
 
 // openTable opens the file f, which is in a format other than IDX.
-func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string) (source.Table, error) {
+func (o *inputs) openTable(ctx context.Context, f dataset.File, columns, classes []string) (source.Table, error) {
 	table := o.tables[f.Path]
 	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes,
-		Resize: o.Resize, Grey: o.Grey, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
+		Resize: o.Resize, Grey: o.Grey, Columns: columns, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
 	if o.placesLabel() {
 		read.Label = o.LabelColumn
 	}
@@ -166,30 +167,30 @@ func (o *inputs) openTable(ctx context.Context, f dataset.File, classes []string
 		_ = opened.Close() // read-only: an error does not matter
 		return nil, err
 	}
-	columns := slices.Clone(t.Columns())
-	if table.Format.OneColumn && len(columns) == 1 {
-		columns[0].Name = f.Name
+	found := slices.Clone(t.Columns())
+	if table.Format.OneColumn && len(found) == 1 {
+		found[0].Name = f.Name
 	}
-	label := slices.IndexFunc(columns, func(c source.Column) bool { return c.Elements() == 1 && c.Name == dataset.Label.String() })
+	label := slices.IndexFunc(found, func(c source.Column) bool { return c.Elements() == 1 && c.Name == dataset.Label.String() })
 	switch {
 	case label >= 0 && classes != nil:
-		if err := o.renumbers(f.Path, columns[label].Classes, classes); err != nil {
+		if err := o.renumbers(f.Path, found[label].Classes, classes); err != nil {
 			_ = t.Close() // read-only: an error does not matter
 			return nil, err
 		}
-		columns[label].Classes = classes
-	case label >= 0 && len(columns[label].Classes) == 0:
-		columns[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.About(t).Meta[keyDataset]))
+		found[label].Classes = classes
+	case label >= 0 && len(found[label].Classes) == 0:
+		found[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.About(t).Meta[keyDataset]))
 	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn &&
-		!slices.ContainsFunc(columns, func(c source.Column) bool { return c.Classes != nil }):
+		!slices.ContainsFunc(found, func(c source.Column) bool { return c.Classes != nil }):
 		_ = t.Close() // read-only: an error does not matter
 		if _, err := project(t, nil); err != nil {
 			return nil, err
 		}
-		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(columns), ", ")).
+		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(found), ", ")).
 			WithHint("if another column holds the labels, name it with --label-column")
 	}
-	return source.WithColumns(t, columns), nil
+	return source.WithColumns(t, found), nil
 }
 
 // project returns t with only the named columns, or with all if columns is nil. It fails if one of
@@ -302,7 +303,7 @@ func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, 
 	if len(s.Files) == 0 {
 		return -1, nil
 	}
-	t, err := o.open(ctx, s, nil, false)
+	t, err := o.open(ctx, s, nil, nil, false)
 	if err != nil {
 		return -1, err
 	}

@@ -269,7 +269,7 @@ func splitsOf(chosen []chosenSplit) (splits []dataset.Split) {
 // verifySplit verifies one table of the output, and returns the split of the inputs that it was
 // compared with.
 func (o *verification) verifySplit(ctx context.Context, split dataset.Split, chosen []chosenSplit) (matched dataset.Split, err error) {
-	found, err := o.output.open(ctx, split, nil, true)
+	found, err := o.output.open(ctx, split, nil, nil, true)
 	if err != nil {
 		return matched, err
 	}

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/idxport/idxport/source/idx"
@@ -32,6 +33,8 @@ type ReadOptions struct {
 	// Label is the field of a line that is the label, in text without names: "first", "last" or
 	// "none". If it is empty, the first field is, if the others are an image.
 	Label string
+	// Columns are the names of the columns to read, nil for all. Other columns are not looked at.
+	Columns []string
 	// Classes are the class names for files that have names in place of labels, as class folders
 	// do. nil: the names are numbered in order, which a note mentions.
 	Classes []string
@@ -45,6 +48,16 @@ type ReadOptions struct {
 	Array string
 	// Like are the expected columns. Their types and shapes are used if the file records none.
 	Like []Column
+}
+
+// Wants returns a function that reports whether a column of the name is to be read. names are those
+// of all columns: if one of o.Columns is not among them, all are wanted, so that an error can list
+// them.
+func (o ReadOptions) Wants(names []string) func(name string) bool {
+	if o.Columns == nil || slices.ContainsFunc(o.Columns, func(c string) bool { return !slices.Contains(names, c) }) {
+		return func(string) bool { return true }
+	}
+	return func(name string) bool { return slices.Contains(o.Columns, name) }
 }
 
 // MaxRecord returns MaxRecordSize or its default.

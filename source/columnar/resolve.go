@@ -89,7 +89,15 @@ func Resolve(f Input) (*Resolved, error) {
 		first := f.Fields[g.Columns[0]]
 		return g.Shape == nil && first.Kind == Number && first.Number.Integer() && !isIndex(first.Name)
 	})
-	for _, g := range groups {
+	columns := make([]string, len(groups))
+	for i, g := range groups {
+		columns[i] = g.Name
+	}
+	wants := r.Options.Wants(columns)
+	for i, g := range groups {
+		if !wants(columns[i]) {
+			continue
+		}
 		if err := r.group(g); err != nil {
 			if err = r.leave(&r.Fields[g.Columns[0]], err); err != nil {
 				return nil, err

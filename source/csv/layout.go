@@ -330,9 +330,16 @@ func (t *Table) decide() error {
 	o := t.options
 	tensors := t.hasTensors()
 	var texts []*fileColumn
+	names := make([]string, len(t.fileColumns))
+	for i, f := range t.fileColumns {
+		names[i] = f.Name
+	}
+	wants := o.Wants(names)
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
-		f.column = -1
+		if f.column = -1; !wants(f.Name) {
+			continue
+		}
 		if left, ok := t.leftOut(i); ok {
 			t.omitted = append(t.omitted, left)
 			t.note("column %s is not read: %s", left.Column, left.Why)
