@@ -126,8 +126,8 @@ func (o *conversion) needed(s dataset.Split) []dataset.File {
 	return files
 }
 
-// wantedColumns returns the columns that a table needs, nil for all: those of --columns and, if rows
-// are tested, those of --where. Labels must be found among all columns.
+// wantedColumns returns the columns that a table needs, nil for all: those of --columns and, if
+// rows are tested, those of --where. Labels must be found among all columns.
 func (o *conversion) wantedColumns(tested bool) []string {
 	named := o.LabelColumn != "" && !o.placesLabel()
 	if o.Columns == nil || named || tested && (o.Stratify || o.selectsClasses()) {
