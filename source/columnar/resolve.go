@@ -65,7 +65,7 @@ type resolver struct {
 	Resolved
 	classes map[string][]string
 	names   map[string]bool // of the columns so far
-	labeled bool            // there is a column of single integers
+	labeled bool            // there is a column of labels, of which class names say nothing new
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
@@ -87,7 +87,9 @@ func Resolve(f Input) (*Resolved, error) {
 	}
 	r.labeled = slices.ContainsFunc(groups, func(g flat.Field) bool {
 		first := f.Fields[g.Columns[0]]
-		return g.Shape == nil && first.Kind == Number && first.Number.Integer() && !isIndex(first.Name)
+		ours := first.Metadata[schema.KeyDType] != ""
+		isLabel := ours || strings.EqualFold(first.Name, "label") || r.classes[first.Name] != nil
+		return g.Shape == nil && first.Kind == Number && first.Number.Integer() && isLabel
 	})
 	columns := make([]string, len(groups))
 	for i, g := range groups {

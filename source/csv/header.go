@@ -196,14 +196,14 @@ func (t *Table) checkFirstLine(line []byte) error {
 	return nil
 }
 
-// firstWord returns the index and the text of the first field of row that is a word: neither a
-// number nor empty. If a field is a number, NA and the like are not words. The index is −1 if there
-// is none.
+// firstWord returns the index and the text of the first field of row that is a word: neither
+// numbers nor empty. If a field is a number, NA and the like are not words. The index is −1 if
+// there is none.
 func (d *dialect) firstWord(row []byte) (i int, text []byte) {
 	missing, numbers := -1, false
 	for i, text := range d.fields(row) {
-		switch _, ok := parseNumber(text); {
-		case ok:
+		switch {
+		case countNumbers(text) > 0:
 			numbers = true
 		case isMissing(text):
 			missing = i

@@ -143,13 +143,7 @@ func (t *Table) findLists(found []flat.Field) {
 	}
 	lists := map[int]int{} // number of elements by the index of the field
 	for i, text := range t.dialect.fields(row) {
-		for number := range bytes.FieldsSeq(text) {
-			if _, ok := parseNumber(number); !ok {
-				delete(lists, i)
-				break
-			}
-			lists[i]++
-		}
+		lists[i] = countNumbers(text)
 	}
 	for i := range found {
 		f := &found[i]
@@ -157,6 +151,17 @@ func (t *Table) findLists(found []flat.Field) {
 			f.GuessShape(n, fmt.Sprintf("column %s: lists of %d numbers", f.Name, n))
 		}
 	}
+}
+
+// countNumbers returns how many numbers text has, separated by spaces; 0 if it has anything else.
+func countNumbers(text []byte) (n int) {
+	for number := range bytes.FieldsSeq(text) {
+		if _, ok := parseNumber(number); !ok {
+			return 0
+		}
+		n++
+	}
+	return n
 }
 
 // groupError returns the error for names that package flat refuses.
@@ -440,17 +445,11 @@ func (t *Table) leftOut(i int) (left source.Omission, ok bool) {
 	return left, true
 }
 
-// hasLabel reports whether a scalar column beside the names of classes has numbers.
+// hasLabel reports whether there is a column of labels, of which names of classes say nothing new.
 func (t *Table) hasLabel() bool {
-	for k := range t.fileColumns {
-		f := &t.fileColumns[k]
-		if f.Shape == nil && f.stats.text == nil && !strings.EqualFold(f.Name, schema.ClassName) {
-			if _, left := t.leftOut(k); !left {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool {
+		return f.Shape == nil && f.stats.text == nil && strings.EqualFold(f.Name, labelName)
+	})
 }
 
 // name returns the name of field i of a line, for messages.
