@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/display"
@@ -382,53 +382,36 @@ func (o *verification) adviseMade(err error, found source.Table, expected *pass,
 	return e.WithHint("it was made with %s: give verify the same", strings.Join(flags, " "))
 }
 
-// dims returns a shape as --shape and --reshape take it, such as -1x28x28.
-func dims(shape []int) string {
-	if shape == nil {
-		return ""
-	}
-	return strings.ReplaceAll(display.Shape(shape), "×", "x")
-}
-
-// flags returns the flags that apply a, quoted for a shell.
+// flags returns the flags that apply a, quoted for a shell: its fields have their names.
 func (a Applied) flags() (flags []string) {
-	add := func(name, value string) {
-		if value != "" {
-			flags = append(flags, "--"+name+" "+shell.Quote(value))
+	fields := reflect.TypeFor[Applied]()
+	for i := range fields.NumField() {
+		tag, _, _ := strings.Cut(fields.Field(i).Tag.Get("json"), ",")
+		flag := "--" + strings.ReplaceAll(tag, "_", "-")
+		value := reflect.ValueOf(a).Field(i)
+		if value.IsZero() || tag == "split" || tag == "decoders" {
+			continue
+		}
+		switch v := value.Interface().(type) {
+		case []string:
+			switch {
+			case tag == "transpose" || tag == "invert": // the columns that it changed
+				flags = append(flags, flag)
+			case tag == "columns":
+				flags = append(flags, flag+" "+shell.Quote(strings.Join(v, ",")))
+			default:
+				for _, each := range v {
+					flags = append(flags, flag+" "+shell.Quote(each))
+				}
+			}
+		case []int:
+			flags = append(flags, flag+" "+strings.ReplaceAll(display.Shape(v), "×", "x"))
+		case bool:
+			flags = append(flags, flag)
+		default:
+			flags = append(flags, flag+" "+shell.Quote(fmt.Sprint(v)))
 		}
 	}
-	each := func(name string, values []string) {
-		for _, v := range values {
-			add(name, v)
-		}
-	}
-	set := func(name string, on bool) {
-		if on {
-			flags = append(flags, "--"+name)
-		}
-	}
-	number := func(name string, n int64) {
-		if n != 0 {
-			add(name, strconv.FormatInt(n, 10))
-		}
-	}
-	add("columns", strings.Join(a.Columns, ","))
-	add("reshape", dims(a.Reshape))
-	add("label-column", a.Label)
-	add("byte-order", a.ByteOrder)
-	set("grey", a.Grey)
-	add("resize", a.Resize)
-	set("salvage", a.Salvage)
-	set("transpose", a.Transpose != nil)
-	set("invert", a.Invert != nil)
-	add("rows", a.Rows)
-	each("where", a.Where)
-	each("holdout", a.Holdout)
-	set("stratify", a.Stratify)
-	set("shuffle", a.Shuffle)
-	number("seed", a.Seed)
-	number("take", a.Take)
-	add("part", a.Part)
 	return flags
 }
 
