@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas
 import polars
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -52,6 +53,22 @@ def types() -> None:
     np.save("bool.npy", np.array([0, 1, 2, 1], "uint8").view("bool"))
 
 
+def names() -> None:
+    """Labels as texts: digits as OpenML has them, and class names in two splits whose dictionaries differ."""
+    digits = ["5", "0", "4", "1", "9", "2"]
+    frame = pandas.DataFrame(ROWS.astype("int64"), columns=[f"pixel{k}" for k in range(1, 5)])
+    frame["class"] = pandas.Categorical(digits)
+    frame.to_parquet("openml.parquet", compression=None)
+    frame.to_feather("openml.feather", compression="uncompressed")
+    table = pa.table({"image": IMAGES, "label": pa.array(digits).dictionary_encode()})
+    with pa.OSFile("digits.arrow", "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    Path("animals").mkdir(exist_ok=True)
+    for split, labels in ("train", ["dog", "cat", "owl"]), ("test", ["cat", "owl", "dog"]):
+        label = polars.Series("label", labels, dtype=polars.Categorical)
+        polars.DataFrame({"image": polars.Series(ROWS[:3])}).with_columns(label).write_ipc(f"animals/{split}.arrow")
+
+
 def arrays() -> None:
     """The images and labels as NumPy and Keras have them."""
     images, labels = ROWS.reshape(6, 2, 2), np.array([10, 2, 7, 2, 10, 7], "uint8")
@@ -89,6 +106,7 @@ def text() -> None:
 
 partitions()
 types()
+names()
 arrays()
 pictures()
 text()
