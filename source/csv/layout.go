@@ -20,11 +20,11 @@ import (
 // A fileColumn is one or more fields of each line: a column of the table, or one that is left out.
 type fileColumn struct {
 	flat.Field
-	first, count int  // index in a line of the first field, and number of elements
-	list         bool // a field has all elements, separated by spaces
-	isLabel      bool // the user chose it as the label
+	first, count int           // index in a line of the first field, and number of elements
+	list         bool          // a field has all elements, separated by spaces
+	isLabel      bool          // the user chose it as the label
 	texts        *source.Texts // nil: numbers
-	column       int  // index in the table; −1: left out
+	column       int           // index in the table; −1: left out
 	dtype        idx.DType
 	stats        columnStats
 }

@@ -35,7 +35,13 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 		return err
 	}
 	flat := len(t.list.folders) == 1 && t.list.folders[0] == ""
+	names := []string{t.columns[0].Name, name}
+	if given != nil {
+		names = append(names, given.header...)
+	}
+	wants := o.Wants(names)
 	switch {
+	case !wants(name):
 	case given != nil && given.column(name) >= 0:
 		err = t.labelByMetadata(given, name, o)
 	case flat:
@@ -46,7 +52,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 	if err != nil || given == nil {
 		return err
 	}
-	return t.addNumbers(given, name, o.Like)
+	return t.addNumbers(given, func(other string) bool { return other != name && wants(other) }, o.Like)
 }
 
 // labelByFolder adds the label that each class folder gives its images.

@@ -203,10 +203,9 @@ func (t *Table) checkNumbers(m *metadata, byFolder []int32) error {
 
 // labelByName adds the column k of m, whose values are names of o.Classes.
 func (t *Table) labelByName(m *metadata, k int, o source.ReadOptions) error {
-	names := map[string]bool{}
-	labels := make([]int32, len(m.rows))
+	labels, names := make([]int32, len(m.rows)), make([]string, len(m.rows))
 	for row, values := range m.rows {
-		names[values[k]] = true
+		names[row] = values[k]
 		labels[row] = int32(slices.Index(o.Classes, values[k]))
 		if o.Classes != nil && (labels[row] < 0 || values[k] == "") {
 			return t.inFile(m.name,
@@ -216,36 +215,11 @@ func (t *Table) labelByName(m *metadata, k int, o source.ReadOptions) error {
 		}
 	}
 	if o.Classes == nil {
-		found := slices.Sorted(maps.Keys(names))
-		return t.inFile(m.name,
-			fault.New(fault.Usage, "the labels are names, whose numbers are not known: %s", fewNames(found, ", ")).
-				WithHint("list them in the order of their numbers, and add --classes classes.txt: %s",
-					t.writeNames(m, k, found)))
+		return t.inFile(m.name, source.UnknownNames(names).InColumn(m.header[k]))
 	}
 	t.note("each label is the position of its name, from %s, in the class names", m.name)
 	t.addLabels(m.header[k], labels, o.Classes)
 	return nil
-}
-
-// fewNames joins up to maxListed names.
-func fewNames(names []string, separator string) string {
-	if len(names) > maxListed {
-		return strings.Join(names[:maxListed], separator) + separator + "…"
-	}
-	return strings.Join(names, separator)
-}
-
-// writeNames returns a command that writes the names in the column k of m, sorted, to a file.
-func (t *Table) writeNames(m *metadata, k int, names []string) string {
-	if len(names) <= maxListed {
-		for i, name := range names {
-			names[i] = shell.Quote(name)
-		}
-		return `printf '%s\n' ` + strings.Join(names, " ") + " > classes.txt"
-	}
-	read := map[string]string{metadataName: "csv", linesName: "json_auto"}[m.name]
-	return "duckdb -noheader -list -c " + shell.Quote(fmt.Sprintf("SELECT DISTINCT %s FROM read_%s('%s') ORDER BY 1",
-		m.header[k], read, path.Join(t.path, m.name))) + " > classes.txt"
 }
 
 // namesByLabel returns the name of each label, which name returns for its rows. It returns nil if a
@@ -266,11 +240,11 @@ func namesByLabel(labels []int32, name func(row int) string) (names []string) {
 	return names
 }
 
-// addNumbers adds the other columns of m, which must have numbers: int32 if all are such integers,
-// else float64, or the type of the column of the same name in like.
-func (t *Table) addNumbers(m *metadata, label string, like []source.Column) error {
+// addNumbers adds the columns of m that are wanted, which must have numbers: int32 if all are such
+// integers, else float64, or the type of the column of the same name in like.
+func (t *Table) addNumbers(m *metadata, wanted func(name string) bool, like []source.Column) error {
 	for k, name := range m.header {
-		if name == fileName || name == label || name == schema.ClassName {
+		if name == fileName || name == schema.ClassName || !wanted(name) {
 			continue
 		}
 		c := source.Column{Name: name, DType: idx.Int32, Origin: t.columns[0].Origin}
@@ -278,8 +252,7 @@ func (t *Table) addNumbers(m *metadata, label string, like []source.Column) erro
 			func(other source.Column) bool { return other.Name == name && other.Scalar() }); i >= 0 {
 			c.DType = like[i].DType
 		} else if slices.ContainsFunc(m.rows, func(row []string) bool {
-			_,
-				err := strconv.ParseInt(row[k], 10, 32)
+			_, err := strconv.ParseInt(row[k], 10, 32)
 			return err != nil
 		}) {
 			c.DType = idx.Float64
@@ -289,7 +262,7 @@ func (t *Table) addNumbers(m *metadata, label string, like []source.Column) erro
 		for row, values := range m.rows {
 			if !putNumber(data[row*size:(row+1)*size], c.DType, values[k]) {
 				return t.inFile(m.name, fault.New(fault.Unsupported, "found %q, expected a number", values[k]).
-					InColumn(name).InRow(int64(row)).WithHint("remove the column from the file, or write numbers"))
+					InColumn(name).InRow(int64(row)).WithHint("leave the column out with --columns, or write numbers"))
 			}
 		}
 		t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)

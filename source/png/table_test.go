@@ -155,11 +155,11 @@ func TestRefusals(t *testing.T) {
 		{"another label than the folder", map[string][]byte{"1/a.png": good, "1/b.png": good, "metadata.csv": []byte("file_name,label\n1/a.png,1\n1/b.png,2\n")},
 			fault.Malformed, []string{"metadata.csv: 1/b.png has the values [\"1/b.png\" \"2\"], but is in the folder 1"}, "label"},
 		{"labels by name", map[string][]byte{"a.png": good, "b.png": good, "metadata.jsonl": []byte(`{"file_name":"a.png","label":"dog"}
-{"file_name":"b.png","label":"cat"}`)}, fault.Usage, []string{"metadata.jsonl: the labels are names, whose numbers are not known: cat, dog"}, `printf '%s\n' cat dog > classes.txt`},
+{"file_name":"b.png","label":"cat"}`)}, fault.Usage, []string{"metadata.jsonl: column label: found names, whose numbers are not known: cat, dog"}, `printf '%s\n' cat dog > classes.txt`},
 		{"two lists of labels", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,label\na.png,1\n"), "metadata.jsonl": {1}}, fault.Unsupported, []string{"metadata.jsonl: only one"}, "move"},
 		{"labels in Parquet", map[string][]byte{"a.png": good, "metadata.parquet": {1}}, fault.Unsupported, []string{"metadata.parquet: only one"}, "metadata.csv"},
 		{"texts", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,text\na.png,a cat\n")}, fault.Unsupported,
-			[]string{"metadata.csv: column text, row 0: found \"a cat\""}, "remove the column"},
+			[]string{"metadata.csv: column text, row 0: found \"a cat\""}, "leave the column out"},
 		{"row numbers", map[string][]byte{"a.png": good, "metadata.csv": []byte(",file_name,label\n0,a.png,1\n")}, fault.Malformed,
 			[]string{`metadata.csv: column 0 has the name ""`}, "index=False"},
 		{"a column called as the images", map[string][]byte{"a.png": good, "metadata.csv": []byte("file_name,image\na.png,1\n")}, fault.Malformed,
@@ -374,7 +374,7 @@ func TestOddFolders(t *testing.T) {
 		"a quoted mark":               {map[string][]byte{"a.png": good, metadataName: []byte("\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n")}, nil, "", 1},
 		"images below a class folder": {map[string][]byte{"0/a.png": good, "0/more/b.png": good}, nil, "found 1 image in 0/more", 0},
 		"notes below a class folder":  {map[string][]byte{"0/a.png": good, "0/more/b.txt": {1}}, nil, "", 1},
-		"labels that are text":        {map[string][]byte{"0/a.png": good, metadataName: []byte("file_name,label\n0/a.png,cat\n")}, nil, "the labels are names", 0},
+		"labels that are text":        {map[string][]byte{"0/a.png": good, metadataName: []byte("file_name,label\n0/a.png,cat\n")}, nil, "column label: found names", 0},
 		"lines of other files":        {map[string][]byte{"x/a.png": good, metadataName: []byte("file_name,label\ny/b.png,3\nx/a.png,4\n")}, nil, "", 1},
 		"a class folder without line": {map[string][]byte{"x/a.png": good, "y/b.png": good, metadataName: []byte("file_name,label\nx/a.png,4\n")}, nil, "no line for y/b.png", 0},
 	} {
