@@ -107,8 +107,8 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 		switch {
 		case !slices.Contains(found.Rest, i):
 			kept = append(kept, c.Name)
-		case found.Label >= 0 || !c.Integer() || advice != nil:
-		case vector:
+		case found.Label >= 0 || advice != nil:
+		case vector && c.Integer():
 			advice = append(advice, "--label-column 0 makes its first number the label")
 		case c.Scalar():
 			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", shell.Quote(c.Name)))
