@@ -45,6 +45,6 @@ def _go(name: str) -> str:
 
 
 def _build(root: Path, program: Path) -> str:
-    command = ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", str(program), "./cmd/idxport"]
+    command = ["go", "build", "-trimpath", "-tags=arrow_json_stdlib", "-ldflags=-s -w", "-o", str(program), "./cmd/idxport"]
     subprocess.run(command, cwd=root, env=os.environ | {"CGO_ENABLED": "0"}, check=True)
     return str(program)
