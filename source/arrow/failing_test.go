@@ -2,10 +2,8 @@ package arrow
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,11 +68,11 @@ func TestEveryReadMayFail(t *testing.T) {
 			t.Errorf("%s: found %v after %d reads", path, err, all.Calls)
 		}
 		for left := range all.Calls {
-			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || fault.KindOf(err) != fault.Internal {
-				t.Errorf("%s, read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, errBroken)
-			}
-			if err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, fault.Truncated) {
-				t.Errorf("%s ends at read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, fault.Truncated)
+			for broken, kind := range map[error]error{errBroken: fault.Internal, io.EOF: fault.Truncated} {
+				err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: broken})
+				if fault.KindOf(err) != kind || kind == fault.Internal && !errors.Is(err, errBroken) {
+					t.Errorf("%s, read %d of %d: found %v, expected %v", path, left+1, all.Calls, err, broken)
+				}
 			}
 		}
 	}
@@ -100,38 +98,6 @@ func TestPipeMayFail(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestUseAfterTheEnd opens missing files, cancels, skips too many rows, and reads after Close.
-func TestUseAfterTheEnd(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	missing := filepath.Join(folder, "missing.arrow")
-	if _, err := Open(missing, source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
-	}
-	if _, err := Open(folder, source.ReadOptions{}); err == nil || !strings.Contains(err.Error(), "is a folder") {
-		t.Errorf("found %v, expected that it is a folder", err)
-	}
-	table := must.Get(Open("testdata/binary.arrow", source.ReadOptions{}))(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	b := &source.Raw{Cap: 2}
-	if err := table.Read(ctx, b); !errors.Is(err, context.Canceled) || b.Rows != 0 {
-		t.Errorf("cancelled: found %d rows and %v", b.Rows, err)
-	}
-	if err := source.Skip(table, table.Rows()+1); !errors.Is(err, fault.Usage) {
-		t.Errorf("found %v, expected %v", err, fault.Usage)
-	}
-	for range 2 {
-		must.Do(t, table.Close())
-	}
-	if err := table.Read(t.Context(), b); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("closed: found %v, expected %v", err, fs.ErrClosed)
-	}
-	if err := source.Skip(table, 1); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("closed: found %v, expected %v", err, fs.ErrClosed)
 	}
 }
 

@@ -121,50 +121,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOptionsAndNotes gives types and shapes that files do not have, and checks the notes about
-// what was assumed.
-func TestOptionsAndNotes(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		file    string
-		options source.ReadOptions
-		column  int
-		dtype   idx.DType
-		shape   []int
-		note    string // "" for none
-	}{
-		{"wide", source.ReadOptions{}, 3, idx.Int32, nil, "column int64: int64 becomes int32"},
-		{"pixels", source.ReadOptions{}, 1, idx.Uint8, []int{3, 3}, "read as 3×3"},
-		{"pixels", source.ReadOptions{Shape: []int{9}, DType: idx.Uint8}, 0, idx.Uint8, nil, ""},
-		{"pixels", source.ReadOptions{Shape: []int{1, 9}, DType: idx.Uint8}, 1, idx.Uint8, []int{1, 9}, ""},
-		{"mixed-pixels", source.ReadOptions{}, 0, idx.Int32, []int{2, 2}, "of several types"},
-		{"binary-without-type", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, []int{12}, "read as uint8 of shape 12"},
-		{"binary-without-type", source.ReadOptions{Shape: []int{3, 4}}, 0, idx.Uint8, []int{3, 4}, "read as uint8 of shape 3×4"},
-		{"binary-without-type", source.ReadOptions{DType: idx.Int16, Shape: []int{3, 2}}, 0, idx.Int16, []int{3, 2}, ""},
-		{"dictionary", source.ReadOptions{}, 0, idx.Uint8, nil, "column class is not read"},
-		{"pandas", source.ReadOptions{DType: idx.Uint8}, 0, idx.Uint8, nil, "column __index_level_0__ is not read"},
-		{"list-None-file", source.ReadOptions{Shape: []int{2, 6}}, 0, idx.Uint8, []int{2, 6}, ""},
-	}
-	for _, test := range tests {
-		table, err := Open(filepath.Join("testdata", test.file+".arrow"), test.options)
-		if err != nil {
-			t.Errorf("%s: %v", test.file, err)
-			continue
-		}
-		c, notes := table.Columns()[test.column], strings.Join(source.About(table).Notes, "\n")
-		if c.DType != test.dtype || !slices.Equal(c.Shape, test.shape) || !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") {
-			t.Errorf("%s: found %v %v and the notes %q, expected %v %v and %q", test.file, c.DType, c.Shape, notes, test.dtype, test.shape, test.note)
-		}
-		if _, err := sourcetest.ReadAll(table, 10); err != nil {
-			t.Errorf("%s: %v", test.file, err)
-		}
-	}
-	table := must.Get(Open("testdata/fixed-None-file.arrow", source.ReadOptions{MaxRecordSize: 11}))(t)
-	if _, err := sourcetest.ReadAll(table, 1); !errors.Is(err, fault.Unsupported) {
-		t.Errorf("found %v, expected a record that is too large", err)
-	}
-}
-
 // TestBigEndian has a stream whose schema is of a big-endian machine.
 func TestBigEndian(t *testing.T) {
 	t.Parallel()

@@ -2,14 +2,13 @@ package arrow
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"runtime"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // arrow-go allocates what the counts in a message say, before it finds that the message is too
@@ -42,14 +41,10 @@ type summary struct {
 	nodes, buffers []span // of a record batch: lengths and nulls of arrays, offsets and sizes of buffers
 	compressed     bool
 	views          map[int64]int // of a schema: see walk.schema
-	wide           *Wide         // of a schema, or nil
 }
 
-// A Wide is a column of integers of more than 64 bits, which arrow-go does not know.
-type Wide struct{ Column, Type string }
-
-// A walk is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics with a
-// runtime.Error if an offset leads outside the buffer: see refuseOutside.
+// A walk is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics if an
+// offset leads outside the buffer.
 type walk struct {
 	flatbuffers.Table
 	left, fields *int // bytes of texts and vectors, and fields, that may still be visited
@@ -61,21 +56,6 @@ func root(buffer []byte) walk {
 	const shared = 1 << 20
 	left, fields := 4*len(buffer)+shared, maxFields
 	return walk{flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}, &left, &fields}
-}
-
-var errOutside = errors.New("a vector outside of its buffer, or too many shared parts")
-
-// refuseOutside, deferred, reports offsets outside the metadata as damage, and other panics of the
-// walk as they are.
-func refuseOutside(err *error) {
-	p := recover()
-	if _, outside := p.(runtime.Error); outside || p == errOutside {
-		*err = damaged("the metadata points outside of itself, or to the same part of it too often")
-	} else if e, ok := p.(*fault.Error); ok {
-		*err = e
-	} else if p != nil {
-		panic(p)
-	}
 }
 
 // slot returns the position of field i in a table's vtable.
@@ -100,10 +80,10 @@ func (t walk) vector(i, size int) (pos flatbuffers.UOffsetT, n int) {
 	pos, n = t.Vector(offset), t.VectorLen(offset)
 	// A length of 2³¹ or more is negative where an int has 32 bits.
 	if n < 0 || n > len(t.Bytes[pos:])/size {
-		panic(errOutside)
+		panic(damaged("the metadata points outside of itself"))
 	}
 	if *t.left -= n * size; *t.left < 0 {
-		panic(errOutside)
+		panic(damaged("the metadata points to the same part of it too often"))
 	}
 	return pos, n
 }
@@ -130,20 +110,20 @@ func (t walk) pairs(i int) {
 
 // schema walks a Schema of Schema.fbs. It counts the columns of views, whose values are in any
 // number of buffers: those of each dictionary, by its id, and those of record batches, by −1.
-func (t walk) schema() (views map[int64]int, wide *Wide) {
+func (t walk) schema() (views map[int64]int) {
 	if t.GetInt16Slot(slot(0), 0) != 0 {
 		panic(fault.New(fault.Unsupported, "the file is big-endian, expected little-endian").
 			WithHint("write the file on a little-endian machine"))
 	}
 	views = map[int64]int{}
-	t.each(1, func(f walk) { f.field(f.text(0), -1, 1, views, &wide) })
+	t.each(1, func(f walk) { f.field(f.text(0), -1, 1, views) })
 	t.pairs(2)
-	return views, wide
+	return views
 }
 
 // field walks a Field of Schema.fbs, which is a part of column. Its values are in the dictionary
 // with the id owner, or in record batches if that is −1.
-func (t walk) field(column string, owner int64, depth int, views map[int64]int, wide **Wide) {
+func (t walk) field(column string, owner int64, depth int, views map[int64]int) {
 	const typeInt, binaryView, utf8View = 2, 23, 24
 	if *t.fields--; *t.fields < 0 || depth > maxDepth {
 		panic(damaged("the schema has more than %d fields, or more than %d levels", maxFields, maxDepth))
@@ -154,23 +134,31 @@ func (t walk) field(column string, owner int64, depth int, views map[int64]int, 
 	parameters, ok := t.table(3)
 	switch t.GetByteSlot(slot(2), 0) {
 	case typeInt:
-		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 {
-			*wide = &Wide{column, fmt.Sprint("int", bits)}
-			if parameters.GetByteSlot(slot(1), 0) == 0 {
-				(*wide).Type = "u" + (*wide).Type
-			}
+		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 { // arrow-go does not know them
+			panic(wide(column, bits, parameters.GetByteSlot(slot(1), 0) != 0))
 		}
 	case binaryView, utf8View:
 		views[owner]++
 	}
 	t.vector(0, 1)
 	t.pairs(6)
-	t.each(5, func(child walk) { child.field(column, owner, depth+1, views, wide) })
+	t.each(5, func(child walk) { child.field(column, owner, depth+1, views) })
+}
+
+// wide returns the error for a column of integers of more than 64 bits.
+func wide(column string, bits int32, signed bool) *fault.Error {
+	name := "uint"
+	if signed {
+		name = "int"
+	}
+	return fault.New(fault.Unsupported,
+		"found the type %s%d, expected integers of up to 64 bits, floats, lists of them, bytes, or images", name, bits).
+		InColumn(column).WithHint("%s", source.AdviceCast("ipc", column, "Int32"))
 }
 
 // summarize walks the metadata of a message. The columns of views are those of the schema.
 func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
-	defer refuseOutside(&err)
+	defer columnar.Recovered(&err)
 	t := root(metadata)
 	t.GetInt16Slot(slot(0), 0) // the version of the format, which arrow-go looks at
 	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
@@ -182,7 +170,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	owner := int64(-1)
 	switch s.kind {
 	case kindSchema:
-		s.views, s.wide = header.schema()
+		s.views = header.schema()
 		return s, nil
 	case kindBatch:
 	case kindDictionary:
@@ -250,14 +238,14 @@ type place struct {
 // readSchema walks a footer, which begins at an offset of the file. It returns the schema as a
 // message, and the places of the dictionaries and record batches.
 func readSchema(footer []byte, start int64) (schema message, places []place, err error) {
-	defer refuseOutside(&err)
+	defer columnar.Recovered(&err)
 	t := root(footer)
 	header, ok := t.table(1)
 	if !ok {
 		return schema, nil, damaged("the footer has no schema")
 	}
 	schema.kind = kindSchema
-	schema.views, schema.wide = header.schema()
+	schema.views = header.schema()
 	left := start // bytes: the messages do not overlap
 	for i, kind := range []byte{kindDictionary, kindBatch} {
 		pos, n := t.vector(2+i, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}
@@ -301,18 +289,12 @@ func newAllocator(body int) *allocator {
 	return &allocator{left: limit, limit: limit}
 }
 
-// Allocate panics if too much memory is needed.
+// Allocate panics if too much memory is needed. Then left is negative, as arrow-go recovers.
 func (a *allocator) Allocate(size int) []byte {
-	if a.left -= size; size < 0 || a.left < 0 {
-		panic(a.tooLarge())
+	if a.left -= max(0, size); size < 0 || a.left < 0 {
+		panic(damaged("found a buffer of %d bytes, expected less", size))
 	}
 	return a.GoAllocator.Allocate(size)
-}
-
-// tooLarge returns the error for a record batch that needs too much memory.
-func (a *allocator) tooLarge() *fault.Error {
-	return fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", a.limit).
-		WithHint("%s", hintSmaller)
 }
 
 // Reallocate is Allocate for a larger size.

@@ -98,21 +98,15 @@ func (m *messages) open() (*arrow.Schema, error) {
 	if err := checkPrefix(prefix); err != nil {
 		return nil, err
 	}
-	isFile := string(prefix) == magic
-	if m.file != nil {
-		m.r = m.section(0)
-	} else {
-		m.r = io.MultiReader(bytes.NewReader(prefix), m.r)
-	}
-	switch m.footer = isFile; {
-	case isFile && m.file == nil:
+	m.r = io.MultiReader(bytes.NewReader(prefix), m.r) // of a pipe
+	switch m.footer = string(prefix) == magic; {
+	case m.footer && m.file == nil:
 		return nil, fault.New(fault.Unsupported, "found an Arrow file in a pipe, expected a stream: a file is read from its end").
 			At(0).WithHint("give the path of the file")
-	case isFile:
+	case m.footer:
 		err = m.readFooter()
 	default:
-		m.schema, err = readMessage(m.r, 0, nil)
-		if m.offset = m.schema.size; err == nil {
+		if m.schema, err = m.nextMessage(); err == nil {
 			err = m.skipBody(m.schema.summary.body)
 		}
 	}
@@ -120,23 +114,15 @@ func (m *messages) open() (*arrow.Schema, error) {
 		err = m.count()
 	}
 	switch {
-	case err == io.EOF && m.schema.size == 0:
-		return nil, errShorter(m.offset)
 	case err == io.EOF || err == nil && m.schema.kind != kindSchema:
 		return nil, damaged("found no schema at the beginning").At(m.schema.offset)
 	case err != nil:
 		return nil, err
-	case m.schema.wide != nil:
-		w := m.schema.wide
-		return nil, fault.New(fault.Unsupported,
-			"found the type %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", w.Type).
-			InColumn(w.Column).WithHint("%s", source.AdviceCast("ipc", w.Column, "Int32"))
 	}
 	r, err := ipc.NewReaderFromMessageReader(&replay{all: []message{m.schema}})
 	if err != nil {
 		return nil, damaged("the schema cannot be read: %v", err)
 	}
-	m.columns, m.perRow, _ = directs(r.Schema())
 	return r.Schema(), nil
 }
 
@@ -215,8 +201,7 @@ func errShorter(offset int64) error {
 // count counts the rows of a file.
 func (m *messages) count() error {
 	all := *m
-	all.r, all.rows = m.section(m.offset), 0
-	for {
+	for all.rows = 0; ; {
 		msg, err := all.nextMessage()
 		if err == io.EOF {
 			m.rows = all.rows
@@ -287,11 +272,8 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 
 // skipBody skips the n bytes of the body of the last message, without reading them from a file.
 func (m *messages) skipBody(n int64) (err error) {
-	skipped := n
-	if s, ok := m.r.(*io.SectionReader); ok {
-		skipped = min(n, m.end-m.offset)
-		_, err = s.Seek(skipped, io.SeekCurrent)
-	} else {
+	skipped := min(n, m.end-m.offset)
+	if m.file == nil {
 		skipped, err = io.CopyN(io.Discard, m.r, n)
 	}
 	m.offset += skipped
@@ -356,12 +338,15 @@ func (m *messages) nextMessage() (msg message, err error) {
 	}
 	if m.footer {
 		p, m.places = m.places[0], m.places[1:]
-		m.r, m.offset = m.section(p.offset), p.offset
+		m.offset = p.offset
+	}
+	if m.file != nil {
+		m.r = m.section(m.offset)
 	}
 	msg, err = readMessage(m.r, m.offset, m.schema.views)
 	m.offset += msg.size
 	switch {
-	case err == io.EOF && msg.size == 0 && m.file != nil && m.offset < m.end:
+	case err == io.EOF && msg.size == 0 && m.offset < m.end: // never of a pipe
 		return msg, errShorter(m.offset)
 	case m.footer && (err == io.EOF || err == nil && (msg.kind != p.kind || msg.summary.body != p.body)):
 		return msg, damaged("found a message of kind %d and %d bytes, expected kind %d and %d bytes as in the footer",
@@ -376,7 +361,7 @@ func (m *messages) nextMessage() (msg message, err error) {
 			err = damaged("found extra data after the end of the stream").At(m.offset)
 		}
 		return msg, err
-	case err == nil && msg.kind == kindSchema:
+	case err == nil && msg.kind == kindSchema && m.schema.metadata != nil:
 		return msg, damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}
 	return msg, err
@@ -458,15 +443,16 @@ func decode(all []message) (b arrow.RecordBatch, err error) {
 		return nil, damaged("the schema cannot be read: %v", err)
 	case r.Next():
 		return r.RecordBatch(), nil
-	case limited.left < 0: // arrow-go has recovered the panic of limited
-		return nil, limited.tooLarge()
+	case limited.left < 0:
+		return nil, fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression",
+			limited.limit).WithHint("%s", hintSmaller)
 	}
 	return nil, damaged("a record batch cannot be decoded: %v", r.Err())
 }
 
-// at adds an offset to a fault that has none.
+// at adds an offset to a fault that has no place yet.
 func at(offset int64, err error) error {
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Offset < 0 {
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Offset < 0 && e.Column == "" {
 		e.Offset = offset
 	}
 	return err

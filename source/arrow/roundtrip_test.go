@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
@@ -100,38 +98,6 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestColumnsLayout reads the layout columns: a single tensor is named image, as its elements are
-// named pixel.
-func TestColumnsLayout(t *testing.T) {
-	t.Parallel()
-	for _, shape := range [][]int{{28, 28}, {1}, {5}, {2, 3, 4}} {
-		written := layouttest.Random(70, source.Column{Name: "label", DType: idx.Uint8}, source.Column{Name: "image", DType: idx.Uint8, Shape: shape})
-		table := must.Get(
-			Open(save(t, encode(t, written, sinkarrow.Options{Layout: "columns"}, 32)), source.ReadOptions{}))(t)
-		compare(t, table, written, 50)
-	}
-}
-
-// TestClasses leaves out a column of class names, and takes the names in Hugging Face's metadata.
-func TestClasses(t *testing.T) {
-	t.Parallel()
-	names := []string{"zero", "one", "two"}
-	written := layouttest.Random(10, source.Column{Name: "label", DType: idx.Uint8, Classes: names}, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}})
-	for i := range written.Data[0] {
-		written.Data[0][i] %= 3
-	}
-	for _, name := range []string{"list", "huggingface"} {
-		written.Named = name == "list"
-		table := must.Get(
-			Open(save(t, encode(t, written, sinkarrow.Options{Layout: name}, 10)), source.ReadOptions{}))(t)
-		notes := strings.Join(source.About(table).Notes, "\n")
-		if classes := table.Columns()[0].Classes; written.Named != strings.Contains(notes, "column class is not read") || !written.Named && !slices.Equal(classes, names) {
-			t.Errorf("%s: found the classes %q and the notes %q", name, classes, notes)
-		}
-		compare(t, table, written, 3)
-	}
 }
 
 // TestSkip skips rows within record batches and at their ends.

@@ -40,18 +40,17 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 }
 
 // Metadata returns the metadata of the columns of an Arrow schema, by their names. Other formats
-// keep it in their own metadata, as an encapsulated message; a damaged one has none. wide is a
-// column of integers of more than 64 bits, or nil.
-func Metadata(encapsulated []byte) (all map[string]map[string]string, wide *Wide) {
+// keep it in their own metadata, as an encapsulated message. The error is that of the message, or
+// of a column whose values cannot be read in any format.
+func Metadata(encapsulated []byte) (all map[string]map[string]string, err error) {
+	defer columnar.Recovered(&err)
 	m, err := readMessage(bytes.NewReader(encapsulated), 0, nil)
-	if err != nil || m.kind != kindSchema || m.wide != nil {
-		return nil, m.wide
+	if err != nil {
+		return nil, err
 	}
-	var failed error
-	defer columnar.Recovered(&failed)
 	r, err := ipc.NewReaderFromMessageReader(&replay{all: []message{m}})
 	if err != nil {
-		return nil, nil
+		return nil, err
 	}
 	all = map[string]map[string]string{}
 	for _, f := range r.Schema().Fields() {
@@ -85,7 +84,8 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	for _, field := range schema.Fields() {
 		in.Fields = append(in.Fields, describe(field))
 	}
-	sample := &firstRow{schema: schema, maxRecord: o.MaxRecord(), lengths: map[int][]int{}}
+	m.direct(schema, in.Fields)
+	sample := &firstRow{fields: in.Fields, maxRecord: o.MaxRecord()}
 	first, err := f.batch(0, 0)
 	if err == nil {
 		in.First = sample
@@ -105,7 +105,11 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	for i := range f.found.Columns {
 		c := &f.found.Columns[i]
 		for _, l := range c.Leaves() {
-			f.leaves = append(f.leaves, leaf{l, c.Name, sample.lengths[l.Field], c.Entries()})
+			lengths, err := sample.Lengths(l.Field)
+			if err != nil {
+				return nil, err
+			}
+			f.leaves = append(f.leaves, leaf{l, c.Name, lengths, c.Entries()})
 		}
 	}
 	f.passed = make([]int, len(f.leaves))
@@ -182,10 +186,9 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 
 // A firstRow is the columnar.Sample of a record batch.
 type firstRow struct {
-	schema            *arrow.Schema
-	arrow.RecordBatch               // nil if all columns have values of a fixed size
-	maxRecord         int64         // bytes
-	lengths           map[int][]int // of lists, by field
+	fields            []columnar.Field
+	arrow.RecordBatch       // nil if there are no rows, or all columns have values of a fixed size
+	maxRecord         int64 // bytes
 }
 
 // Values returns the bytes of field i, or of its member if given, in up to limit rows.

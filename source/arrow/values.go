@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -107,30 +108,25 @@ func stored(a arrow.Array) arrow.Array {
 // of field i. Lists inside an empty list count as empty.
 func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 	defer columnar.Recovered(&err)
-	if r.RecordBatch == nil {
-		r.lengths[i] = describe(r.schema.Field(i)).Lengths
-		return r.lengths[i], nil
+	if known := r.fields[i].Lengths; !slices.Contains(known, -1) || r.RecordBatch == nil {
+		return known, nil
 	}
-	first, n := 0, 1
-	for a := stored(r.Column(i)); ; {
-		l, ok := a.(array.ListLike)
-		if !ok {
-			r.lengths[i] = lengths
-			return lengths, nil
-		}
+	first, n, a := 0, 1, stored(r.Column(i))
+	for range r.fields[i].Lengths {
 		size := 0
 		if fixed, ok := a.DataType().(*arrow.FixedSizeListType); ok {
 			size = int(fixed.Len())
 			first *= size
 		} else if n > 0 {
-			start, end := l.ValueOffsets(first)
+			start, end := a.(array.ListLike).ValueOffsets(first)
 			if start < 0 || end < start || end-start >= 1<<31 {
 				return nil, damaged("a list begins at %d and ends at %d", start, end).InColumn(r.ColumnName(i))
 			}
 			first, size = int(start), int(end-start)
 		}
-		lengths, n, a = append(lengths, size), min(n, size), stored(l.ListValues())
+		lengths, n, a = append(lengths, size), min(n, size), stored(a.(array.ListLike).ListValues())
 	}
+	return lengths, nil
 }
 
 // entriesOf returns the array of the entries of l in b, after checking the arrays around it.

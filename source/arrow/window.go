@@ -1,6 +1,8 @@
 package arrow
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/idxport/idxport/source"
@@ -21,28 +23,27 @@ type direct struct {
 	number source.NumberKind
 }
 
-// directs returns all columns of a schema, and the length of each array in rows; ok is false if a
-// column has values of another kind.
-func directs(schema *arrow.Schema) (columns []direct, perRow []int64, ok bool) {
+// direct finds out where the values of all columns are, if they have a fixed size: the fields
+// describe the schema.
+func (m *messages) direct(schema *arrow.Schema, fields []columnar.Field) {
+	m.columns, m.perRow = nil, nil
+	var columns []direct
 	buffers := 0
-	for _, field := range schema.Fields() {
-		d, t, elements := direct{}, storage(field.Type), int64(1)
-		for list, ok := t.(*arrow.FixedSizeListType); ok; list, ok = t.(*arrow.FixedSizeListType) {
-			perRow, buffers = append(perRow, elements), buffers+1
-			elements, t = elements*int64(list.Len()), storage(list.Elem())
+	for i, f := range fields {
+		elements := int64(1)
+		for _, n := range f.Lengths {
+			m.perRow = append(m.perRow, elements)
+			elements, buffers = elements*int64(n), buffers+1
 		}
-		d.number = numberOf(t)
-		d.width = elements * int64(d.number.Size())
-		if bytes, ok := t.(*arrow.FixedSizeBinaryType); ok {
-			d.width = elements * int64(bytes.ByteWidth)
+		width := elements * int64(f.Number.Size()+f.Size) // one of them is 0
+		encoded := storage(schema.Field(i).Type).ID() == arrow.DICTIONARY
+		if encoded || slices.Contains(f.Lengths, -1) || width <= 0 || width > maxBody {
+			return
 		}
-		if d.width <= 0 || d.width > maxBody {
-			return nil, nil, false
-		}
-		perRow, d.buffer = append(perRow, elements), buffers+1
-		columns, buffers = append(columns, d), buffers+2
+		m.perRow = append(m.perRow, elements)
+		columns, buffers = append(columns, direct{buffers + 1, width, f.Number}), buffers+2
 	}
-	return columns, perRow, true
+	m.columns = columns
 }
 
 // windows returns the rows of a record batch in parts, or none if it must be read as a whole.

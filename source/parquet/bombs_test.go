@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,34 +42,55 @@ func bomb(t *testing.T, kind format.PageType, n, size, padding int) []byte {
 		body = append(body, "\x50\x2a\x4d\x18"...)
 		body = append(binary.LittleEndian.AppendUint32(body, uint32(padding)), make([]byte, padding)...)
 	}
-	h := &format.PageHeader{Type: kind, UncompressedPageSize: int32(size), CompressedPageSize: int32(len(body))}
 	if kind == format.DictionaryPage {
-		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(n)})
-	} else {
-		h.DataPageHeader = thrift.New(format.DataPageHeader{NumValues: int32(n), DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})
+		return pageOf(t, &format.PageHeader{Type: kind, UncompressedPageSize: int32(size),
+			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(n)})}, body)
 	}
+	return dataPage(t, n, size, body)
+}
+
+// pageOf returns a page with the header h, after completing it.
+func pageOf(t *testing.T, h *format.PageHeader, body []byte) []byte {
+	h.CompressedPageSize, h.CRC = int32(len(body)), int32(crc32.ChecksumIEEE(body))
 	return append(must.Get(thrift.Marshal(new(thrift.CompactProtocol), h))(t), body...)
 }
 
-// bombs returns a file of columns of uint8 with these pages.
+// dataPage returns a page of n PLAIN values, in size bytes after decompression.
+func dataPage(t *testing.T, n, size int, body []byte) []byte {
+	return pageOf(t, &format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(size),
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(n), DefinitionLevelEncoding: format.RLE,
+			RepetitionLevelEncoding: format.RLE})}, body)
+}
+
+// bombs returns a file of columns of uint8, in zstd.
 func bombs(t *testing.T, rows, columns int, pages ...[]byte) []byte {
+	return columnsOf(t, format.Required, format.Zstd, rows, rows, columns, pages...)
+}
+
+// columnsOf returns a file of columns of uint8, all with these pages. A repeated column is a list
+// of two levels, as old programs write them.
+func columnsOf(t *testing.T, repetition format.FieldRepetitionType, codec format.CompressionCodec,
+	rows, entries, columns int, pages ...[]byte) []byte {
 	t.Helper()
 	file := []byte(magic)
-	footer := format.FileMetaData{Version: 1, NumRows: int64(rows), Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(columns))}},
-		RowGroups: []format.RowGroup{{NumRows: int64(rows)}}}
+	footer := format.FileMetaData{Version: 1, NumRows: int64(rows), RowGroups: []format.RowGroup{{NumRows: int64(rows)}},
+		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(columns))}}}
 	for i := range columns {
-		name, start := fmt.Sprint("c", i), len(file)
-		for _, page := range pages {
-			file = append(file, page...)
-		}
-		footer.Schema = append(footer.Schema, format.SchemaElement{Name: name, RepetitionType: thrift.New(format.Required), Type: thrift.New(format.Int32),
-			LogicalType: format.LogicalType{Value: &format.IntType{BitWidth: 8}}})
-		footer.RowGroups[0].Columns = append(footer.RowGroups[0].Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{Type: format.Int32,
-			PathInSchema: []string{name}, Codec: format.Zstd, NumValues: int64(rows), TotalCompressedSize: int64(len(file) - start), DataPageOffset: int64(start)}})
+		name, start := fmt.Sprint("x", i), len(file)
+		file = append(file, slices.Concat(pages...)...)
+		footer.Schema = append(footer.Schema, format.SchemaElement{Name: name, RepetitionType: thrift.New(repetition),
+			Type: thrift.New(format.Int32), LogicalType: format.LogicalType{Value: &format.IntType{BitWidth: 8}}})
+		footer.RowGroups[0].Columns = append(footer.RowGroups[0].Columns, format.ColumnChunk{
+			MetaData: format.ColumnMetaData{Type: format.Int32, PathInSchema: []string{name}, Codec: codec,
+				NumValues: int64(entries), TotalCompressedSize: int64(len(file) - start), DataPageOffset: int64(start)}})
 	}
-	text := must.Get(thrift.Marshal(new(thrift.CompactProtocol), &footer))(t)
-	file = append(file, text...)
-	return append(binary.LittleEndian.AppendUint32(file, uint32(len(text))), magic...)
+	return withFooter(t, file, &footer)
+}
+
+// withFooter returns the file of pages and a footer.
+func withFooter(t *testing.T, pages []byte, footer *format.FileMetaData) []byte {
+	text := must.Get(thrift.Marshal(new(thrift.CompactProtocol), footer))(t)
+	return slices.Concat(pages, text, binary.LittleEndian.AppendUint32(nil, uint32(len(text))), []byte(magic))
 }
 
 // TestBombs reads the first rows of small files that would need much memory or time. It is not

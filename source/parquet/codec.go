@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,20 +18,11 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// codecs decompresses pages. It may be used by many goroutines.
-type codecs struct {
-	zstd func() (*zstd.Decoder, error)
-	free sync.Pool // *[]byte: memory of decompressed pages that nothing needs any more
-}
-
-func newCodecs() *codecs {
-	c := &codecs{free: sync.Pool{New: func() any { return new([]byte) }}}
-	c.zstd = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
-			zstd.WithDecoderMaxWindow(maxPage))
-	})
-	return c
-}
+// zstdDecoder decompresses whole frames, on any number of goroutines.
+var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxWindow(maxPage))
+})
 
 // knownCodec reports whether decode supports codec. LZ4, which was not specified, is not LZ4_RAW.
 func knownCodec(codec format.CompressionCodec) bool {
@@ -49,61 +41,47 @@ func hintCodec(name string) string {
 	return "python -c " + shell.Quote(script)
 }
 
-// decode decompresses src to size bytes in buf, which it may enlarge. If codec is Uncompressed, it
-// returns src.
-func (c *codecs) decode(codec format.CompressionCodec, buf *[]byte, src []byte, size int) ([]byte, error) {
-	if codec == format.Uncompressed {
-		if len(src) != size {
-			return nil, damaged("found a page of %d bytes, expected the %d of its header", len(src), size)
+// decompress returns the size bytes that src decompresses to. If codec is Uncompressed, that is src.
+func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte, err error) {
+	switch {
+	case codec == format.Uncompressed:
+		dst = src
+	case size > 0:
+		if dst, err = expand(codec, src, size); err != nil {
+			return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)
 		}
-		return src, nil
 	}
-	if size == 0 {
-		return nil, nil
-	}
-	*buf = source.Grow(*buf, size)
-	dst := *buf
-	n, err := c.decompress(codec, dst, src)
-	if err != nil {
-		return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)
-	}
-	if n != size {
-		return nil, damaged("found a page that decompresses to %d bytes, expected %d", n, size)
+	if len(dst) != size {
+		return nil, damaged("found a page of %d bytes after decompression (%s), expected %d", len(dst), codec, size)
 	}
 	return dst, nil
 }
 
-// decompress decompresses src into dst, and returns the number of decompressed bytes.
-func (c *codecs) decompress(codec format.CompressionCodec, dst, src []byte) (int, error) {
+// expand decompresses src, of which size bytes are expected. It may return more or fewer.
+func expand(codec format.CompressionCodec, src []byte, size int) ([]byte, error) {
 	switch codec {
 	case format.Zstd:
-		d, err := c.zstd()
+		d, err := zstdDecoder()
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		out, err := d.DecodeAll(src, dst[:0:len(dst)])
-		return len(out), err
+		return d.DecodeAll(src, make([]byte, 0, size))
 	case format.Snappy:
-		n, err := snappy.DecodedLen(src)
-		if err != nil || n != len(dst) {
-			return n, err
+		if n, err := snappy.DecodedLen(src); err != nil || n > size {
+			return nil, errors.Join(err, fmt.Errorf("found %d bytes", n))
 		}
-		out, err := snappy.Decode(dst, src)
-		return len(out), err
+		return snappy.Decode(nil, src)
 	case format.Gzip:
 		r, err := gzip.NewReader(bytes.NewReader(src))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		n, err := io.ReadFull(r, dst)
-		if err == nil {
-			var one [1]byte // if there is more, the number is larger than the size
-			if m, err := io.ReadFull(r, one[:]); m > 0 || err != io.EOF {
-				return n + m, err
-			}
-		}
-		return n, err
+		b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+		_, err = b.ReadFrom(io.LimitReader(r, int64(size)+1))
+		return b.Bytes(), err
 	default:
-		return lz4.UncompressBlock(src, dst)
+		dst := make([]byte, size)
+		n, err := lz4.UncompressBlock(src, dst)
+		return dst[:max(0, n)], err
 	}
 }

@@ -24,141 +24,141 @@ const (
 	minInner        = 16      // average bytes of these, in more than a few; a column of a row group has at least 24
 )
 
-// A compact walks data in Thrift's compact protocol. It allocates nothing, and checks that no
-// length exceeds the remaining bytes: after that a decoder may trust the lengths.
-type compact struct {
-	data  []byte
-	pos   int
-	lists int    // depth of lists
-	inner uint64 // structs in lists within lists so far
-	seen  uint64 // a bit for each field of the outermost struct, by its number if that is below 64
+// A cursor reads data from a position on. After an error, nothing is read any more.
+type cursor struct {
+	data []byte
+	pos  int
+	err  error // the first one
 }
 
-func (c *compact) take(n uint64) ([]byte, error) {
+// take returns the next n bytes, or nil if there are fewer.
+func (c *cursor) take(n uint64) []byte {
 	if n > uint64(len(c.data)-c.pos) {
-		return nil, errShort
+		c.fail(errShort)
+	}
+	if c.err != nil {
+		return nil
 	}
 	c.pos += int(n)
-	return c.data[c.pos-int(n) : c.pos], nil
+	return c.data[c.pos-int(n) : c.pos]
 }
 
-func (c *compact) uvarint() (uint64, error) {
+// byte returns the next byte, or 0 if there is none.
+func (c *cursor) byte() byte {
+	if b := c.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// uvarint returns the next number, of 7 bits in each byte, or 0 if there is none.
+func (c *cursor) uvarint() uint64 {
 	v, n := binary.Uvarint(c.data[c.pos:])
 	switch {
 	case n == 0:
-		return 0, errShort
+		c.fail(errShort)
 	case n < 0:
-		return 0, errNoCompact
+		c.fail(errNoCompact)
+	}
+	if c.err != nil {
+		return 0
 	}
 	c.pos += n
-	return v, nil
+	return v
+}
+
+func (c *cursor) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// A compact walks data in Thrift's compact protocol. It allocates nothing, and checks that no
+// length exceeds the remaining bytes: after that a decoder may trust the lengths.
+type compact struct {
+	cursor
+	lists int    // depth of lists
+	inner uint64 // structs in lists within lists so far
 }
 
 // fields walks a struct.
-func (c *compact) fields(depth int) error {
-	if depth > maxCompactDepth {
-		return errNoCompact
-	}
-	for id := uint64(0); ; {
-		head, err := c.take(1)
-		if err != nil || head[0] == byte(thrift.STOP) {
-			return err
+func (c *compact) fields(depth int) {
+	for c.err == nil {
+		head := c.byte()
+		if head == byte(thrift.STOP) {
+			return
 		}
-		if delta := head[0] >> 4; delta > 0 {
-			id += uint64(delta)
-		} else if id, err = c.uvarint(); err != nil {
-			return err
-		} else {
-			id >>= 1 // zigzag
+		if head>>4 == 0 { // the number of the field follows
+			c.uvarint()
 		}
-		if depth == 0 && id < 64 {
-			c.seen |= 1 << id
-		}
-		if err := c.skip(thrift.Type(head[0]&0xf), depth+1, false); err != nil {
-			return err
-		}
+		c.skip(thrift.Type(head&0xf), depth+1, false)
 	}
 }
 
-// has reports whether the outermost struct has a field.
-func (c *compact) has(id int) bool { return c.seen>>id&1 == 1 }
-
 // skip walks a value. In lists booleans have a byte of their own.
-func (c *compact) skip(kind thrift.Type, depth int, inList bool) error {
+func (c *compact) skip(kind thrift.Type, depth int, inList bool) {
 	if depth > maxCompactDepth {
-		return errNoCompact
+		c.fail(errNoCompact)
+		return
 	}
-	n, err := uint64(0), error(nil)
 	switch kind {
 	case thrift.TRUE, thrift.FALSE:
 		if inList {
-			n = 1
+			c.take(1)
 		}
 	case thrift.I8:
-		n = 1
+		c.take(1)
 	case thrift.I16, thrift.I32, thrift.I64:
-		_, err = c.uvarint()
+		c.uvarint()
 	case thrift.DOUBLE:
-		n = 8
+		c.take(8)
 	case thrift.UUID:
-		n = 16
+		c.take(16)
 	case thrift.BINARY:
-		n, err = c.uvarint()
+		c.take(c.uvarint())
 	case thrift.LIST, thrift.SET:
-		return c.list(depth)
+		c.list(depth)
 	case thrift.STRUCT:
-		return c.fields(depth + 1)
+		c.fields(depth + 1)
 	default: // Parquet has no maps
-		return errNoCompact
+		c.fail(errNoCompact)
 	}
-	if err == nil {
-		_, err = c.take(n)
-	}
-	return err
 }
 
 // list walks a list. A struct in a list must have a field: all of Parquet's have one.
-func (c *compact) list(depth int) error {
-	head, err := c.take(1)
-	if err != nil {
-		return err
-	}
-	n, kind := uint64(head[0]>>4), thrift.Type(head[0]&0xf)
+func (c *compact) list(depth int) {
+	head := c.byte()
+	n, kind := uint64(head>>4), thrift.Type(head&0xf)
 	if n == 15 {
-		if n, err = c.uvarint(); err != nil {
-			return err
-		}
+		n = c.uvarint()
 	}
 	if n > uint64(len(c.data)-c.pos) { // no value is shorter than a byte
-		return errShort
+		c.fail(errShort)
 	}
 	if kind == thrift.STRUCT && c.lists == 0 && n > maxOuter {
-		return errMany
+		c.fail(errMany)
 	}
 	if kind == thrift.STRUCT && c.lists == 1 {
 		if c.inner += n; c.inner > maxInner || c.inner > 1<<12 && c.inner > uint64(len(c.data)/minInner) {
-			return errMany
+			c.fail(errMany)
 		}
 	}
 	c.lists++
-	for range n {
+	for ; n > 0 && c.err == nil; n-- {
 		from := c.pos
-		if err := c.skip(kind, depth+1, true); err != nil {
-			return err
-		}
+		c.skip(kind, depth+1, true)
 		if kind == thrift.STRUCT && c.pos-from < 2 {
-			return errNoCompact
+			c.fail(errNoCompact)
 		}
 	}
 	c.lists--
-	return nil
 }
 
-// unmarshal decodes the struct at the start of data, and returns its walk.
-func unmarshal(data []byte, v any) (compact, error) {
-	c := compact{data: data}
-	if err := c.fields(0); err != nil {
-		return c, err
+// unmarshal decodes the struct at the start of data, and returns its size.
+func unmarshal(data []byte, v any) (size int, err error) {
+	c := compact{cursor: cursor{data: data}}
+	if c.fields(0); c.err != nil {
+		return 0, c.err
 	}
-	return c, thrift.Unmarshal(new(thrift.CompactProtocol), data[:c.pos], v)
+	return c.pos, thrift.Unmarshal(new(thrift.CompactProtocol), data[:c.pos], v)
 }

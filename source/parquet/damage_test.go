@@ -2,11 +2,9 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +18,6 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
-	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
@@ -99,8 +96,8 @@ func TestImpossibleSizes(t *testing.T) {
 		}
 	}
 	lists := append([]byte{0x29, 0xfc}, binary.AppendUvarint(nil, 1<<31)...) // a schema of 2³¹ elements
-	c := compact{data: lists}
-	if err := c.skip(thrift.STRUCT, 0, false); err == nil {
+	c := compact{cursor: cursor{data: lists}}
+	if c.skip(thrift.STRUCT, 0, false); c.err == nil {
 		t.Error("found no error for a list that is longer than its bytes")
 	}
 }
@@ -139,25 +136,6 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzMetadata reads foreign metadata: an Arrow schema with any offsets.
-func FuzzMetadata(f *testing.F) {
-	f.Add([]byte("\xff\xff\xff\xff\x10\x00\x00\x00\x10\x00\x00\x00\x00\x00\x0a\x00\x0c\x00\x06\x00"))
-	f.Add([]byte("\x00\x00\x00\x00\x04\x00\x00\x00\x04\x00\x00\x00"))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, arrow []byte) {
-		size := 0
-		metadata, _ := arrowMetadata(base64.StdEncoding.EncodeToString(arrow))
-		for column, pairs := range metadata {
-			for key, value := range pairs {
-				size += len(key) + len(value)
-			}
-			if size += len(column); size > 4*len(arrow)+1<<20 {
-				t.Errorf("found %d bytes in %d", size, len(arrow))
-			}
-		}
-	})
-}
-
 // Sizes whose products overflow an int of 32 bits must not become small ones.
 func TestSizesThatOverflow(t *testing.T) {
 	t.Parallel()
@@ -183,64 +161,6 @@ func TestSizesThatOverflow(t *testing.T) {
 	}
 }
 
-// TestOneNoteForManyColumns reads a column for each pixel, all of a type that IDX does not have.
-// The note about the first column is not repeated for the others.
-func TestOneNoteForManyColumns(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"pyarrow-columns-int64", "pyarrow-columns-mixed"} {
-		table := must.Get(Open("testdata/"+name+".parquet", source.ReadOptions{}))(t)
-		if notes := source.About(table).Notes; len(notes) != 3 { // of the label, and of the image's type and shape
-			t.Errorf("%s: found the notes %q, expected 3", name, notes)
-		}
-		must.Do(t, table.Close())
-	}
-}
-
-// TestValuesThatAreNoRecords reads a page that extends beyond the batch, whose indices all refer to
-// a value of 64 KiB although records have 12 bytes: the value is not copied for every row.
-func TestValuesThatAreNoRecords(t *testing.T) {
-	t.Parallel()
-	table := must.Get(Open("testdata/bad-blob.parquet", source.ReadOptions{Shape: []int{12}}))(t)
-	defer table.Close()
-	b := &source.Raw{Cap: 64}
-	must.Do(t, errors.Join(table.Read(t.Context(), b), table.Decode(b)))
-	const want = "found 65536 bytes, expected the 12 of shape 12 of uint8"
-	if err := errors.Join(table.Read(t.Context(), b), table.Decode(b)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "column image, row 70, at byte ") || !strings.Contains(err.Error(), want) {
-		t.Errorf("found %v, expected %q in row 70", err, want)
-	}
-}
-
-// TestDictionariesOfAnything makes dictionaries with values that do not fit, and with none: they
-// take at most twice the memory of their pages. Not parallel: it measures the memory of the whole
-// process.
-func TestDictionariesOfAnything(t *testing.T) {
-	const n = 1 << 20
-	large := make([]byte, 8*n)
-	for i := range n {
-		binary.LittleEndian.PutUint64(large[8*i:], 1<<40)
-	}
-	integers := kindLeaf(format.Int64, 4)
-	integers.dtype = idx.Int32
-	for name, test := range map[string]struct {
-		leaf *leaf
-		src  []byte
-	}{
-		"integers that do not fit": {integers, large},
-		"bytes of length 0":        {kindLeaf(format.ByteArray, 0), make([]byte, 4*n)},
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := test.leaf.newDictionary(test.src, n)
-		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if taken := after.TotalAlloc - before.TotalAlloc; taken > uint64(len(test.src)+1<<16) {
-			t.Errorf("%s: found %d bytes of memory for %d, expected hardly more", name, taken, len(test.src))
-		}
-	}
-}
-
 // TestManyStructs has lists of more structs than a file of that size can have: schema elements, and
 // columns of a row group, of 3 bytes each, for which a decoder would allocate 560 bytes.
 func TestManyStructs(t *testing.T) {
@@ -260,9 +180,9 @@ func TestManyStructs(t *testing.T) {
 		"too many columns":           {list(1, list(maxInner+1, column)+"\x00"), errMany},
 		"statistics of many columns": {list(1, list(1<<12, list(3, small)+column[2:3]+"\x00")+"\x00"), errNoCompact},
 	} {
-		c := compact{data: []byte(test.data + "\x00")}
-		if err := c.skip(thrift.STRUCT, 0, false); !errors.Is(err, test.want) {
-			t.Errorf("%s: found %v, expected %v", name, err, test.want)
+		c := compact{cursor: cursor{data: []byte(test.data + "\x00")}}
+		if c.skip(thrift.STRUCT, 0, false); !errors.Is(c.err, test.want) {
+			t.Errorf("%s: found %v, expected %v", name, c.err, test.want)
 		}
 	}
 }
@@ -295,11 +215,11 @@ func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	header := pageFields + longField + unknownFields + "\x00"
 	var h format.PageHeader
-	walk, err := unmarshal([]byte(header+"rest"), &h)
+	size, err := unmarshal([]byte(header+"rest"), &h)
 	want := format.PageHeader{Type: format.DataPage, UncompressedPageSize: 64, CompressedPageSize: 32, CRC: 1, DataPageHeader: thrift.New(
 		format.DataPageHeader{NumValues: 10, Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
-	if err != nil || walk.pos != len(header) || !reflect.DeepEqual(h, want) || !walk.has(4) {
-		t.Errorf("found %+v of %d bytes and %v, expected %+v of %d", h, walk.pos, err, want, len(header))
+	if err != nil || size != len(header) || !reflect.DeepEqual(h, want) {
+		t.Errorf("found %+v of %d bytes and %v, expected %+v of %d", h, size, err, want, len(header))
 	}
 	for n := range header {
 		if _, err := unmarshal([]byte(header[:n]), &h); !errors.Is(err, errShort) {

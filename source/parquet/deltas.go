@@ -11,44 +11,34 @@ import (
 // Parquet format). The decoder of parquet-go is not used, as it returns any values for pages that
 // are cut short.
 func deltas(src []byte, n int) (values []int64, rest []byte, err error) {
-	var head [4]uint64 // the values and the miniblocks of a block, all values, and the first
-	for i := range head {
-		v, k := binary.Uvarint(src)
-		if k <= 0 {
-			return nil, nil, damaged("the header of delta-encoded values is damaged")
-		}
-		head[i], src = v, src[k:]
-	}
-	block, parts := head[0], head[1]
-	if parts == 0 || block == 0 || block > math.MaxInt32 || block%parts != 0 || block/parts%8 != 0 {
+	c := cursor{data: src}
+	block, minis, count, last := c.uvarint(), c.uvarint(), c.uvarint(), zigzag(c.uvarint())
+	switch {
+	case c.err != nil || minis == 0 || block == 0 || block > math.MaxInt32 || block%minis != 0 || block/minis%8 != 0:
 		return nil, nil, damaged("the header of delta-encoded values is damaged")
+	case count != uint64(n):
+		return nil, nil, damaged("found %d delta-encoded values, expected %d", count, n)
 	}
-	if head[2] != uint64(n) {
-		return nil, nil, damaged("found %d delta-encoded values, expected %d", head[2], n)
-	}
-	minis, perMini, last := int(parts), int(block/parts), zigzag(head[3])
+	perMini := int(block / minis)
 	values = append(make([]int64, 0, n), last)
-	for len(values) < n {
-		least, k := binary.Uvarint(src)
-		if k <= 0 || len(src)-k < minis {
-			return nil, nil, errValuesEnd()
-		}
-		widths := src[k : k+minis]
-		src = src[k+minis:]
-		for i := 0; i < minis && len(values) < n; i++ {
+	for len(values) < n && c.err == nil {
+		least, widths := zigzag(c.uvarint()), c.take(minis)
+		for i := 0; i < len(widths) && len(values) < n && c.err == nil; i++ {
 			width := int(widths[i])
-			size := int64(perMini) / 8 * int64(width)
-			if width > 64 || size > int64(len(src)) {
-				return nil, nil, errValuesEnd()
+			packed := c.take(uint64(perMini) / 8 * uint64(width))
+			if width > 64 {
+				c.fail(errShort)
 			}
-			for j := 0; j < perMini && len(values) < n; j++ {
-				last += zigzag(least) + int64(bitsAt(src[:size], j*width, width))
+			for j := 0; j < perMini && len(values) < n && c.err == nil; j++ {
+				last += least + int64(bitsAt(packed, j*width, width))
 				values = append(values, last)
 			}
-			src = src[size:]
 		}
 	}
-	return values, src, nil
+	if c.err != nil {
+		return nil, nil, errValuesEnd()
+	}
+	return values, src[c.pos:], nil
 }
 
 // zigzag returns the signed integer that v encodes: 0, 1, 2, 3 encode 0, −1, 1, −2.

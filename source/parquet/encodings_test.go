@@ -5,16 +5,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	pqdelta "github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/rle"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
@@ -66,9 +65,10 @@ var encodings = map[string]encoded{
 // decode decodes the values of a page, as a whole or in pieces of n.
 func (e encoded) decode(n int) (all []byte, err error) {
 	p := &page{leaf: kindLeaf(e.kind, e.width), encoding: e.encoding, entries: e.count}
-	p.element = p.width()
+	p.element = p.width
 	p.body = []byte(e.src)
 	p.header = &format.PageHeader{UncompressedPageSize: int32(len(e.src))}
+	p.content = sync.OnceValues(p.open)
 	if e.dict != "" {
 		if p.dictionary, err = p.newDictionary([]byte(e.dict), e.entries); err != nil {
 			return nil, err
@@ -189,26 +189,17 @@ func TestRuns(t *testing.T) {
 // levels.
 func TestMatch(t *testing.T) {
 	t.Parallel()
-	for _, shape := range [][]int{{1}, {3}, {12}, {784}, {28, 28}, {3, 2, 2}, {1, 1, 5}} {
+	for _, shape := range [][]int{{1}, {3}, {784}, {28, 28}, {3, 2, 2}} {
 		row := repetitions(shape)
 		l := &leaf{node: &node{maxRepetition: len(shape)}}
 		l.expect(row, 0)
-		width := 2
 		levels := bytes.Repeat(row, 7+2*len(l.pattern)/len(row)) // longer than the pattern twice
-		for at := -1; at < len(levels); at += 1 + len(levels)/200 {
-			wrong := bytes.Clone(levels)
-			if at >= 0 {
-				wrong[at] ^= 1
-			}
-			encoded := must.Get((&rle.Encoding{BitWidth: width}).EncodeLevels(nil, wrong))(t)
-			r := runs{src: encoded, width: width}
-			found, err := r.matchRows(l.pattern, len(row), 0, len(levels))
-			expected := at
-			if at < 0 {
-				expected = len(levels)
-			}
-			if err != nil || found != expected {
-				t.Fatalf("%v: found the difference at %d and %v, expected %d", shape, found, err, expected)
+		for at := 0; at <= len(levels); at += 1 + len(levels)/200 {
+			wrong := append(bytes.Clone(levels), 0)
+			wrong[at] ^= 1
+			r := runs{src: must.Get((&rle.Encoding{BitWidth: 2}).EncodeLevels(nil, wrong))(t), width: 2}
+			if found, _, err := r.match(l.pattern, 0, len(levels)); err != nil || found != at {
+				t.Fatalf("%v: found the difference at %d and %v, expected %d", shape, found, err, at)
 			}
 		}
 	}
@@ -248,7 +239,7 @@ func TestSplitRows(t *testing.T) {
 		file := splitFile(t, pixels, size, -1)
 		for _, n := range []int{1, 3, 1000} {
 			got := must.Get(fromBytes(file, source.ReadOptions{}))(t)
-			sourcetest.Expect(t, got, n, []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{4}}}, [][]byte{pixels})
+			sourcetest.Expect(t, got, n, []source.Column{{Name: "x0", DType: idx.Uint8, Shape: []int{4}}}, [][]byte{pixels})
 		}
 		for skip := range int64(rows) {
 			got, err := fromBytes(file, source.ReadOptions{})
@@ -278,17 +269,14 @@ func TestSplitRows(t *testing.T) {
 // with index bad does not fit.
 func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 	t.Helper()
-	marshal := func(v any) []byte {
-		return must.Get(thrift.Marshal(new(thrift.CompactProtocol), v))(t)
-	}
-	file := []byte(magic)
+	var pages [][]byte
 	for from := 0; from < len(pixels); from += size {
 		to := min(from+size, len(pixels))
-		var levels, body []byte
+		var levels []byte
 		for i := from; i < to; i++ {
 			levels = append(levels, 2, min(1, byte(i%4))) // a run of one level
 		}
-		body = append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
+		body := append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
 		body = append(binary.LittleEndian.AppendUint32(body, 2), byte(2*(to-from)), 1)
 		for i, v := range pixels[from:to] {
 			value := uint32(v)
@@ -297,17 +285,7 @@ func splitFile(t *testing.T, pixels []byte, size, bad int) []byte {
 			}
 			body = binary.LittleEndian.AppendUint32(body, value)
 		}
-		file = append(file, marshal(&format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(body)),
-			CRC:            int32(crc32.ChecksumIEEE(body)),
-			DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(to - from), DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})})...)
-		file = append(file, body...)
+		pages = append(pages, dataPage(t, to-from, len(body), body))
 	}
-	rows := int64(len(pixels)+3) / 4
-	footer := marshal(&format.FileMetaData{Version: 1, NumRows: rows,
-		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(1))}, // a list of two levels, as old programs write them
-			{Name: "x", RepetitionType: thrift.New(format.Repeated), Type: thrift.New(format.Int32), LogicalType: format.LogicalType{Value: &format.IntType{BitWidth: 8}}}},
-		RowGroups: []format.RowGroup{{NumRows: rows, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{Type: format.Int32, PathInSchema: []string{"x"},
-			NumValues: int64(len(pixels)), TotalCompressedSize: int64(len(file) - 4), DataPageOffset: 4}}}}}})
-	file = append(file, footer...)
-	return append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), magic...)
+	return columnsOf(t, format.Repeated, format.Uncompressed, (len(pixels)+3)/4, len(pixels), 1, pages...)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -31,7 +32,6 @@ type file struct {
 	r      io.ReaderAt
 	closer io.Closer // nil if the caller closes r
 	end    int64     // offset of the footer
-	codecs *codecs
 
 	footer  format.FileMetaData
 	root    *node
@@ -44,18 +44,11 @@ type file struct {
 // Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
 // does not have, o.Shape to bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, err := source.In(o.Files).Open(path)
+	f, info, err := source.OpenFile(o.Files, path, "a Parquet file")
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = unsupported("", "give one of its files", "found a folder, expected a file").In(path)
-	}
-	var t *columnar.Table
-	if err == nil {
-		t, err = newTable(f, f, info.Size(), path, o)
-	}
+	t, err := newTable(f, f, info.Size(), path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -67,7 +60,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	t *columnar.Table, err error) {
 	defer func() { err = fault.In(name, err) }()
 	defer columnar.Recovered(&err)
-	f := &file{r: r, closer: closer, codecs: newCodecs()}
+	f := &file{r: r, closer: closer}
 	if err := f.readFooter(size, name); err != nil {
 		return nil, err
 	}
@@ -110,11 +103,9 @@ func arrowMetadata(encoded string) (map[string]map[string]string, error) {
 	if err != nil {
 		return nil, nil
 	}
-	metadata, wide := arrow.Metadata(message)
-	if wide != nil {
-		return nil, unsupported(wide.Column, source.AdviceCast("parquet", wide.Column, "Int32"),
-			"found values of the type %s, wider than 64 bits, expected integers of up to 64 bits, floats, lists of them, "+
-				"bytes, or images", wide.Type)
+	metadata, err := arrow.Metadata(message)
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Kind == fault.Unsupported && e.Column != "" {
+		return nil, e.WithHint("%s", source.AdviceCast("parquet", e.Column, "Int32"))
 	}
 	return metadata, nil
 }
@@ -136,13 +127,11 @@ func (f *file) readFooter(size int64, name string) error {
 	if err != nil {
 		return err
 	}
-	const encryption = 8 // FileMetaData.encryption_algorithm: what follows is the footer's signature
-	walk, err := unmarshal(data, &f.footer)
-	switch {
-	case err != nil && !walk.has(encryption):
-		return damaged("the footer is damaged: %v", err).At(f.end)
-	case walk.has(encryption):
+	switch _, err := unmarshal(data, &f.footer); {
+	case f.footer.EncryptionAlgorithm.Value != nil: // the signature of the footer follows it
 		return unsupported("", "decrypt it first", "columns of the file are encrypted")
+	case err != nil:
+		return damaged("the footer is damaged: %v", err).At(f.end)
 	}
 	if f.root, f.leaves, err = newTree(f.footer.Schema); err != nil {
 		return located(err, "", -1, f.end)
@@ -256,10 +245,10 @@ type firstRow struct {
 func (r *firstRow) leaf(field int, member string) *leaf {
 	n := r.file.root.children[field]
 	if member != "" {
-		n = n.child(member)
+		n = n.children[slices.IndexFunc(n.children, func(c *node) bool { return c.Name == member })]
 	}
 	n = n.innermost()
-	l := &leaf{node: n, file: r.file, element: n.width(), shape: "one value"}
+	l := &leaf{node: n, file: r.file, element: n.width, shape: "one value"}
 	l.expect([]byte{0}, n.maxDefinition)
 	return l
 }

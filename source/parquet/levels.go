@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/idxport/idxport/display"
@@ -75,14 +74,10 @@ func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 	defer s.hold(size{})
 	defer columnar.Recovered(&err)
 	var levels []byte
-	for done := false; !done; {
+	for done := false; !done; done = done || s.unread == 0 {
 		p, err := s.nextPage(0)
-		if err == io.EOF && levels != nil {
-			break
-		}
 		if err == nil {
 			levels, done, err = p.firstLevels(levels, limit)
-			done = done || s.unread == 0
 			err = located(err, l.path(), -1, p.offset)
 		}
 		if err != nil {
@@ -111,40 +106,34 @@ func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 }
 
 // firstLevels adds the repetition levels of the entries of p to levels until the first row ends,
-// and reports whether it does. All of them must have the same definition level.
+// and reports whether it does. It expects the definition level of the first entry of all others.
 func (p *page) firstLevels(levels []byte, limit int64) (_ []byte, done bool, err error) {
-	var buf []byte
-	c, err := p.split(&buf)
-	if err != nil {
-		return nil, false, err
-	}
-	for range p.entries {
-		r, err := c.repetition.one()
-		d := uint32(p.maxDefinition)
-		if err == nil && p.maxDefinition > 0 {
-			d, err = c.definition.one()
+	c, err := p.split()
+	for i := 0; i < p.entries && err == nil; i++ {
+		repetition, failed := c.repetition.one()
+		first := len(levels) == 0
+		if first && failed == nil {
+			var definition uint32
+			definition, failed = c.definition.one()
+			p.definition = int(definition)
 		}
-		first, repetition, definition := len(levels) == 0, int(r), int(d)
-		switch {
-		case err != nil:
-			return nil, false, err
-		case repetition == 0 && !first:
+		switch r, d := int(repetition), p.definition; {
+		case failed != nil:
+			err = failed
+		case r == 0 && !first:
 			return levels, true, nil
-		case repetition > p.maxRepetition || definition > p.maxDefinition || repetition > 0 && first:
-			return nil, false, damaged("found the levels %d and %d, expected at most %d and %d, and the first to be 0",
-				repetition, definition, p.maxRepetition, p.maxDefinition)
-		case first && (definition == p.maxDefinition || p.listAt(definition) > 0):
-			p.definition = definition
-		case definition != p.definition:
-			p.shape = "lists of equal length"
-			return nil, false, p.levelError(min(definition, p.definition), 0)
+		case r > p.maxRepetition || d > p.maxDefinition || r > 0 && first:
+			err = damaged("found the levels %d and %d, expected at most %d and %d, and the first to be 0",
+				r, d, p.maxRepetition, p.maxDefinition)
+		case p.empty() && p.listAt(d) == 0:
+			err = p.levelError(d, 0)
 		case int64(len(levels)) >= limit:
-			return nil, false, unsupported("", fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit),
+			err = unsupported("", fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit),
 				"found a list of more than %d values, which is too large for a record", limit).InRow(0)
 		}
 		levels = append(levels, byte(repetition))
 	}
-	return levels, false, nil
+	return levels, false, err
 }
 
 // check compares the levels of the page with the expected ones.
@@ -152,7 +141,7 @@ func (p *page) check(c *content) error {
 	matched, n := p.entries, p.entries
 	if p.maxRepetition > 0 {
 		var err error
-		if matched, err = c.repetition.matchRows(p.pattern, p.perRow, p.entry, n); err != nil {
+		if matched, _, err = c.repetition.match(p.pattern, p.entry, n); err != nil {
 			return err
 		}
 	}

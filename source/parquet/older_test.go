@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -27,9 +26,7 @@ func edited(t *testing.T, name string, change func(f *format.FileMetaData)) []by
 	var footer format.FileMetaData
 	must.Do(t, thrift.Unmarshal(new(thrift.CompactProtocol), file[start:len(file)-tailSize], &footer))
 	change(&footer)
-	text := must.Get(thrift.Marshal(new(thrift.CompactProtocol), &footer))(t)
-	file = append(file[:start:start], text...)
-	return append(binary.LittleEndian.AppendUint32(file, uint32(len(text))), magic...)
+	return withFooter(t, file[:start], &footer)
 }
 
 // TestConvertedTypesAlone reads files without LogicalType, which version 2.4 of the format added.

@@ -42,30 +42,29 @@ func compressed(t *testing.T, data []byte) map[format.CompressionCodec][]byte {
 func TestCutPages(t *testing.T) {
 	t.Parallel()
 	data := []byte(strings.Repeat("0123456789", 30))
-	c := newCodecs()
 	for codec, page := range compressed(t, data) {
 		t.Run(codec.String(), func(t *testing.T) {
 			t.Parallel()
-			if found, err := c.decode(codec, new([]byte), page, len(data)); err != nil || !bytes.Equal(found, data) {
+			if found, err := decompress(codec, page, len(data)); err != nil || !bytes.Equal(found, data) {
 				t.Errorf("found %q and %v", found, err)
 			}
 			for n := range page {
-				if found, err := c.decode(codec, new([]byte), page[:n], len(data)); !errors.Is(err, fault.Malformed) {
+				if found, err := decompress(codec, page[:n], len(data)); !errors.Is(err, fault.Malformed) {
 					t.Errorf("cut at byte %d of %d: found %q and %v, expected %v", n, len(page), found, err, fault.Malformed)
 				}
 			}
 			for _, size := range []int{len(data) - 1, len(data) + 1} {
-				if _, err := c.decode(codec, new([]byte), page, size); !errors.Is(err, fault.Malformed) {
+				if _, err := decompress(codec, page, size); !errors.Is(err, fault.Malformed) {
 					t.Errorf("%d bytes instead of %d: found %v, expected %v", size, len(data), err, fault.Malformed)
 				}
 			}
-			if found, err := c.decode(codec, new([]byte), append(bytes.Clone(page), 1), len(data)); !errors.Is(err, fault.Malformed) {
+			if found, err := decompress(codec, append(bytes.Clone(page), 1), len(data)); !errors.Is(err, fault.Malformed) {
 				t.Errorf("a byte after the end: found %q and %v, expected %v", found, err, fault.Malformed)
 			}
 			if codec == format.Uncompressed {
 				return
 			}
-			if found, err := c.decode(codec, new([]byte), nil, 0); err != nil || len(found) > 0 {
+			if found, err := decompress(codec, nil, 0); err != nil || len(found) > 0 {
 				t.Errorf("a page of no bytes: found %q and %v", found, err)
 			}
 		})
@@ -98,7 +97,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 		h := &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(c.uncompressed)}
 		h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{RepetitionLevelsByteLength: int32(c.repetition), DefinitionLevelsByteLength: int32(c.definition)})
 		p := &page{leaf: l, header: h, codec: c.codec, body: []byte(c.body)}
-		found, err := p.split(new([]byte))
+		found, err := p.split()
 		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
@@ -108,7 +107,7 @@ func TestLevelsOfVersion2(t *testing.T) {
 	}
 	h := &format.PageHeader{UncompressedPageSize: int32(len(body)), DataPageHeader: thrift.New(format.DataPageHeader{
 		RepetitionLevelEncoding: format.BitPacked, DefinitionLevelEncoding: format.RLE})} // deprecated since 2013
-	if _, err := (&page{leaf: l, header: h, body: body}).split(new([]byte)); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+	if _, err := (&page{leaf: l, header: h, body: body}).split(); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
 		t.Errorf("found %v, expected %v", err, fault.Unsupported)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/bits"
 	"sync"
-	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -58,15 +57,6 @@ func (s *stream) hold(n size) {
 func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) { return f.streams[i].next(skip) }
 
 func (s *stream) next(skip int64) (*columnar.Chunk, error) {
-	for s.unread == 0 {
-		if err := s.nextGroup(); err != nil {
-			return nil, err
-		}
-		if n := (s.last - s.row) * int64(s.perRow); n > 0 && n <= skip && n == s.unread {
-			s.row, s.unread = s.last, 0
-			return &columnar.Chunk{Entries: n}, nil
-		}
-	}
 	p, err := s.nextPage(skip)
 	if err != nil {
 		return nil, err
@@ -84,11 +74,9 @@ func (s *stream) nextGroup() error {
 		err = s.lengthError(0, max(0, s.last-1))
 	case s.entry > 0:
 		err = s.lengthError(s.entry, s.row)
-	case s.maxRepetition > 0:
+	default: // a column without lists has at least as many entries as rows
 		err = unsupported("", adviceLists, "the column ends %d rows before its row group: earlier lists are shorter than %s",
 			s.last-s.row, s.shape)
-	default:
-		err = damaged("the column ends %d rows before its row group", s.last-s.row)
 	}
 	if err != nil {
 		return located(err, s.path(), s.row, s.offset)
@@ -105,7 +93,7 @@ func (s *stream) nextGroup() error {
 }
 
 // nextPage returns the next data page with entries. If it has at most skip entries, its body is not
-// read.
+// read. The pages of a row group that are all skipped count as one.
 func (s *stream) nextPage(skip int64) (p *page, err error) {
 	start, row := s.offset, s.row
 	defer func() { err = located(err, s.path(), row, start) }()
@@ -113,10 +101,14 @@ func (s *stream) nextPage(skip int64) (p *page, err error) {
 		if err := s.nextGroup(); err != nil {
 			return nil, err
 		}
+		if n := (s.last - s.row) * int64(s.perRow); n > 0 && n <= skip && n == s.unread {
+			s.row, s.unread = s.last, 0
+			return &page{entries: int(n)}, nil
+		}
 	}
 	for p == nil {
 		start, row = s.offset, s.row
-		h, hasCRC, err := s.header()
+		h, err := s.header()
 		if err != nil {
 			return nil, err
 		}
@@ -131,9 +123,9 @@ func (s *stream) nextPage(skip int64) (p *page, err error) {
 			if s.dictionary != nil {
 				return nil, damaged("found a second dictionary, expected one for each column of a row group")
 			}
-			s.dictionary, err = s.readDictionary(h, hasCRC, at)
+			s.dictionary, err = s.readDictionary(h, at)
 		case format.DataPage, format.DataPageV2:
-			p, err = s.dataPage(h, hasCRC, at, skip)
+			p, err = s.dataPage(h, at, skip)
 		}
 		if err != nil {
 			return nil, err
@@ -144,32 +136,30 @@ func (s *stream) nextPage(skip int64) (p *page, err error) {
 }
 
 // header reads the header at s.offset, and moves s.offset after it.
-func (s *stream) header() (h *format.PageHeader, hasCRC bool, err error) {
+func (s *stream) header() (*format.PageHeader, error) {
 	for n := int64(512); ; n *= 8 {
 		limit := min(n, s.end-s.offset)
 		if limit <= 0 {
-			return nil, false, damaged("the column ends where a page is expected")
+			return nil, damaged("the column ends where a page is expected")
 		}
-		buf := source.Grow(s.file.window, int(limit))
-		s.file.window = buf
-		if err := s.file.readAt(buf, s.offset); err != nil {
-			return nil, false, err
+		s.file.window = source.Grow(s.file.window, int(limit))
+		if err := s.file.readAt(s.file.window, s.offset); err != nil {
+			return nil, err
 		}
-		h = new(format.PageHeader)
-		walk, err := unmarshal(buf, h)
-		switch {
-		case err == nil:
-			s.offset += int64(walk.pos)
-			const crc = 4 // PageHeader.crc, which may be 0
-			return h, walk.has(crc), nil
-		case !errors.Is(err, errShort) || limit < n || n >= maxPageHeader:
-			return nil, false, damaged("the header of a page is damaged: %v", err)
+		h := new(format.PageHeader)
+		size, err := unmarshal(s.file.window, h)
+		if err == nil {
+			s.offset += int64(size)
+			return h, nil
+		}
+		if !errors.Is(err, errShort) || limit < n || n >= maxPageHeader {
+			return nil, damaged("the header of a page is damaged: %v", err)
 		}
 	}
 }
 
 // dataPage returns the page with the header h, or nil if it has no entries.
-func (s *stream) dataPage(h *format.PageHeader, hasCRC bool, at, skip int64) (*page, error) {
+func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 	n, encoding := int64(h.DataPageHeader.V.NumValues), h.DataPageHeader.V.Encoding
 	if h.Type == format.DataPageV2 {
 		n, encoding = int64(h.DataPageHeaderV2.V.NumValues), h.DataPageHeaderV2.V.Encoding
@@ -182,6 +172,7 @@ func (s *stream) dataPage(h *format.PageHeader, hasCRC bool, at, skip int64) (*p
 	}
 	p := &page{leaf: s.leaf, header: h, codec: s.codec, encoding: encoding, dictionary: s.dictionary,
 		entries: int(n), entry: s.entry, row: s.row}
+	p.content = sync.OnceValues(p.open)
 	s.unread -= n
 	s.row, s.entry = s.row+(int64(s.entry)+n)/int64(s.perRow), int((int64(s.entry)+n)%int64(s.perRow))
 	if n <= skip {
@@ -191,9 +182,9 @@ func (s *stream) dataPage(h *format.PageHeader, hasCRC bool, at, skip int64) (*p
 	if encoding != format.Plain && !p.indexes() {
 		expanded = 8 * n // other values are decoded as a whole
 	}
-	err := s.checkSize(h, n*int64(2*max(s.limit, s.width())+16), expanded)
+	err := s.checkSize(h, n*int64(2*max(s.limit, s.width)+16), expanded)
 	if err == nil {
-		p.body, err = s.body(h, hasCRC, at)
+		p.body, err = s.body(h, at)
 	}
 	return p, err
 }
@@ -223,37 +214,37 @@ func (s *stream) checkSize(h *format.PageHeader, values, expanded int64) error {
 	return nil
 }
 
-// body reads the body of the page with the header h, as it is in the file, and checks its checksum.
-func (s *stream) body(h *format.PageHeader, hasCRC bool, offset int64) ([]byte, error) {
+// body reads the body of the page with the header h, as it is in the file, and checks its checksum,
+// which is 0 if there is none.
+func (s *stream) body(h *format.PageHeader, offset int64) ([]byte, error) {
 	body := make([]byte, h.CompressedPageSize)
 	if err := s.file.readAt(body, offset); err != nil {
 		return nil, err
 	}
-	if sum := crc32.ChecksumIEEE(body); hasCRC && sum != uint32(h.CRC) {
+	if sum := crc32.ChecksumIEEE(body); h.CRC != 0 && sum != uint32(h.CRC) {
 		return nil, damaged("the checksum of a page is wrong: found %08x, expected %08x", sum, uint32(h.CRC))
 	}
 	return body, nil
 }
 
 // readDictionary reads the dictionary page at offset.
-func (s *stream) readDictionary(h *format.PageHeader, hasCRC bool, offset int64) (*dictionary, error) {
+func (s *stream) readDictionary(h *format.PageHeader, offset int64) (*dictionary, error) {
 	d := &h.DictionaryPageHeader.V
 	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
 		return nil, damaged("found a dictionary of %d values of the encoding %s", d.NumValues, d.Encoding)
 	}
-	values := int64(d.NumValues) * int64(s.width()+4)
+	values := int64(d.NumValues) * int64(s.width+4)
 	if s.element == 0 {
 		values = maxPage // that a value is too large for a record is another error
 	}
 	if err := s.checkSize(h, values, 4*int64(d.NumValues)); err != nil { // the ends of byte arrays take 4 bytes
 		return nil, err
 	}
-	body, err := s.body(h, hasCRC, offset)
+	body, err := s.body(h, offset)
 	if err != nil {
 		return nil, err
 	}
-	var buf []byte
-	data, err := s.file.codecs.decode(s.codec, &buf, body, int(h.UncompressedPageSize))
+	data, err := decompress(s.codec, body, int(h.UncompressedPageSize))
 	if err != nil {
 		return nil, err
 	}
@@ -277,11 +268,7 @@ type page struct {
 	entry      int   // index of the first entry in its row
 	row        int64 // of the first entry
 
-	once    sync.Once // for the content, if the page is used in pieces
-	buf     *[]byte   // memory of the content
-	content *content
-	err     error
-	used    atomic.Int64 // entries
+	content func() (*content, error) // of the page, which may be used in pieces
 }
 
 // A content is a page after decompression.
@@ -295,43 +282,31 @@ type content struct {
 // rowOf returns the row of entry i.
 func (p *page) rowOf(i int) int64 { return p.row + int64((p.entry+i)/p.perRow) }
 
-// use is the method Use of the chunk of p. Every entry is used once: then the memory of the page is
-// for other pages.
+// use is the method Use of the chunk of p.
 func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err error) {
 	defer func() { err = located(err, p.path(), p.rowOf(from), p.offset) }()
-	p.once.Do(func() {
-		p.err = damaged("a page cannot be decoded") // if open panics
-		p.buf, _ = p.file.codecs.free.Get().(*[]byte)
-		p.content, p.err = p.open(p.buf)
-	})
-	switch {
-	case p.err != nil:
-		return p.err
-	case p.content == nil:
-		return errors.New("the rows of a page were decoded twice")
-	}
-	err = p.decode(p.content, dst, from, n, f)
-	if p.used.Add(int64(n)) == int64(p.entries) {
-		p.content, p.body = nil, nil
-		p.file.codecs.free.Put(p.buf)
+	c, err := p.content()
+	if err == nil {
+		err = p.decode(c, dst, from, n, f)
 	}
 	return err
 }
 
-// open decompresses the page into buf, which it may enlarge, and checks its levels. Values that are
-// not indices are decoded to PLAIN.
-func (p *page) open(buf *[]byte) (c *content, err error) {
-	if c, err = p.split(buf); err != nil {
-		return nil, err
+// open decompresses the page, and checks its levels. Values that are not indices are decoded to
+// PLAIN.
+func (p *page) open() (*content, error) {
+	c, err := p.split()
+	if err == nil {
+		err = p.check(c)
 	}
-	if err := p.check(c); err != nil || p.empty() {
-		return c, err
+	if err == nil && !p.empty() {
+		err = p.decodePlain(c)
 	}
-	return c, p.decodePlain(c)
+	return c, err
 }
 
-// split decompresses the page into buf, and separates its levels and its values.
-func (p *page) split(buf *[]byte) (c *content, err error) {
+// split decompresses the page, and separates its levels and its values.
+func (p *page) split() (c *content, err error) {
 	c = new(content)
 	c.repetition.width, c.definition.width = bits.Len(uint(p.maxRepetition)), bits.Len(uint(p.maxDefinition))
 	size := int(p.header.UncompressedPageSize)
@@ -346,11 +321,11 @@ func (p *page) split(buf *[]byte) (c *content, err error) {
 			codec = format.Uncompressed
 		}
 		if len(c.values) > 0 { // if there are no values, some writers store nothing, not even an empty frame
-			c.values, err = p.file.codecs.decode(codec, buf, c.values, size-r-d)
+			c.values, err = decompress(codec, c.values, size-r-d)
 		}
 		return c, err
 	}
-	if c.values, err = p.file.codecs.decode(p.codec, buf, p.body, size); err != nil {
+	if c.values, err = decompress(p.codec, p.body, size); err != nil {
 		return c, err
 	}
 	h := &p.header.DataPageHeader.V

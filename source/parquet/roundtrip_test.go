@@ -45,24 +45,6 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestCodecs reads files that the sink compressed with each codec.
-func TestCodecs(t *testing.T) {
-	t.Parallel()
-	table := layouttest.Images()
-	for _, codec := range sinkparquet.Codecs() {
-		for _, name := range layout.Names() {
-			t.Run(codec+" "+name, func(t *testing.T) {
-				t.Parallel()
-				got, err := fromBytes(written(t, table, sinkparquet.Options{Layout: name, Compression: codec}, 400), source.ReadOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				sourcetest.Expect(t, got, 400, table.Columns, table.Data)
-			})
-		}
-	}
-}
-
 // TestRowGroups reads a table of several row groups, starting at various rows.
 func TestRowGroups(t *testing.T) {
 	t.Parallel()
@@ -96,30 +78,6 @@ func TestChannelsFirst(t *testing.T) {
 	}
 }
 
-// TestClasses reads labels with class names: from the features of layout huggingface, and from a
-// second column.
-func TestClasses(t *testing.T) {
-	t.Parallel()
-	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"", "shirt", "boot"}}
-	table := layouttest.Table{Rows: 4, Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}, label},
-		Data: [][]byte{bytes.Repeat([]byte{1, 2, 3, 250}, 4), {1, 2, 2, 1}}}
-	got := must.Get(
-		fromBytes(written(t, table, sinkparquet.Options{Layout: "huggingface"}, 4), source.ReadOptions{}))(t)
-	if found := got.Columns()[1].Classes; fmt.Sprint(found) != fmt.Sprint(label.Classes) || len(found) != 3 {
-		t.Errorf("found the classes %q, expected %q", found, label.Classes)
-	}
-	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
-	table.Named = true
-	got = must.Get(fromBytes(written(t, table, sinkparquet.Options{}, 4), source.ReadOptions{}))(t)
-	sourcetest.Expect(t, got, 4, table.Columns, table.Data)
-	if notes := source.About(got).Notes; len(notes) != 1 {
-		t.Errorf("found the notes %q, expected one about the column of names", notes)
-	}
-	if found := source.About(got).Meta["sources"]; found != "a, b" {
-		t.Errorf("found the metadata %q, expected what was written", found)
-	}
-}
-
 // written returns the file that sink/parquet writes of t, in batches of batch rows.
 func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int) []byte {
 	tb.Helper()
@@ -139,8 +97,9 @@ func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
 // kindLeaf returns a leaf with one value of a physical type in each row, and elements of size
 // bytes.
 func kindLeaf(kind format.Type, size int) *leaf {
-	l := &leaf{file: &file{codecs: newCodecs()}, element: size}
+	l := &leaf{file: &file{}, element: size}
 	l.node = &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind), TypeLength: thrift.New(int32(size))}}
+	l.setNumbers()
 	l.expect([]byte{0}, 0)
 	return l
 }

@@ -19,6 +19,10 @@ type node struct {
 	children []*node
 	index    int // of a leaf among all leaves, −1 for a group
 
+	number source.NumberKind // of the values of a leaf, or NoNumber
+	stored source.NumberKind // of its values in PLAIN pages
+	width  int               // bytes of a value there; 0 for byte arrays
+
 	maxRepetition, maxDefinition int
 }
 
@@ -57,6 +61,7 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 				continue
 			}
 			n.index = len(leaves)
+			n.setNumbers()
 			leaves = append(leaves, n)
 		}
 		return nil
@@ -85,15 +90,6 @@ func (n *node) path() string {
 	return strings.Join(names, ".")
 }
 
-// child returns the child with a name, or nil.
-func (n *node) child(name string) *node {
-	i := slices.IndexFunc(n.children, func(c *node) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return n.children[i]
-}
-
 // innermost returns the node below nodes of one child, such as the element of nested lists, or n.
 func (n *node) innermost() *node {
 	for n.index < 0 && len(n.children) == 1 {
@@ -115,7 +111,7 @@ func (n *node) isDecimal() bool {
 // the Arrow schema.
 func (n *node) describe(metadata map[string]string) columnar.Field {
 	value := n.innermost()
-	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number(), Size: int(n.TypeLength.V)}
+	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number, Size: int(n.TypeLength.V)}
 	f.Type = value.typeName()
 	if value.index >= 0 && value.maxRepetition > 0 {
 		f.Type = "lists of " + f.Type
@@ -167,26 +163,35 @@ func (n *node) typeName() string {
 	return "values of the type " + n.Type.V.String()
 }
 
-// number returns the kind of the numbers of n, or source.NoNumber.
-func (n *node) number() source.NumberKind {
-	if n.index < 0 {
-		return source.NoNumber
-	}
+// setNumbers sets what the values of n, a leaf, are. In PLAIN pages, narrow integers have 32 bits;
+// truth values, which are bits there, are expanded to bytes.
+func (n *node) setNumbers() {
 	switch n.Type.V {
 	case format.Boolean:
-		return source.NumberBool
+		n.number, n.stored, n.width = source.NumberBool, source.NumberBool8, 1
+		return
 	case format.Float:
-		return source.NumberFloat32
+		n.number = source.NumberFloat32
 	case format.Double:
-		return source.NumberFloat64
+		n.number = source.NumberFloat64
 	case format.FixedLenByteArray:
-		if _, half := n.LogicalType.Value.(*format.Float16Type); half && n.TypeLength.V == 2 {
-			return source.NumberFloat16
+		n.width = max(0, int(n.TypeLength.V))
+		if _, half := n.LogicalType.Value.(*format.Float16Type); half && n.width == 2 {
+			n.number, n.stored = source.NumberFloat16, source.NumberFloat16
 		}
-	case format.Int32, format.Int64:
-		return n.integer()
+		return
+	case format.Int32:
+		n.number, n.stored, n.width = n.integer(), source.NumberInt32, 4
+		if n.number != source.NumberUint32 {
+			return
+		}
+	case format.Int64:
+		n.number, n.stored, n.width = n.integer(), source.NumberInt64, 8
+		if n.number != source.NumberUint64 {
+			return
+		}
 	}
-	return source.NoNumber
+	n.stored, n.width = n.number, n.number.Size()
 }
 
 // integer returns the kind of the integers of n, or source.NoNumber for dates and the like.
@@ -209,35 +214,4 @@ func (n *node) integer() source.NumberKind {
 		return source.NoNumber
 	}
 	return kinds[i]
-}
-
-// stored returns the kind of the numbers of n in PLAIN pages, where narrow integers have 32 bits.
-// Truth values, which are bits there, have been expanded to bytes.
-func (n *node) stored() source.NumberKind {
-	switch number := n.number(); {
-	case number == source.NumberBool:
-		return source.NumberBool8
-	case n.Type.V == format.Int32 && number != source.NumberUint32:
-		return source.NumberInt32
-	case n.Type.V == format.Int64 && number != source.NumberUint64:
-		return source.NumberInt64
-	default:
-		return number
-	}
-}
-
-// width returns the number of bytes of a value in a PLAIN page, 1 for truth values, and 0 for byte
-// arrays.
-func (n *node) width() int {
-	switch n.Type.V {
-	case format.Boolean:
-		return 1
-	case format.Int32, format.Float:
-		return 4
-	case format.Int64, format.Double:
-		return 8
-	case format.FixedLenByteArray:
-		return max(0, int(n.TypeLength.V))
-	}
-	return 0
 }

@@ -55,7 +55,7 @@ func (p *page) indexes() bool {
 
 // decodePlain decodes the values of c to PLAIN, unless they are indices into the dictionary.
 func (p *page) decodePlain(c *content) (err error) {
-	n, width := p.entries, p.width()
+	n, width := p.entries, p.width
 	switch kind, e := p.Type.V, p.encoding; {
 	case p.indexes():
 		c.indices.runs, err = p.newIndices(c.values)
@@ -65,13 +65,10 @@ func (p *page) decodePlain(c *content) (err error) {
 		c.texts, err = deltaLengths(c.values, n)
 	case kind == format.ByteArray && e == format.DeltaByteArray:
 		c.texts, err = deltaTexts(c.values, n, freeSize+maxRatio*len(c.values))
-	case kind == format.ByteArray:
-		return unsupported("", "write the file with other encodings",
-			"found values of the encoding %s, which is not supported for bytes", e)
 	case kind == format.Boolean && e == format.Plain:
-		c.values, err = expand(runs{width: 1, packed: true, bits: c.values, left: 8 * len(c.values)}, n)
+		c.values, err = truths(runs{width: 1, packed: true, bits: c.values, left: 8 * len(c.values)}, n)
 	case kind == format.Boolean && e == format.RLE && len(c.values) >= 4:
-		c.values, err = expand(runs{width: 1, src: c.values[4:]}, n) // the runs follow their length
+		c.values, err = truths(runs{width: 1, src: c.values[4:]}, n) // the runs follow their length
 	case e == format.Plain:
 	case (kind == format.Int32 || kind == format.Int64) && e == format.DeltaBinaryPacked:
 		c.values, err = deltaNumbers(c.values, n, width)
@@ -83,7 +80,7 @@ func (p *page) decodePlain(c *content) (err error) {
 			}
 		}
 		c.values = c.texts.data
-	case kind != format.Boolean && e == format.ByteStreamSplit:
+	case kind != format.Boolean && width > 0 && e == format.ByteStreamSplit:
 		c.values = join(c.values, width)
 	case kind == format.Boolean && e == format.RLE:
 		err = errValuesEnd()
@@ -97,8 +94,8 @@ func (p *page) decodePlain(c *content) (err error) {
 	return err
 }
 
-// expand returns n values of r, which are 0 or 1, as bytes.
-func expand(r runs, n int) ([]byte, error) {
+// truths returns n values of r, which are 0 or 1, as bytes.
+func truths(r runs, n int) ([]byte, error) {
 	data := make([]byte, n)
 	for i := range data {
 		v, err := r.one()
@@ -126,7 +123,7 @@ func join(src []byte, width int) []byte {
 func (p *page) decode(c *content, dst []byte, from, n int, f func(columnar.Values) error) (err error) {
 	var v columnar.Values
 	encoded := p.indexes()
-	switch width := p.width(); {
+	switch width := p.width; {
 	case p.empty():
 	case encoded && width == 0:
 		indices, err := p.indices(c.indices.at(from), n)
@@ -141,7 +138,7 @@ func (p *page) decode(c *content, dst []byte, from, n int, f func(columnar.Value
 		v.Data, err = p.indexed(dst, c.indices.at(from), n)
 	default:
 		if v.Data = c.values[from*width:][:n*width]; p.dtype != 0 {
-			v.Number = p.stored()
+			v.Number = p.stored
 		}
 	}
 	if err != nil {
@@ -152,20 +149,19 @@ func (p *page) decode(c *content, dst []byte, from, n int, f func(columnar.Value
 
 // A dictionary has the values to which the indices of a chunk refer.
 type dictionary struct {
-	n        int
-	held     size
-	texts    texts             // byte arrays
-	size     int               // or bytes of an element
-	number   source.NumberKind // of the elements; NoNumber: they have the type of the column, or are records
-	table    []byte            // the elements, padded to 256 entries so that any byte is an index
-	identity bool              // entry i is the number i, for all numbers of 8 or 16 bits
+	n      int
+	held   size
+	texts  texts             // byte arrays
+	size   int               // or bytes of an element
+	number source.NumberKind // of the elements; NoNumber: they have the type of the column, or are records
+	table  []byte            // the elements, padded to 256 entries so that any byte is an index
 }
 
 // newDictionary returns a dictionary of n PLAIN values. A value that does not fit the type of the
 // column is an error only if it is used: if there is one, the elements are not converted yet.
 func (l *leaf) newDictionary(src []byte, n int) (d *dictionary, err error) {
 	d = &dictionary{n: n, size: l.element}
-	width := l.width()
+	width := l.width
 	if l.Type.V == format.ByteArray {
 		d.texts, err = plainTexts(src, n)
 		return d, err
@@ -174,15 +170,11 @@ func (l *leaf) newDictionary(src []byte, n int) (d *dictionary, err error) {
 		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
 	}
 	d.table = make([]byte, max(n, 256)*d.size)
-	if number := l.stored(); l.dtype == 0 || number.Is(l.dtype) {
+	if number := l.stored; l.dtype == 0 || number.Is(l.dtype) {
 		copy(d.table, src[:n*width])
 	} else if bad, _ := number.Convert(d.table, l.dtype, src, 0, n); bad >= 0 {
 		d.number, d.size, d.table = number, width, src
 		return d, nil
-	}
-	d.identity = d.size <= 2 && n == 1<<(8*d.size)
-	for i := 0; i < n && d.identity; i++ {
-		d.identity = d.table[i*d.size] == byte(i) && (d.size == 1 || d.table[2*i+1] == byte(i>>8))
 	}
 	return d, nil
 }
@@ -237,9 +229,6 @@ func (p *page) indexed(dst []byte, r runs, n int) ([]byte, error) {
 		}
 		n := min(r.left, len(dst)/size)
 		switch {
-		case r.packed && d.identity && r.width == 8*size:
-			copy(dst[:n*size], r.bits[r.pos*size:])
-			r.advance(n)
 		case r.packed && r.width == 8 && size == 1: // the hot path of pixels
 			largest, table := byte(0), (*[256]byte)(d.table)
 			for i, index := range r.bits[r.pos : r.pos+n] {
@@ -259,12 +248,6 @@ func (p *page) indexed(dst []byte, r runs, n int) ([]byte, error) {
 			r.unpack(unpacked[:n])
 			if largest := slices.Max(unpacked[:n]); int64(largest) >= int64(d.n) {
 				return nil, d.errIndex(largest)
-			}
-			if size == 4 { // integers that become int32, the default
-				for i, index := range unpacked[:n] {
-					copy(dst[4*i:4*i+4], d.table[4*index:4*index+4])
-				}
-				break
 			}
 			for i, index := range unpacked[:n] {
 				copy(dst[i*size:(i+1)*size], d.table[int(index)*size:])
