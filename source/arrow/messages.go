@@ -450,10 +450,11 @@ func decode(all []message) (b arrow.RecordBatch, err error) {
 	return nil, damaged("a record batch cannot be decoded: %v", r.Err())
 }
 
-// at adds an offset to a fault that has no place yet.
+// at returns err with an offset, if it is a fault that has no place yet.
 func at(offset int64, err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Offset < 0 && e.Column == "" {
-		e.Offset = offset
+		at := *e
+		return at.At(offset)
 	}
 	return err
 }

@@ -63,10 +63,12 @@ func Recovered(err *error) {
 	}
 }
 
-// InColumn adds the name of a column to an error about the content of a file that has none.
+// InColumn returns err with the name of a column, if it is an error about the content of a file and
+// has none. It does not change err, which goroutines may share.
 func InColumn(name string, err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
-		e.Column = name
+		in := *e
+		return in.InColumn(name)
 	}
 	return err
 }

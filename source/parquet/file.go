@@ -306,21 +306,22 @@ func unsupported(column, advice, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
 }
 
-// located adds the column, row and offset to err, where they are missing. It returns errors of the
-// operating system as they are.
+// located returns err with the column, row and offset, where they are missing. It returns errors of
+// the operating system as they are, and changes none: those of a page are shared by goroutines.
 func located(err error, column string, row, offset int64) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Kind != fault.Malformed && e.Kind != fault.Truncated && e.Kind != fault.Unsupported {
 		return err
 	}
-	if e.Column == "" {
-		e.Column = column
+	at := *e
+	if at.Column == "" {
+		at.Column = column
 	}
-	if e.Row < 0 {
-		e.Row = row
+	if at.Row < 0 {
+		at.Row = row
 	}
-	if e.Offset < 0 {
-		e.Offset = offset
+	if at.Offset < 0 {
+		at.Offset = offset
 	}
-	return e
+	return &at
 }
