@@ -108,26 +108,17 @@ func TestLargeBatchesFromPipes(t *testing.T) {
 	written := layouttest.Random(10, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 20}})
 	for _, batch := range []int{5, 10} { // of 5 and 10 MiB; block is 4
 		file := encode(t, written, sinkarrow.Options{Stream: true}, batch)
-		for name, pipe := range map[string]io.Reader{"whole": bytes.NewBuffer(file), "halves": iotest.HalfReader(bytes.NewReader(file))} {
-			table, err := New(pipe, "-", source.ReadOptions{})
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			compare(t, table, written, 3)
+		for _, pipe := range []io.Reader{bytes.NewBuffer(file), iotest.HalfReader(bytes.NewReader(file))} {
+			compare(t, must.Get(New(pipe, "-", source.ReadOptions{}))(t), written, 3)
 		}
 		for _, n := range []int{6 << 20, len(file) - (1 << 20)} {
-			if _, err := readAllOf(file[:n]); !errors.Is(err, fault.Truncated) {
-				t.Errorf("batches of %d rows: %d of %d bytes gave %v, expected %v", batch, n, len(file), err, fault.Truncated)
+			table, err := New(bytes.NewReader(file[:n]), "-", source.ReadOptions{})
+			if err == nil {
+				_, err = sourcetest.ReadAll(table, 3)
+			}
+			if !errors.Is(err, fault.Truncated) {
+				t.Errorf("batches of %d rows: %d of %d bytes gave %v", batch, n, len(file), err)
 			}
 		}
 	}
-}
-
-// readAllOf reads a stream from a pipe.
-func readAllOf(stream []byte) ([][]byte, error) {
-	table, err := New(bytes.NewReader(stream), "-", source.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return sourcetest.ReadAll(table, 3)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -83,25 +82,6 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestImpossibleSizes opens small files with large sizes in their metadata.
-func TestImpossibleSizes(t *testing.T) {
-	t.Parallel()
-	file := written(t, small(), sinkparquet.Options{Compression: "none"}, 8)
-	end := len(file) - tailSize
-	for _, n := range []uint32{0, 1, uint32(end), uint32(end) - 4, 1 << 31, 1<<32 - 1} {
-		size := bytes.Clone(file)
-		binary.LittleEndian.PutUint32(size[end:], n)
-		if _, err := read(t, size, 8); err == nil || !errors.Is(err, fault.Malformed) {
-			t.Errorf("a footer of %d bytes: found the error %v", n, err)
-		}
-	}
-	lists := append([]byte{0x29, 0xfc}, binary.AppendUvarint(nil, 1<<31)...) // a schema of 2³¹ elements
-	c := compact{cursor: cursor{data: lists}}
-	if c.skip(thrift.STRUCT, 0, false); c.err == nil {
-		t.Error("found no error for a list that is longer than its bytes")
-	}
-}
-
 // FuzzRead reads the first rows of any file.
 func FuzzRead(f *testing.F) {
 	table := layouttest.Random(9, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 3}}, source.Column{Name: "label", DType: idx.Uint8})
@@ -134,31 +114,6 @@ func FuzzRead(f *testing.F) {
 			_ = s.Skip(500) // may fail because of the damage
 		}
 	})
-}
-
-// Sizes whose products overflow an int of 32 bits must not become small ones.
-func TestSizesThatOverflow(t *testing.T) {
-	t.Parallel()
-	packed := func(groups uint64) []byte { return binary.AppendUvarint(nil, groups<<1|1) }
-	for name, test := range map[string]struct {
-		runs runs
-		left int // values of the run; 0 means an error
-	}{
-		"size of 2^32":             {runs{src: packed(1 << 27), width: 32}, 0},
-		"size of 2^32, cut short":  {runs{src: append(packed(1<<27), make([]byte, 40)...), width: 32}, 10},
-		"2^31 values of no bits":   {runs{src: packed(1 << 28)}, 1<<31 - 1},
-		"2^34-8 values, cut short": {runs{src: append(packed(1<<31-1), 0xAA), width: 1}, 8},
-	} {
-		err := test.runs.next()
-		if (err != nil) != (test.left == 0) || test.runs.left != test.left {
-			t.Errorf("%s: found %d values, %v, expected %d", name, test.runs.left, err, test.left)
-		}
-	}
-
-	huge := slices.Concat(binary.AppendUvarint(nil, 1<<30), []byte{1, 3, 0, 0, 64}, make([]byte, 100))
-	if v, _, err := deltas(huge, 3); !errors.Is(err, fault.Malformed) {
-		t.Errorf("a miniblock of 2^30 values of 64 bits in 100 bytes: found %d, %v, expected damage", v, err)
-	}
 }
 
 // TestManyStructs has lists of more structs than a file of that size can have: schema elements, and

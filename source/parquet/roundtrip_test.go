@@ -65,19 +65,6 @@ func TestRowGroups(t *testing.T) {
 	}
 }
 
-// TestChannelsFirst reads images in their original order of dimensions.
-func TestChannelsFirst(t *testing.T) {
-	t.Parallel()
-	for _, channels := range []int{1, 3, 4} {
-		table := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{channels, 7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
-		got, err := fromBytes(written(t, table, sinkparquet.Options{Layout: "huggingface", Channels: "first"}, 64), source.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sourcetest.Expect(t, got, 64, table.Columns, table.Data)
-	}
-}
-
 // written returns the file that sink/parquet writes of t, in batches of batch rows.
 func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int) []byte {
 	tb.Helper()
