@@ -17,7 +17,6 @@ import (
 
 // Numbers of the union MessageHeader in Message.fbs.
 const (
-	kindEnd        = 0 // no message: the end of the stream
 	kindSchema     = 1
 	kindDictionary = 2
 	kindBatch      = 3
@@ -164,7 +163,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
 	t.pairs(4)
 	header, ok := t.table(2)
-	if !ok || s.body < 0 || s.kind == kindEnd {
+	if !ok || s.body < 0 {
 		return s, damaged("found no message of an Arrow stream, expected one")
 	}
 	owner := int64(-1)

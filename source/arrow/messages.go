@@ -44,9 +44,6 @@ const (
 
 const hintSmaller = "write it in smaller record batches"
 
-// unknown is a number of rows that is not known.
-const unknown = -1
-
 // A message is the metadata of a message, and its body if it has been read.
 type message struct {
 	summary
@@ -60,7 +57,7 @@ type messages struct {
 	offset int64       // of r in the input
 	file   source.File // nil if the input is a pipe
 	end    int64       // of the messages in file
-	rows   int64       // of file, or unknown
+	rows   int64       // of file, or −1
 	note   func(string)
 
 	columns []direct // of the schema, if all are of this kind: see directs
@@ -87,7 +84,7 @@ type batch struct {
 
 // open reads what is before the first record batch, and returns the schema.
 func (m *messages) open() (*arrow.Schema, error) {
-	m.rows = unknown
+	m.rows = -1
 	if m.file != nil {
 		m.r = m.section(0)
 	}
@@ -352,15 +349,11 @@ func (m *messages) nextMessage() (msg message, err error) {
 		return msg, damaged("found a message of kind %d and %d bytes, expected kind %d and %d bytes as in the footer",
 			msg.kind, msg.summary.body, p.kind, p.body).At(p.offset)
 	case err == io.EOF:
-		m.ended = true
-		if m.noMark = msg.size == 0; m.noMark {
-			return msg, io.EOF
+		m.ended, m.noMark = true, msg.size == 0
+		if n, err := io.ReadFull(m.r, make([]byte, 1)); n == 0 {
+			return msg, err
 		}
-		n, err := io.ReadFull(m.r, make([]byte, 1))
-		if n > 0 {
-			err = damaged("found extra data after the end of the stream").At(m.offset)
-		}
-		return msg, err
+		return msg, damaged("found extra data after the end of the stream").At(m.offset)
 	case err == nil && msg.kind == kindSchema && m.schema.metadata != nil:
 		return msg, damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}

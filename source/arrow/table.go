@@ -65,7 +65,6 @@ type file struct {
 	found   *columnar.Resolved
 	leaves  []leaf
 	batches []*batch // those that some leaf has not reached, from the first one on
-	passed  []int    // by leaf: number of batches that it has passed
 	dropped int      // number of batches that all leaves have passed
 }
 
@@ -109,10 +108,9 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 			if err != nil {
 				return nil, err
 			}
-			f.leaves = append(f.leaves, leaf{l, c.Name, lengths, c.Entries()})
+			f.leaves = append(f.leaves, leaf{l, c.Name, lengths, c.Entries(), 0})
 		}
 	}
-	f.passed = make([]int, len(f.leaves))
 	table := columnar.NewTable(path, f, f.found, in.Meta)
 	for _, note := range notes {
 		table.AddNote(note)
@@ -153,14 +151,14 @@ func (f *file) batch(i int, skip int64) (*batch, error) {
 // Next returns the entries of a leaf in the next record batch.
 func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	l := &f.leaves[i]
-	b, err := f.batch(f.passed[i], skip/l.entries)
-	if err == io.EOF && f.rows != unknown && f.first != f.rows {
+	b, err := f.batch(l.passed, skip/l.entries)
+	if err == io.EOF && f.rows >= 0 && f.first != f.rows {
 		err = damaged("found %d rows, expected the %d that were counted: the file changed while it was read", f.first, f.rows)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if f.passed[i]++; i == len(f.leaves)-1 { // the last leaf is read last
+	if l.passed++; i == len(f.leaves)-1 { // the last leaf is read last
 		f.batches, f.dropped = f.batches[1:], f.dropped+1
 	}
 	if b.rows*l.entries <= skip {
@@ -194,7 +192,7 @@ type firstRow struct {
 // Values returns the bytes of field i, or of its member if given, in up to limit rows.
 func (r *firstRow) Values(i int, member string, limit int) (all [][]byte, err error) {
 	defer columnar.Recovered(&err)
-	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1}
+	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1, 0}
 	n := min(int64(limit), r.NumRows())
 	a, err := l.entriesOf(&batch{rows: n, record: func() (arrow.RecordBatch, error) { return r.NewSlice(0, n), nil }})
 	if err != nil {

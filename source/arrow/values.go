@@ -22,6 +22,7 @@ type leaf struct {
 	name    string // of the column, for errors
 	lengths []int  // of the lists, the outermost first
 	entries int64  // of a row
+	passed  int    // number of record batches
 }
 
 // numberOf returns the kind of numbers of a type, or NoNumber.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -154,7 +155,7 @@ func TestDeepNames(t *testing.T) {
 // TestPanicsInFooters has a panic while the footer is read, such as one of a decoder.
 func TestPanicsInFooters(t *testing.T) {
 	t.Parallel()
-	_, err := newTable(panicking{}, nil, 1<<10, "test.parquet", source.ReadOptions{})
+	_, err := newTable(panicking{}, io.NopCloser(nil), 1<<10, "test.parquet", source.ReadOptions{})
 	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "test.parquet: the data cannot be decoded: out of order") {
 		t.Errorf("found %v, expected an error about the file", err)
 	}

@@ -30,8 +30,8 @@ const (
 // A file is the columnar.File of a Parquet file.
 type file struct {
 	r      io.ReaderAt
-	closer io.Closer // nil if the caller closes r
-	end    int64     // offset of the footer
+	closer io.Closer
+	end    int64 // offset of the footer
 
 	footer  format.FileMetaData
 	root    *node
@@ -76,7 +76,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	for _, n := range f.root.children {
 		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
 	}
-	sample := &firstRow{file: f, lists: map[int]*leaf{}, maxRecord: o.MaxRecord()}
+	sample := &firstRow{f, o.MaxRecord()}
 	if f.Rows() > 0 {
 		in.First = sample
 	}
@@ -88,8 +88,20 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 		return nil, err
 	}
 	for i := range found.Columns {
-		for _, l := range found.Columns[i].Leaves() {
-			f.streams = append(f.streams, newStream(sample.leafOf(&found.Columns[i], l)))
+		c := &found.Columns[i]
+		for _, at := range c.Leaves() {
+			l := sample.leaf(at.Field, at.Member)
+			if c.Form == columnar.Numbers {
+				l.dtype, l.element = c.DType, c.DType.Size()
+			} else {
+				l.limit = c.MaxValue()
+			}
+			if l.maxRepetition > 0 && in.First != nil {
+				if _, err := l.firstLengths(o.MaxRecord()); err != nil {
+					return nil, err
+				}
+			}
+			f.streams = append(f.streams, newStream(l))
 		}
 	}
 	return columnar.NewTable(name, f, found, in.Meta), nil
@@ -113,13 +125,8 @@ func arrowMetadata(encoded string) (map[string]map[string]string, error) {
 // Rows returns the number of rows according to the footer.
 func (f *file) Rows() int64 { return f.footer.NumRows }
 
-// Close closes the file if Open opened it.
-func (f *file) Close() error {
-	if f.closer == nil {
-		return nil
-	}
-	return f.closer.Close()
-}
+// Close closes the file.
+func (f *file) Close() error { return f.closer.Close() }
 
 // readFooter reads the footer of the file, which has size bytes, and checks its structure.
 func (f *file) readFooter(size int64, name string) error {
@@ -237,8 +244,7 @@ func (f *file) readAt(p []byte, offset int64) error {
 // A firstRow is the columnar.Sample of a file.
 type firstRow struct {
 	file      *file
-	lists     map[int]*leaf // by field, set by Lengths
-	maxRecord int64         // bytes
+	maxRecord int64 // bytes
 }
 
 // leaf returns the leaf of a field, or of its member if that is not empty, with one value in a row.
@@ -253,27 +259,8 @@ func (r *firstRow) leaf(field int, member string) *leaf {
 	return l
 }
 
-// leafOf returns the leaf of c that at describes.
-func (r *firstRow) leafOf(c *columnar.Column, at columnar.Leaf) *leaf {
-	l := r.lists[at.Field]
-	if l == nil {
-		l = r.leaf(at.Field, at.Member)
-	}
-	if c.Form == columnar.Numbers {
-		l.dtype, l.element = c.DType, c.DType.Size()
-	} else {
-		l.limit = c.MaxValue()
-	}
-	return l
-}
-
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists.
-func (r *firstRow) Lengths(i int) ([]int, error) {
-	l := r.leaf(i, "")
-	shape, err := l.firstLengths(r.maxRecord)
-	r.lists[i] = l
-	return shape, err
-}
+func (r *firstRow) Lengths(i int) ([]int, error) { return r.leaf(i, "").firstLengths(r.maxRecord) }
 
 // Values returns the bytes of a column, or of a member of a struct, in up to limit rows of the
 // first page.
@@ -282,12 +269,12 @@ func (r *firstRow) Values(i int, member string, limit int) (values [][]byte, err
 	l.limit = int(2*r.maxRecord) + 16<<20 // an image file has more than its pixels
 	s := newStream(l)
 	defer s.hold(size{})
-	c, err := s.next(0)
+	p, err := s.nextPage(0)
 	if err != nil {
 		return nil, err
 	}
-	n := int(min(c.Entries, int64(limit)))
-	err = c.Use(nil, 0, n, func(v columnar.Values) error {
+	n := min(p.entries, limit)
+	err = p.use(nil, 0, n, func(v columnar.Values) error {
 		for k := range n {
 			values = append(values, bytes.Clone(v.At(k, n)))
 		}

@@ -39,7 +39,7 @@ var errBroken = errors.New("the disk is broken")
 // readFailing opens file, skips rows and reads the rest.
 func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 	f.File = bytes.NewReader(file)
-	table, err := newTable(f, nil, int64(len(file)), "test.parquet", source.ReadOptions{DType: idx.Uint8})
+	table, err := newTable(f, io.NopCloser(nil), int64(len(file)), "test.parquet", source.ReadOptions{DType: idx.Uint8})
 	if err != nil {
 		return err
 	}

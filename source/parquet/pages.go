@@ -54,10 +54,8 @@ func (s *stream) hold(n size) {
 
 // Next returns the entries of the next page of leaf i. Row groups and pages of entries that are all
 // skipped are not read.
-func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) { return f.streams[i].next(skip) }
-
-func (s *stream) next(skip int64) (*columnar.Chunk, error) {
-	p, err := s.nextPage(skip)
+func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
+	p, err := f.streams[i].nextPage(skip)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,7 @@ func (s *stream) next(skip int64) (*columnar.Chunk, error) {
 func (s *stream) nextGroup() error {
 	var err error
 	switch {
-	case s.group < 0 || s.row == s.last && s.entry == 0:
+	case s.row == s.last && s.entry == 0: // also before the first row group
 	case s.row >= s.last:
 		err = s.lengthError(0, max(0, s.last-1))
 	case s.entry > 0:

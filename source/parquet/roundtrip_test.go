@@ -74,7 +74,7 @@ func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int
 
 // fromBytes opens a file in memory.
 func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
-	t, err := newTable(bytes.NewReader(file), nil, int64(len(file)), "test.parquet", o)
+	t, err := newTable(bytes.NewReader(file), io.NopCloser(nil), int64(len(file)), "test.parquet", o)
 	if err != nil {
 		return nil, err
 	}
