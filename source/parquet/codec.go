@@ -41,7 +41,7 @@ func hintCodec(name string) string {
 	return "python -c " + shell.Quote(script)
 }
 
-// decompress returns the size bytes that src decompresses to. If codec is Uncompressed, that is src.
+// decompress returns the size bytes that src decompresses to: src itself if codec is Uncompressed.
 func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte, err error) {
 	switch {
 	case codec == format.Uncompressed:
