@@ -4,7 +4,7 @@
 // format is a package below this one.
 //
 // To add a format, write a package with a type that implements Sink, and the optional [Sizer],
-// [Splitter] and [Noter] where they apply; sink/npy with sink/idx is the smallest example. Test it
+// [Splitter] and [Noter] where they apply; sink/idx is the smallest example. Test it
 // with test/sinktest, which checks this contract, and add it to the table in sink/formats.
 //
 // The invariant: what a sink writes depends on the rows and its options alone, not on the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 )
 
@@ -31,11 +32,27 @@ type Sizer interface {
 	BatchSize(rows int) int64
 }
 
+// Options are the options of all formats; each format uses those that it knows.
+type Options struct {
+	Compression  compressed.Codec // an empty Name is the format's default
+	Layout       string           // of tensors in Parquet and Arrow; empty for the default
+	Stream       bool             // Arrow: a stream, which has no footer and is readable from a pipe
+	Style        string           // of CSV; empty for the default
+	Comma        byte             // separator of fields in CSV; 0 for a comma
+	Column       int              // index of the column, for formats of one column
+	Channels     string           // dimension of the channels: "last" or "first"; empty means "last"
+	ClassFolders string           // names of class folders: "labels" or "names"; empty means "labels"
+	MaxLabel     int64            // the largest label of the source; 0 or less if unknown
+	MetadataCSV  bool             // a PNG folder has a metadata.csv
+	Version      string           // of the program, for Parquet's created_by
+}
+
 // A Splitter can end its output after any step and continue with the following rows in another one.
 // Encode does not depend on it: a batch goes to the output that is current when its step runs. The
 // sinks of splittable formats (see sink/formats) must be Splitters.
 type Splitter interface {
 	Sink
+	Sizer
 	// Next ends the output, as Close does, and begins another in w. It is called between steps,
 	// from the goroutine that runs them.
 	Next(w io.Writer) error

@@ -22,19 +22,19 @@ func TestSinksCountTheirEncoders(t *testing.T) {
 	t.Parallel()
 	sinks := map[string]func(s *schema.Schema, c compressed.Codec) (sink.Sink, error){
 		"arrow": func(s *schema.Schema, c compressed.Codec) (sink.Sink, error) {
-			return arrow.New(io.Discard, s, arrow.Options{Compression: c.Name, Level: c.Level})
+			return arrow.New(io.Discard, s, sink.Options{Compression: c})
 		},
 		"parquet": func(s *schema.Schema, c compressed.Codec) (sink.Sink, error) {
-			return parquet.New(io.Discard, s, parquet.Options{Compression: c.Name, Level: c.Level})
+			return parquet.New(io.Discard, s, sink.Options{Compression: c})
 		},
 		"parquet by default": func(s *schema.Schema, c compressed.Codec) (sink.Sink, error) {
-			return parquet.New(io.Discard, s, parquet.Options{Level: c.Level})
+			return parquet.New(io.Discard, s, sink.Options{Compression: compressed.Codec{Level: c.Level}})
 		},
 		"csv": func(s *schema.Schema, c compressed.Codec) (sink.Sink, error) {
-			return csv.New(io.Discard, s, csv.Options{Compression: c})
+			return csv.New(io.Discard, s, sink.Options{Compression: c})
 		},
 		"idx": func(s *schema.Schema, c compressed.Codec) (sink.Sink, error) {
-			return idx.New(io.Discard, s, idx.Options{Compression: c})
+			return idx.New(io.Discard, s, sink.Options{Compression: c})
 		},
 	}
 	s := &schema.Schema{Rows: 60_000, Columns: []source.Column{{Name: "image", DType: elements.Uint8,

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
@@ -71,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 	layouttest.Each(t, layout.Names(), []int{0, 1, 203}, func(t *testing.T, layoutName string, written layouttest.Table) {
 		for _, codec := range Codecs() {
 			for _, stream := range []bool{false, true} {
-				o := Options{Layout: layoutName, Compression: codec, Stream: stream}
+				o := Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: stream}
 				if layouttest.ImagesOnly(layoutName) {
 					checkImages(t, written, o, 97)
 					continue
@@ -92,7 +93,7 @@ func TestLevels(t *testing.T) {
 	for codec, highest := range map[string]int{"lz4": 9, "zstd": 22} {
 		var sizes []int
 		for _, level := range []int{0, highest} {
-			o := Options{Compression: codec, Level: level}
+			o := Options{Compression: compressed.Codec{Name: codec, Level: level}}
 			file := write(t, written, o, 700)
 			check(t, written, file, o, 700)
 			sizes = append(sizes, len(file))
@@ -121,9 +122,9 @@ func TestUnsupported(t *testing.T) {
 		shape   []int
 		options Options
 	}{
-		{"codec", nil, Options{Compression: "gzip"}},
-		{"level of no codec", nil, Options{Level: 1}},
-		{"level", nil, Options{Compression: "lz4", Level: 10}},
+		{"codec", nil, Options{Compression: compressed.Codec{Name: "gzip"}}},
+		{"level of no codec", nil, Options{Compression: compressed.Codec{Level: 1}}},
+		{"level", nil, Options{Compression: compressed.Codec{Name: "lz4", Level: 10}}},
 		{"layout", nil, Options{Layout: "lists"}},
 		{"body of 256 MiB", []int{256 << 20}, Options{}},
 		{"list of 2^31 elements", []int{min(1<<31, math.MaxInt)}, Options{}},
@@ -182,13 +183,13 @@ func TestContract(t *testing.T) {
 	for name, o := range map[string]Options{
 		"file":        {},
 		"stream":      {Stream: true},
-		"zstd":        {Compression: "zstd"},
-		"lz4":         {Compression: "lz4", Layout: "fixed-binary"},
+		"zstd":        {Compression: compressed.Codec{Name: "zstd"}},
+		"lz4":         {Compression: compressed.Codec{Name: "lz4"}, Layout: "fixed-binary"},
 		"binary":      {Layout: "binary"},
 		"nested":      {Layout: "nested"},
 		"tensor":      {Layout: "tensor"},
-		"huggingface": {Layout: "huggingface", Compression: "lz4"},
-		"columns":     {Layout: "columns", Compression: "zstd"},
+		"huggingface": {Layout: "huggingface", Compression: compressed.Codec{Name: "lz4"}},
+		"columns":     {Layout: "columns", Compression: compressed.Codec{Name: "zstd"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,7 +269,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	for n, index := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 128: arrow.PrimitiveTypes.Int8, 129: arrow.PrimitiveTypes.Int16,
 		1 << 15: arrow.PrimitiveTypes.Int16, 1<<15 + 1: arrow.PrimitiveTypes.Int32, 1 << 16: arrow.PrimitiveTypes.Int32} {
-		for _, o := range []Options{{}, {Stream: true}, {Compression: "zstd"}, {Stream: true, Compression: "lz4", Layout: "columns"}} {
+		for _, o := range []Options{{}, {Stream: true}, {Compression: compressed.Codec{Name: "zstd"}}, {Stream: true, Compression: compressed.Codec{Name: "lz4"}, Layout: "columns"}} {
 			t.Run(fmt.Sprintf("%d %+v", n, o), func(t *testing.T) {
 				t.Parallel()
 				written := named(n)

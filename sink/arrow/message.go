@@ -253,7 +253,7 @@ func codecs() []compressed.Choice[*codec] {
 	}
 }
 
-// Codecs lists the values of Options.Compression, the default first.
+// Codecs lists the compressions of buffers, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
 // A frame is reusable memory for a compressed buffer: the length before compression and a frame of

@@ -8,28 +8,18 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// Options configures a file or a stream. The zero value is an uncompressed file.
-type Options struct {
-	Stream bool // write a stream, without footer and readable from a pipe
-	// Compression of the buffers: one of Codecs, none if empty.
-	Compression string
-	// Level is the level of the codec: 1 to 22 for zstd, 1 to 9 for lz4. 0 is the fastest.
-	Level int
-	// Layout is the name of the representation of tensors, see layout.Get.
-	Layout string
-	// Channels is the dimension of the channels in layouts of images: "last" or "first"; empty
-	// means "last".
-	Channels string
-}
+// Options are the options of all formats. This one uses Compression, Layout, Channels and Stream.
+type Options = sink.Options
 
 // maxBody is the maximum size of a record batch in bytes: readers may refuse larger ones (arrow-go
 // does).
 const maxBody = 256 << 20
 
-// A Sink writes one file or stream. It implements sink.Sizer and sink.Splitter.
+// A Sink writes one file or stream. It implements sink.Splitter.
 type Sink struct {
 	columns     []layout.Column
 	codec       *codec // nil if buffers are not compressed
@@ -47,11 +37,11 @@ type Sink struct {
 }
 
 // New starts a file or a stream for tables of the schema s: it writes the schema and the
-// dictionaries to w. The error is fault.Usage if the layout cannot hold one of the columns, if a
-// record is too large for a record batch, or for an unknown codec or level.
+// dictionaries to w. Level 0 of a codec is its fastest. The error is fault.Usage if the layout
+// cannot hold one of the columns, if a record is too large for a record batch, or for an unknown
+// codec or level.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	wanted := compressed.Codec{Name: o.Compression, Level: o.Level}
-	codec, err := compressed.Find(codecs(), wanted)
+	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {
 		return nil, unsupported("%v", err)
 	}
@@ -68,7 +58,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
 	made := &Sink{
-		columns: columns, codec: codec, encoderSize: wanted.EncoderSize(), stream: o.Stream,
+		columns: columns, codec: codec, encoderSize: o.Compression.EncoderSize(), stream: o.Stream,
 		rowSize: rowSize, allocates: allocates, schema: layout.SchemaMessage(s, columns), w: w,
 	}
 	return made, made.start()

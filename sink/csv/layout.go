@@ -138,7 +138,7 @@ func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 	}
 }
 
-// DefaultStyle is the default of Options.Style.
+// DefaultStyle is the default of sink.Options.Style.
 const DefaultStyle = "kaggle"
 
 // A Style is one form of CSV files.

@@ -6,14 +6,11 @@ import (
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 )
 
-// Options configures a sink. The zero value writes uncompressed CSV in the default style.
-type Options struct {
-	Style       string           // the name of one of Styles; DefaultStyle if empty
-	Comma       byte             // separator of fields: a comma if 0, a tab for .tsv
-	Compression compressed.Codec // the zero value does not compress
-}
+// Options are the options of all formats. This one uses Compression, Style and Comma.
+type Options = sink.Options
 
 const (
 	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
@@ -27,7 +24,7 @@ const (
 	minCompressionRatio = 2
 )
 
-// A Sink writes a table as CSV. It implements sink.Sizer, sink.Splitter and sink.Noter.
+// A Sink writes a table as CSV. It implements sink.Splitter.
 type Sink struct {
 	out        *compressed.Writer
 	layout     *layout

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -15,7 +14,6 @@ import (
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/idx"
 	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/sink/tar"
@@ -40,7 +38,7 @@ type Format struct {
 	Codecs       []string // compressions inside the format, the default first; nil if it has none
 	Layouts      []string // representations of a tensor, the default first; nil if there is only one
 
-	open      func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
+	open      opener
 	load      func(path string, s *schema.Schema, o Options) string // see LoadLine
 	loadParts func(path string, s *schema.Schema, o Options) string // see LoadPartsLine; nil if there is no such line
 }
@@ -51,43 +49,36 @@ type Output struct {
 	Folder *publish.Folder
 }
 
-// Options are the options of all formats; each format uses those that it knows.
-type Options struct {
-	Compression  compressed.Codec // an empty Name is the format's default
-	Layout       string           // of tensors; empty for the default
-	Style        string           // of CSV; empty for the default
-	Column       int              // index of the column, for formats of one column
-	Channels     string           // dimension of the channels: "last" or "first"; empty means "last"
-	ClassFolders string           // names of class folders: "labels" or "names"; empty means "labels"
-	MaxLabel     int64            // the largest label of the source; 0 or less if unknown
-	MetadataCSV  bool             // a PNG folder has a metadata.csv
-	Version      string           // of the program
-}
+// Options are the options of all formats.
+type Options = sink.Options
+
+// An opener returns the sink of a format for tables of the schema s.
+type opener func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
 
 // All returns the formats in the order in which they are listed to users.
 func All() []Format {
 	layouts := layout.Names()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: openParquet, load: loadParquet, loadParts: loadParquetParts},
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(parquet.New), load: loadParquet, loadParts: loadParquetParts},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(false),
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New),
 			load:      line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()"),
 			loadParts: line("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: openArrow(true),
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(openArrowStream),
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: openCSV(','), load: pandas(""), loadParts: pandasParts("")},
+			ClassColumn: true, open: stream(csv.New), load: pandas(""), loadParts: pandasParts("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: openCSV('\t'), load: pandas(`, sep="\t"`), loadParts: pandasParts(`, sep="\t"`)},
+			ClassColumn: true, open: stream(openTSV), load: pandas(`, sep="\t"`), loadParts: pandasParts(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
-			open: openTar, load: loadTar, loadParts: loadTarParts},
-		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: openNPY,
+			open: stream(tar.New), load: loadTar, loadParts: loadTarParts},
+		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: stream(idx.NewNPY),
 			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
 		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
-			IsIDX: true, open: openIDX, load: loadIDX},
+			IsIDX: true, open: stream(idx.New), load: loadIDX},
 	}
 }
 
@@ -198,35 +189,22 @@ func (f Format) FileExtension(codec string) string {
 	return f.Extension
 }
 
-func openParquet(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return parquet.New(out.Writer, s, parquet.Options{Compression: o.Compression.Name, Level: o.Compression.Level, Layout: o.Layout, Channels: o.Channels, Version: o.Version})
+// stream returns the function open of a format that is written to a stream.
+func stream[S sink.Sink](open func(io.Writer, *schema.Schema, Options) (S, error)) opener {
+	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return open(out.Writer, s, o) }
 }
 
-func openArrow(stream bool) func(Output, *schema.Schema, Options) (sink.Sink, error) {
-	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-		return arrow.New(out.Writer, s, arrow.Options{Stream: stream, Compression: o.Compression.Name, Level: o.Compression.Level,
-			Layout: o.Layout, Channels: o.Channels})
-	}
+func openArrowStream(w io.Writer, s *schema.Schema, o Options) (*arrow.Sink, error) {
+	o.Stream = true
+	return arrow.New(w, s, o)
 }
 
-func openCSV(comma byte) func(Output, *schema.Schema, Options) (sink.Sink, error) {
-	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-		return csv.New(out.Writer, s, csv.Options{Style: o.Style, Comma: comma, Compression: o.Compression})
-	}
+func openTSV(w io.Writer, s *schema.Schema, o Options) (*csv.Sink, error) {
+	o.Comma = '\t'
+	return csv.New(w, s, o)
 }
 
 func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel, MetadataCSV: o.MetadataCSV})
-}
-
-func openTar(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return tar.New(out.Writer, s, tar.Options{Channels: o.Channels})
-}
-
-func openNPY(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return npy.New(out.Writer, s, npy.Options{Column: o.Column})
-}
-
-func openIDX(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return idx.New(out.Writer, s, idx.Options{Column: o.Column, Compression: o.Compression})
+	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel,
+		MetadataCSV: o.MetadataCSV})
 }

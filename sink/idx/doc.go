@@ -1,10 +1,22 @@
-// Package idx writes one column of a table as an IDX file, the format that package source/idx
-// describes.
+// Package idx writes one column of a table as one array: an IDX file, which package source/idx
+// describes, or a .npy file, the format of numpy.save. Both are a header with the type and the
+// dimensions, the number of rows first, and then the elements in C order.
 //
-// [New] returns a [Sink], which implements sink.Sink. It writes a header with the data type and the
-// dimensions of the column, the number of rows first, and then the elements in C order, big-endian.
-// Elements of one byte go from the batch to the output without a copy.
+// [New] and [NewNPY] return a [Sink], which implements sink.Sink. The elements are big-endian in
+// IDX and little-endian in .npy; where batches have them in that form, they go to the output
+// without a copy. The header contains the number of rows, so that number must be known before the
+// first row; Close checks it.
 //
-// The header contains the number of rows, so that number must be known before the first row; Close
-// checks it.
+// A .npy file has format 1.0
+// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
+//
+//	93 'N' 'U' 'M' 'P' 'Y'    magic
+//	01 00                     version 1.0
+//	76 00                     length of the text that follows, little-endian: here 118
+//	{'descr': '|u1', 'fortran_order': False, 'shape': (60000, 28, 28), }
+//	spaces and a newline
+//
+// The header takes 128 bytes, or a larger multiple of 64 if the shape is long, so that the elements
+// are aligned and can be mapped into memory: numpy.load(path, mmap_mode="r"). The file is byte for
+// byte that of numpy.save.
 package idx

@@ -4,20 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// Options selects what to write. The zero value writes the first column, uncompressed.
-type Options struct {
-	Column      int              // index in the schema
-	Compression compressed.Codec // the zero value does not compress
-}
 
 // A Sink writes a header, which contains the number of rows, and then one column. It implements
 // sink.Sink and sink.Sizer.
@@ -35,11 +29,11 @@ type Sink struct {
 	rows   int64  // written so far
 }
 
-// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
-// fails with fault.Usage if the number of rows is not known, or if the dimensions do not fit the
-// header.
-func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	made, err := NewColumn(w, s, "idx", o, newHeader)
+// New returns a sink of an IDX file for tables of the schema s. It writes nothing to w before the
+// first step. It fails with fault.Usage if the number of rows is not known, or if the dimensions do
+// not fit the header.
+func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
+	made, err := newSink(w, s, "idx", o, idxHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +41,21 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, nil
 }
 
-// NewColumn returns a sink for another format, whose files are a header and the elements of a
-// column, little-endian. header returns the header of a file with the given number of records of c.
-func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
+// NewNPY is New for a .npy file, which must not have more dimensions than NumPy supports.
+func NewNPY(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
+	return newSink(w, s, "npy", o, npyHeader)
+}
+
+// newSink returns a sink of files that are a header and the elements of a column, little-endian.
+// header returns the header of a file with the given number of records of c.
+func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options,
 	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
 		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
 	}
 	if s.Rows < 0 {
-		return nil, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the header, but it is known only at the end of this input", format).
+		return nil, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the header, "+
+			"but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	made := &Sink{
@@ -68,23 +68,6 @@ func NewColumn(w io.Writer, s *schema.Schema, format string, o Options,
 	}
 	made.out, err = compressed.NewWriter(w, o.Compression)
 	return made, err
-}
-
-// newHeader returns the header of a file with the given number of records of c.
-func newHeader(c source.Column, rows int64) ([]byte, error) {
-	if rows > math.MaxUint32 {
-		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
-			WithHint("select fewer rows with --rows")
-	}
-	h := idx.Header{DType: c.DType, Dims: []int64{rows}}
-	for _, d := range c.Shape {
-		h.Dims = append(h.Dims, int64(d))
-	}
-	header, err := h.AppendBinary(nil)
-	if err != nil {
-		return nil, fault.New(fault.Usage, "idx: column %q: %v", c.Name, err)
-	}
-	return header, nil
 }
 
 // BatchSize implements sink.Sizer. It returns 0 if the batch's own bytes are written as they are.

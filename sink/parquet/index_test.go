@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -61,7 +62,7 @@ func TestOffsetIndex(t *testing.T) {
 				source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
 				source.Column{Name: "label", DType: idx.Uint8},
 				source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}})
-			file := write(t, written, Options{Compression: codec}, 6_000)
+			file := write(t, written, Options{Compression: compressed.Codec{Name: codec}}, 6_000)
 			f := open(t, file)
 			if n := len(f.Metadata().RowGroups); n != 1 {
 				t.Fatalf("found %d row groups, expected 1: a batch is 65,536 rows", n)
@@ -148,7 +149,7 @@ func TestEncodings(t *testing.T) {
 func TestIndicesAreWholeGroups(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(1001, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}})
-	file := write(t, written, Options{Compression: "none"}, 1001)
+	file := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 1001)
 	body := pageAt(t, file, open(t, file).Metadata().RowGroups[0].Columns[0].MetaData.DataPageOffset).body
 	for range 2 { // repetition and definition levels, after their lengths
 		body = body[4+binary.LittleEndian.Uint32(body):]
@@ -291,7 +292,7 @@ func TestRowGroups(t *testing.T) {
 			if !test.known {
 				s.Rows = -1
 			}
-			file := written.Write(t, with(Options{Compression: "none"}), s, s.BatchRows())
+			file := written.Write(t, with(Options{Compression: compressed.Codec{Name: "none"}}), s, s.BatchRows())
 			var found []int64
 			for _, group := range open(t, file).Metadata().RowGroups {
 				found = append(found, group.NumRows)

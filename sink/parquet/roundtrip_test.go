@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
@@ -76,10 +77,10 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	layouttest.Each(t, layout.Names(), []int{0, 1, 1003}, func(t *testing.T, layoutName string, written layouttest.Table) {
 		if layouttest.ImagesOnly(layoutName) {
-			checkImages(t, written, Options{Layout: layoutName, Compression: "snappy"}, 97)
+			checkImages(t, written, Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
 			return
 		}
-		file := write(t, written, Options{Layout: layoutName, Compression: "snappy"}, 97)
+		file := write(t, written, Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
 		check(t, written, file, layoutName)
 	})
 }
@@ -91,7 +92,7 @@ func TestCodecs(t *testing.T) {
 			for _, d := range []idx.DType{idx.Uint8, idx.Float64} {
 				t.Run(fmt.Sprintf("%s %d %v", codec, level, d), func(t *testing.T) {
 					t.Parallel()
-					o := Options{Compression: codec, Level: level}
+					o := Options{Compression: compressed.Codec{Name: codec, Level: level}}
 					written := layouttest.Random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}}, source.Column{Name: "label", DType: d})
 					if level > 0 && (codec == "none" || codec == "snappy") {
 						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, fault.Usage) {
@@ -104,11 +105,11 @@ func TestCodecs(t *testing.T) {
 					}
 					file := write(t, written, o, 64)
 					if codec == "lz4_raw" {
-						checkLZ4(t, file, write(t, written, Options{Compression: "none"}, 64), level)
+						checkLZ4(t, file, write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 64), level)
 						return
 					}
 					check(t, written, file, "list")
-					if plain := write(t, written, Options{Compression: "none"}, 64); codec != "none" && len(file) > len(plain)*3/4 {
+					if plain := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 64); codec != "none" && len(file) > len(plain)*3/4 {
 						t.Errorf("found %d bytes, and %d without compression", len(file), len(plain))
 					}
 				})
@@ -122,7 +123,7 @@ func TestCodecs(t *testing.T) {
 func TestInt16Dictionary(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(2501, source.Column{Name: "x", DType: idx.Int16, Shape: []int{71}})
-	file := write(t, written, Options{Compression: "none"}, 2501)
+	file := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 2501)
 	check(t, written, file, "list")
 	if plain := 4 * 2501 * 71; len(file) >= plain {
 		t.Errorf("found a file of %d bytes, expected less than the %d of PLAIN values", len(file), plain)
@@ -136,9 +137,9 @@ func TestUnsupported(t *testing.T) {
 		column  source.Column
 		options Options
 	}{
-		{"codec", source.Column{}, Options{Compression: "lzo"}},
-		{"level", source.Column{}, Options{Compression: "zstd", Level: 23}},
-		{"negative level", source.Column{}, Options{Level: -1}},
+		{"codec", source.Column{}, Options{Compression: compressed.Codec{Name: "lzo"}}},
+		{"level", source.Column{}, Options{Compression: compressed.Codec{Name: "zstd", Level: 23}}},
+		{"negative level", source.Column{}, Options{Compression: compressed.Codec{Level: -1}}},
 		{"layout", source.Column{}, Options{Layout: "lists"}},
 		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, Options{}},
 		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "fixed-binary"}},
@@ -205,10 +206,10 @@ func TestCodecErrors(t *testing.T) {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{
-		"none":         {Compression: "none"},
+		"none":         {Compression: compressed.Codec{Name: "none"}},
 		"zstd":         {},
-		"lz4_raw":      {Compression: "lz4_raw"},
-		"fixed-binary": {Compression: "snappy", Layout: "fixed-binary"},
+		"lz4_raw":      {Compression: compressed.Codec{Name: "lz4_raw"}},
+		"fixed-binary": {Compression: compressed.Codec{Name: "snappy"}, Layout: "fixed-binary"},
 		"binary":       {Layout: "binary"},
 		"nested":       {Layout: "nested"},
 		"tensor":       {Layout: "tensor"},
@@ -400,7 +401,7 @@ func TestPNGFilesAreNotCompressed(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Images()
 	written.Columns[1].Classes = []string{"a", "b"}
-	f := checkImages(t, written, Options{Layout: "huggingface", Compression: "zstd"}, 500)
+	f := checkImages(t, written, Options{Layout: "huggingface", Compression: compressed.Codec{Name: "zstd"}}, 500)
 	columns := f.Metadata().RowGroups[0].Columns
 	for i, want := range []format.CompressionCodec{format.Uncompressed, format.Zstd, format.Zstd} {
 		if found := columns[i].MetaData.Codec; found != want {
@@ -431,7 +432,7 @@ func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
 	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
-		k := must.Get(New(io.Discard, s, Options{Layout: layoutName, Compression: "none"}))(t)
+		k := must.Get(New(io.Discard, s, Options{Layout: layoutName, Compression: compressed.Codec{Name: "none"}}))(t)
 		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
 			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
 		}

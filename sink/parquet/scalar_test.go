@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -293,7 +294,7 @@ func TestBatchesOfManyValues(t *testing.T) {
 			written := scalars(idx.Float64, elements(idx.Float64, values...))
 			s := written.Schema()
 			s.Rows = -1 // one row group
-			file := written.Write(t, with(Options{Compression: "none"}), s, s.BatchRows())
+			file := written.Write(t, with(Options{Compression: compressed.Codec{Name: "none"}}), s, s.BatchRows())
 			check(t, written, file, "list")
 			found := open(t, file).Metadata().RowGroups[0].Columns[0].MetaData
 			if slices.Contains(found.Encoding, format.RLEDictionary) != test.dictionary {
@@ -343,7 +344,7 @@ func TestNames(t *testing.T) {
 		for _, codec := range []string{"none", "zstd"} {
 			t.Run(name+" "+codec, func(t *testing.T) {
 				t.Parallel()
-				file := write(t, test.table, Options{Compression: codec}, 700)
+				file := write(t, test.table, Options{Compression: compressed.Codec{Name: codec}}, 700)
 				f := open(t, file)
 				column := test.table.Columns[0]
 				rows := rowsOf(t, f)
@@ -438,7 +439,7 @@ func TestColumnsEndRowGroups(t *testing.T) {
 	t.Parallel()
 	const batch, rowSize = 100, 1024 * 8
 	written := layouttest.Random(4_500, source.Column{Name: "x", DType: idx.Float64, Shape: []int{32, 32}})
-	file := write(t, written, Options{Layout: "columns", Compression: "none"}, batch)
+	file := write(t, written, Options{Layout: "columns", Compression: compressed.Codec{Name: "none"}}, batch)
 	groups := open(t, file).Metadata().RowGroups
 	const want = (32<<20/rowSize + batch - 1) / batch * batch // 4,100
 	if len(groups) != 2 || groups[0].NumRows != want || groups[1].NumRows != 4_500-want {

@@ -15,24 +15,12 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
 )
 
-// Options configures a file. The zero value suits most uses.
-type Options struct {
-	// Compression is one of Codecs; zstd if empty.
-	Compression string
-	// Level is the codec's: 1 to 22 for zstd, 1 to 9 for gzip and lz4_raw. 0 is the default: the
-	// fastest for zstd and lz4_raw, as higher levels gain next to nothing on images.
-	Level int
-	// Layout is the name of the representation of tensors, see layout.Get.
-	Layout string
-	// Channels is the dimension of the channels in layouts of images: "last" or "first"; empty
-	// means "last".
-	Channels string
-	// Version of the program, such as "1.2.3 (build abc)", for the file's created_by.
-	Version string
-}
+// Options are the options of all formats. This one uses Compression, Layout, Channels and Version.
+type Options = sink.Options
 
 // A codec compresses pages.
 type codec struct {
@@ -42,7 +30,8 @@ type codec struct {
 	encode func(dst, src []byte) ([]byte, error)
 }
 
-// codecs returns the table of codecs, the default first.
+// codecs returns the table of codecs, the default first. Level 0 is the fastest for zstd and
+// lz4_raw, as higher levels gain next to nothing on images.
 func codecs() []compressed.Choice[codec] {
 	return []compressed.Choice[codec]{
 		{Name: "zstd", MaxLevel: 22, Make: newZstd},
@@ -53,7 +42,7 @@ func codecs() []compressed.Choice[codec] {
 	}
 }
 
-// Codecs lists the values of Options.Compression, the default first.
+// Codecs lists the compressions of pages, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
 func usagef(message string, values ...any) error {
@@ -103,8 +92,7 @@ func newLZ4(level int) codec {
 // magic begins and ends a file.
 const magic = "PAR1"
 
-// A Sink writes a file, or several one after the other, see Next. It implements sink.Sizer and
-// sink.Splitter.
+// A Sink writes a file, or several one after the other, see Next. It implements sink.Splitter.
 type Sink struct {
 	// Used by Encode and the steps; these do not change.
 	schema       *schema.Schema
@@ -131,8 +119,8 @@ type Sink struct {
 // New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot
 // hold one of the columns, if a record is too large for a page, or for an unknown codec or level.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	wanted := compressed.Codec{Name: cmp.Or(o.Compression, codecs()[0].Name), Level: o.Level}
-	codec, err := compressed.Find(codecs(), wanted)
+	o.Compression.Name = cmp.Or(o.Compression.Name, codecs()[0].Name)
+	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
@@ -140,7 +128,8 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec}, encoderSize: wanted.EncoderSize(), out: output{w: w}}
+	made := &Sink{schema: s, columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec},
+		encoderSize: o.Compression.EncoderSize(), out: output{w: w}}
 	if err := made.plan(); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type Part struct {
 	hash hash.Hash
 }
 
-// A Sink writes a table to many files. It implements sink.Sizer and sink.Noter.
+// A Sink writes a table to many files. It implements sink.Sizer.
 type Sink struct {
 	folder  *publish.Subfolder
 	inner   sink.Splitter
@@ -46,11 +46,12 @@ type Sink struct {
 }
 
 // New returns a sink that writes files to folder, for tables of the schema s. open returns the
-// format's sink for the first file; its method Next then begins each other file. New fails with
-// fault.Usage if that sink is not a sink.Splitter, or if there would be more than MaxParts files.
+// format's sink for the first file, which must be a sink.Splitter: its method Next begins each
+// other file. New fails with fault.Usage if there would be more than MaxParts files.
 func New(folder *publish.Subfolder, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
-		return nil, fault.New(fault.Usage, "parts: %d rows with at most %d in each file make %d files, expected at most %d", s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
+		return nil, fault.New(fault.Usage, "parts: %d rows with at most %d in each file make %d files, expected at most %d",
+			s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
 			WithHint("use --rows-per-file %d or more", (s.Rows-1)/MaxParts+1)
 	}
 	made := &Sink{folder: folder, options: o}
@@ -62,11 +63,7 @@ func New(folder *publish.Subfolder, s *schema.Schema, o Options, open func(w io.
 	if err != nil {
 		return nil, err
 	}
-	splitter, ok := inner.(sink.Splitter)
-	if !ok {
-		return nil, fault.New(fault.Usage, "parts: the format cannot be split over files")
-	}
-	made.inner = splitter
+	made.inner = inner.(sink.Splitter)
 	return made, nil
 }
 
@@ -120,7 +117,8 @@ func (s *Sink) append(step func() error, rows int64) error {
 	last := s.parts[len(s.parts)-1]
 	if last.Rows > 0 && last.Rows == s.options.Rows {
 		if len(s.parts) == MaxParts {
-			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).WithHint("allow more rows in each file with --rows-per-file")
+			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).
+				WithHint("allow more rows in each file with --rows-per-file")
 		}
 		w, err := s.beginFile()
 		if err != nil {
@@ -164,20 +162,7 @@ func (s *Sink) endFile(p *Part) error {
 }
 
 // BatchSize returns the BatchSize of the format's sink.
-func (s *Sink) BatchSize(rows int) int64 {
-	if sizer, ok := s.inner.(sink.Sizer); ok {
-		return sizer.BatchSize(rows)
-	}
-	return 0
-}
-
-// Notes returns the notes of the format's sink.
-func (s *Sink) Notes() []string {
-	if n, ok := s.inner.(sink.Noter); ok {
-		return n.Notes()
-	}
-	return nil
-}
+func (s *Sink) BatchSize(rows int) int64 { return s.inner.BatchSize(rows) }
 
 // Close completes the last file.
 func (s *Sink) Close() error {

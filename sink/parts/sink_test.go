@@ -21,7 +21,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/npy"
 	"github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/source"
@@ -53,11 +52,11 @@ func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 }
 
 func openCSV(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
-	return func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, csv.Options{Style: "pjreddie"}) }
+	return func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, sink.Options{Style: "pjreddie"}) }
 }
 
 func openParquet(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
-	return func(w io.Writer) (sink.Sink, error) { return parquet.New(w, s, parquet.Options{}) }
+	return func(w io.Writer) (sink.Sink, error) { return parquet.New(w, s, sink.Options{}) }
 }
 
 func TestContract(t *testing.T) {
@@ -99,7 +98,7 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 	t.Helper()
 	class, finish := newFolder(t)
 	o.Stem, o.Extension, o.Checksum = "part", ".csv", true
-	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, csv.Options{Style: "matrix"}) })
+	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, sink.Options{Style: "matrix"}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,10 +177,6 @@ func TestRefusals(t *testing.T) {
 	if !errors.As(err, &found) || !strings.Contains(found.Msg, "100001 files") || !strings.Contains(found.Hint, "--rows-per-file 3 ") {
 		t.Errorf("found %v, expected a hint to use 3 rows", err)
 	}
-	_, err = parts.New(class, s, parts.Options{Rows: 3, Stem: "b"}, func(w io.Writer) (sink.Sink, error) { return npy.New(w, s, npy.Options{}) })
-	if !errors.Is(err, fault.Usage) {
-		t.Errorf("found %v, expected %v", err, fault.Usage)
-	}
 }
 
 // errBroken is the error of a failing splitter.
@@ -205,7 +200,7 @@ func (f failing) Encode(_ context.Context, b schema.Batch) (func() error, error)
 }
 func (f failing) Next(io.Writer) error { return f.fails("next") }
 func (f failing) Close() error         { return f.fails("close") }
-func (failing) Notes() []string        { return []string{"made of nothing"} }
+func (failing) BatchSize(int) int64    { return 0 }
 
 // TestFailuresOfTheFormat checks that errors of the format's sink are returned unchanged, for the
 // first file and later ones.
@@ -223,9 +218,6 @@ func TestFailuresOfTheFormat(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if notes := k.Notes(); len(notes) != 1 || k.BatchSize(10) != 0 {
-					t.Errorf("found the notes %q and batches of %d bytes, expected those of the format", notes, k.BatchSize(10))
-				}
 				for _, b := range batches {
 					step, err := k.Encode(t.Context(), b)
 					if err != nil {
@@ -241,29 +233,6 @@ func TestFailuresOfTheFormat(t *testing.T) {
 				t.Errorf("found %v, expected %v", err, want)
 			}
 		})
-	}
-}
-
-// TestNamesThatAreTaken checks that no file is written over another of the same name.
-func TestNamesThatAreTaken(t *testing.T) {
-	t.Parallel()
-	s, batches := numbers(0, 10, 10)
-	for number := range 2 {
-		class, _ := newFolder(t)
-		taken := must.Get(class.Create(fmt.Sprintf("part-%05d.csv", number)))(t)
-		must.Do(t, taken.Close())
-		k, err := parts.New(class, s, parts.Options{Rows: 3, Stem: "part", Extension: ".csv"}, func(w io.Writer) (sink.Sink, error) {
-			return csv.New(w, s, csv.Options{Style: "matrix"})
-		})
-		if number == 1 && err == nil {
-			var step func() error
-			if step, err = k.Encode(t.Context(), batches[0]); err == nil {
-				err = step()
-			}
-		}
-		if err == nil {
-			t.Errorf("file %d was written over another", number)
-		}
 	}
 }
 

@@ -12,7 +12,7 @@
 // to at least six. Package images chooses the image and label columns and makes the PNG files; a
 // table without labels has no .cls files. WebDataset decodes .cls to an integer and .json to a
 // dictionary. Floats in .json are formatted by [schema.AppendFloat], infinities as Infinity, which
-// Python's json reads. Columns of vectors are left out, and [Sink.Notes] reports them.
+// Python's json reads. Columns of vectors are errors.
 //
 // # Bytes
 //

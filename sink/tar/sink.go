@@ -8,26 +8,20 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// format names this sink in errors and notes.
+// format names this sink in errors.
 const format = "tar"
 
 // minDigits is the minimum length of a key. Most tools write six digits, and the shards of a data
 // set usually have keys of equal length.
 const minDigits = 6
 
-// Options configures a sink. The zero value is for channels last.
-type Options struct {
-	// Channels is the position of the channels among three dimensions: "last" or "first"; empty
-	// means "last".
-	Channels string
-}
-
-// A Sink writes a tar file. It implements sink.Sizer, sink.Splitter and sink.Noter.
+// A Sink writes a tar file. It implements sink.Splitter.
 type Sink struct {
 	out                          io.Writer
 	columns                      images.Columns
@@ -45,7 +39,7 @@ type Sink struct {
 // New returns a sink for the images of a table of the schema s. It writes nothing to w before the
 // first step. It fails with fault.Usage if the number of rows of the source is not known, and for
 // columns that are no images.
-func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	digits, err := images.RowDigits(format, s)
 	if err != nil {
 		return nil, err

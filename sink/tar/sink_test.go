@@ -36,7 +36,7 @@ func little[T int16 | int32 | float32 | float64](values ...T) []byte {
 
 // write writes one batch that begins with the row first, and returns the archive or the first
 // error.
-func write(s *schema.Schema, o tar.Options, first int64, data ...[]byte) ([]byte, error) {
+func write(s *schema.Schema, o sink.Options, first int64, data ...[]byte) ([]byte, error) {
 	var out bytes.Buffer
 	k, err := tar.New(&out, s, o)
 	if err != nil {
@@ -126,7 +126,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data := must.Get(write(tt.s, tar.Options{}, tt.first, tt.data...))(t)
+			data := must.Get(write(tt.s, sink.Options{}, tt.first, tt.data...))(t)
 			if got := names(read(t, data)); got != tt.want {
 				t.Errorf("found %s, expected %s", got, tt.want)
 			}
@@ -142,7 +142,7 @@ func TestContents(t *testing.T) {
 		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 1, 2}}, source.Column{Name: "label", DType: idx.Int16},
 		source.Column{Name: "d", DType: idx.Float64}, source.Column{Name: "e", DType: idx.Int8})
 	negative := math.Copysign(0, -1)
-	data, err := write(s, tar.Options{Channels: "first"}, 0, little[int32](math.MinInt32, 59), little(float32(0.1), float32(math.Inf(-1))),
+	data, err := write(s, sink.Options{Channels: "first"}, 0, little[int32](math.MinInt32, 59), little(float32(0.1), float32(math.Inf(-1))),
 		[]byte{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16}, little[int16](-7, 32767), little(negative, 1e300), []byte{0x80, 5})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestScalars(t *testing.T) {
 		{idx.Float64, little(5e-324), "5e-324"},
 	} {
 		s := describe(1, pixel, label, source.Column{Name: "x", DType: tt.d})
-		data := must.Get(write(s, tar.Options{}, 0, []byte{1}, []byte{2}, tt.data))(t)
+		data := must.Get(write(s, sink.Options{}, 0, []byte{1}, []byte{2}, tt.data))(t)
 		if got, want := read(t, data)[2].content, `{"x":`+tt.want+`}`; got != want {
 			t.Errorf("%s: found %s, expected %s", tt.d, got, want)
 		}
@@ -195,10 +195,10 @@ func TestScalars(t *testing.T) {
 
 func TestOtherColumns(t *testing.T) {
 	t.Parallel()
-	if _, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), tar.Options{}); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), `cannot hold "features"`) {
+	if _, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), sink.Options{}); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), `cannot hold "features"`) {
 		t.Errorf("found the error %v, expected one about features", err)
 	}
-	if _, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Float32}), tar.Options{}); err != nil {
+	if _, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Float32}), sink.Options{}); err != nil {
 		t.Errorf("found %v, expected that scalars are kept", err)
 	}
 }
@@ -222,9 +222,9 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			var err error
 			if tt.data == nil {
-				_, err = tar.New(io.Discard, tt.s, tar.Options{})
+				_, err = tar.New(io.Discard, tt.s, sink.Options{})
 			} else {
-				_, err = write(tt.s, tar.Options{}, 10, tt.data...)
+				_, err = write(tt.s, sink.Options{}, 10, tt.data...)
 			}
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("found the error %v, expected %q", err, tt.want)
@@ -234,7 +234,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if _, err := write(describe(2, pixel), tar.Options{}, 2, []byte{1}); err == nil || errors.Is(err, fault.Usage) {
+	if _, err := write(describe(2, pixel), sink.Options{}, 2, []byte{1}); err == nil || errors.Is(err, fault.Usage) {
 		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }
@@ -249,9 +249,9 @@ func TestBatchSize(t *testing.T) {
 	for i := range pixels {
 		pixels[i] = byte(uint32(i*i) * 2654435761 >> 24)
 	}
-	k := must.Get(tar.New(io.Discard, s, tar.Options{}))(t)
+	k := must.Get(tar.New(io.Discard, s, sink.Options{}))(t)
 	data := must.Get(
-		write(s, tar.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows)))(t)
+		write(s, sink.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows)))(t)
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
 		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d", got, k.BatchSize(rows))
 	}
@@ -264,6 +264,6 @@ func TestContract(t *testing.T) {
 	for _, d := range idx.DTypes() {
 		scalars.Columns = append(scalars.Columns, source.Column{Name: d.String(), DType: d})
 	}
-	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return tar.New(w, s, tar.Options{}) }
+	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return tar.New(w, s, sink.Options{}) }
 	sinktest.RunWriter(t, open, sinktest.Images(), sinktest.Unlabelled(), scalars)
 }

@@ -18,6 +18,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -115,7 +116,7 @@ func TestWrongBufferSizes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(64, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{16}})
 	clear(written.Data[0])
-	file := encode(t, written, sinkarrow.Options{Compression: "zstd", Stream: true}, 64)
+	file := encode(t, written, sinkarrow.Options{Compression: compressed.Codec{Name: "zstd"}, Stream: true}, 64)
 	const frame = "\x28\xb5\x2f\xfd" // of zstd
 	at := bytes.Index(file, []byte(frame)) - 8
 	size := []byte{0, 4, 0, 0, 0, 0, 0, 0} // 64 records of 16 bytes
@@ -231,7 +232,7 @@ func TestLargeBody(t *testing.T) {
 func TestExpandingBatch(t *testing.T) {
 	written := layouttest.Random(65, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 20}})
 	clear(written.Data[0])
-	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: "zstd"}, 65)
+	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}}, 65)
 	taken, err := tryMeasured(t, file)
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
@@ -79,7 +80,7 @@ func TestRoundTrip(t *testing.T) {
 				continue // one row shows nothing new about a codec
 			}
 			for k, stream := range []bool{false, true} {
-				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: codec, Stream: stream}, 97)
+				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: compressed.Codec{Name: codec}, Stream: stream}, 97)
 				for way, open := range ways(t, file) {
 					for _, rows := range [][]int{{97, 13, 1000}, {13, 97, 1000}, {1000, 50, 97}}[(i+k)%3][:1+k] {
 						table, err := open(source.ReadOptions{})
@@ -105,7 +106,7 @@ func TestSkip(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(100, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
 	for _, codec := range sinkarrow.Codecs() {
-		file := encode(t, written, sinkarrow.Options{Compression: codec}, 16)
+		file := encode(t, written, sinkarrow.Options{Compression: compressed.Codec{Name: codec}}, 16)
 		for way, open := range ways(t, file) {
 			for _, n := range []int{0, 1, 15, 16, 17, 48, 99, 100} {
 				table := must.Get(open(source.ReadOptions{}))(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
+	wrap "github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/sink/layout"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
@@ -53,7 +54,7 @@ func TestDamage(t *testing.T) {
 			t.Run(name+" "+codec, func(t *testing.T) {
 				t.Parallel()
 				table := layouttest.Random(20, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 3}}, source.Column{Name: "label", DType: idx.Uint8})
-				file := written(t, table, sinkparquet.Options{Layout: name, Compression: codec}, 8)
+				file := written(t, table, sinkparquet.Options{Layout: name, Compression: wrap.Codec{Name: codec}}, 8)
 				end := footerStart(file)
 				for at := range file {
 					bit := byte(1) << (at % 8)
@@ -86,7 +87,7 @@ func TestDamage(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	table := layouttest.Random(9, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 3}}, source.Column{Name: "label", DType: idx.Uint8})
 	for _, name := range layout.Names() {
-		f.Add(written(f, table, sinkparquet.Options{Layout: name, Compression: "none"}, 8))
+		f.Add(written(f, table, sinkparquet.Options{Layout: name, Compression: wrap.Codec{Name: "none"}}, 8))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		got, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 16, DType: idx.Uint8})

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	wrap "github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/layout"
@@ -32,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 		if layoutName == "columns" && columns[0].Elements() == 0 { // no columns
 			columns, data = columns[1:2], data[1:2]
 		}
-		for _, o := range []sinkparquet.Options{{Layout: layoutName}, {Layout: layoutName, Compression: "none"}} {
+		for _, o := range []sinkparquet.Options{{Layout: layoutName}, {Layout: layoutName, Compression: wrap.Codec{Name: "none"}}} {
 			file := written(t, table, o, 104)
 			for _, rows := range []int{104, 1, 97, 5000} { // one as written, others across pages
 				if rows == 1 && layoutName == "columns" {

@@ -39,7 +39,7 @@ TESTED = ["386", "s390x"]
 # thousands of programs.
 PACKAGES = """
     internal/compressed internal/compressed/inflate internal/compressed/pagezstd
-    png schema sheet sink/arrow sink/compare sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/parts sink/png sink/summary sink/tar
+    png schema sheet sink/arrow sink/compare sink/csv sink/idx sink/images sink/layout sink/parquet sink/parts sink/png sink/summary sink/tar
     source source/arrow source/csv source/flat source/idx source/npy source/parquet source/picture source/png
 """
 # Of these, packages whose tests read data through arrow-go's arrays, which have the machine's order of bytes; our

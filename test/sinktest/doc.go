@@ -8,7 +8,7 @@
 //
 //	func TestContract(t *testing.T) {
 //		sinktest.RunWriter(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
-//			return csv.New(w, s, csv.Options{})
+//			return csv.New(w, s, sink.Options{})
 //		}, sinktest.Images(), sinktest.Numbers())
 //	}
 //

@@ -1,35 +1,35 @@
-package npy
+package idx
 
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
+	"math"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/schema"
-	sinkidx "github.com/idxport/idxport/sink/idx"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// format names this sink in errors.
-const format = "npy"
-
-// Options selects what to write. The zero value writes the first column.
-type Options struct {
-	Column int // index in the schema
-}
-
-// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
-// fails with fault.Usage if the number of rows is not known, or if the array would have more
-// dimensions than NumPy supports.
-func New(w io.Writer, s *schema.Schema, o Options) (*sinkidx.Sink, error) {
-	return sinkidx.NewColumn(w, s, format, sinkidx.Options{Column: o.Column}, newHeader)
+// idxHeader returns the header of an IDX file with the given number of records of c.
+func idxHeader(c source.Column, rows int64) ([]byte, error) {
+	if rows > math.MaxUint32 {
+		return nil, fault.New(fault.Usage, "idx: found %d rows, expected at most %d", rows, uint32(math.MaxUint32)).
+			WithHint("select fewer rows with --rows")
+	}
+	h := idx.Header{DType: c.DType, Dims: []int64{rows}}
+	for _, d := range c.Shape {
+		h.Dims = append(h.Dims, int64(d))
+	}
+	header, err := h.AppendBinary(nil)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "idx: column %q: %v", c.Name, err)
+	}
+	return header, nil
 }
 
 const (
-	magic = "\x93NUMPY\x01\x00" // including the version
+	npyMagic = "\x93NUMPY\x01\x00" // including the version
 
 	// maxDims is the maximum number of dimensions that every NumPy reads: 32 before 2.0, 64 since
 	// then.
@@ -61,11 +61,11 @@ func descr(d idx.DType) string {
 	}
 }
 
-// newHeader returns the header of a file with the given number of records of c.
-func newHeader(c source.Column, rows int64) ([]byte, error) {
+// npyHeader returns the header of a .npy file with the given number of records of c.
+func npyHeader(c source.Column, rows int64) ([]byte, error) {
 	if dims := 1 + len(c.Shape); dims > maxDims {
-		return nil, fault.New(fault.Usage, "%s: column %q: found %d dimensions, expected at most the %d that NumPy supports", format, c.Name, dims, maxDims).
-			WithHint("use fewer dimensions with --reshape")
+		return nil, fault.New(fault.Usage, "npy: column %q: found %d dimensions, expected at most the %d that NumPy supports",
+			c.Name, dims, maxDims).WithHint("use fewer dimensions with --reshape")
 	}
 	var text strings.Builder
 	count := fmt.Sprint(rows)
@@ -79,8 +79,8 @@ func newHeader(c source.Column, rows int64) ([]byte, error) {
 	text.WriteString("), }")
 	text.WriteString(strings.Repeat(" ", growthDigits-len(count)))
 	// Like NumPy, this adds a whole block of padding if the text fits exactly.
-	text.WriteString(strings.Repeat(" ", alignment-(len(magic)+2+text.Len()+1)%alignment))
+	text.WriteString(strings.Repeat(" ", alignment-(len(npyMagic)+2+text.Len()+1)%alignment))
 	text.WriteByte('\n')
-	header := binary.LittleEndian.AppendUint16([]byte(magic), uint16(text.Len())) // 32 dimensions take less than 1 KiB
+	header := binary.LittleEndian.AppendUint16([]byte(npyMagic), uint16(text.Len())) // 32 dimensions take less than 1 KiB
 	return append(header, text.String()...), nil
 }
