@@ -16,15 +16,14 @@ import (
 
 // Rules say which records are images.
 type Rules struct {
-	Format   string      // the format or layout, for errors
-	Channels string      // position of the channels among three dimensions: "last" or "first"; empty means "last"
-	DTypes   []idx.DType // of the samples: uint8, and perhaps int16, for gray images without negative values
-	Advice   string      // hint for records that are no images
+	Format   string // the format or layout, for errors
+	Channels string // position of the channels among three dimensions: "last" or "first"; empty means "last"
+	Advice   string // hint for records that are no images
 }
 
 // PNG returns the rules of a format that consists of PNG files.
 func PNG(format, channels string) Rules {
-	return Rules{Format: format, Channels: channels, DTypes: []idx.DType{idx.Uint8, idx.Int16}, Advice: HintOther}
+	return Rules{Format: format, Channels: channels, Advice: HintOther}
 }
 
 func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
@@ -54,11 +53,10 @@ func New(r Rules, c source.Column) (Image, error) {
 		return r.refuse(r.Advice, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
 	}
 	if c.Elements() == 0 {
-		advice := r.Advice
-		if advice == HintOther {
-			advice = "convert to Parquet or Arrow instead, which keep empty records"
+		if r.Advice == HintOther {
+			r.Advice = "convert to Parquet or Arrow instead, which keep empty records"
 		}
-		return r.refuse(advice, "column %q has images without pixels, %s", c.Name, display.Shape(c.Shape))
+		return r.refuse(r.Advice, "column %q has images without pixels, %s", c.Name, display.Shape(c.Shape))
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {
@@ -71,18 +69,13 @@ func New(r Rules, c source.Column) (Image, error) {
 	if err := m.checkChannels(c); err != nil {
 		return Image{}, err
 	}
-	if !slices.Contains(r.DTypes, c.DType) {
-		expected := "uint8"
-		if slices.Contains(r.DTypes, idx.Int16) {
-			expected += ", or int16 without negative values"
-		}
-		advice := r.Advice
-		if c.DType == idx.Int32 && advice == HintOther {
-			advice = "if its values fit, narrow them with --dtype uint8"
-		}
-		return r.refuse(advice, "column %q is %s, expected %s", c.Name, c.DType, expected)
-	}
-	if m.Depth == 16 && m.Channels > 1 {
+	switch {
+	case c.DType == idx.Int32 && r.Advice == HintOther:
+		r.Advice = "if its values fit, narrow them with --dtype uint8"
+		fallthrough
+	case c.DType != idx.Uint8 && c.DType != idx.Int16:
+		return r.refuse(r.Advice, "column %q is %s, expected uint8, or int16 without negative values", c.Name, c.DType)
+	case m.Depth == 16 && m.Channels > 1:
 		return r.refuse(r.Advice, "column %q is %s with %d channels, expected uint8", c.Name, c.DType, m.Channels)
 	}
 	if _, err := m.newPNG(); err != nil {

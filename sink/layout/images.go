@@ -14,65 +14,42 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// group represents c as an optional struct of members, an optional group in Parquet. Members are
-// columns with one leaf without levels; they become optional. Every row has the struct and each
-// member, except members whose leaf has no values.
-func group(c source.Column, members ...Column) Column {
-	const (
-		structOnly = 1 // definition level if the struct is present and the member is null
-		all        = 2
-	)
-	made := Column{Elements: []format.SchemaElement{{
-		Name:           c.Name,
-		NumChildren:    thrift.New(int32(len(members))),
-		RepetitionType: thrift.New(format.Optional),
-	}}}
+// huggingFace is the layout huggingface: an optional struct of a PNG file and a null path, as
+// Hugging Face's datasets store an Image. Samples of 16 bits must be gray and not negative.
+func (l Layout) huggingFace(c source.Column) ([]Column, error) {
+	m, err := images.New(images.Rules{Format: "layout " + l.Name, Channels: l.channels,
+		Advice: "use --layout list, which holds every type and shape"}, c)
+	if err != nil {
+		return nil, err
+	}
+	e := encoders{size: m.Size(), maxSize: m.NewEncoder().MaxSize(), pool: &sync.Pool{New: func() any { return m.NewEncoder() }}}
+	file, path := variable("bytes", e.maxSize), text(required("path", nil, arrow.Metadata{}, format.ByteArray))
+	made := Column{
+		Allocates: file.Allocates + e.maxSize + lengthSize + 1, // of the paths, offsets and nulls
+		Elements: []format.SchemaElement{{
+			Name: c.Name, NumChildren: thrift.New(int32(2)), RepetitionType: thrift.New(format.Optional)}},
+	}
+	file.Leaves[0].Values, file.Leaves[0].Compressed, file.Leaves[0].Definition = e.prefixed, true, 2
+	path.Leaves[0].Values, path.Leaves[0].Count = func([]byte, int) []byte { return nil }, 0
+	path.Leaves[0].Definition = 1 // the struct is present, its member is null
 	var fields []arrow.Field
-	for _, m := range members {
-		made.Allocates += m.Allocates
-		m.Field.Nullable = true
-		fields = append(fields, m.Field)
-		element, leaf := m.Elements[0], m.Leaves[0]
-		element.RepetitionType = thrift.New(format.Optional)
-		made.Elements = append(made.Elements, element)
-		leaf.Path = append([]string{c.Name}, leaf.Path...)
-		leaf.MaxDefinition, leaf.Definition = all, all
-		if leaf.Count == 0 {
-			leaf.Definition = structOnly
-		}
-		made.Leaves = append(made.Leaves, leaf)
+	for _, member := range []Column{file, path} {
+		member.Field.Nullable, member.Elements[0].RepetitionType = true, thrift.New(format.Optional)
+		leaf := member.Leaves[0]
+		leaf.Path, leaf.MaxDefinition = []string{c.Name, member.Field.Name}, 2
+		fields = append(fields, member.Field)
+		made.Elements, made.Leaves = append(made.Elements, member.Elements[0]), append(made.Leaves, leaf)
 	}
 	kind := arrow.StructOf(fields...)
 	made.Field = arrow.Field{Name: c.Name, Type: kind, Nullable: true, Metadata: fieldMetadata(c)}
 	made.Data = func(data []byte, rows int) arrow.ArrayData {
-		children := make([]arrow.ArrayData, len(members))
-		for i, m := range members {
-			children[i] = m.Data(data, rows)
-			defer children[i].Release()
-		}
-		return array.NewData(kind, rows, []*memory.Buffer{nil}, children, 0, 0)
+		members := []arrow.ArrayData{e.data(data, rows), nullStrings(rows)}
+		defer members[0].Release()
+		defer members[1].Release()
+		return array.NewData(kind, rows, []*memory.Buffer{nil}, members, 0, 0)
 	}
-	return made
-}
-
-// huggingFace is the layout huggingface: a struct of a PNG file and a null path, as Hugging Face's
-// datasets store an Image. Samples of 16 bits must be gray and not negative.
-func (l Layout) huggingFace(c source.Column) ([]Column, error) {
-	p, err := l.image(c)
-	if err != nil {
-		return nil, err
-	}
-	e := newEncoders(p)
-	file := variable("bytes", e.maxSize)
-	file.Allocates += e.maxSize
-	file.Data, file.Leaves[0].Values, file.Leaves[0].Compressed = e.data, e.prefixed, true
-	path := text(required("path", nil, arrow.Metadata{}, format.ByteArray))
-	path.Allocates = lengthSize + 1 // offsets and nulls
-	path.Data = nullStrings
-	path.Leaves[0].Count, path.Leaves[0].Values = 0, func([]byte, int) []byte { return nil }
-	made := group(c, file, path)
-	if p.Depth > 8 {
-		made.Check = p.Check
+	if m.Depth > 8 {
+		made.Check = m.Check
 	}
 	return []Column{made}, nil
 }
@@ -83,11 +60,6 @@ type encoders struct {
 	size    int // bytes of a record
 	maxSize int // maximum bytes of a file
 	pool    *sync.Pool
-}
-
-func newEncoders(p images.Image) encoders {
-	pool := &sync.Pool{New: func() any { return p.NewEncoder() }}
-	return encoders{size: p.Size(), maxSize: p.NewEncoder().MaxSize(), pool: pool}
 }
 
 // appendFiles returns the files of rows records, each after prefix bytes. After each file it calls
@@ -122,7 +94,7 @@ func (e encoders) data(data []byte, rows int) arrow.ArrayData {
 }
 
 // nullStrings returns an array of rows nulls.
-func nullStrings(_ []byte, rows int) arrow.ArrayData {
+func nullStrings(rows int) arrow.ArrayData {
 	buffers := []*memory.Buffer{
 		memory.NewBufferBytes(make([]byte, (rows+7)/8)),
 		memory.NewBufferBytes(offsets(rows, 0)),

@@ -14,7 +14,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // Default is the name of the default layout.
@@ -30,9 +29,8 @@ type Layout struct {
 	// tensor represents one column of tensors; the caller sets Column.Source. The error is
 	// fault.Usage if the layout cannot hold the column.
 	tensor func(l Layout, c source.Column) ([]Column, error)
-	// samples are the types of samples in a layout of images; nil for other layouts.
-	samples []idx.DType
-	// hub reports whether labels, class names and metadata are those of Hugging Face's datasets.
+	// hub reports whether images, labels, class names and metadata are those of Hugging Face's
+	// datasets.
 	hub bool
 
 	// Set by Represent.
@@ -54,8 +52,7 @@ func layouts() []Layout {
 		{Name: "binary", Title: "bytes of variable size, little-endian",
 			Readers: "Ray, TensorFlow I/O, older Spark", tensor: Layout.binary},
 		{Name: "huggingface", Title: "PNG bytes in each row, with named labels; only for images",
-			Readers: "Hugging Face (load_dataset)", tensor: Layout.huggingFace, samples: []idx.DType{idx.Uint8, idx.Int16},
-			hub: true},
+			Readers: "Hugging Face (load_dataset)", tensor: Layout.huggingFace, hub: true},
 		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",
 			Readers: "SQL; tools for flat tables", tensor: Layout.columns},
 	}
@@ -85,7 +82,7 @@ func Get(name string) (Layout, error) {
 }
 
 // Images reports whether the layout holds images, to which an order of channels applies.
-func (l Layout) Images() bool { return l.samples != nil }
+func (l Layout) Images() bool { return l.hub }
 
 // Represent returns the columns of an output of s in the named layout, and s with the metadata that
 // the layout adds. channels is the dimension of the channels of images, see images.Rules. The error
@@ -175,16 +172,6 @@ func (l Layout) refuse(advice, message string, values ...any) error {
 // tooLarge returns the error for a record with more elements or bytes than a layout can count.
 func (l Layout) tooLarge(c source.Column, n int, unit string) error {
 	return l.refuse("", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
-}
-
-// image describes the records of c as images. It is for layouts of images.
-func (l Layout) image(c source.Column) (images.Image, error) {
-	return images.New(images.Rules{
-		Format:   "layout " + l.Name,
-		Channels: l.channels,
-		DTypes:   l.samples,
-		Advice:   "use --layout list, which holds every type and shape",
-	}, c)
 }
 
 // Check returns the error of the first column that cannot hold the values of b.
