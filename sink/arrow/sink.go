@@ -43,7 +43,7 @@ type Sink struct {
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {
-		return nil, unsupported("%v", err)
+		return nil, fault.New(fault.Usage, "arrow: %v", err)
 	}
 	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
 	if err != nil {
@@ -55,7 +55,8 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	}
 	rowSize := s.RowSize() + allocates
 	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression and padding may add some
-		return nil, unsupported("a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
+		return nil, fault.New(fault.Usage, "arrow: a record batch of %d rows would have %d bytes, expected less than 240 MiB",
+			s.BatchRows(), size)
 	}
 	made := &Sink{
 		columns: columns, codec: codec, encoderSize: o.Compression.EncoderSize(), stream: o.Stream,
@@ -64,11 +65,8 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, made.start()
 }
 
-func unsupported(message string, values ...any) error {
-	return fault.New(fault.Usage, "arrow: "+message, values...)
-}
-
-// start writes what precedes the first record batch.
+// start writes what precedes the first record batch. arrow-go numbers the dictionaries of a schema
+// from 0, depth first; here only top-level columns have one.
 func (s *Sink) start() error {
 	if !s.stream {
 		if err := s.write([]byte(magic), make([]byte, align(len(magic))-len(magic))); err != nil {
@@ -78,7 +76,48 @@ func (s *Sink) start() error {
 	if err := s.write(s.schema); err != nil {
 		return err
 	}
-	return s.writeDictionaries()
+	s.blocks, s.dictionaries = nil, nil
+	for _, c := range s.columns {
+		if c.Names == nil {
+			continue
+		}
+		r, err := s.dictionary(c.Names)
+		if err != nil {
+			return err
+		}
+		head := encapsulate(r.dictionaryMessage(int64(len(s.dictionaries))))
+		if err := s.append(&s.dictionaries, head, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dictionary returns the record batch of names.
+func (s *Sink) dictionary(names []string) (*recordBatch, error) {
+	offsets, text := make([]byte, 4, 4*(len(names)+1)), []byte{}
+	for _, name := range names {
+		text = append(text, name...)
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
+	}
+	r := &recordBatch{rows: len(names), codec: s.codec, nodes: []node{{length: len(names)}}}
+	for _, buffer := range [][]byte{nil, offsets, text} { // no validity bitmap: no name is missing
+		if err := r.addBuffer(buffer); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// append writes the message of r, which begins with head, and adds its position to index. r must
+// not be used afterwards.
+func (s *Sink) append(index *[]block, head []byte, r *recordBatch) error {
+	*index = append(*index, block{offset: s.offset, metadata: len(head), body: r.size})
+	if err := s.write(head); err != nil {
+		return err
+	}
+	defer r.release()
+	return s.write(r.body...)
 }
 
 // Encode implements sink.Sink. It makes the record batch of b, whose buffers are b's own memory or,
@@ -90,7 +129,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if err := layout.Check(s.columns, b); err != nil {
 		return nil, err
 	}
-	r := recordBatch{rows: b.Rows, codec: s.codec}
+	r := &recordBatch{rows: b.Rows, codec: s.codec}
 	prepared := layout.Prepared(s.columns, b)
 	for _, c := range s.columns {
 		data := c.Data(prepared[c.Source], b.Rows)
@@ -101,17 +140,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		}
 	}
 	head := encapsulate(r.message())
-	return func() error {
-		s.blocks = append(s.blocks, block{offset: s.offset, metadata: len(head), body: r.size})
-		if err := s.write(head); err != nil {
-			return err
-		}
-		if err := s.write(r.body...); err != nil {
-			return err
-		}
-		r.release()
-		return nil
-	}, nil
+	return func() error { return s.append(&s.blocks, head, r) }, nil
 }
 
 // BatchSize implements sink.Sizer.
@@ -150,46 +179,6 @@ func (s *Sink) Next(w io.Writer) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	s.w, s.offset, s.blocks = w, 0, nil
+	s.w, s.offset = w, 0
 	return s.start()
-}
-
-// writeDictionaries writes the dictionaries of all columns that have one. arrow-go numbers the
-// dictionaries of a schema from 0, depth first; here only top-level columns have one.
-func (s *Sink) writeDictionaries() error {
-	s.dictionaries = nil
-	for _, c := range s.columns {
-		if c.Names == nil {
-			continue
-		}
-		written, err := s.writeDictionary(int64(len(s.dictionaries)), c.Names)
-		if err != nil {
-			return err
-		}
-		s.dictionaries = append(s.dictionaries, written)
-	}
-	return nil
-}
-
-// writeDictionary writes names as the dictionary with the given id, and returns its position.
-func (s *Sink) writeDictionary(id int64, names []string) (block, error) {
-	offsets, text := make([]byte, 4, 4*(len(names)+1)), []byte{}
-	for _, name := range names {
-		text = append(text, name...)
-		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
-	}
-	r := recordBatch{rows: len(names), codec: s.codec, nodes: []node{{length: len(names)}}}
-	for _, buffer := range [][]byte{nil, offsets, text} { // no validity bitmap: no name is missing
-		if err := r.addBuffer(buffer); err != nil {
-			return block{}, err
-		}
-	}
-	head := encapsulate(r.dictionaryMessage(id))
-	position := block{offset: s.offset, metadata: len(head), body: r.size}
-	err := s.write(head)
-	if err == nil {
-		err = s.write(r.body...)
-	}
-	r.release()
-	return position, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source/idx"
@@ -65,7 +66,8 @@ func plainSize(l layout.Leaf) int {
 func (l *leaf) check(s *schema.Schema) error {
 	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
 	if size := l.bodySize(s.BatchRows()); size > math.MaxInt32-room {
-		return usagef("a page of column %s would have %d bytes, expected less than 2 GiB", s.Columns[l.source].Name, size)
+		return fault.New(fault.Usage, "parquet: a page of column %s would have %d bytes, expected less than 2 GiB",
+			s.Columns[l.source].Name, size)
 	}
 	return nil
 }

@@ -45,10 +45,6 @@ func codecs() []compressed.Choice[codec] {
 // Codecs lists the compressions of pages, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
-func usagef(message string, values ...any) error {
-	return fault.New(fault.Usage, "parquet: "+message, values...)
-}
-
 func newGzip(level int) codec {
 	if level == 0 {
 		level = gzip.DefaultCompression
@@ -122,7 +118,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	o.Compression.Name = cmp.Or(o.Compression.Name, codecs()[0].Name)
 	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {
-		return nil, usagef("%v", err)
+		return nil, fault.New(fault.Usage, "parquet: %v", err)
 	}
 	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
 	if err != nil {
