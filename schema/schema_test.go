@@ -77,20 +77,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestAppendElementName(t *testing.T) {
-	t.Parallel()
-	c := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
-	for want, found := range map[string][]byte{
-		"pixel0":    AppendElementName(nil, c, 0, true),
-		"x,pixel10": AppendElementName([]byte("x,"), c, 10, true),
-		"image783":  AppendElementName(nil, c, 783, false),
-	} {
-		if string(found) != want {
-			t.Errorf("found %s, expected %s", found, want)
-		}
-	}
-}
-
 func TestLabel(t *testing.T) {
 	t.Parallel()
 	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{2, 2}}

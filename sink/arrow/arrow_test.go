@@ -143,15 +143,6 @@ func TestUnsupported(t *testing.T) {
 }
 
 // TestNothingIsCopied looks for the batch's own memory in what is written.
-func TestAlign(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]int{0: 0, 1: 8, 7: 8, 8: 8, 9: 16} {
-		if got := align(n); got != want {
-			t.Errorf("%d: found %d, expected %d", n, got, want)
-		}
-	}
-}
-
 func TestNothingIsCopied(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
@@ -359,28 +350,9 @@ func checkImage(tb testing.TB, a *array.Struct, row int, want []byte, c source.C
 	if a.IsNull(row) {
 		tb.Fatalf("row %d is null", row)
 	}
-	if a.NumField() == 2 {
-		size, found := layouttest.Decode(tb, a.Field(0).(*array.Binary).Value(row))
-		if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !a.Field(1).IsNull(row) || a.Field(1).NullN() != a.Len() {
-			tb.Fatalf("row %d: found a file of %v, expected the record of shape %v; path %s", row, size, c.Shape, a.Field(1).ValueStr(row))
-		}
-		return
-	}
-	number := func(i int) int { return int(a.Field(i).(*array.Int32).Value(row)) }
-	if number(1) != c.Shape[0] || number(2) != c.Shape[1] || number(3) != 1 || number(4) != 0 || !bytes.Equal(a.Field(5).(*array.Binary).Value(row), want) {
-		tb.Fatalf("row %d: found %s, expected the record of shape %v", row, a.ValueStr(row), c.Shape)
-	}
-}
-
-// TestNegativeSamples checks that Encode refuses a batch that huggingface cannot hold, with the row
-// in the table.
-func TestNegativeSamples(t *testing.T) {
-	t.Parallel()
-	s := &schema.Schema{Rows: 3, Columns: []source.Column{{Name: "x", DType: idx.Int16, Shape: []int{1, 1}}}}
-	k := must.Get(New(io.Discard, s, Options{Layout: "huggingface"}))(t)
-	_, err := k.Encode(context.Background(), schema.Batch{First: 1, Rows: 2, Columns: [][]byte{{2, 0, 0, 128}}})
-	if want := `column x, row 2: layout huggingface: found the value -32768, expected 0 to 32767`; err == nil || err.Error() != want {
-		t.Errorf("found the error %v, expected %s", err, want)
+	size, found := layouttest.Decode(tb, a.Field(0).(*array.Binary).Value(row))
+	if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !a.Field(1).IsNull(row) || a.Field(1).NullN() != a.Len() {
+		tb.Fatalf("row %d: found a file of %v, expected the record of shape %v; path %s", row, size, c.Shape, a.Field(1).ValueStr(row))
 	}
 }
 

@@ -223,20 +223,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestOtherTypes compares a column of bytes with one of doubles.
-func TestOtherTypes(t *testing.T) {
-	t.Parallel()
-	expected := &memory{rows: 3, columns: []source.Column{{Name: "x", DType: idx.Uint8}}, data: [][]byte{{1, 2, 3}}}
-	found := &memory{rows: 3, columns: []source.Column{{Name: "x", DType: idx.Float64}}, data: [][]byte{nil}}
-	for _, x := range []float64{1, 2.5, 3} {
-		found.data[0] = binary.LittleEndian.AppendUint64(found.data[0], math.Float64bits(x))
-	}
-	k := must.Get(run(t, expected, found, false))(t)
-	if _, _, first := k.Differences(); first == nil || first.String() != "row 1, column x: found 2.5, expected 2" {
-		t.Errorf("found %v", first)
-	}
-}
-
 // A record that is stored as a list has no shape of its own: it matches any shape with as many
 // elements. Two shapes must be equal.
 func TestMatchShapes(t *testing.T) {

@@ -1,14 +1,11 @@
 package csv
 
 import (
-	"bytes"
 	"encoding/binary"
-	stdcsv "encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,105 +17,6 @@ import (
 	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/must"
 )
-
-// reference returns the expected output for a whole table, made by encoding/csv and strconv field
-// by field.
-func reference(t *testing.T, s *schema.Schema, columns [][]byte, o Options) string {
-	t.Helper()
-	var out bytes.Buffer
-	w := stdcsv.NewWriter(&out)
-	if o.Comma != 0 {
-		w.Comma = rune(o.Comma)
-	}
-	order := slices.Concat(matching(s, source.Column.Scalar), matching(s, func(c source.Column) bool { return !c.Scalar() }))
-	if names := referenceHeader(s, order, o.Style); names != nil {
-		must.Do(t, w.Write(names))
-	}
-	var line []string
-	for row := range int(s.Rows) {
-		for _, i := range order {
-			c := s.Columns[i]
-			size := c.DType.Size()
-			record := columns[i][row*c.RecordSize():][:c.RecordSize()]
-			for ; len(record) > 0; record = record[size:] {
-				line = append(line, referenceValue(c.DType, record[:size]))
-			}
-		}
-		if o.Style == "matrix" && s.Columns[0].Scalar() && row+1 < int(s.Rows) {
-			continue // all values are one row
-		}
-		must.Do(t, w.Write(line))
-		line = line[:0]
-	}
-	w.Flush()
-	return out.String()
-}
-
-// matching returns the indices of the columns of s for which match returns true.
-func matching(s *schema.Schema, match func(source.Column) bool) []int {
-	var found []int
-	for i, c := range s.Columns {
-		if match(c) {
-			found = append(found, i)
-		}
-	}
-	return found
-}
-
-// referenceHeader returns the header for the columns in the given order, or nil.
-func referenceHeader(s *schema.Schema, order []int, style string) []string {
-	if style == "pjreddie" || style == "matrix" {
-		return nil
-	}
-	tensors := matching(s, func(c source.Column) bool { return !c.Scalar() && c.Elements() > 0 })
-	var names []string
-	for _, i := range order {
-		c := s.Columns[i]
-		if c.Scalar() {
-			names = append(names, c.Name)
-			continue
-		}
-		prefix := c.Name
-		if len(tensors) == 1 {
-			prefix = "pixel"
-		}
-		switch style {
-		case "kaggle1":
-			for i := range c.Elements() {
-				names = append(names, fmt.Sprint(prefix, i+1))
-			}
-		case "rowxcol":
-			prefix = strings.TrimPrefix(prefix+"_", "pixel_")
-			for _, index := range indices(c.Shape) {
-				names = append(names, prefix+index)
-			}
-		default:
-			for i := range c.Elements() {
-				names = append(names, fmt.Sprint(prefix, i))
-			}
-		}
-	}
-	return names
-}
-
-// indices returns the indices of a shape in C order, counted from 1: "1x1", "1x2", …; one dimension
-// is a row.
-func indices(shape []int) []string {
-	if len(shape) == 1 {
-		shape = []int{1, shape[0]}
-	}
-	all := []string{""}
-	for _, size := range shape {
-		var longer []string
-		for _, head := range all {
-			for i := range size {
-				longer = append(longer, strings.TrimPrefix(fmt.Sprintf("%sx%d", head, i+1), "x"))
-			}
-		}
-		all = longer
-	}
-	return all
-}
 
 // referenceValue returns the text of one element.
 func referenceValue(d idx.DType, b []byte) string {

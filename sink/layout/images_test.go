@@ -2,8 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"image"
-	"math"
 	"slices"
 	"testing"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
-	"github.com/idxport/idxport/test/layouttest"
 )
 
 // TestChannelsFirst checks that records with a plane per channel give the same images as records
@@ -58,72 +55,6 @@ func TestChannelsFirst(t *testing.T) {
 		}
 		if !bytes.Equal(planes, before) {
 			t.Errorf("%d channels: the batch was changed", channels)
-		}
-	}
-}
-
-func TestHuggingFaceImages(t *testing.T) {
-	t.Parallel()
-	tests := map[string]source.Column{
-		"gray":        {DType: idx.Uint8, Shape: []int{3, 5}},
-		"one channel": {DType: idx.Uint8, Shape: []int{3, 5, 1}},
-		"RGB":         {DType: idx.Uint8, Shape: []int{3, 5, 3}},
-		"RGBA":        {DType: idx.Uint8, Shape: []int{3, 5, 4}},
-		"16 bits":     {DType: idx.Int16, Shape: []int{3, 5}},
-	}
-	for name, c := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c.Name = "image"
-			column := one(t, "huggingface", c)
-			const rows = 2
-			data := make([]byte, rows*c.RecordSize())
-			for i := range data {
-				data[i] = byte(i * 37 % 128)
-			}
-			images := array.MakeFromData(column.Data(data, rows)).(*array.Struct)
-			files, paths := images.Field(0).(*array.Binary), images.Field(1).(*array.String)
-			var values []byte
-			for row := range rows {
-				size, found := layouttest.Decode(t, files.Value(row))
-				want := data[row*c.RecordSize():][:c.RecordSize()]
-				if size != image.Pt(5, 3) || !bytes.Equal(found, want) {
-					t.Errorf("row %d: found %v with the samples %v, expected 5×3 with %v", row, size, found, want)
-				}
-				if images.IsNull(row) || files.IsNull(row) || !paths.IsNull(row) {
-					t.Errorf("row %d: found %s, expected bytes and no path", row, images.ValueStr(row))
-				}
-				n := len(files.Value(row))
-				values = append(append(values, byte(n), byte(n>>8), 0, 0), files.Value(row)...)
-			}
-			leaf := column.Leaves[0]
-			if found := leaf.Values(data, rows); !bytes.Equal(found, values) || len(found) > rows*leaf.Size {
-				t.Errorf("found %d bytes of values in Parquet, expected the files after their lengths, %d, and at most %d", len(found), len(values), rows*leaf.Size)
-			}
-			if !leaf.Compressed || leaf.Definition != 2 || column.Leaves[1].Definition != 1 || column.Leaves[1].Count != 0 {
-				t.Errorf("found the leaves %+v, expected compressed bytes and a path that is always null", column.Leaves)
-			}
-		})
-	}
-}
-
-func TestHuggingFaceLabels(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		column source.Column
-		data   []byte
-		want   []int64
-	}{
-		"named label": {source.Column{Name: "label", DType: idx.Uint8}, []byte{0, 9, 255}, []int64{0, 9, 255}},
-		"signed":      {source.Column{Name: "label", DType: idx.Int8}, []byte{255, 127}, []int64{-1, 127}},
-		"classes": {source.Column{Name: "y", DType: idx.Int32, Classes: []string{"a"}},
-			[]byte{1, 0, 0, 128, 255, 255, 255, 127}, []int64{math.MinInt32 + 1, math.MaxInt32}},
-	}
-	for name, test := range tests {
-		column := one(t, "huggingface", test.column)
-		found := array.MakeFromData(column.Data(test.data, len(test.want))).(*array.Int64)
-		if !slices.Equal(found.Int64Values(), test.want) || found.NullN() != 0 || !column.Field.Nullable {
-			t.Errorf("%s: found %v, nullable %t; expected %v, nullable", name, found, column.Field.Nullable, test.want)
 		}
 	}
 }
@@ -201,36 +132,5 @@ func TestUniqueNames(t *testing.T) {
 		if found := uniqueNames(test.classes); !slices.Equal(found, test.want) {
 			t.Errorf("%s: found %q, expected %q", name, found, test.want)
 		}
-	}
-}
-
-// TestBinary compares with the section "Encodings" of the Parquet specification: a BYTE_ARRAY in
-// PLAIN pages is a length in 4 bytes, little-endian, and the bytes.
-func TestBinary(t *testing.T) {
-	t.Parallel()
-	column := one(t, "binary", source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
-	data := []byte("abcdefghijkl")
-	leaf := column.Leaves[0]
-	if found := leaf.Values(data, 2); string(found) != "\x06\x00\x00\x00abcdef\x06\x00\x00\x00ghijkl" {
-		t.Errorf("found % x, expected each record after its length, 6", found)
-	}
-	if leaf.Size != 10 || !leaf.Allocates {
-		t.Errorf("found a leaf of %d bytes, expected 10", leaf.Size)
-	}
-	for _, name := range []string{"binary", "fixed-binary"} {
-		empty := one(t, name, source.Column{Name: "x", DType: idx.Float64, Shape: []int{0, 2}})
-		if found := empty.Leaves[0].Values(nil, 2); !bytes.Equal(found, make([]byte, 8)) {
-			t.Errorf("%s: found % x, expected two lengths of 0", name, found)
-		}
-	}
-	made := column.Data(data, 2)
-	records := array.MakeFromData(made).(*array.Binary)
-	for i, want := range []string{"abcdef", "ghijkl"} {
-		if found := string(records.Value(i)); found != want || records.IsNull(i) {
-			t.Errorf("record %d: found %q, expected %q", i, found, want)
-		}
-	}
-	if b := made.Buffers()[2].Bytes(); &b[0] != &data[0] {
-		t.Error("the buffer of Arrow is a copy")
 	}
 }

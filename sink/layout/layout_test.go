@@ -37,21 +37,6 @@ func refused(err error, message, hint string) bool {
 	return errors.As(err, &typed) && errors.Is(err, fault.Usage) && strings.Contains(err.Error(), message) && strings.Contains(typed.Hint, hint)
 }
 
-func TestGet(t *testing.T) {
-	t.Parallel()
-	for _, name := range Names() {
-		if l, err := Get(name); err != nil || l.Name != name || l.Title == "" || l.Readers == "" {
-			t.Errorf("Get(%q): found %q (%q), error %v", name, l.Name, l.Title, err)
-		}
-	}
-	if l, err := Get(""); err != nil || l.Name != "list" {
-		t.Errorf(`Get(""): found %q, error %v; expected the layout list`, l.Name, err)
-	}
-	if _, err := Get("lists"); err == nil {
-		t.Error(`Get("lists"): found no error, expected one`)
-	}
-}
-
 // TestTypes compares the types in Arrow and the nodes in Parquet with the documentation: Schema.fbs
 // and "Fixed shape tensor" in the Arrow specification, and LogicalTypes.md in Parquet's.
 func TestTypes(t *testing.T) {

@@ -251,59 +251,6 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestMaxEntries checks that maxEntries is not below the size of any dictionary that pays.
-func TestMaxEntries(t *testing.T) {
-	t.Parallel()
-	for _, d := range []idx.DType{idx.Uint8, idx.Int16, idx.Int32, idx.Float64} {
-		l := &leaf{valueSize: max(4, d.Size())}
-		l.Element = d
-		for rows := 1; rows < 400_000; rows += 1 + rows/3 {
-			limit, want := l.maxEntries(rows), 0
-			for n := 1; n <= min(maxDistinct, rows) && n < 1<<(8*min(d.Size(), 4)); n++ {
-				if l.dictionaryPays(n, rows) {
-					want = n
-				}
-			}
-			if limit < want {
-				t.Errorf("%v, %d rows: found %d, expected at least %d", d, rows, limit, want)
-			}
-		}
-	}
-}
-
-// TestBatchesOfManyValues checks that a dictionary depends on the chunk, not on batches with many
-// values.
-func TestBatchesOfManyValues(t *testing.T) {
-	t.Parallel()
-	const rows = 120_000
-	for name, test := range map[string]struct {
-		value      func(row int) float64
-		dictionary bool
-	}{
-		"few values, then many":        {func(row int) float64 { return float64(max(row-60_000, 0) % 30_000) }, true},
-		"many values, then few":        {func(row int) float64 { return float64(min(row, 50_000)) }, true},
-		"many values, the same again":  {func(row int) float64 { return float64(row % 60_000) }, true},
-		"many values, then other ones": {func(row int) float64 { return float64(row) }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var values []float64
-			for row := range rows {
-				values = append(values, test.value(row))
-			}
-			written := scalars(idx.Float64, elements(idx.Float64, values...))
-			s := written.Schema()
-			s.Rows = -1 // one row group
-			file := written.Write(t, with(Options{Compression: compressed.Codec{Name: "none"}}), s, s.BatchRows())
-			check(t, written, file, "list")
-			found := open(t, file).Metadata().RowGroups[0].Columns[0].MetaData
-			if slices.Contains(found.Encoding, format.RLEDictionary) != test.dictionary {
-				t.Errorf("found the encodings %v, expected a dictionary: %v", found.Encoding, test.dictionary)
-			}
-		})
-	}
-}
-
 // named returns a table of labels of d with names; the labels cycle from first to last.
 func named(d idx.DType, rows, first, last int, names ...string) layouttest.Table {
 	t := layouttest.Table{Named: true, Rows: rows, Columns: []source.Column{{Name: "label", DType: d, Classes: names}}, Data: [][]byte{nil}}
@@ -337,8 +284,10 @@ func TestNames(t *testing.T) {
 		"unsigned bytes":   {named(idx.Int8, 9, 0, 1, "z", "é"), "z é", 2},
 		"300 names":        {named(idx.Int16, 1_000, 1, 299, numbered(300)...), "class 1 class 99", 300},
 		"65,536 names":     {named(idx.Int32, 3, 65_533, 65_535, numbered(65_536)...), "class 65533 class 65535", 65_536},
-		"a long name":      {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1024)), "a " + strings.Repeat("b", 1024), 2},
-		"a name too long":  {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1025)), " ", 2},
+		// A dictionary larger than a page would be overwritten if its memory were recycled.
+		"two row groups":  {named(idx.Int16, 100_000, 0, 4_095, numbered(4_096)...), "class 0 class 999", 4_096},
+		"a long name":     {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1024)), "a " + strings.Repeat("b", 1024), 2},
+		"a name too long": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1025)), " ", 2},
 	}
 	for name, test := range tests {
 		for _, codec := range []string{"none", "zstd"} {
@@ -371,28 +320,6 @@ func TestNames(t *testing.T) {
 					}
 				}
 			})
-		}
-	}
-}
-
-// TestNamesInRowGroups checks that every row group has the whole dictionary.
-func TestNamesInRowGroups(t *testing.T) {
-	t.Parallel()
-	const n = 4_096 // a dictionary larger than a page would be overwritten if its memory were recycled
-	names := numbered(n)
-	f := open(t, write(t, named(idx.Int16, 100_000, 0, n-1, names...), Options{}, 1_000))
-	groups, rows := f.Metadata().RowGroups, rowsOf(t, f)
-	for i, row := range rows {
-		if want := names[i%n]; row[1].String() != want {
-			t.Fatalf("row %d: found the class %q, expected %q", i, row[1].String(), want)
-		}
-	}
-	if len(groups) != 2 || len(rows) != 100_000 {
-		t.Fatalf("found %d row groups of %d rows, expected 2 of 100000", len(groups), len(rows))
-	}
-	for _, group := range groups {
-		if s := group.Columns[1].MetaData.EncodingStats; len(s) != 2 || s[0].PageType != format.DictionaryPage || s[1].Encoding != format.RLEDictionary {
-			t.Errorf("found the pages %v, expected a dictionary and indices into it", s)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package png_test
 
 import (
-	"context"
 	"encoding/csv"
 	"errors"
 	"math"
@@ -30,6 +29,7 @@ func TestMetadataCSV(t *testing.T) {
 	}{
 		"labels": {describe(11, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 26}, 8, [][]byte{sequence(3), {26, 0, 3}},
 			"file_name,label\n26/08.png,26\n00/09.png,0\n03/10.png,3\n"},
+		"no rows":   {describe(0, pixel, labels(idx.Uint8)), png.Options{}, 0, [][]byte{nil, nil}, "file_name,label\n"},
 		"no labels": {describe(2, pixel), png.Options{}, 0, [][]byte{sequence(2)}, "file_name\n0.png\n1.png\n"},
 		"class names": {describe(5, pixel, labels(idx.Uint8, "T-shirt/top", `5" heel, red`, "=1+1", " x", "two\nlines")), png.Options{}, 0,
 			[][]byte{sequence(5), {4, 3, 2, 1, 0}},
@@ -51,14 +51,7 @@ func TestMetadataCSV(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.o.MetadataCSV = true
-			folder, finish := newFolder(t)
-			k := must.Get(png.New(folder, tt.s, tt.o))(t)
-			rows := int64(len(tt.data[0]) / tt.s.Columns[0].RecordSize())
-			step := must.Get(
-				k.Encode(context.Background(), schema.Batch{First: tt.first, Rows: int(rows), Columns: tt.data}))(t)
-			must.Do(t, step())
-			must.Do(t, k.Close())
-			files := finish()
+			files := convert(t, tt.s, tt.o, tt.first, tt.data...)
 			found := string(files["metadata.csv"])
 			if found != tt.want {
 				t.Errorf("found\n%s\nexpected\n%s", found, tt.want)
@@ -70,17 +63,6 @@ func TestMetadataCSV(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestMetadataWithoutRows(t *testing.T) {
-	t.Parallel()
-	folder, finish := newFolder(t)
-	k := must.Get(
-		png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{MetadataCSV: true}))(t)
-	must.Do(t, k.Close())
-	if found := string(finish()["metadata.csv"]); found != "file_name,label\n" {
-		t.Errorf("found %q, expected the header alone", found)
 	}
 }
 

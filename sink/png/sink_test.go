@@ -256,13 +256,12 @@ func TestNamesOfFiles(t *testing.T) {
 	}
 }
 
-func TestNoRows(t *testing.T) {
+// TestRowOutOfRange writes a row that the schema does not have.
+func TestRowOutOfRange(t *testing.T) {
 	t.Parallel()
-	folder, finish := newFolder(t)
-	k := must.Get(png.New(folder, describe(0, images(idx.Uint8, 28, 28), labels(idx.Uint8)), png.Options{}))(t)
-	must.Do(t, k.Close())
-	if got := names(finish()); got != "" {
-		t.Errorf("found the files %s, expected none", got)
+	folder, _ := newFolder(t)
+	if err := write(folder, describe(2, images(idx.Uint8, 1, 1)), png.Options{}, 2, sequence(1)); err == nil || errors.Is(err, fault.Usage) {
+		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }
 
@@ -294,30 +293,6 @@ func TestNotes(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestErrorsWhileWriting checks that the folder's errors are returned and that a canceled call
-// writes nothing.
-func TestErrorsWhileWriting(t *testing.T) {
-	t.Parallel()
-	s := describe(2, images(idx.Uint8, 1, 1))
-	folder, _ := newFolder(t)
-	must.Do(t, write(folder, s, png.Options{}, 0, sequence(1)))
-	if err := write(folder, s, png.Options{}, 0, sequence(1)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a row written twice: found the error %v, expected %v", err, fs.ErrExist)
-	}
-	k := must.Get(png.New(folder, s, png.Options{}))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := k.Encode(ctx, schema.Batch{First: 1, Rows: 1, Columns: [][]byte{{1}}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: found the error %v, expected %v", err, context.Canceled)
-	}
-	if err := write(folder, s, png.Options{}, 1, sequence(1)); err != nil {
-		t.Errorf("the row after the cancelled call: %v", err)
-	}
-	if err := write(folder, s, png.Options{}, 2, sequence(1)); err == nil || errors.Is(err, fault.Usage) {
-		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }
 

@@ -36,12 +36,3 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 }
-
-func TestPadded(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]int{0: 0, 1: 512, 511: 512, 512: 512, 513: 1024} {
-		if got := padded(n); got != want {
-			t.Errorf("%d: found %d, expected %d", n, got, want)
-		}
-	}
-}

@@ -168,41 +168,6 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestScalars tests numbers that are easy to get wrong.
-func TestScalars(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		d    idx.DType
-		data []byte
-		want string
-	}{
-		{idx.Uint8, []byte{255}, "255"},
-		{idx.Int16, little[int16](-32768), "-32768"},
-		{idx.Float32, little(float32(1)), "1.0"},
-		{idx.Float32, little(float32(math.NaN())), "NaN"},
-		{idx.Float32, little(float32(math.Inf(1))), "Infinity"},
-		{idx.Float32, little(float32(1 << 24)), "1.6777216e+07"},
-		{idx.Float64, little(-math.MaxFloat64), "-1.7976931348623157e+308"},
-		{idx.Float64, little(5e-324), "5e-324"},
-	} {
-		s := describe(1, pixel, label, source.Column{Name: "x", DType: tt.d})
-		data := must.Get(write(s, sink.Options{}, 0, []byte{1}, []byte{2}, tt.data))(t)
-		if got, want := read(t, data)[2].content, `{"x":`+tt.want+`}`; got != want {
-			t.Errorf("%s: found %s, expected %s", tt.d, got, want)
-		}
-	}
-}
-
-func TestOtherColumns(t *testing.T) {
-	t.Parallel()
-	if _, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), sink.Options{}); !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), `cannot hold "features"`) {
-		t.Errorf("found the error %v, expected one about features", err)
-	}
-	if _, err := tar.New(io.Discard, describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Float32}), sink.Options{}); err != nil {
-		t.Errorf("found %v, expected that scalars are kept", err)
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	wide := source.Column{Name: "image", DType: idx.Int16, Shape: []int{1, 2}}
@@ -215,6 +180,8 @@ func TestRefusals(t *testing.T) {
 		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, SourceRows: -1}, nil, fault.Usage, "file names", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
+		"a vector": {describe(1, pixel, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), nil, fault.Usage,
+			`cannot hold "features"`, "--columns"},
 		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
 		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, "row 11: tar: found the value -5", "npy"},
 	} {
