@@ -38,9 +38,8 @@ type Format struct {
 	Codecs       []string // compressions inside the format, the default first; nil if it has none
 	Layouts      []string // representations of a tensor, the default first; nil if there is only one
 
-	open      opener
-	load      func(path string, s *schema.Schema, o Options) string // see LoadLine
-	loadParts func(path string, s *schema.Schema, o Options) string // see LoadPartsLine; nil if there is no such line
+	open opener
+	load loader
 }
 
 // An Output is where a sink writes: a stream of bytes, or a folder if the format is one.
@@ -60,23 +59,23 @@ func All() []Format {
 	layouts := layout.Names()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(parquet.New), load: loadParquet, loadParts: loadParquetParts},
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(parquet.New), load: loadParquet},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New),
-			load:      line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()"),
-			loadParts: line("import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
+			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()",
+				"import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(openArrowStream),
-			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
+			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()", "")},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: stream(csv.New), load: pandas(""), loadParts: pandasParts("")},
+			ClassColumn: true, open: stream(csv.New), load: pandas("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: stream(openTSV), load: pandas(`, sep="\t"`), loadParts: pandasParts(`, sep="\t"`)},
+			ClassColumn: true, open: stream(openTSV), load: pandas(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
-			open: stream(tar.New), load: loadTar, loadParts: loadTarParts},
+			open: stream(tar.New), load: loadTar},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true, open: stream(idx.NewNPY),
-			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
+			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")", "")},
 		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
 			IsIDX: true, open: stream(idx.New), load: loadIDX},
 	}

@@ -168,13 +168,7 @@ func repetition(shape []int) []byte {
 }
 
 // elements returns the number of elements of a record of the given shape.
-func elements(shape []int) int {
-	n := 1
-	for _, size := range shape {
-		n *= size
-	}
-	return n
-}
+func elements(shape []int) int { return source.Column{Shape: shape}.Elements() }
 
 // levelAt returns the repetition level of element i of a record of the given shape.
 func levelAt(shape []int, i int) byte {

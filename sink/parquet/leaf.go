@@ -87,25 +87,13 @@ func (l *leaf) page(data []byte, rows int) (page, error) {
 	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
 	levels, values := l.levels(rows), l.Values(data, rows)
 	if l.dictionary == nil {
-		return l.pages.page(p, withLevels(levels, widen(values, l.Element, l.Type))...)
+		return l.pages.page(p, levels, widen(values, l.Element, l.Type))
 	}
 	p.encoding = format.RLEDictionary
 	width := 8 * l.Element.Size() // bits of an index
 	groups := (rows*l.Count + 7) / 8
-	body := [][]byte{appendPackedHeader(levels, width, groups), values}
-	if fill := groups*width - len(values); fill > 0 { // a group of 8 indices has width bytes
-		body = append(body, make([]byte, fill))
-	}
-	return l.pages.page(p, body...)
-}
-
-// withLevels returns the body of a page of PLAIN values, or of indices with their header. A body of
-// one part is not copied before it is compressed.
-func withLevels(levels, values []byte) [][]byte {
-	if len(levels) == 0 {
-		return [][]byte{values}
-	}
-	return [][]byte{levels, values}
+	fill := make([]byte, groups*width-len(values)) // a group of 8 indices has width bytes
+	return l.pages.page(p, appendPackedHeader(levels, width, groups), values, fill)
 }
 
 // levels returns the levels of a page with the given number of rows: the repetition levels of every

@@ -45,8 +45,10 @@ type pageCompressor struct {
 }
 
 // page completes p, whose kind, encoding and counts the caller has set: it compresses body, unless
-// the codec is none, and puts a header before it.
+// the codec is none, and puts a header before it. A body of which one part is not empty is not
+// copied before it is compressed.
 func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
+	body = slices.DeleteFunc(body, func(part []byte) bool { return len(part) == 0 })
 	uncompressed := length(body)
 	if uncompressed > math.MaxInt32 || p.entries > math.MaxInt32 {
 		return page{}, errPageSize
@@ -90,8 +92,10 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 // compress compresses the parts of body as one piece, into memory that belongs to p until it is
 // recycled.
 func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
-	src := body[0]
-	if len(body) > 1 {
+	var src []byte
+	if len(body) == 1 {
+		src = body[0]
+	} else {
 		joined := take(&x.joined)
 		defer x.joined.Put(joined)
 		joined.bytes = joined.bytes[:0]

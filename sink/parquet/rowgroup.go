@@ -49,7 +49,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 			s.buffered += int64(len(pieces[i].values))
 			continue
 		}
-		if l.dictionary != nil && c.size == 0 {
+		if l.dictionary != nil && c.TotalCompressedSize == 0 {
 			if err := s.put(i, *l.dictionary); err != nil {
 				return err
 			}
@@ -92,10 +92,10 @@ func (s *Sink) endGroup() error {
 			return err
 		}
 		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: c.metadata(l, offset)})
-		group.TotalByteSize += c.uncompressed
-		group.TotalCompressedSize += c.size
+		group.TotalByteSize += c.TotalUncompressedSize
+		group.TotalCompressedSize += c.TotalCompressedSize
 		s.indexes = append(s.indexes, c.index(l, offset))
-		offset += c.size
+		offset += c.TotalCompressedSize
 		c.reset()
 	}
 	s.groups = append(s.groups, group)
@@ -125,19 +125,14 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 // chunk's first byte, because the chunk's position in the file is known only when the row group
 // ends.
 type chunk struct {
-	size         int64 // bytes of the pages so far, with their headers
-	uncompressed int64 // bytes of the pages so far before compression, with their headers
-	entries      int64
-	nulls        int64
-	rows         int64
-	dictionary   int64 // bytes of the dictionary page, 0 if there is none
-	encoding     format.Encoding
-	pages        []format.PageLocation // the data pages
-	bounds       []bounds              // of each data page, for scalars
+	format.ColumnMetaData // of the pages so far
 
-	waiting [][]byte // pages that wait for the end of the row group
-
-	values []byte // a scalar's elements, which become pages at the end of the row group
+	nulls   int64
+	rows    int64
+	pages   []format.PageLocation // the data pages
+	bounds  []bounds              // of each data page, for scalars
+	waiting [][]byte              // pages that wait for the end of the row group
+	values  []byte                // a scalar's elements, which become pages at the end of the row group
 }
 
 // reset prepares c for the next row group. It keeps the memory of slices that nothing else uses.
@@ -147,21 +142,25 @@ func (c *chunk) reset() {
 
 // add counts p as the next page of c.
 func (c *chunk) add(p page) {
+	if len(c.pages) == 0 { // the dictionary, or the first data page
+		c.Encoding = append(c.Encoding, p.encoding)
+		c.EncodingStats = append(c.EncodingStats, format.PageEncodingStats{PageType: p.kind, Encoding: p.encoding})
+	}
+	c.EncodingStats[len(c.EncodingStats)-1].Count++
 	if p.kind == format.DictionaryPage {
-		c.dictionary = p.size
+		c.DataPageOffset = p.size
 	} else {
 		c.pages = append(c.pages, format.PageLocation{
-			Offset:             c.size,
+			Offset:             c.TotalCompressedSize,
 			CompressedPageSize: int32(p.size),
 			FirstRowIndex:      c.rows,
 		})
-		c.encoding = p.encoding
-		c.entries += int64(p.entries)
+		c.NumValues += int64(p.entries)
 		c.nulls += int64(p.nulls)
 		c.rows += int64(p.rows)
 	}
-	c.size += p.size
-	c.uncompressed += p.uncompressed
+	c.TotalCompressedSize += p.size
+	c.TotalUncompressedSize += p.uncompressed
 }
 
 // keep adds a copy of p's bytes, which belong to the batch or will be recycled.
@@ -175,28 +174,16 @@ func (c *chunk) keep(p page) {
 
 // metadata describes c as the chunk of l that starts at offset.
 func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
-	m := format.ColumnMetaData{
-		Type:                  l.Type,
-		PathInSchema:          l.Path,
-		Codec:                 l.pages.codec.id,
-		NumValues:             c.entries,
-		TotalUncompressedSize: c.uncompressed,
-		TotalCompressedSize:   c.size,
-		DataPageOffset:        offset + c.dictionary,
-		Statistics:            statistics(c.bounds, l.encodeBounds, c.nulls),
-	}
-	data := format.PageEncodingStats{PageType: format.DataPage, Encoding: c.encoding, Count: int32(len(c.pages))}
-	if c.dictionary > 0 {
+	m := c.ColumnMetaData
+	m.Type, m.PathInSchema, m.Codec = l.Type, l.Path, l.pages.codec.id
+	m.Statistics = statistics(c.bounds, l.encodeBounds, c.nulls)
+	if m.DataPageOffset > 0 { // there is a dictionary before it
 		m.DictionaryPageOffset = offset
-		m.Encoding = append(m.Encoding, format.Plain)
-		m.EncodingStats = append(m.EncodingStats,
-			format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
 	}
-	m.Encoding = append(m.Encoding, c.encoding)
+	m.DataPageOffset += offset
 	if l.MaxDefinition > 0 {
 		m.Encoding = append(m.Encoding, format.RLE) // of the levels; repeated leaves have both kinds
 	}
-	m.EncodingStats = append(m.EncodingStats, data)
 	return m
 }
 

@@ -40,7 +40,7 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 		} else {
 			body = widen(elements, l.Element, l.Type)
 		}
-		p, err := l.pages.page(p, withLevels(l.levels(to-from), body)...)
+		p, err := l.pages.page(p, l.levels(to-from), body)
 		if err != nil {
 			return nil, err
 		}
