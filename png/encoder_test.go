@@ -10,7 +10,6 @@ import (
 	"image"
 	stdpng "image/png"
 	"io"
-	"log"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -177,20 +176,6 @@ func TestLargestImage(t *testing.T) {
 	}
 }
 
-func TestAppendPanicsOnWrongLength(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{0, 5, 7} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%d bytes for 6 pixels: expected a panic", n)
-				}
-			}()
-			newEncoder(t, kinds[0], 2, 3).Append(nil, make([]byte, n))
-		}()
-	}
-}
-
 func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	t.Helper()
 	return must.Get(png.NewEncoder(width, height, k.channels, k.bitDepth))(t)
@@ -352,26 +337,6 @@ func ring(rowBytes, height int, radius float64) []byte {
 		r := math.Hypot(float64(x)-float64(rowBytes)/2, float64(y)-float64(height)/2)
 		return int(255 * max(0, 1-math.Abs(r-radius)/2))
 	})
-}
-
-// An encoder and a buffer serve many images of one size.
-func ExampleEncoder() {
-	e, err := png.NewEncoder(28, 28, 1, 8)
-	if err != nil {
-		log.Fatal(err)
-	}
-	file := make([]byte, 0, e.MaxSize())
-	for _, shade := range []byte{0, 128} {
-		file = e.Append(file[:0], bytes.Repeat([]byte{shade}, 28*28))
-		img, err := stdpng.Decode(bytes.NewReader(file))
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(img.Bounds().Size(), img.At(27, 27))
-	}
-	// Output:
-	// (28,28) {0}
-	// (28,28) {128}
 }
 
 // FuzzAppend repeats the given bytes over an image of any kind and up to 128×128 pixels.

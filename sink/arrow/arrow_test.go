@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -140,33 +139,6 @@ func TestUnsupported(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestNothingIsCopied looks for the batch's own memory in what is written.
-func TestNothingIsCopied(t *testing.T) {
-	t.Parallel()
-	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Float32, Shape: []int{7, 9}})
-	var w watcher
-	s := must.Get(New(&w, written.Schema(), Options{}))(t)
-	step, err := s.Encode(context.Background(), schema.Batch{Rows: 50, Columns: written.Data})
-	if err == nil {
-		w.want = &written.Data[0][0]
-		err = step()
-	}
-	if err != nil || !w.found {
-		t.Errorf("the batch's buffer was not written as it is; error %v", err)
-	}
-}
-
-// A watcher looks for a write of memory that starts at want.
-type watcher struct {
-	want  *byte
-	found bool
-}
-
-func (w *watcher) Write(p []byte) (int, error) {
-	w.found = w.found || &p[0] == w.want
-	return len(p), nil
 }
 
 func TestContract(t *testing.T) {
@@ -353,18 +325,5 @@ func checkImage(tb testing.TB, a *array.Struct, row int, want []byte, c source.C
 	size, found := layouttest.Decode(tb, a.Field(0).(*array.Binary).Value(row))
 	if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !a.Field(1).IsNull(row) || a.Field(1).NullN() != a.Len() {
 		tb.Fatalf("row %d: found a file of %v, expected the record of shape %v; path %s", row, size, c.Shape, a.Field(1).ValueStr(row))
-	}
-}
-
-// TestAllocatedMemoryIsCounted checks BatchSize without a codec: it is what the layout allocates
-// for a batch.
-func TestAllocatedMemoryIsCounted(t *testing.T) {
-	t.Parallel()
-	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
-	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4, "huggingface": 2*4 + 28*28*3} {
-		k := must.Get(New(io.Discard, s, Options{Layout: layoutName}))(t)
-		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
-			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
-		}
 	}
 }

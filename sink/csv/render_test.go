@@ -3,7 +3,6 @@ package csv
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -123,36 +122,6 @@ func TestIntsAtEveryLength(t *testing.T) {
 		values = append(values, int32(rand.Uint32()), int32(rand.Uint32())>>rand.Uint32N(32))
 	}
 	checkRender(t, r, idx.Int32, bytesOf(t, values))
-}
-
-func TestFloats(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		bits uint64 // of a float64
-		want string
-	}{
-		{math.Float64bits(0), "0.0"},
-		{1 << 63, "-0.0"},
-		{math.Float64bits(1), "1.0"},
-		{math.Float64bits(-42), "-42.0"},
-		{math.Float64bits(0.1), "0.1"},
-		{math.Float64bits(100000), "100000.0"},
-		{math.Float64bits(1e6), "1e+06"},
-		{math.Float64bits(1e20), "1e+20"},
-		{math.Float64bits(math.MaxFloat64), "1.7976931348623157e+308"},
-		{math.Float64bits(math.SmallestNonzeroFloat64), "5e-324"},
-		{math.Float64bits(math.Inf(1)), "inf"},
-		{math.Float64bits(math.Inf(-1)), "-inf"},
-		{0x7ff8000000000001, "NaN"},
-		{0xfff8000000000000, "NaN"}, // with a sign
-		{0x7ff0000000000001, "NaN"}, // signalling
-	} {
-		render, _ := renderers(';')(idx.Float64)
-		src := binary.LittleEndian.AppendUint64(nil, test.bits)
-		if got := string(render(make([]byte, 0, 100), src)); got != test.want+";" {
-			t.Errorf("%#x: got %q, want %q", test.bits, got, test.want+";")
-		}
-	}
 }
 
 // TestFloatsAtEveryExponent tests floats whose shortest text is hard to find: next to powers of

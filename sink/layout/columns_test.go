@@ -2,12 +2,9 @@ package layout
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
@@ -100,33 +97,5 @@ func TestTranspose(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestPrepared(t *testing.T) {
-	t.Parallel()
-	of := []source.Column{
-		{Name: "label", DType: idx.Uint8}, {Name: "a", DType: idx.Uint8, Shape: []int{3}}, {Name: "b", DType: idx.Int16, Shape: []int{2}},
-	}
-	columns := must.Get(byElement(of...))(t)
-	b := schema.Batch{Rows: 2, Columns: [][]byte{{8, 9}, {0, 1, 2, 3, 4, 5}, {10, 0, 11, 0, 12, 0, 13, 0}}}
-	before := fmt.Sprint(b)
-	prepared := Prepared(columns, b)
-	if fmt.Sprint(b) != before {
-		t.Errorf("the batch was changed to %v", b)
-	}
-	for i, want := range []string{"[8 9]", "[0 3]", "[1 4]", "[2 5]", "[10 12]", "[11 13]"} {
-		data := prepared[columns[i].Source]
-		found := array.MakeFromData(columns[i].Data(data, b.Rows))
-		if text := strings.ReplaceAll(found.String(), ",", ""); text != want {
-			t.Errorf("column %d: found %v in Arrow, expected %s", i, text, want)
-		}
-		values := columns[i].Leaves[0].Values(data, b.Rows)
-		if &values[0] != &found.Data().Buffers()[1].Bytes()[0] {
-			t.Errorf("column %d: the values in Parquet and Arrow differ", i)
-		}
-	}
-	if &prepared[0][0] != &b.Columns[0][0] {
-		t.Error("the labels were copied")
 	}
 }

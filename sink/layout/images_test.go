@@ -1,63 +1,14 @@
 package layout
 
 import (
-	"bytes"
 	"slices"
 	"testing"
-
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
-
-// TestChannelsFirst checks that records with a plane per channel give the same images as records
-// with interleaved channels.
-func TestChannelsFirst(t *testing.T) {
-	t.Parallel()
-	const height, width, rows = 2, 3, 2
-	for _, channels := range []int{1, 3, 4} {
-		var planes, pixels []byte
-		for row := range rows {
-			sample := func(y, x, c int) byte { return byte(row*100 + y*30 + x*10 + c) }
-			for c := range channels {
-				for y := range height {
-					for x := range width {
-						planes = append(planes, sample(y, x, c))
-					}
-				}
-			}
-			for y := range height {
-				for x := range width {
-					for c := range channels {
-						pixels = append(pixels, sample(y, x, c))
-					}
-				}
-			}
-		}
-		before := bytes.Clone(planes)
-		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{channels, height, width}}}}
-		made, _, err := Represent(s, "huggingface", "first")
-		if err != nil {
-			t.Fatalf("%d channels: %v", channels, err)
-		}
-		last := one(t, "huggingface", source.Column{Name: "x", DType: idx.Uint8, Shape: []int{height, width, channels}})
-		found, expected := array.MakeFromData(made[0].Data(planes, rows)), array.MakeFromData(last.Data(pixels, rows))
-		if !array.Equal(found, expected) {
-			t.Errorf("%d channels: found %v, expected %v", channels, found, expected)
-		}
-		for i, leaf := range made[0].Leaves {
-			if values, want := leaf.Values(planes, rows), last.Leaves[i].Values(pixels, rows); !bytes.Equal(values, want) {
-				t.Errorf("%d channels, %v: found the values %x, expected %x", channels, leaf.Path, values, want)
-			}
-		}
-		if !bytes.Equal(planes, before) {
-			t.Errorf("%d channels: the batch was changed", channels)
-		}
-	}
-}
 
 // TestImageLayoutRefuses checks what differs from the errors for PNG files: the layout's name, its
 // types, and the hint.

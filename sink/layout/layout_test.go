@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -141,19 +140,6 @@ func TestNothingIsCopied(t *testing.T) {
 					t.Errorf("%s, %v %v: the buffer of Arrow is a copy", name, d, shape)
 				}
 			}
-		}
-	}
-}
-
-func TestTooLarge(t *testing.T) {
-	t.Parallel()
-	if math.MaxInt == math.MaxInt32 {
-		t.Skip("an int cannot count such a record")
-	}
-	for _, name := range Names() {
-		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{math.MaxInt32, 2}}}}
-		if _, _, err := Represent(s, name, ""); !refused(err, "", "") {
-			t.Errorf("%s: found the error %v, expected a fault.Usage", name, err)
 		}
 	}
 }

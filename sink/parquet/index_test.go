@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"maps"
 	"slices"
 	"testing"
 
@@ -51,95 +50,59 @@ func pageAt(tb testing.TB, file []byte, offset int64) foundPage {
 	return p
 }
 
-// TestOffsetIndex checks that the pages in the offset indexes of three row groups fill their chunks
-// without gaps.
-func TestOffsetIndex(t *testing.T) {
-	t.Parallel()
-	for _, codec := range []string{"none", "zstd"} {
-		t.Run(codec, func(t *testing.T) {
-			t.Parallel()
-			written := layouttest.Random(62_000,
-				source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
-				source.Column{Name: "label", DType: idx.Uint8},
-				source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}})
-			file := write(t, written, Options{Compression: compressed.Codec{Name: codec}}, 6_000)
-			f := open(t, file)
-			if n := len(f.Metadata().RowGroups); n != 1 {
-				t.Fatalf("found %d row groups, expected 1: a batch is 65,536 rows", n)
-			}
-			for i, chunk := range f.Metadata().RowGroups[0].Columns {
-				at := chunk.MetaData.DataPageOffset
-				if offset := chunk.MetaData.DictionaryPageOffset; offset != 0 {
-					p := pageAt(t, file, offset)
-					if at = offset + int64(p.size); p.header.Type != format.DictionaryPage || at != chunk.MetaData.DataPageOffset {
-						t.Errorf("leaf %d: found a page of type %v and size %d before the data at %d", i, p.header.Type, p.size, chunk.MetaData.DataPageOffset)
-					}
-				}
-				row := int64(0)
-				for _, location := range f.OffsetIndexes()[i].PageLocations {
-					p := pageAt(t, file, location.Offset)
-					if location.Offset != at || int(location.CompressedPageSize) != p.size || location.FirstRowIndex != row {
-						t.Errorf("leaf %d: found %+v, expected a page of %d bytes at %d that starts with row %d", i, location, p.size, at, row)
-					}
-					at += int64(p.size)
-					row += int64(p.header.DataPageHeader.V.NumValues) / []int64{3, 1, 2}[i]
-				}
-				start := chunk.MetaData.DataPageOffset
-				if chunk.MetaData.DictionaryPageOffset != 0 {
-					start = chunk.MetaData.DictionaryPageOffset
-				}
-				if row != 62_000 || at != start+chunk.MetaData.TotalCompressedSize {
-					t.Errorf("leaf %d: the pages have %d rows and end at %d, expected 62000 and %d", i, row, at, start+chunk.MetaData.TotalCompressedSize)
-				}
-			}
-		})
-	}
-}
-
-// TestEncodings compares the encodings in each chunk's metadata with the headers of its pages, as
-// readers decide by the metadata whether they support a file. The levels of lists are RLE.
-func TestEncodings(t *testing.T) {
+// TestPages walks through the chunks of a file, page by page: they have no gaps, and agree with the
+// offset indexes and with the encodings in the metadata, by which readers decide whether they
+// support a file. The levels of lists are RLE.
+func TestPages(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(45_000,
 		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
 		source.Column{Name: "label", DType: idx.Uint8},
 		source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}},
 		source.Column{Name: "weight", DType: idx.Float64})
-	want := [][]format.Encoding{{format.Plain, format.RLE, format.RLEDictionary}, {format.Plain, format.RLEDictionary}, {format.Plain, format.RLE}, {format.Plain}}
-	file := write(t, written, Options{}, 45_000)
-	for i, c := range open(t, file).Metadata().RowGroups[0].Columns {
-		m := c.MetaData
-		lists := i%2 == 0
-		at := m.DataPageOffset
-		if m.DictionaryPageOffset != 0 {
-			at = m.DictionaryPageOffset
-		}
-		found, stats := map[format.Encoding]bool{format.RLE: lists}, map[format.PageEncodingStats]int32{}
-		for end := at + m.TotalCompressedSize; at < end; {
-			p := pageAt(t, file, at)
-			encoding := p.header.DictionaryPageHeader.V.Encoding
-			if p.header.Type == format.DataPage {
-				encoding = p.header.DataPageHeader.V.Encoding
+	pages := func(kind format.PageType, encoding format.Encoding, count int32) format.PageEncodingStats {
+		return format.PageEncodingStats{PageType: kind, Encoding: encoding, Count: count}
+	}
+	dictionary := pages(format.DictionaryPage, format.Plain, 1)
+	want := []struct {
+		encodings []format.Encoding
+		stats     []format.PageEncodingStats // scalars have pages of 20,000 rows
+	}{
+		{[]format.Encoding{format.Plain, format.RLEDictionary, format.RLE},
+			[]format.PageEncodingStats{dictionary, pages(format.DataPage, format.RLEDictionary, 8)}},
+		{[]format.Encoding{format.Plain, format.RLEDictionary},
+			[]format.PageEncodingStats{dictionary, pages(format.DataPage, format.RLEDictionary, 3)}},
+		{[]format.Encoding{format.Plain, format.RLE}, []format.PageEncodingStats{pages(format.DataPage, format.Plain, 8)}},
+		{[]format.Encoding{format.Plain}, []format.PageEncodingStats{pages(format.DataPage, format.Plain, 3)}},
+	}
+	for _, codec := range []string{"none", "zstd"} {
+		file := write(t, written, Options{Compression: compressed.Codec{Name: codec}}, 6_000)
+		f := open(t, file)
+		for i, chunk := range f.Metadata().RowGroups[0].Columns {
+			m := chunk.MetaData
+			if !slices.Equal(m.Encoding, want[i].encodings) || !slices.Equal(m.EncodingStats, want[i].stats) {
+				t.Errorf("%s, leaf %d: found the encodings %v and %v, expected %v", codec, i, m.Encoding, m.EncodingStats, want[i])
 			}
-			found[encoding] = true
-			stats[format.PageEncodingStats{PageType: p.header.Type, Encoding: encoding}]++
-			at += int64(p.size)
-		}
-		maps.DeleteFunc(found, func(_ format.Encoding, is bool) bool { return !is })
-		listed := slices.Sorted(slices.Values(m.Encoding))
-		if !slices.Equal(listed, want[i]) || !slices.Equal(listed, slices.Sorted(maps.Keys(found))) {
-			t.Errorf("leaf %d: found the encodings %v in the metadata and %v in the pages, expected %v", i, listed, found, want[i])
-		}
-		for _, s := range m.EncodingStats {
-			count := s.Count
-			s.Count = 0
-			if stats[s] != count {
-				t.Errorf("leaf %d: found the statistics of %d pages of type %v and encoding %v, expected %d", i, count, s.PageType, s.Encoding, stats[s])
+			at := m.DataPageOffset
+			if m.DictionaryPageOffset != 0 {
+				at = m.DictionaryPageOffset
 			}
-			delete(stats, s)
-		}
-		if len(stats) > 0 {
-			t.Errorf("leaf %d: found no statistics of %v", i, stats)
+			end, row, locations := at+m.TotalCompressedSize, int64(0), f.OffsetIndexes()[i].PageLocations
+			for ; at < end; at += int64(pageAt(t, file, at).size) {
+				p := pageAt(t, file, at)
+				if p.header.Type == format.DictionaryPage {
+					continue
+				}
+				location := format.PageLocation{Offset: at, CompressedPageSize: int32(p.size), FirstRowIndex: row}
+				if len(locations) == 0 || locations[0] != location || p.header.DataPageHeader.V.Encoding != want[i].stats[len(want[i].stats)-1].Encoding {
+					t.Fatalf("%s, leaf %d: found the locations %+v of the page %+v, expected %+v", codec, i, locations, p.header, location)
+				}
+				locations = locations[1:]
+				row += int64(p.header.DataPageHeader.V.NumValues) / []int64{3, 1, 2, 1}[i]
+			}
+			if row != 45_000 || at != end || len(locations) > 0 {
+				t.Errorf("%s, leaf %d: the pages have %d rows and end at %d, expected 45000 and %d", codec, i, row, at, end)
+			}
 		}
 	}
 }

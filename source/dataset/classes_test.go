@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"unicode/utf8"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -83,27 +82,4 @@ func TestReadClassesReportsReadErrors(t *testing.T) {
 	if _, err := ReadClasses(iotest.ErrReader(want), "names.txt"); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
-}
-
-// Accepted files keep the promises of ReadClasses.
-func FuzzReadClasses(f *testing.F) {
-	for _, s := range []string{"a\nb\n", "0 48\n1 49", "1 65 97\r\n", "index,codepoint,char\n0,U+304A,お", "\n\nx", "0 2147483647", "65535 65"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		classes, err := ReadClasses(strings.NewReader(string(text)), "f")
-		if err != nil {
-			return
-		}
-		if len(classes) == 0 || len(classes) > 1<<16 {
-			t.Fatalf("%d classes", len(classes))
-		}
-		seen := map[string]bool{"": false}
-		for _, c := range classes {
-			if !utf8.ValidString(c) || strings.ContainsAny(c, "\n\r\x00") || seen[c] {
-				t.Fatalf("class %q", c)
-			}
-			seen[c] = c != ""
-		}
-	})
 }
