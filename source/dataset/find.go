@@ -225,7 +225,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 	if len(names) > 1 && names[0].Prefix != "" {
 		s.Stem = names[0].Prefix
 	}
-	if err := f.checkSplits(baseNames(s.Files), []fileGroup{{split: s.Name}}); err != nil {
+	if err := f.checkSplits(baseNames(s.Files), []string{s.Name}); err != nil {
 		return Split{}, err
 	}
 	for i := range s.Files {

@@ -48,6 +48,7 @@ func (p *testProber) Header(path string) (idx.Header, error) {
 }
 
 func (p *testProber) PayloadSHA256(path string) (string, error) {
+	p.probed = append(p.probed, filepath.Base(path))
 	if sum, ok := p.hashes[filepath.Base(path)]; ok {
 		return sum, nil
 	}

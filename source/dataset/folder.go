@@ -59,10 +59,15 @@ func (f finder) folder(dir string) ([]Split, error) {
 		return nil, err
 	}
 	groups := groupFiles(all)
-	if err := f.checkSplits(dir, groups); err != nil {
+	names := make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = g.split
+	}
+	if err := f.checkSplits(dir, names); err != nil {
 		return nil, err
 	}
 	var splits []Split
+	sets := map[string][]int{} // the splits of each data set
 	for _, g := range groups {
 		if !f.wanted(g.split) {
 			continue // and not examined: another split may be damaged
@@ -71,10 +76,23 @@ func (f finder) folder(dir string) ([]Split, error) {
 		if err != nil {
 			return nil, err
 		}
+		sets[g.set] = append(sets[g.set], len(splits))
 		splits = append(splits, s)
 	}
 	splits[0].FolderNotes = append(notes, noteUnpaired(splits)...)
-	return splits, f.identifySets(splits)
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		var together []*Split
+		for _, i := range sets[set] {
+			together = append(together, &splits[i])
+		}
+		if strings.HasPrefix(set, "/") {
+			set = "" // that of a prefix
+		}
+		if err := f.identify(together, set); err != nil {
+			return nil, err
+		}
+	}
+	return splits, nil
 }
 
 // noteUnpaired returns a note if the splits are files whose names do not say what they are, but
@@ -124,30 +142,9 @@ func (f finder) findColumns(all []candidate) {
 	}
 }
 
-// identifySets recognises the data sets of a folder's tables, each set separately.
-func (f finder) identifySets(splits []Split) error {
-	name := func(s *Split) Name { return ParseName(s.Files[0].Path) }
-	sets := map[string][]*Split{}
-	for i := range splits {
-		set := name(&splits[i]).setKey()
-		sets[set] = append(sets[set], &splits[i])
-	}
-	for _, set := range slices.Sorted(maps.Keys(sets)) {
-		if err := f.identify(sets[set], name(sets[set][0]).Dataset); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkSplits requires every requested split to exist.
-func (f finder) checkSplits(where string, groups []fileGroup) error {
-	var names []string
-	for _, g := range groups {
-		if g.split != "" && !slices.Contains(names, g.split) {
-			names = append(names, g.split)
-		}
-	}
+func (f finder) checkSplits(where string, names []string) error {
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 	for _, asked := range f.options.Split {
 		if slices.ContainsFunc(names, func(name string) bool { return isSplit(asked, name) }) {
 			continue

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -83,19 +82,33 @@ func (f finder) identifyByLabels(splits []*Split) {
 	}
 }
 
-// byLabels returns the data set that published the labels of s, or nil.
+// byLabels returns the data set that published the labels of s, or nil. They are hashed only if
+// their header is that of a published file.
 func (f finder) byLabels(s *Split) *Info {
 	i := labelIndex(s.Files)
 	if i < 0 {
 		return nil
 	}
-	return byLabels(s.Files[i].Header, sync.OnceValue(func() string {
-		sum, err := f.PayloadSHA256(s.Files[i].Path)
-		if err != nil {
-			return ""
+	sum := ""
+	for _, d := range Known() {
+		for _, split := range d.Splits {
+			for _, l := range split.Labels {
+				if !sameHeader(l.Header, s.Files[i].Header) {
+					continue
+				}
+				if sum == "" {
+					var err error
+					if sum, err = f.PayloadSHA256(s.Files[i].Path); err != nil {
+						return nil
+					}
+				}
+				if strings.EqualFold(sum, l.SHA256) {
+					return &d
+				}
+			}
 		}
-		return sum
-	}))
+	}
+	return nil
 }
 
 // labelIndex returns the index of the label column, or −1.

@@ -92,15 +92,16 @@ func TestKnownLabelFiles(t *testing.T) {
 				if len(l.Header.Dims) == 2 && l.Header.Dims[1] != int64(len(d.LabelColumns)) {
 					t.Errorf("%s %s: labels are %s, but %d columns have names", d.Name, s.Name, l.Header, len(d.LabelColumns))
 				}
-				found := byLabels(l.Header, func() string { return strings.ToUpper(l.SHA256) })
+				p := &testProber{hashes: map[string]string{"x": strings.ToUpper(l.SHA256)}}
+				found := finder{Prober: p}.byLabels(&Split{Files: []File{{Path: "x", Name: "label", Header: l.Header}}})
 				if found == nil || found.Name != d.Name {
 					t.Errorf("%s %s: not found by its labels", d.Name, s.Name)
 				}
 			}
 		}
 	}
-	asked := false
-	if byLabels(idx.Header{DType: idx.Uint8, Dims: []int64{59999}}, func() string { asked = true; return "" }) != nil || asked {
+	p, other := &testProber{}, File{Name: "label", Header: idx.Header{DType: idx.Uint8, Dims: []int64{59999}}}
+	if (finder{Prober: p}).byLabels(&Split{Files: []File{other}}) != nil || p.probed != nil {
 		t.Error("labels of no published shape were hashed")
 	}
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
@@ -50,19 +51,17 @@ const DatasetNone = "none"
 // Lookup finds the data set by its name or title, or by the prefix of its files, ignoring case,
 // dashes, underscores, dots and spaces. The error lists the known names.
 func Lookup(name string) (Info, error) {
-	known := Known()
-	names := make([]string, len(known))
-	for i, d := range known {
+	for _, d := range Known() {
 		if plainName(d.Name) == plainName(name) || plainName(d.Title) == plainName(name) {
 			return d, nil
 		}
-		names[i] = d.Name
 		for _, p := range prefixes {
 			if p.dataset == d.Name && p.split == "" && plainName(p.prefix) == plainName(name) {
 				return d, nil
 			}
 		}
 	}
+	names := knownNames()
 	advice := DidYouMean(name, names)
 	if plainName(name) == "fmnist" { // which is nearer to mnist
 		advice = DidYouMean("fashion-mnist", names)
@@ -145,48 +144,62 @@ const (
 	unmerged = "a b d e f g h n q r t"
 )
 
-// Known returns the published data sets; the caller may change them.
+// Known returns the published data sets; the caller may change them. MNIST, Fashion-MNIST, QMNIST
+// and Kannada-MNIST are described at their homepages, Kannada-MNIST also in
+// https://arxiv.org/abs/1908.01242.
 func Known() []Info {
-	known := []Info{mnist(), fashion(), kuzushiji()}
-	known = append(known, emnist()...)
-	return append(known, qmnist(), kannada())
-}
-
-// mnist is described at its homepage; the licence is given in https://keras.io/api/datasets/mnist/.
-func mnist() Info {
-	return Info{
+	qmnistTest := labelled("test", 60000, "345d044ae3c895fa4a9bb02d95611b705912608481cf5613f70445a1ae95485b")
+	qmnistTest.Labels = append(qmnistTest.Labels, extended(60000, "3aee714dbd3fe270d84d9cbcc928d0858cdd5e52022ffca569ac263dadb6276f"))
+	return slices.Concat([]Info{{
 		Name: "mnist", Title: "MNIST", Classes: strings.Fields(digits), ImageShape: []int{28, 28},
 		Splits: []SplitInfo{
-			{"train", 60000, scalarLabels(60000, "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13")},
-			{"test", 10000, scalarLabels(10000, "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5")},
+			labelled("train", 60000, "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13"),
+			labelled("test", 10000, "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5"),
 		},
+		// The licence is given in https://keras.io/api/datasets/mnist/.
 		License: "CC BY-SA 3.0", Homepage: "http://yann.lecun.com/exdb/mnist/",
-	}
-}
-
-func fashion() Info {
-	return Info{
+	}, {
 		Name: "fashion-mnist", Title: "Fashion-MNIST", ImageShape: []int{28, 28},
 		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
 		Splits: []SplitInfo{
-			{"train", 60000, scalarLabels(60000, "657fbd221bfc9f4198cc14b5619cc33ec57c58dd0e47af4d99d6650759e869a7")},
-			{"test", 10000, scalarLabels(10000, "3d0e6c6ea990b53b6f8f500a41cac93881d981b315f84578b7d915342ade01e9")},
+			labelled("train", 60000, "657fbd221bfc9f4198cc14b5619cc33ec57c58dd0e47af4d99d6650759e869a7"),
+			labelled("test", 10000, "3d0e6c6ea990b53b6f8f500a41cac93881d981b315f84578b7d915342ade01e9"),
 		},
 		License: "MIT", Homepage: "https://github.com/zalandoresearch/fashion-mnist",
-	}
-}
-
-// kuzushiji is KMNIST. Its classes are hiragana
-// (http://codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv), here in romaji as in
-// torchvision, which are safe in any file name and terminal; --classes with that file gives the
-// hiragana. Kuzushiji-49 is published only as .npz.
-func kuzushiji() Info {
-	return Info{
+	}, {
+		// The classes are hiragana (http://codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv),
+		// here in romaji as in torchvision, which are safe in any file name and terminal; --classes
+		// with that file gives the hiragana. Kuzushiji-49 is published only as .npz.
 		Name: "kmnist", Title: "Kuzushiji-MNIST", ImageShape: []int{28, 28},
 		Classes: strings.Fields("o ki su tsu na ha ma ya re wo"),
 		Splits:  []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}},
 		License: "CC BY-SA 4.0", Homepage: "https://github.com/rois-codh/kmnist",
-	}
+	}}, emnist(), []Info{{
+		// https://github.com/facebookresearch/qmnist#22-using-the-qmnist-extended-labels
+		Name: "qmnist", Title: "QMNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
+		LabelColumns: strings.Fields("label hsf_series writer digit_index nist_class nist_index duplicate unused"),
+		Splits: []SplitInfo{
+			{"train", 60000, []LabelFile{extended(60000, "69d38b36ac9b86f1b198ee9b2fa7434a2013be2947fc11b5d8a94beb36d9a1da")}},
+			qmnistTest,
+			{"nist", 402953, []LabelFile{extended(402953, "d556770422073ac750292f93cd4ad6887cb9d3914df601faeeadb47a32ce3ecf")}},
+		},
+		License: "BSD-style", Homepage: "https://github.com/facebookresearch/qmnist",
+	}, {
+		// The split dig, published as Dig-MNIST, was written by people who do not use the script.
+		Name: "kannada-mnist", Title: "Kannada-MNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
+		Splits:   []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}, {"dig", 10240, nil}},
+		Homepage: "https://github.com/vinayprabhu/Kannada_MNIST",
+	}})
+}
+
+// labelled returns a split whose label file has one byte per label.
+func labelled(name string, records int64, sha256 string) SplitInfo {
+	return SplitInfo{name, records, []LabelFile{{idx.Header{DType: idx.Uint8, Dims: []int64{records}}, sha256}}}
+}
+
+// extended returns a label file with the eight columns of QMNIST.
+func extended(records int64, sha256 string) LabelFile {
+	return LabelFile{idx.Header{DType: idx.Int32, Dims: []int64{records, 8}}, sha256}
 }
 
 // emnist returns the six sets of EMNIST. The images are stored transposed:
@@ -221,54 +234,4 @@ func emnist() []Info {
 		}
 	}
 	return infos
-}
-
-// qmnist is described in
-// https://github.com/facebookresearch/qmnist#22-using-the-qmnist-extended-labels, including its
-// eight columns.
-func qmnist() Info {
-	extended := func(records int64, sha256 string) LabelFile {
-		return LabelFile{idx.Header{DType: idx.Int32, Dims: []int64{records, 8}}, sha256}
-	}
-	test := scalarLabels(60000, "345d044ae3c895fa4a9bb02d95611b705912608481cf5613f70445a1ae95485b")
-	return Info{
-		Name: "qmnist", Title: "QMNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
-		LabelColumns: strings.Fields("label hsf_series writer digit_index nist_class nist_index duplicate unused"),
-		Splits: []SplitInfo{
-			{"train", 60000, []LabelFile{extended(60000, "69d38b36ac9b86f1b198ee9b2fa7434a2013be2947fc11b5d8a94beb36d9a1da")}},
-			{"test", 60000, append(test, extended(60000, "3aee714dbd3fe270d84d9cbcc928d0858cdd5e52022ffca569ac263dadb6276f"))},
-			{"nist", 402953, []LabelFile{extended(402953, "d556770422073ac750292f93cd4ad6887cb9d3914df601faeeadb47a32ce3ecf")}},
-		},
-		License: "BSD-style", Homepage: "https://github.com/facebookresearch/qmnist",
-	}
-}
-
-// kannada is described in https://arxiv.org/abs/1908.01242. Its split dig, published as Dig-MNIST,
-// was written by people who do not use the script.
-func kannada() Info {
-	return Info{
-		Name: "kannada-mnist", Title: "Kannada-MNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
-		Splits:   []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}, {"dig", 10240, nil}},
-		Homepage: "https://github.com/vinayprabhu/Kannada_MNIST",
-	}
-}
-
-// scalarLabels returns a label file with one byte per label.
-func scalarLabels(records int64, sha256 string) []LabelFile {
-	return []LabelFile{{idx.Header{DType: idx.Uint8, Dims: []int64{records}}, sha256}}
-}
-
-// byLabels finds the data set with a label file of this header and hash, or nil. It calls sha256
-// only if a header matches.
-func byLabels(h idx.Header, sha256 func() string) *Info {
-	for _, d := range Known() {
-		for _, s := range d.Splits {
-			for _, l := range s.Labels {
-				if sameHeader(l.Header, h) && strings.EqualFold(sha256(), l.SHA256) {
-					return &d
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -54,28 +54,25 @@ var publishedFormat = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
 })
 
-// prefixes are the prefixes that only one data set has. The names are published at the homepages of
-// the data sets, those of Kannada in
+// prefixes are the prefixes that only one data set has, besides its name. They are published at the
+// homepages of the data sets, those of Kannada in
 // https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors/MNIST_format. MNIST,
 // Fashion-MNIST and KMNIST are published under the same four names, without a prefix; here they
 // have prefixes for files that were renamed.
 var prefixes = [...]struct{ prefix, dataset, split string }{
-	{"mnist", "mnist", ""},
 	{"fashion", "fashion-mnist", ""},
-	{"fashion-mnist", "fashion-mnist", ""},
 	{"fashionmnist", "fashion-mnist", ""},
-	{"kmnist", "kmnist", ""},
-	{"emnist-balanced", "emnist-balanced", ""},
-	{"emnist-byclass", "emnist-byclass", ""},
-	{"emnist-bymerge", "emnist-bymerge", ""},
-	{"emnist-digits", "emnist-digits", ""},
-	{"emnist-letters", "emnist-letters", ""},
-	{"emnist-mnist", "emnist-mnist", ""},
-	{"qmnist", "qmnist", ""},
 	{"xnist", "qmnist", "nist"},
-	{"kannada-mnist", "kannada-mnist", ""},
 	{"dig-mnist", "kannada-mnist", "dig"},
 }
+
+// knownNames are the names of Known.
+var knownNames = sync.OnceValue(func() (names []string) {
+	for _, d := range Known() {
+		names = append(names, d.Name)
+	}
+	return names
+})
 
 // ParseName parses the base name of path. It accepts every name; parts that the name does not have
 // are empty.
@@ -147,6 +144,9 @@ func (n *Name) readWords(words []string) {
 		if n.Split == "" {
 			n.Split, n.Prefix = n.Prefix, ""
 		}
+	}
+	if slices.Contains(knownNames(), n.Prefix) {
+		n.Dataset = n.Prefix
 	}
 	for _, p := range prefixes {
 		if p.prefix == n.Prefix {
