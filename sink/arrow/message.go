@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/sink/layout"
 )
 
 // magic begins and ends a file.
@@ -117,8 +117,8 @@ func (r *recordBatch) addTable(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	buffers := b.EndVector(len(r.buffers))
 	b.StartVector(16, len(r.nodes), 8)
 	for i := len(r.nodes) - 1; i >= 0; i-- { // struct FieldNode {length: long; null_count: long}
-		b.PrependInt64(int64(r.nodes[i].nulls))
-		b.PrependInt64(int64(r.nodes[i].length))
+		b.PrependInt64(int64(r.nodes[i].Nulls))
+		b.PrependInt64(int64(r.nodes[i].Length))
 	}
 	nodes := b.EndVector(len(r.nodes))
 
@@ -174,8 +174,8 @@ func headerTable(message []byte) flatbuffers.UOffsetT {
 // A recordBatch collects the metadata and the body of a record batch message.
 type recordBatch struct {
 	rows    int
-	codec   *codec // nil if buffers are not compressed
-	nodes   []node // of the arrays, depth first
+	codec   *codec        // nil if buffers are not compressed
+	nodes   []layout.Node // of the arrays, depth first
 	buffers []buffer
 	body    [][]byte // the buffers and their padding
 	size    int64    // bytes of body
@@ -185,23 +185,11 @@ type recordBatch struct {
 // A buffer is the position of a buffer in the body, without padding.
 type buffer struct{ offset, length int64 }
 
-// A node is the length of an array and the number of its nulls.
-type node struct{ length, nulls int }
-
-// add adds data and its children, depth first. Their offsets must be 0.
-func (r *recordBatch) add(data arrow.ArrayData) error {
-	r.nodes = append(r.nodes, node{data.Len(), data.NullN()})
-	for _, b := range data.Buffers() {
-		var bytes []byte
-		if b != nil { // arrays without nulls have no validity bitmap
-			bytes = b.Bytes()
-		}
-		if err := r.addBuffer(bytes); err != nil {
-			return err
-		}
-	}
-	for _, child := range data.Children() {
-		if err := r.add(child); err != nil {
+// add adds an array.
+func (r *recordBatch) add(a layout.Array) error {
+	r.nodes = append(r.nodes, a.Nodes...)
+	for _, b := range a.Buffers {
+		if err := r.addBuffer(b); err != nil {
 			return err
 		}
 	}

@@ -100,13 +100,9 @@ func (s *Sink) dictionary(names []string) (*recordBatch, error) {
 		text = append(text, name...)
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
 	}
-	r := &recordBatch{rows: len(names), codec: s.codec, nodes: []node{{length: len(names)}}}
-	for _, buffer := range [][]byte{nil, offsets, text} { // no validity bitmap: no name is missing
-		if err := r.addBuffer(buffer); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	r := &recordBatch{rows: len(names), codec: s.codec}
+	// No validity bitmap: no name is missing.
+	return r, r.add(layout.Array{Nodes: []layout.Node{{Length: len(names)}}, Buffers: [][]byte{nil, offsets, text}})
 }
 
 // append writes the message of r, which begins with head, and adds its position to index. r must
@@ -132,10 +128,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	r := &recordBatch{rows: b.Rows, codec: s.codec}
 	prepared := layout.Prepared(s.columns, b)
 	for _, c := range s.columns {
-		data := c.Data(prepared[c.Source], b.Rows)
-		err := r.add(data)
-		data.Release()
-		if err != nil {
+		if err := r.add(c.Data(prepared[c.Source], b.Rows)); err != nil {
 			return nil, err
 		}
 	}

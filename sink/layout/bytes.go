@@ -27,9 +27,8 @@ func (l Layout) fixedBinary(c source.Column) ([]Column, error) {
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
 	}
-	kind := &arrow.FixedSizeBinaryType{ByteWidth: size}
-	made := required(c.Name, kind, fieldMetadata(c), format.FixedLenByteArray)
-	made.Data = func(data []byte, rows int) arrow.ArrayData { return arrayOf(kind, rows, data) }
+	made := required(c.Name, &arrow.FixedSizeBinaryType{ByteWidth: size}, fieldMetadata(c), format.FixedLenByteArray)
+	made.Data = func(data []byte, rows int) Array { return flat(rows, data) }
 	made.Elements[0].TypeLength = thrift.New(int32(size))
 	made.Leaves[0].Size = size
 	return []Column{made}, nil
@@ -51,9 +50,7 @@ func (l Layout) binary(c source.Column) ([]Column, error) {
 // size bytes. If they have at most that, the caller replaces Data and Values.
 func variable(name string, size int) Column {
 	made := required(name, arrow.BinaryTypes.Binary, arrow.Metadata{}, format.ByteArray)
-	made.Data = func(data []byte, rows int) arrow.ArrayData {
-		return arrayOf(arrow.BinaryTypes.Binary, rows, offsets(rows, size), data)
-	}
+	made.Data = func(data []byte, rows int) Array { return flat(rows, offsets(rows, size), data) }
 	made.Allocates = lengthSize
 	leaf := &made.Leaves[0]
 	leaf.Size, leaf.Allocates = lengthSize+size, true
@@ -108,13 +105,10 @@ func (l Layout) checkClasses(k *schema.Classes) error {
 // in the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
 	index, size := indexType(len(k.Names))
-	kind := &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}
 	made := text(required(schema.ClassName, nil, arrow.Metadata{}, format.ByteArray))
-	made.Field.Type = kind
+	made.Field.Type = &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}
 	made.Source, made.Names, made.Check, made.Allocates = k.Label, k.Names, k.Check, size
-	made.Data = func(data []byte, rows int) arrow.ArrayData {
-		return arrayOf(kind, rows, nameIndices(k, data, rows, size))
-	}
+	made.Data = func(data []byte, rows int) Array { return flat(rows, nameIndices(k, data, rows, size)) }
 	leaf := &made.Leaves[0]
 	leaf.Names, leaf.Scalar, leaf.Size, leaf.Allocates = k.Names, true, NameIndexSize, true
 	leaf.Values = func(data []byte, rows int) []byte { return nameIndices(k, data, rows, NameIndexSize) }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -26,7 +24,7 @@ type Column struct {
 	// It is the same for the whole output.
 	Names []string
 	// Data wraps data, rows records of the source column, as an array of Field's type.
-	Data func(data []byte, rows int) arrow.ArrayData
+	Data func(data []byte, rows int) Array
 	// Allocates is the approximate maximum number of bytes per row that Data allocates, without a
 	// few bytes per batch.
 	Allocates int
@@ -97,23 +95,34 @@ func required(name string, kind arrow.DataType, metadata arrow.Metadata, t forma
 
 // primitive returns a required column of single elements of d. The function values returns them.
 func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]byte, int) []byte) Column {
-	kind := elementType(d)
-	c := required(name, kind, metadata, physical(d))
-	c.Data = func(data []byte, rows int) arrow.ArrayData { return arrayOf(kind, rows, values(data, rows)) }
+	c := required(name, elementType(d), metadata, physical(d))
+	c.Data = func(data []byte, rows int) Array { return flat(rows, values(data, rows)) }
 	c.Elements[0] = elementNode(name, d, format.Required)
 	leaf := &c.Leaves[0]
 	leaf.Element, leaf.Scalar, leaf.Values = d, true, values
 	return c
 }
 
-// arrayOf returns an array of rows values of type kind without nulls. buffers are the buffers after
-// the validity bitmap.
-func arrayOf(kind arrow.DataType, rows int, buffers ...[]byte) *array.Data {
-	all := make([]*memory.Buffer, 1, 1+len(buffers))
-	for _, b := range buffers {
-		all = append(all, memory.NewBufferBytes(b))
+// An Array is an Arrow array and its children, depth first, as in a record batch.
+type Array struct {
+	Nodes   []Node
+	Buffers [][]byte // nil for the validity bitmap of an array without nulls
+}
+
+// A Node is the length of an array and the number of its nulls.
+type Node struct{ Length, Nulls int }
+
+// flat returns an array of rows values without nulls. buffers are those after the validity bitmap.
+func flat(rows int, buffers ...[]byte) Array {
+	return Array{[]Node{{Length: rows}}, append([][]byte{nil}, buffers...)}
+}
+
+// above returns a without nulls, with the given children after its own.
+func (a Array) above(children ...Array) Array {
+	for _, child := range children {
+		a.Nodes, a.Buffers = append(a.Nodes, child.Nodes...), append(a.Buffers, child.Buffers...)
 	}
-	return array.NewData(kind, rows, all, nil, 0, 0)
+	return a
 }
 
 // elementType returns the Arrow type of elements of d.

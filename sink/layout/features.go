@@ -88,16 +88,15 @@ func isLabel(c source.Column) bool {
 
 // hubLabel represents a label as an optional int64, the type in which datasets store a ClassLabel.
 func hubLabel(c source.Column) Column {
-	kind := arrow.PrimitiveTypes.Int64
-	made := required(c.Name, kind, fieldMetadata(c), format.Int64)
+	made := required(c.Name, arrow.PrimitiveTypes.Int64, fieldMetadata(c), format.Int64)
 	made.Field.Nullable, made.Elements[0].RepetitionType = true, thrift.New(format.Optional)
 	made.Allocates = 8
-	made.Data = func(data []byte, rows int) arrow.ArrayData {
+	made.Data = func(data []byte, rows int) Array {
 		wide := make([]byte, 0, 8*rows)
 		for i := range rows {
 			wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(c.DType, data, i)))
 		}
-		return arrayOf(kind, rows, wide)
+		return flat(rows, wide)
 	}
 	leaf := &made.Leaves[0] // the page writer widens its values
 	leaf.Element, leaf.Scalar, leaf.MaxDefinition, leaf.Definition = c.DType, true, 1, 1

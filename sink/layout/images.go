@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -40,13 +38,10 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 		fields = append(fields, member.Field)
 		made.Elements, made.Leaves = append(made.Elements, member.Elements[0]), append(made.Leaves, leaf)
 	}
-	kind := arrow.StructOf(fields...)
-	made.Field = arrow.Field{Name: c.Name, Type: kind, Nullable: true, Metadata: fieldMetadata(c)}
-	made.Data = func(data []byte, rows int) arrow.ArrayData {
-		members := []arrow.ArrayData{e.data(data, rows), nullStrings(rows)}
-		defer members[0].Release()
-		defer members[1].Release()
-		return array.NewData(kind, rows, []*memory.Buffer{nil}, members, 0, 0)
+	made.Field = arrow.Field{Name: c.Name, Type: arrow.StructOf(fields...), Nullable: true, Metadata: fieldMetadata(c)}
+	made.Data = func(data []byte, rows int) Array {
+		paths := Array{[]Node{{rows, rows}}, [][]byte{make([]byte, (rows+7)/8), offsets(rows, 0), nil}} // all null
+		return flat(rows).above(e.data(data, rows), paths)
 	}
 	if m.Depth > 8 {
 		made.Check = m.Check
@@ -85,20 +80,10 @@ func (e encoders) prefixed(data []byte, rows int) []byte {
 }
 
 // data returns the files as an array.
-func (e encoders) data(data []byte, rows int) arrow.ArrayData {
+func (e encoders) data(data []byte, rows int) Array {
 	offsets := make([]byte, lengthSize, lengthSize*(rows+1))
 	files := e.appendFiles(data, rows, 0, func(dst []byte, _ int) {
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(dst)))
 	})
-	return arrayOf(arrow.BinaryTypes.Binary, rows, offsets, files)
-}
-
-// nullStrings returns an array of rows nulls.
-func nullStrings(rows int) arrow.ArrayData {
-	buffers := []*memory.Buffer{
-		memory.NewBufferBytes(make([]byte, (rows+7)/8)),
-		memory.NewBufferBytes(offsets(rows, 0)),
-		memory.NewBufferBytes(nil),
-	}
-	return array.NewData(arrow.BinaryTypes.String, rows, buffers, nil, rows, 0)
+	return flat(rows, offsets, files)
 }

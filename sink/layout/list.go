@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -107,47 +105,35 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 		name, repetitionType = elementName, format.Optional
 		leaf.Path = append(leaf.Path, "list", name)
 	}
-	types := listTypes(c.DType, sizes)
 	return []Column{{
-		Field:    arrow.Field{Name: c.Name, Type: types[0], Metadata: fieldMetadata(c)},
-		Data:     func(data []byte, rows int) arrow.ArrayData { return listData(types, sizes, data, rows*n, rows) },
+		Field:    arrow.Field{Name: c.Name, Type: listType(c.DType, sizes), Metadata: fieldMetadata(c)},
+		Data:     func(data []byte, rows int) Array { return listData(sizes, data, rows) },
 		Elements: append(elements, elementNode(name, c.DType, format.Optional)),
 		Leaves:   []Leaf{leaf},
 	}}, nil
 }
 
-// listTypes returns the types of the lists, from the outermost, and of their elements.
-func listTypes(d idx.DType, sizes []int) []arrow.DataType {
-	depth := len(sizes)
-	types := make([]arrow.DataType, depth+1)
-	types[depth] = elementType(d)
-	for i := depth - 1; i >= 0; i-- {
-		element := arrow.Field{Name: elementName, Type: types[i+1], Nullable: true}
-		if sizes[i] > 0 {
-			types[i] = arrow.FixedSizeListOfField(int32(sizes[i]), element)
-		} else {
-			types[i] = arrow.ListOfField(element)
-		}
+// listType returns the type of lists of the given sizes, the outermost first, of elements of d.
+func listType(d idx.DType, sizes []int) arrow.DataType {
+	if len(sizes) == 0 {
+		return elementType(d)
 	}
-	return types
+	element := arrow.Field{Name: elementName, Type: listType(d, sizes[1:]), Nullable: true}
+	if sizes[0] == 0 {
+		return arrow.ListOfField(element)
+	}
+	return arrow.FixedSizeListOfField(int32(sizes[0]), element)
 }
 
-// listData wraps data, n elements of rows records, as lists of types. It does not copy data, which
-// must not change while the array is in use.
-func listData(types []arrow.DataType, sizes []int, data []byte, n, rows int) arrow.ArrayData {
-	made := arrayOf(types[len(sizes)], n, data)
-	for i := len(sizes) - 1; i >= 0; i-- {
-		buffers := []*memory.Buffer{nil}
-		if sizes[i] > 0 {
-			n /= sizes[i]
-		} else { // all offsets are 0
-			n, buffers = rows, append(buffers, memory.NewBufferBytes(offsets(rows, 0)))
-		}
-		child := made
-		made = array.NewData(types[i], n, buffers, []arrow.ArrayData{child}, 0, 0)
-		child.Release()
+// listData wraps data, n records, as lists of the given sizes, the outermost first.
+func listData(sizes []int, data []byte, n int) Array {
+	switch {
+	case len(sizes) == 0:
+		return flat(n, data)
+	case sizes[0] == 0:
+		return flat(n, offsets(n, 0)).above(flat(0, data))
 	}
-	return made
+	return flat(n).above(listData(sizes[1:], data, n*sizes[0]))
 }
 
 // repetition returns the repetition levels of a record of the given shape: 0 for the first element,
