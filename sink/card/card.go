@@ -34,10 +34,17 @@ type Split struct {
 func (c Card) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "---\npretty_name: %s\n", quoted(c.Name))
-	if classified(c.Features) {
+	has := func(kind string) bool {
+		return slices.ContainsFunc(c.Features, func(f layout.Feature) bool { return f.Type == kind })
+	}
+	if has("Image") && has("ClassLabel") {
 		b.WriteString("task_categories:\n- image-classification\n")
 	}
-	fmt.Fprintf(&b, "size_categories:\n- %s\n", sizeCategory(c.total(func(s Split) int64 { return s.Rows })))
+	var rows, size int64
+	for _, s := range c.Splits {
+		rows, size = rows+s.Rows, size+s.Bytes
+	}
+	fmt.Fprintf(&b, "size_categories:\n- %s\n", sizeCategory(rows))
 	b.WriteString("dataset_info:\n  features:\n")
 	for _, f := range c.Features {
 		writeFeature(&b, f)
@@ -46,7 +53,7 @@ func (c Card) Text() []byte {
 	for _, s := range c.Splits {
 		fmt.Fprintf(&b, "  - name: %s\n    num_bytes: %d\n    num_examples: %d\n", quoted(s.Name), s.Bytes, s.Rows)
 	}
-	fmt.Fprintf(&b, "  download_size: %d\n  dataset_size: %[1]d\n", c.total(func(s Split) int64 { return s.Bytes }))
+	fmt.Fprintf(&b, "  download_size: %d\n  dataset_size: %[1]d\n", size)
 	b.WriteString("configs:\n- config_name: default\n  data_files:\n")
 	for _, s := range c.Splits {
 		fmt.Fprintf(&b, "  - split: %s\n    path: %s\n", quoted(s.Name), quoted("data/"+s.Name+"-*"))
@@ -92,24 +99,6 @@ func kind(f layout.Feature) string {
 	return "an image"
 }
 
-// total returns the sum of number(s) over all splits s.
-func (c Card) total(number func(Split) int64) int64 {
-	n := int64(0)
-	for _, s := range c.Splits {
-		n += number(s)
-	}
-	return n
-}
-
-// classified reports whether there are both images and class labels.
-func classified(features []layout.Feature) bool {
-	kinds := map[string]bool{}
-	for _, f := range features {
-		kinds[f.Type] = true
-	}
-	return kinds["Image"] && kinds["ClassLabel"]
-}
-
 // writeFeature writes the feature f as the datasets library does.
 func writeFeature(b *bytes.Buffer, f layout.Feature) {
 	fmt.Fprintf(b, "  - name: %s\n", quoted(f.Column))
@@ -128,14 +117,13 @@ func writeFeature(b *bytes.Buffer, f layout.Feature) {
 
 // sizeCategory returns the Hub's category for a number of rows.
 func sizeCategory(rows int64) string {
-	limits := []struct {
-		limit int64
-		name  string
-	}{{1e3, "n<1K"}, {1e4, "1K<n<10K"}, {1e5, "10K<n<100K"}, {1e6, "100K<n<1M"}, {1e7, "1M<n<10M"}, {1e8, "10M<n<100M"}, {1e9, "100M<n<1B"}}
-	for _, l := range limits {
-		if rows < l.limit {
-			return l.name
+	names := []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"}
+	limit := int64(1000)
+	for _, name := range names {
+		if rows < limit {
+			return name
 		}
+		limit *= 10
 	}
 	return "n>1B"
 }

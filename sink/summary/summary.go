@@ -46,11 +46,7 @@ type Sink struct {
 
 // New returns a sink for tables of the schema s.
 func New(s *schema.Schema) *Sink {
-	k := &Sink{schema: s, columns: make([]Column, len(s.Columns)), uncounted: make([]atomic.Bool, len(s.Columns))}
-	for i, c := range s.Columns {
-		k.columns[i] = empty(c)
-	}
-	return k
+	return &Sink{schema: s, columns: empty(s), uncounted: make([]atomic.Bool, len(s.Columns))}
 }
 
 // Columns returns the statistics once the sink is closed.
@@ -58,9 +54,8 @@ func (k *Sink) Columns() []Column { return k.columns }
 
 // Encode computes the statistics of b; the step adds them to those of the table.
 func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
-	sums := make([]Column, len(b.Columns))
+	sums := empty(k.schema)
 	for i, c := range k.schema.Columns {
-		sums[i] = empty(c)
 		if k.uncounted[i].Load() {
 			sums[i].Counts = nil
 		}
@@ -78,13 +73,15 @@ func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 // Close does nothing.
 func (k *Sink) Close() error { return nil }
 
-// empty returns the statistics of the column c before the first element.
-func empty(c source.Column) Column {
-	var s Column
-	if c.Scalar() && c.Integer() {
-		s.Counts = map[int64]int64{}
+// empty returns the statistics of the columns of s before the first element.
+func empty(s *schema.Schema) []Column {
+	all := make([]Column, len(s.Columns))
+	for i, c := range s.Columns {
+		if c.Scalar() && c.Integer() {
+			all[i].Counts = map[int64]int64{}
+		}
 	}
-	return s
+	return all
 }
 
 // add adds b, the statistics of later elements.
