@@ -65,7 +65,8 @@ func tryMeasured(t *testing.T, file []byte) (taken uint64, err error) {
 // TestTruncated cuts files at every byte. A stream may end between messages, which is noted.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long", "dictionary-numbers-lz4"} {
+	for _, name := range []string{"fixed-None-file", "list-zstd-stream", "polars-lz4", "binary-view-long",
+		"dictionary-numbers-lz4"} {
 		file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
 		path := save(t, append(bytes.Clone(file), 0))
 		if _, err := try(t, nil, path); err == nil {
@@ -75,8 +76,8 @@ func TestTruncated(t *testing.T) {
 			must.Do(t, os.Truncate(path, int64(n)))
 			_, err := try(t, nil, path)
 			_, ofPipe := try(t, file[:n], "")
-			stream := !bytes.HasPrefix(file, []byte(magic)) && n > 0
-			if boundary := stream && bytes.HasPrefix(file[n:], []byte{0xff, 0xff, 0xff, 0xff}); !boundary && (err == nil || ofPipe == nil) {
+			boundary := n > 0 && bytes.HasPrefix(file[n:], []byte{0xff, 0xff, 0xff, 0xff}) && strings.Contains(name, "stream")
+			if !boundary && (err == nil || ofPipe == nil) {
 				t.Errorf("%s: %d of %d bytes: found %v and, in a pipe, %v", name, n, len(file), err, ofPipe)
 			}
 		}
@@ -318,7 +319,8 @@ func TestBatchesThatShareBytes(t *testing.T) {
 	at := bytes.LastIndex(file[:second], []byte{0xff, 0xff, 0xff, 0xff})
 	block := bytes.LastIndex(file, binary.LittleEndian.AppendUint64(nil, uint64(at)))
 	copy(file[block:block+24], file[block-24:block])
-	if _, err := try(t, file, save(t, file)); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "more bytes together than") {
+	_, err := try(t, file, save(t, file))
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "more bytes together than") {
 		t.Errorf("found %v, expected that two record batches cannot overlap", err)
 	}
 }

@@ -60,7 +60,7 @@ type messages struct {
 	rows   int64       // of file, or −1
 	note   func(string)
 
-	columns []direct // of the schema, if all are of this kind: see directs
+	columns []direct // of the schema, if all are of this kind
 	perRow  []int64
 
 	footer bool // places lists the messages of file that follow
@@ -69,7 +69,6 @@ type messages struct {
 	known  []message // the current dictionaries; not changed once a record batch has them
 	held   int       // bytes of these
 	first  int64     // row of the next record batch
-	parts  []*batch  // of the last record batch
 	noMark bool      // the input ends without an end mark
 	ended  bool
 }
@@ -78,8 +77,8 @@ type messages struct {
 type batch struct {
 	first, rows int64
 	record      func() (arrow.RecordBatch, error)
-	whole       *message // if the rows are read straight from the file: the record batch
-	from        int64    // row of whole
+	window      int64 // rows that are read straight from the file at a time; 0: none are
+	message     message
 }
 
 // open reads what is before the first record batch, and returns the schema.
@@ -98,8 +97,9 @@ func (m *messages) open() (*arrow.Schema, error) {
 	m.r = io.MultiReader(bytes.NewReader(prefix), m.r) // of a pipe
 	switch m.footer = string(prefix) == magic; {
 	case m.footer && m.file == nil:
-		return nil, fault.New(fault.Unsupported, "found an Arrow file in a pipe, expected a stream: a file is read from its end").
-			At(0).WithHint("give the path of the file")
+		return nil, fault.New(fault.Unsupported,
+			"found an Arrow file in a pipe, expected a stream: a file is read from its end").At(0).
+			WithHint("give the path of the file")
 	case m.footer:
 		err = m.readFooter()
 	default:
@@ -152,8 +152,7 @@ func checkPrefix(prefix []byte) error {
 	return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
 }
 
-// readFooter reads the footer of a file, whose length and the magic number are its last bytes, and
-// counts the rows.
+// readFooter reads the footer of a file, whose length and the magic number are its last bytes.
 func (m *messages) readFooter() error {
 	const tail = int64(4 + len(magic))
 	var end [tail]byte
@@ -284,11 +283,6 @@ func (m *messages) skipBody(n int64) (err error) {
 // most skip rows, it will not be decoded.
 func (m *messages) next(skip int64) (*batch, error) {
 	for {
-		if len(m.parts) > 0 {
-			b := m.parts[0]
-			m.parts = m.parts[1:]
-			return b, nil
-		}
 		msg, err := m.nextMessage()
 		if err == io.EOF {
 			if m.noMark {
@@ -305,21 +299,16 @@ func (m *messages) next(skip int64) (*batch, error) {
 			}
 			continue
 		}
-		if m.parts = m.windows(&msg); m.parts != nil {
-			if err := m.skipBody(msg.summary.body); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		b := &batch{first: m.first, rows: msg.rows}
+		b := &batch{first: m.first, rows: msg.rows, window: m.window(&msg)}
 		if m.first += msg.rows; m.first > maxRows {
 			return nil, damaged("found more than %d rows", int64(maxRows)).At(msg.offset)
 		}
-		if msg.rows > skip {
+		if msg.rows > skip && b.window == 0 {
 			err = m.readBody(&msg)
 		} else {
 			err = m.skipBody(msg.summary.body)
 		}
+		b.message = msg
 		all := append(append([]message{m.schema}, m.known...), msg)
 		b.record = sync.OnceValues(func() (arrow.RecordBatch, error) { return decode(all) })
 		return b, err

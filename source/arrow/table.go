@@ -89,7 +89,7 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	if err == nil {
 		in.First = sample
 	}
-	if err == nil && first.whole == nil {
+	if err == nil && first.window == 0 {
 		sample.RecordBatch, err = first.record()
 	}
 	if err != nil && err != io.EOF {
@@ -108,7 +108,7 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 			if err != nil {
 				return nil, err
 			}
-			f.leaves = append(f.leaves, leaf{l, c.Name, lengths, c.Entries(), 0})
+			f.leaves = append(f.leaves, leaf{l, c.Name, lengths, c.Entries(), 0, 0})
 		}
 	}
 	table := columnar.NewTable(path, f, f.found, in.Meta)
@@ -158,14 +158,21 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.passed++; i == len(f.leaves)-1 { // the last leaf is read last
-		f.batches, f.dropped = f.batches[1:], f.dropped+1
+	from, rows := l.row, b.rows-l.row
+	if b.window > 0 {
+		rows = min(rows, b.window)
 	}
-	if b.rows*l.entries <= skip {
-		return &columnar.Chunk{Entries: b.rows * l.entries}, nil
+	if l.row += rows; l.row == b.rows {
+		l.passed, l.row = l.passed+1, 0
+		if i == len(f.leaves)-1 { // the last leaf is read last
+			f.batches, f.dropped = f.batches[1:], f.dropped+1
+		}
 	}
-	if b.whole != nil {
-		return f.window(l, b)
+	switch {
+	case rows*l.entries <= skip:
+		return &columnar.Chunk{Entries: rows * l.entries}, nil
+	case b.window > 0:
+		return f.chunk(l, b, from, rows)
 	}
 	entries := sync.OnceValues(func() (arrow.Array, error) { return l.entriesOf(b) })
 	use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
@@ -192,7 +199,7 @@ type firstRow struct {
 // Values returns the bytes of field i, or of its member if given, in up to limit rows.
 func (r *firstRow) Values(i int, member string, limit int) (all [][]byte, err error) {
 	defer columnar.Recovered(&err)
-	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1, 0}
+	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1, 0, 0}
 	n := min(int64(limit), r.NumRows())
 	a, err := l.entriesOf(&batch{rows: n, record: func() (arrow.RecordBatch, error) { return r.NewSlice(0, n), nil }})
 	if err != nil {

@@ -23,6 +23,7 @@ type leaf struct {
 	lengths []int  // of the lists, the outermost first
 	entries int64  // of a row
 	passed  int    // number of record batches
+	row     int64  // of the next one: those before are read
 }
 
 // numberOf returns the kind of numbers of a type, or NoNumber.

@@ -26,7 +26,6 @@ type direct struct {
 // direct finds out where the values of all columns are, if they have a fixed size: the fields
 // describe the schema.
 func (m *messages) direct(schema *arrow.Schema, fields []columnar.Field) {
-	m.columns, m.perRow = nil, nil
 	var columns []direct
 	buffers := 0
 	for i, f := range fields {
@@ -46,42 +45,37 @@ func (m *messages) direct(schema *arrow.Schema, fields []columnar.Field) {
 	m.columns = columns
 }
 
-// windows returns the rows of a record batch in parts, or none if it must be read as a whole.
-func (m *messages) windows(msg *message) (all []*batch) {
+// window returns the number of rows of a record batch that are read at a time, or 0 if it must be
+// read as a whole.
+func (m *messages) window(msg *message) int64 {
 	if m.file == nil || m.columns == nil || msg.compressed || msg.summary.body <= windowSize ||
 		len(msg.nodes) != len(m.perRow) {
-		return nil
+		return 0
 	}
 	for i, n := range m.perRow {
 		if msg.nodes[i] != (span{msg.rows * n, 0}) {
-			return nil
+			return 0
 		}
 	}
 	size := int64(0)
 	for _, c := range m.columns {
 		if size += c.width; c.buffer >= len(msg.buffers) || msg.rows > msg.buffers[c.buffer].second/c.width {
-			return nil
+			return 0
 		}
 	}
-	for from := int64(0); from < msg.rows; {
-		n := min(max(1, windowSize/size), msg.rows-from)
-		all = append(all, &batch{first: m.first, rows: n, whole: msg, from: from})
-		m.first, from = m.first+n, from+n
-	}
-	return all
+	return max(1, windowSize/size)
 }
 
-// window returns the entries of l in b, which is a part of a record batch, after reading them from
-// the file.
-func (m *messages) window(l *leaf, b *batch) (*columnar.Chunk, error) {
+// chunk returns the entries of l in some rows of b, after reading them from the file.
+func (m *messages) chunk(l *leaf, b *batch, from, rows int64) (*columnar.Chunk, error) {
 	c := m.columns[l.Field]
-	data, size := make([]byte, b.rows*c.width), int(c.width/l.entries)
-	offset := b.whole.offset + b.whole.size + b.whole.buffers[c.buffer].first + b.from*c.width
-	if err := m.readFile(data, offset); err != nil {
+	data, size := make([]byte, rows*c.width), int(c.width/l.entries)
+	msg := &b.message
+	if err := m.readFile(data, msg.offset+msg.size+msg.buffers[c.buffer].first+from*c.width); err != nil {
 		return nil, err
 	}
 	use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
 		return f(columnar.Values{Number: c.number, Data: data[from*size:][:n*size]})
 	}
-	return &columnar.Chunk{Entries: b.rows * l.entries, Use: use}, nil
+	return &columnar.Chunk{Entries: rows * l.entries, Use: use}, nil
 }

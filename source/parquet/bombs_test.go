@@ -74,8 +74,9 @@ func columnsOf(t *testing.T, repetition format.FieldRepetitionType, codec format
 	rows, entries, columns int, pages ...[]byte) []byte {
 	t.Helper()
 	file := []byte(magic)
-	footer := format.FileMetaData{Version: 1, NumRows: int64(rows), RowGroups: []format.RowGroup{{NumRows: int64(rows)}},
-		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(columns))}}}
+	footer := format.FileMetaData{Version: 1, NumRows: int64(rows),
+		RowGroups: []format.RowGroup{{NumRows: int64(rows)}},
+		Schema:    []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(columns))}}}
 	for i := range columns {
 		name, start := fmt.Sprint("x", i), len(file)
 		file = append(file, slices.Concat(pages...)...)
@@ -83,7 +84,8 @@ func columnsOf(t *testing.T, repetition format.FieldRepetitionType, codec format
 			Type: thrift.New(format.Int32), LogicalType: format.LogicalType{Value: &format.IntType{BitWidth: 8}}})
 		footer.RowGroups[0].Columns = append(footer.RowGroups[0].Columns, format.ColumnChunk{
 			MetaData: format.ColumnMetaData{Type: format.Int32, PathInSchema: []string{name}, Codec: codec,
-				NumValues: int64(entries), TotalCompressedSize: int64(len(file) - start), DataPageOffset: int64(start)}})
+				NumValues: int64(entries), TotalCompressedSize: int64(len(file) - start),
+				DataPageOffset: int64(start)}})
 	}
 	return withFooter(t, file, &footer)
 }

@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	parquetgo "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/fault"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
@@ -102,24 +103,14 @@ func TestOpenAndClose(t *testing.T) {
 	}
 }
 
-// TestLargePageHeaders reads a file of parquet-go, which writes the minimum and the maximum value
-// of a page into its header.
+// TestLargePageHeaders reads a page with the minimum and the maximum value in its header, as
+// parquet-go writes them.
 func TestLargePageHeaders(t *testing.T) {
 	t.Parallel()
-	const size = 2 << 20
-	type record struct {
-		Image []byte `parquet:"image"`
-	}
-	var file bytes.Buffer
-	w := parquetgo.NewGenericWriter[record](&file, parquetgo.DataPageStatistics(true))
-	want := append(bytes.Repeat([]byte{1}, size), bytes.Repeat([]byte{2}, size)...)
-	if _, err := w.Write([]record{{want[:size]}, {want[size:]}}); err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, w.Close())
-	got := must.Get(fromBytes(file.Bytes(), source.ReadOptions{DType: idx.Uint8, Shape: []int{size}}))(t)
-	data, err := sourcetest.ReadAll(got, 2)
-	if err != nil || !bytes.Equal(data[0], want) {
-		t.Errorf("found the error %v, expected the two records", err)
-	}
+	h := format.DataPageHeader{NumValues: 1, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
+	h.Statistics.MaxValue = make([]byte, 2<<20)
+	page := pageOf(t, &format.PageHeader{UncompressedPageSize: 4, DataPageHeader: thrift.New(h)}, []byte{7, 0, 0, 0})
+	file := columnsOf(t, format.Required, format.Uncompressed, 1, 1, 1, page)
+	got := must.Get(fromBytes(file, source.ReadOptions{}))(t)
+	sourcetest.Expect(t, got, 2, []source.Column{{Name: "x0", DType: idx.Uint8}}, [][]byte{{7}})
 }

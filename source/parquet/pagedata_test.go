@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,15 +93,16 @@ func TestLevelsOfVersion2(t *testing.T) {
 		"longer than it says":  {2, 3, 4, format.Uncompressed, "vvvv", true},
 		"damaged values":       {2, 3, 9, format.Gzip, "vvvv", true},
 	} {
-		h := &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: c.plain, DataPageHeaderV2: thrift.New(
-			format.DataPageHeaderV2{RepetitionLevelsByteLength: c.repetition, DefinitionLevelsByteLength: c.definition})}
+		h := &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: c.plain}
+		h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{RepetitionLevelsByteLength: c.repetition,
+			DefinitionLevelsByteLength: c.definition})
 		p := &page{leaf: l, header: h, codec: c.codec, body: []byte("rrddd" + c.values)}
 		found, err := p.split()
 		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
-		if parts := string(found.repetition.src) + " " + string(found.definition.src) + " " + string(found.values); !c.fails &&
-			parts != "rr ddd "+c.values {
+		parts := fmt.Sprintf("%s %s %s", found.repetition.src, found.definition.src, found.values)
+		if !c.fails && parts != "rr ddd "+c.values {
 			t.Errorf("%s: found the levels and values %q", name, parts)
 		}
 	}

@@ -73,8 +73,8 @@ func (s *stream) nextGroup() error {
 	case s.entry > 0:
 		err = s.lengthError(s.entry, s.row)
 	default: // a column without lists has at least as many entries as rows
-		err = unsupported("", adviceLists, "the column ends %d rows before its row group: earlier lists are shorter than %s",
-			s.last-s.row, s.shape)
+		err = unsupported("", adviceLists,
+			"the column ends %d rows before its row group: earlier lists are shorter than %s", s.last-s.row, s.shape)
 	}
 	if err != nil {
 		return located(err, s.path(), s.row, s.offset)
