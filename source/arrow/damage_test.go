@@ -84,6 +84,20 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
+// TestPanicsInFooters has an offset that leads out of the footer, at which package flatbuffers
+// panics.
+func TestPanicsInFooters(t *testing.T) {
+	t.Parallel()
+	file := must.Get(os.ReadFile("testdata/fixed-None-file.arrow"))(t)
+	tail := len(file) - len(magic) - 4
+	start := tail - int(binary.LittleEndian.Uint32(file[tail:]))
+	copy(file[start:], "\xff\xff\xff\x7f")
+	_, err := try(t, file, save(t, file))
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "the data cannot be decoded: runtime error") {
+		t.Errorf("found %v, expected an error about the file", err)
+	}
+}
+
 // TestFlippedBits changes bits and bytes of files of all kinds.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
