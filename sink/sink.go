@@ -47,6 +47,27 @@ type Options struct {
 	Version      string           // of the program, for Parquet's created_by
 }
 
+// An Appender writes to an output and counts the bytes, for formats that record offsets.
+type Appender struct {
+	Writer io.Writer
+	Offset int64 // bytes written so far
+}
+
+// Append writes the parts one after another.
+func (a *Appender) Append(parts ...[]byte) error {
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		n, err := a.Writer.Write(part)
+		a.Offset += int64(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A Splitter can end its output after any step and continue with the following rows in another one.
 // Encode does not depend on it: a batch goes to the output that is current when its step runs. The
 // sinks of splittable formats (see sink/formats) must be Splitters.

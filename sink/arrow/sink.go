@@ -30,8 +30,7 @@ type Sink struct {
 	schema      []byte // encapsulated message
 
 	// Used by the steps only.
-	w            io.Writer
-	offset       int64
+	out          sink.Appender
 	dictionaries []block // for a file's footer
 	blocks       []block // the record batches, for a file's footer
 }
@@ -55,12 +54,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	}
 	rowSize := s.RowSize() + allocates
 	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression and padding may add some
-		return nil, fault.New(fault.Usage, "arrow: a record batch of %d rows would have %d bytes, expected less than 240 MiB",
-			s.BatchRows(), size)
+		return nil, fault.New(fault.Usage,
+			"arrow: a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
 	made := &Sink{
 		columns: columns, codec: codec, encoderSize: o.Compression.EncoderSize(), stream: o.Stream,
-		rowSize: rowSize, allocates: allocates, schema: layout.SchemaMessage(s, columns), w: w,
+		rowSize: rowSize, allocates: allocates, schema: layout.SchemaMessage(s, columns), out: sink.Appender{Writer: w},
 	}
 	return made, made.start()
 }
@@ -69,11 +68,11 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 // from 0, depth first; here only top-level columns have one.
 func (s *Sink) start() error {
 	if !s.stream {
-		if err := s.write([]byte(magic), make([]byte, align(len(magic))-len(magic))); err != nil {
+		if err := s.out.Append([]byte(magic), make([]byte, align(len(magic))-len(magic))); err != nil {
 			return err
 		}
 	}
-	if err := s.write(s.schema); err != nil {
+	if err := s.out.Append(s.schema); err != nil {
 		return err
 	}
 	s.blocks, s.dictionaries = nil, nil
@@ -108,12 +107,12 @@ func (s *Sink) dictionary(names []string) (*recordBatch, error) {
 // append writes the message of r, which begins with head, and adds its position to index. r must
 // not be used afterwards.
 func (s *Sink) append(index *[]block, head []byte, r *recordBatch) error {
-	*index = append(*index, block{offset: s.offset, metadata: len(head), body: r.size})
-	if err := s.write(head); err != nil {
+	*index = append(*index, block{offset: s.out.Offset, metadata: len(head), body: r.size})
+	if err := s.out.Append(head); err != nil {
 		return err
 	}
 	defer r.release()
-	return s.write(r.body...)
+	return s.out.Append(r.body...)
 }
 
 // Encode implements sink.Sink. It makes the record batch of b, whose buffers are b's own memory or,
@@ -146,25 +145,10 @@ func (s *Sink) BatchSize(rows int) int64 {
 
 // Close ends the stream, and writes the footer of a file.
 func (s *Sink) Close() error {
-	if err := s.write(endOfStream()); err != nil || s.stream {
+	if err := s.out.Append(endOfStream()); err != nil || s.stream {
 		return err
 	}
-	return s.write(footer(s.schema[prefixSize:], s.dictionaries, s.blocks))
-}
-
-// write writes the parts one after another.
-func (s *Sink) write(parts ...[]byte) error {
-	for _, part := range parts {
-		if len(part) == 0 {
-			continue
-		}
-		n, err := s.w.Write(part)
-		s.offset += int64(n)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.out.Append(footer(s.schema[prefixSize:], s.dictionaries, s.blocks))
 }
 
 // Next implements sink.Splitter.
@@ -172,6 +156,6 @@ func (s *Sink) Next(w io.Writer) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	s.w, s.offset = w, 0
+	s.out = sink.Appender{Writer: w}
 	return s.start()
 }

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
@@ -163,16 +164,12 @@ func Styles() []Style {
 
 // findStyle returns the style with the given name, or the default style if name is empty.
 func findStyle(name string) (Style, error) {
-	styles := Styles()
-	if name == "" {
-		return styles[0], nil
-	}
-	names := make([]string, len(styles))
-	for i, s := range styles {
-		if s.Name == name {
+	var names []string
+	for _, s := range Styles() {
+		if s.Name == cmp.Or(name, DefaultStyle) {
 			return s, nil
 		}
-		names[i] = s.Name
+		names = append(names, s.Name)
 	}
 	return Style{}, unsupported("choose one of these styles",
 		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))

@@ -23,6 +23,9 @@ func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
 	return f.load(path, true, s, o)
 }
 
+// loadDataset begins the lines that use Hugging Face's library.
+const loadDataset = "from datasets import load_dataset; data = load_dataset("
+
 // loadParquet uses the Python library "datasets" for the layout "huggingface", because pyarrow does
 // not decode its images. The library calls the only table "train".
 func loadParquet(path string, parts bool, _ *schema.Schema, o Options) string {
@@ -30,9 +33,9 @@ func loadParquet(path string, parts bool, _ *schema.Schema, o Options) string {
 	case o.Layout != "huggingface":
 		return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
 	case parts:
-		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(%q)", path)
+		return fmt.Sprintf(loadDataset+"%q)", path)
 	}
-	return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"parquet\", data_files=%q, split=\"train\")", path)
+	return fmt.Sprintf(loadDataset+"\"parquet\", data_files=%q, split=\"train\")", path)
 }
 
 // line returns a loader that inserts the path into file, or into folder if there are parts; if that
@@ -58,8 +61,8 @@ func pandas(arguments string) loader {
 			arguments += ", header=None"
 		}
 		if parts {
-			return fmt.Sprintf("import glob, pandas as pd; frame = pd.concat(pd.read_csv(part%s) for part in sorted(glob.glob(%q)))",
-				arguments, path+"/part-*")
+			return fmt.Sprintf("import glob, pandas as pd; "+
+				"frame = pd.concat(pd.read_csv(part%s) for part in sorted(glob.glob(%q)))", arguments, path+"/part-*")
 		}
 		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, arguments)
 	}
@@ -69,7 +72,7 @@ func pandas(arguments string) loader {
 // torchvision's ImageFolder, which reads class folders only.
 func loadPNG(path string, _ bool, s *schema.Schema, o Options) string {
 	if o.MetadataCSV {
-		return fmt.Sprintf("from datasets import load_dataset; data = load_dataset(\"imagefolder\", data_dir=%q, split=\"train\")", path)
+		return fmt.Sprintf(loadDataset+"\"imagefolder\", data_dir=%q, split=\"train\")", path)
 	}
 	if !images.Labelled(s) {
 		return ""
@@ -86,8 +89,8 @@ func loadTar(path string, parts bool, s *schema.Schema, _ Options) string {
 	if images.Labelled(s) {
 		keys += `, "cls"`
 	}
-	return fmt.Sprintf("%simport webdataset as wds; samples = wds.WebDataset(%s, shardshuffle=False).decode(\"pil\").to_tuple(%s)",
-		glob, files, keys)
+	return fmt.Sprintf("%simport webdataset as wds; "+
+		"samples = wds.WebDataset(%s, shardshuffle=False).decode(\"pil\").to_tuple(%s)", glob, files, keys)
 }
 
 // loadIDX returns no line for zstd, because older versions of Python have no module for it.

@@ -64,8 +64,9 @@ func descr(d idx.DType) string {
 // npyHeader returns the header of a .npy file with the given number of records of c.
 func npyHeader(c source.Column, rows int64) ([]byte, error) {
 	if dims := 1 + len(c.Shape); dims > maxDims {
-		return nil, fault.New(fault.Usage, "npy: column %q: found %d dimensions, expected at most the %d that NumPy supports",
-			c.Name, dims, maxDims).WithHint("use fewer dimensions with --reshape")
+		return nil, fault.New(fault.Usage,
+			"npy: column %q: found %d dimensions, expected at most the %d that NumPy supports", c.Name, dims, maxDims).
+			WithHint("use fewer dimensions with --reshape")
 	}
 	var text strings.Builder
 	count := fmt.Sprint(rows)
@@ -81,6 +82,7 @@ func npyHeader(c source.Column, rows int64) ([]byte, error) {
 	// Like NumPy, this adds a whole block of padding if the text fits exactly.
 	text.WriteString(strings.Repeat(" ", alignment-(len(npyMagic)+2+text.Len()+1)%alignment))
 	text.WriteByte('\n')
-	header := binary.LittleEndian.AppendUint16([]byte(npyMagic), uint16(text.Len())) // 32 dimensions take less than 1 KiB
+	// The text of 32 dimensions takes less than 1 KiB.
+	header := binary.LittleEndian.AppendUint16([]byte(npyMagic), uint16(text.Len()))
 	return append(header, text.String()...), nil
 }

@@ -20,7 +20,8 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := encoders{size: m.Size(), maxSize: m.NewEncoder().MaxSize(), pool: &sync.Pool{New: func() any { return m.NewEncoder() }}}
+	e := encoders{size: m.Size(), maxSize: m.NewEncoder().MaxSize(), pool: new(sync.Pool)}
+	e.pool.New = func() any { return m.NewEncoder() }
 	file, path := variable("bytes", e.maxSize), text(required("path", nil, arrow.Metadata{}, format.ByteArray))
 	made := Column{
 		Allocates: file.Allocates + e.maxSize + lengthSize + 1, // of the paths, offsets and nulls

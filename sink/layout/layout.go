@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -70,11 +71,8 @@ func Names() []string {
 // Get returns the layout with the given name, or the default layout if name is empty. The error for
 // an unknown name lists the known ones.
 func Get(name string) (Layout, error) {
-	if name == "" {
-		name = Default
-	}
 	for _, l := range layouts() {
-		if l.Name == name {
+		if l.Name == cmp.Or(name, Default) {
 			return l, nil
 		}
 	}

@@ -180,7 +180,7 @@ func TestFarOffsets(t *testing.T) {
 	written := layouttest.Random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
 	var out bytes.Buffer
 	s := must.Get(New(&out, written.Schema(), Options{}))(t)
-	s.out.offset = far
+	s.out.Offset = far
 	step, err := s.Encode(t.Context(), schema.Batch{Rows: 50, Columns: written.Data})
 	if err == nil {
 		err = step()

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"io"
 	"math"
 	"slices"
 	"sync"
@@ -141,24 +140,6 @@ func length(parts [][]byte) int {
 
 // marshal encodes v in Thrift's compact protocol, like all metadata of a Parquet file.
 func marshal(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactProtocol), v) }
-
-// An output is a file being written and its current offset.
-type output struct {
-	w      io.Writer
-	offset int64
-}
-
-// write writes the parts one after another.
-func (o *output) write(parts ...[]byte) error {
-	for _, part := range parts {
-		n, err := o.w.Write(part)
-		o.offset += int64(n)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // widen returns elements, packed values of d, as PLAIN values of t, sign-extended if d is signed. t
 // is INT64, or else the type of d in Parquet, which is wider than d if d has 8 or 16 bits. Elements

@@ -40,7 +40,7 @@ func groupRows(s *schema.Schema) int {
 // group if that is full.
 func (s *Sink) append(rows int, pieces []piece) error {
 	if s.rowsInGroup == 0 {
-		s.groupOffset = s.out.offset
+		s.groupOffset = s.out.Offset
 	}
 	for i := range s.leaves {
 		l, c := &s.leaves[i], &s.chunks[i]
@@ -71,7 +71,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 func (s *Sink) put(i int, p page) error {
 	s.chunks[i].add(p)
 	if i == 0 {
-		return s.out.write(p.parts...)
+		return s.out.Append(p.parts...)
 	}
 	s.chunks[i].keep(p)
 	s.buffered += p.size
@@ -107,14 +107,14 @@ func (s *Sink) endGroup() error {
 // endChunk writes the pages of c, the chunk of l, that were not written immediately.
 func (s *Sink) endChunk(l *leaf, c *chunk) error {
 	if !l.Scalar {
-		err := s.out.write(c.waiting...)
+		err := s.out.Append(c.waiting...)
 		clear(c.waiting) // frees the pages; the slice itself is kept
 		return err
 	}
 	var err error
 	c.bounds, err = s.scalarPages(l, c, func(p page) error {
 		c.add(p)
-		err := s.out.write(p.parts...)
+		err := s.out.Append(p.parts...)
 		s.pages.recycle(p)
 		return err
 	})
@@ -259,8 +259,8 @@ func (s *Sink) writeIndex(index any, offset *int64, size *int32) error {
 	if err != nil {
 		return err
 	}
-	*offset, *size = s.out.offset, int32(len(encoded))
-	return s.out.write(encoded)
+	*offset, *size = s.out.Offset, int32(len(encoded))
+	return s.out.Append(encoded)
 }
 
 func (s *Sink) writeFooter() error {
@@ -271,5 +271,5 @@ func (s *Sink) writeFooter() error {
 		return err
 	}
 	end := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...)
-	return s.out.write(footer, end)
+	return s.out.Append(footer, end)
 }

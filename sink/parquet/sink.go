@@ -101,7 +101,7 @@ type Sink struct {
 	footer       format.FileMetaData // without rows and row groups
 
 	// Used by the steps only.
-	out         output
+	out         sink.Appender
 	distinct    distinct // values of a scalar's chunk
 	chunks      []chunk  // of the current row group, one per leaf
 	rowsInGroup int      // rows in the current row group
@@ -125,12 +125,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, err
 	}
 	made := &Sink{schema: s, columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec},
-		encoderSize: o.Compression.EncoderSize(), out: output{w: w}}
+		encoderSize: o.Compression.EncoderSize(), out: sink.Appender{Writer: w}}
 	if err := made.plan(); err != nil {
 		return nil, err
 	}
 	made.footer = newFooter(s, columns, len(made.leaves), o.Version)
-	return made, made.out.write([]byte(magic))
+	return made, made.out.Append([]byte(magic))
 }
 
 // plan decides how the leaves of the columns are written.
@@ -229,7 +229,7 @@ func (s *Sink) Next(w io.Writer) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	s.out = output{w: w}
+	s.out = sink.Appender{Writer: w}
 	s.rows, s.groups, s.indexes = 0, nil, nil
-	return s.out.write([]byte(magic))
+	return s.out.Append([]byte(magic))
 }

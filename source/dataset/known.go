@@ -149,7 +149,8 @@ const (
 // https://arxiv.org/abs/1908.01242.
 func Known() []Info {
 	qmnistTest := labelled("test", 60000, "345d044ae3c895fa4a9bb02d95611b705912608481cf5613f70445a1ae95485b")
-	qmnistTest.Labels = append(qmnistTest.Labels, extended(60000, "3aee714dbd3fe270d84d9cbcc928d0858cdd5e52022ffca569ac263dadb6276f"))
+	qmnistTest.Labels = append(qmnistTest.Labels,
+		extended(60000, "3aee714dbd3fe270d84d9cbcc928d0858cdd5e52022ffca569ac263dadb6276f")...)
 	return slices.Concat([]Info{{
 		Name: "mnist", Title: "MNIST", Classes: strings.Fields(digits), ImageShape: []int{28, 28},
 		Splits: []SplitInfo{
@@ -179,9 +180,9 @@ func Known() []Info {
 		Name: "qmnist", Title: "QMNIST", ImageShape: []int{28, 28}, Classes: strings.Fields(digits),
 		LabelColumns: strings.Fields("label hsf_series writer digit_index nist_class nist_index duplicate unused"),
 		Splits: []SplitInfo{
-			{"train", 60000, []LabelFile{extended(60000, "69d38b36ac9b86f1b198ee9b2fa7434a2013be2947fc11b5d8a94beb36d9a1da")}},
+			{"train", 60000, extended(60000, "69d38b36ac9b86f1b198ee9b2fa7434a2013be2947fc11b5d8a94beb36d9a1da")},
 			qmnistTest,
-			{"nist", 402953, []LabelFile{extended(402953, "d556770422073ac750292f93cd4ad6887cb9d3914df601faeeadb47a32ce3ecf")}},
+			{"nist", 402953, extended(402953, "d556770422073ac750292f93cd4ad6887cb9d3914df601faeeadb47a32ce3ecf")},
 		},
 		License: "BSD-style", Homepage: "https://github.com/facebookresearch/qmnist",
 	}, {
@@ -198,8 +199,8 @@ func labelled(name string, records int64, sha256 string) SplitInfo {
 }
 
 // extended returns a label file with the eight columns of QMNIST.
-func extended(records int64, sha256 string) LabelFile {
-	return LabelFile{idx.Header{DType: idx.Int32, Dims: []int64{records, 8}}, sha256}
+func extended(records int64, sha256 string) []LabelFile {
+	return []LabelFile{{idx.Header{DType: idx.Int32, Dims: []int64{records, 8}}, sha256}}
 }
 
 // emnist returns the six sets of EMNIST. The images are stored transposed:
