@@ -163,16 +163,6 @@ func TestNewEncoderRefuses(t *testing.T) {
 	}
 }
 
-// TestLargestImage uses an image of 2³¹ − 17 · 2¹⁶ bytes, the maximum with that many rows below the
-// limit of 2³¹ − 2²⁰ − 1. Nothing is allocated.
-func TestLargestImage(t *testing.T) {
-	t.Parallel()
-	e := must.Get(png.NewEncoder(1<<15-18, 1<<16, 1, 8))(t)
-	if n := e.MaxSize(); n <= 0 || n > math.MaxInt32 {
-		t.Errorf("found a bound of %d bytes, expected it to fit a chunk", n)
-	}
-}
-
 func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	t.Helper()
 	return must.Get(png.NewEncoder(width, height, k.channels, k.bitDepth))(t)

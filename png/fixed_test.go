@@ -122,9 +122,9 @@ func TestFixedAgreesWithReference(t *testing.T) {
 	}
 }
 
-// TestFixedEndsWithLongestToken ends images with a long match at a far distance, so that the writer
-// holds as many bits as it ever can.
-func TestFixedEndsWithLongestToken(t *testing.T) {
+// TestFixedAtLimits ends images with a long match at a far distance, so that the writer holds as
+// many bits as it ever can, and makes the longest stream, of literals of 9 bits alone.
+func TestFixedAtLimits(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10))
 	const stride = 3001
@@ -137,12 +137,6 @@ func TestFixedEndsWithLongestToken(t *testing.T) {
 		}
 		checkFixed(t, 1, stride, lines)
 	}
-}
-
-// The longest stream has literals of 9 bits alone.
-func TestFixedOfLongLiterals(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(11, 12))
 	for size := range 16 {
 		lines := make([]byte, 5000+size)
 		for i := range lines {

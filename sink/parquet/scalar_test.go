@@ -333,33 +333,6 @@ func TestLabelWithoutName(t *testing.T) {
 	}
 }
 
-// TestColumnsAreScalars checks that the layout columns has the bounds and dictionaries of scalars.
-func TestColumnsAreScalars(t *testing.T) {
-	t.Parallel()
-	const elements, rows = 64, 25_000 // two pages
-	written := layouttest.Random(rows, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{elements}}, source.Column{Name: "y", DType: idx.Int8})
-	for i := range written.Data[0] { // element k has the values from k to k+9
-		written.Data[0][i] = byte(i%elements + int(written.Data[0][i])%10)
-	}
-	file := write(t, written, Options{Layout: "columns"}, 1_000)
-	check(t, written, file, "columns")
-	group := open(t, file).Metadata().RowGroups[0]
-	if len(group.Columns) != elements+1 {
-		t.Fatalf("found %d chunks, expected %d", len(group.Columns), elements+1)
-	}
-	for k := range elements {
-		m := group.Columns[k].MetaData
-		number := func(plain []byte) int { return int(int32(binary.LittleEndian.Uint32(plain))) }
-		if s := m.Statistics; number(s.MinValue) != k || number(s.MaxValue) != k+9 {
-			t.Errorf("element %d: found the bounds % x and % x, expected %d and %d", k, s.MinValue, s.MaxValue, k, k+9)
-		}
-		p := pageAt(t, file, m.DictionaryPageOffset)
-		if p.header.Type != format.DictionaryPage || p.header.DictionaryPageHeader.V.NumValues != 10 {
-			t.Errorf("element %d: found %v, expected a dictionary of 10 values", k, p.header)
-		}
-	}
-}
-
 // TestColumnsEndRowGroups writes more than the 32 MiB that may wait: a row group ends with the
 // batch that reaches them.
 func TestColumnsEndRowGroups(t *testing.T) {
