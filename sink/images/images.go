@@ -122,9 +122,6 @@ func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8
 // HintOther is the hint for tables that PNG cannot hold.
 const HintOther = "convert to Parquet, Arrow, CSV or npy instead"
 
-// HintNone is the hint for tables without images.
-const HintNone = "add a file of images to the command"
-
 // Unsupported returns the error for a table or an option that the format does not support:
 // fault.Usage.
 func Unsupported(format, advice, message string, args ...any) error {
@@ -151,7 +148,8 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
 			return Columns{}, flatError(PNG(format, ""), s.Columns[i])
 		}
-		return Columns{}, Unsupported(format, HintNone, "no column has images, expected records of two or three dimensions")
+		return Columns{}, Unsupported(format, "add a file of images to the command",
+			"no column has images, expected records of two or three dimensions")
 	}
 	if len(images) > 1 {
 		return Columns{}, Unsupported(format, "give only the file of one of them, and the file of its labels",

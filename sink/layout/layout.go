@@ -17,9 +17,6 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Default is the name of the default layout.
-const Default = "list"
-
 // A Layout is one way to represent tensor columns. Get returns one.
 type Layout struct {
 	Name  string
@@ -72,7 +69,7 @@ func Names() []string {
 // an unknown name lists the known ones.
 func Get(name string) (Layout, error) {
 	for _, l := range layouts() {
-		if l.Name == cmp.Or(name, Default) {
+		if l.Name == cmp.Or(name, "list") {
 			return l, nil
 		}
 	}

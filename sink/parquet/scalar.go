@@ -170,7 +170,8 @@ func (d *distinct) addBytes(values []byte) {
 // index left, d becomes full.
 func (d *distinct) index(key uint64) uint32 {
 	last := uint64(len(d.slots) - 1)
-	for slot := hash(key) >> d.shift; ; slot = (slot + 1) & last {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: Fibonacci hashing
+	for slot := key * golden >> d.shift; ; slot = (slot + 1) & last {
 		n := d.slots[slot]
 		if n == 0 {
 			if len(d.keys) == d.limit {
@@ -185,12 +186,6 @@ func (d *distinct) index(key uint64) uint32 {
 			return n - 1
 		}
 	}
-}
-
-// hash is Fibonacci hashing, of which only the upper bits are well distributed.
-func hash(key uint64) uint64 {
-	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
-	return key * golden
 }
 
 // elements returns the different values, packed as elements of size bytes.
