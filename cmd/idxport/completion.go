@@ -1,12 +1,12 @@
 package main
 
 import (
+	"context"
 	"embed"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/sink/csv"
@@ -43,45 +43,45 @@ var completionScripts embed.FS
 // completeCommand is the first argument that the scripts pass.
 const completeCommand = "__complete"
 
-// shells returns the shells that have a script.
-func shells() []string { return []string{"bash", "zsh", "fish", "pwsh"} }
-
 // completionCommand is `idxport completion`.
-func (p *program) completionCommand() *cli.Command {
-	return p.plainCommand("completion", completionUsage, "print the completion script for bash, zsh, fish or pwsh", 1, func(arguments []string) error {
-		extension := strings.Join(arguments, "")
+var completionCommand = command{
+	name:      "completion",
+	usage:     "print the completion script for bash, zsh, fish or pwsh",
+	text:      completionUsage,
+	arguments: 1,
+	run: func(_ context.Context, r *report) error {
+		extension := strings.Join(r.settings.Inputs, "")
+		found := fmt.Sprintf("no script for shell %q", extension)
 		switch {
 		case extension == "":
-			return usagef("no shell, expected bash, zsh, fish or pwsh").WithHint("for example: idxport completion bash")
+			found = "no shell"
 		case extension == "pwsh" || extension == "powershell":
 			extension = "ps1"
-		case !slices.Contains(shells(), extension):
-			return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", extension).WithHint("for example: idxport completion bash")
+		case extension == "ps1":
+			extension = ""
 		}
 		script, err := completionScripts.ReadFile("completion/idxport." + extension)
 		if err != nil {
-			return err
+			return usagef("%s, expected bash, zsh, fish or pwsh", found).
+				WithHint("for example: idxport completion bash")
 		}
-		_, err = p.stdout.Write(script)
+		_, err = r.program.stdout.Write(script)
 		return err
-	})
+	},
 }
-
-// A candidate is a possible word at the cursor.
-type candidate struct{ value, about string }
 
 // complete answers a completion script. It never fails, since an error would appear in the command
 // line that the user is typing.
-func (p *program) complete(root *cli.Command, args []string) int {
+func (p *program) complete(all []command, args []string) int {
 	if len(args) == 0 {
 		return exitOK
 	}
 	word := strings.TrimPrefix(args[0], "word=")
-	found, paths := completions(root, args[1:], word)
+	found, paths := completions(all, args[1:], word)
 	var out strings.Builder
-	for _, c := range found {
-		if strings.HasPrefix(c.value, word) {
-			out.WriteString(c.value + "\t" + c.about + "\n")
+	for _, line := range found {
+		if strings.HasPrefix(line, word) {
+			out.WriteString(line + "\n")
 		}
 	}
 	if paths && !strings.Contains(word, "://") {
@@ -91,35 +91,48 @@ func (p *program) complete(root *cli.Command, args []string) int {
 	return exitOK
 }
 
-// completions returns the candidates for word after the words before it, and whether it may be a
-// path.
-func completions(root *cli.Command, before []string, word string) (found []candidate, paths bool) {
+// completions returns the candidates for word after the words before it, each with a tab and its
+// description, and whether word may be a path.
+func completions(all []command, before []string, word string) (found []string, paths bool) {
 	i := slices.IndexFunc(before, func(w string) bool { return w != "" && !strings.HasPrefix(w, "-") })
 	if i < 0 || before[i] == "help" {
-		for _, c := range root.Commands {
-			found = append(found, candidate{c.Name, c.Usage})
-		}
 		if strings.HasPrefix(word, "-") {
-			found = []candidate{{"--help", "show help"}, {"--version", "print the version"}}
+			return []string{"--help\tshow help", "--version\tprint the version"}, false
+		}
+		for _, c := range all {
+			found = append(found, c.name+"\t"+c.usage)
 		}
 		return found, false
 	}
-	c := root.Command(before[i])
-	if c == nil {
+	c, err := commandNamed(all, before[i])
+	if err != nil {
 		return nil, false
 	}
-	flags := flagsOf(c.Name)
-	find := func(word string) *flagSpec {
-		for i := range flags {
-			if slices.ContainsFunc(flags[i].spellings(), func(name string) bool { return strings.TrimLeft(name, "-") == strings.TrimLeft(word, "-") }) {
-				return &flags[i]
-			}
+	flags := flagsOf(c.name)
+	waiting, ended, arguments := position(flags, before[i+1:])
+	name, value, valued := strings.Cut(word, "=")
+	switch f := flagNamed(flags, name); {
+	case waiting != nil:
+		return waiting.values(word)
+	case (ended || !strings.HasPrefix(word, "-")) && c.inputs:
+		return nil, true
+	case ended || !strings.HasPrefix(word, "-"):
+		return c.argumentValues(arguments), false
+	case !valued:
+		return flagNames(flags), false
+	case f != nil:
+		found, paths = f.values(value)
+		for i := range found {
+			found[i] = name + "=" + found[i]
 		}
-		return nil
 	}
-	var waiting *flagSpec // the flag whose value is the next word
-	ended, arguments := false, 0
-	for _, w := range before[i+1:] {
+	return found, paths
+}
+
+// position returns what the words of a command leave open: the flag whose value is the next word,
+// if any; whether only arguments follow; and how many arguments there were.
+func position(flags []flagSpec, words []string) (waiting *flagSpec, ended bool, arguments int) {
+	for _, w := range words {
 		switch {
 		case waiting != nil:
 			waiting = nil
@@ -127,54 +140,35 @@ func completions(root *cli.Command, before []string, word string) (found []candi
 			ended = true
 		case ended || w == "-" || !strings.HasPrefix(w, "-"):
 			arguments++
-		case !strings.Contains(w, "="):
-			if f := find(w); f != nil && f.placeholder != "" {
+		default:
+			if f := flagNamed(flags, w); f != nil && f.placeholder != "" {
 				waiting = f
 			}
 		}
 	}
-	name, value, valued := strings.Cut(word, "=")
-	switch {
-	case waiting != nil:
-		return waiting.values(word)
-	case ended || !strings.HasPrefix(word, "-"):
-		return argumentValues(c, arguments)
-	case !valued:
-		return flagNames(flags), false
-	}
-	f := find(name)
-	if f == nil {
-		return nil, false
-	}
-	found, paths = f.values(value)
-	for i := range found {
-		found[i].value = name + "=" + found[i].value
-	}
-	return found, paths
+	return waiting, ended, arguments
 }
 
-// argumentValues returns the candidates for an argument of c; before is the number of arguments
-// before it.
-func argumentValues(c *cli.Command, before int) (found []candidate, paths bool) {
-	usage, _, _ := strings.Cut(c.UsageText, "\n")
+// argumentValues returns the candidates for an argument of a command that reads no inputs; before
+// is the number of arguments before it.
+func (c command) argumentValues(before int) []string {
 	switch {
-	case strings.Contains(usage, "INPUT"):
-		return nil, true
 	case before > 0:
-	case strings.Contains(usage, "SHELL"):
-		return named(shells()...), false
-	case c.Name == "datasets":
-		return datasets(), false
+		return nil
+	case c.name == completionCommand.name:
+		return named("bash", "zsh", "fish", "pwsh")
+	case c.name == datasetsCommand.name:
+		return datasets()
 	}
-	return nil, false
+	return nil
 }
 
 // flagNames returns all spellings of flags.
-func flagNames(flags []flagSpec) []candidate {
-	found := []candidate{{"--help", "show help"}}
+func flagNames(flags []flagSpec) []string {
+	found := []string{"--help\tshow help"}
 	for _, f := range flags {
 		for _, name := range f.spellings() {
-			found = append(found, candidate{name, f.usage})
+			found = append(found, name+"\t"+f.usage)
 		}
 	}
 	return found
@@ -182,13 +176,13 @@ func flagNames(flags []flagSpec) []candidate {
 
 // values returns the candidates for the value of f, and whether it may be a path. value is what has
 // been typed so far. Other than -o, only flags with a closed list of values have candidates.
-func (f *flagSpec) values(value string) (found []candidate, paths bool) {
+func (f *flagSpec) values(value string) (found []string, paths bool) {
 	switch {
 	case f.placeholder == "":
 		return named("true", "false"), false
 	case f.placeholder == "OUT":
 		for _, f := range formats.All() {
-			found = append(found, candidate{f.Name + "=", f.Title})
+			found = append(found, f.Name+"=\t"+f.Title)
 		}
 		return found, true
 	case f.placeholder == "FILE", f.placeholder == "SHEET":
@@ -206,11 +200,11 @@ func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 		return perFormat(value, slices.Compact(codecs), convert.CodecsOf), false
 	case f.name == "csv-style":
 		for _, s := range csv.Styles() {
-			found = append(found, candidate{s.Name, s.Description})
+			found = append(found, s.Name+"\t"+s.Description)
 		}
 		return found, false
 	case f.name == "dataset":
-		return append(datasets(), candidate{dataset.DatasetNone, "no class names, no transposition"}), false
+		return append(datasets(), dataset.DatasetNone+"\tno class names, no transposition"), false
 	}
 	return named(f.choices...), false
 }
@@ -218,7 +212,7 @@ func (f *flagSpec) values(value string) (found []candidate, paths bool) {
 // formatList returns the candidates for list, formats separated by commas, the last incomplete. The
 // formats before it must be known: they are part of each candidate, and text that is not a format
 // is never printed back.
-func formatList(list string) (found []candidate) {
+func formatList(list string) (found []string) {
 	names := strings.Split(list, ",")
 	before := names[:len(names)-1]
 	for _, name := range before {
@@ -228,7 +222,7 @@ func formatList(list string) (found []candidate) {
 	}
 	for _, f := range formats.All() {
 		if !slices.Contains(before, f.Name) {
-			found = append(found, candidate{strings.Join(append(slices.Clip(before), f.Name), ","), f.Title})
+			found = append(found, strings.Join(append(slices.Clip(before), f.Name), ",")+"\t"+f.Title)
 		}
 	}
 	return found
@@ -236,31 +230,32 @@ func formatList(list string) (found []candidate) {
 
 // perFormat returns the candidates for [FORMAT=]VALUE: values, and the formats that accept one;
 // after FORMAT=, the values that this format accepts.
-func perFormat(value string, values []string, valuesOf func(formats.Format) []string) []candidate {
+func perFormat(value string, values []string, valuesOf func(formats.Format) []string) []string {
 	found := named(values...)
 	for _, f := range formats.All() {
 		prefix, accepted := f.Name+"=", valuesOf(f)
 		if strings.HasPrefix(value, prefix) {
 			for _, v := range accepted {
-				found = append(found, candidate{value: prefix + v})
+				found = append(found, prefix+v+"\t")
 			}
 		} else if len(accepted) > 0 {
-			found = append(found, candidate{prefix, f.Title})
+			found = append(found, prefix+"\t"+f.Title)
 		}
 	}
 	return found
 }
 
-func named(names ...string) (found []candidate) {
+// named returns candidates without a description.
+func named(names ...string) (found []string) {
 	for _, name := range names {
-		found = append(found, candidate{value: name})
+		found = append(found, name+"\t")
 	}
 	return found
 }
 
-func datasets() (found []candidate) {
+func datasets() (found []string) {
 	for _, d := range dataset.Known() {
-		found = append(found, candidate{d.Name, d.Title})
+		found = append(found, d.Name+"\t"+d.Title)
 	}
 	return found
 }

@@ -98,16 +98,16 @@ func TestCompletion(t *testing.T) {
 // TestCompletionOfAll demands that every command and every flag is completed, whatever is added.
 func TestCompletionOfAll(t *testing.T) {
 	t.Parallel()
-	commands, _ := ask(t, "")
-	for _, c := range (&program{}).root().Commands {
-		if !slices.Contains(commands, c.Name) {
-			t.Errorf("the command %s is not completed", c.Name)
+	listed, _ := ask(t, "")
+	for _, c := range commands() {
+		if !slices.Contains(listed, c.name) {
+			t.Errorf("the command %s is not completed", c.name)
 		}
-		flags, _ := ask(t, "-", c.Name)
-		for _, f := range flagsOf(c.Name) {
+		flags, _ := ask(t, "-", c.name)
+		for _, f := range flagsOf(c.name) {
 			for _, name := range f.spellings() {
 				if !slices.Contains(flags, name) {
-					t.Errorf("the flag %s of %s is not completed", name, c.Name)
+					t.Errorf("the flag %s of %s is not completed", name, c.name)
 				}
 			}
 		}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/urfave/cli/v3"
-
 	"github.com/idxport/idxport/convert"
 )
 
@@ -32,15 +30,15 @@ const convertExamples = `  idxport convert ./fashion-mnist -o out --to parquet,a
   curl -s … | idxport convert - -o csv=-`
 
 // convertCommand is `idxport convert`.
-func (p *program) convertCommand() *cli.Command {
-	return p.command(&cli.Command{
-		Name:        "convert",
-		Usage:       "convert IDX files to other formats, and most formats back to IDX",
-		UsageText:   convertUsage,
-		Description: convertExamples,
-	}, func(ctx context.Context, s *settings, r *report) (err error) {
-		r.Report, err = convert.Run(ctx, s.Options)
+var convertCommand = command{
+	name:     "convert",
+	usage:    "convert IDX files to other formats, and most formats back to IDX",
+	text:     convertUsage,
+	examples: convertExamples,
+	inputs:   true,
+	run: func(ctx context.Context, r *report) (err error) {
+		r.Report, err = convert.Run(ctx, r.settings.Options)
 		r.wroteAll()
 		return err
-	})
+	},
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
@@ -58,15 +59,15 @@ func TestDocs(t *testing.T) {
 // table of flags; with -update it writes them.
 func TestCLIPage(t *testing.T) {
 	page := readDocs(t, "docs/cli.md")
-	for _, c := range (&program{}).root().Commands {
-		if !strings.Contains(page, "\n## idxport "+c.Name+"\n") {
-			t.Errorf("the command %s has no section in docs/cli.md", c.Name)
+	for _, c := range commands() {
+		if !strings.Contains(page, "\n## idxport "+c.name+"\n") {
+			t.Errorf("the command %s has no section in docs/cli.md", c.name)
 		}
-		specs := flagsOf(c.Name)
+		specs := flagsOf(c.name)
 		if len(specs) == 0 {
 			continue
 		}
-		begin, end := "<!-- flags of "+c.Name+" -->\n", "<!-- /flags of "+c.Name+" -->\n"
+		begin, end := "<!-- flags of "+c.name+" -->\n", "<!-- /flags of "+c.name+" -->\n"
 		before, rest, found := strings.Cut(page, begin)
 		old, after, closed := strings.Cut(rest, end)
 		if !found || !closed {
@@ -76,8 +77,8 @@ func TestCLIPage(t *testing.T) {
 		var table, same strings.Builder
 		table.WriteString("\n| flag | meaning |\n|---|---|\n")
 		for _, f := range specs {
-			if c.Name != "convert" && meansAsForConvert(f) {
-				same.WriteString(", `--" + f.long() + "`")
+			if c.name != "convert" && meansAsForConvert(f) {
+				same.WriteString(", `--" + f.name + "`")
 				continue
 			}
 			meaning := strings.TrimRight(strings.ToUpper(f.usage[:1])+f.usage[1:]+". "+f.detail, " ")
@@ -92,7 +93,7 @@ func TestCLIPage(t *testing.T) {
 		}
 		page = before + begin + table.String() + end + after
 		if !*update {
-			t.Errorf("docs/cli.md: the flags of %s are not those of the program: go test ./cmd/idxport -run TestCLIPage -update", c.Name)
+			t.Errorf("docs/cli.md: the flags of %s are not those of the program: go test ./cmd/idxport -run TestCLIPage -update", c.name)
 		}
 	}
 	if *update {
@@ -109,38 +110,49 @@ func meansAsForConvert(f flagSpec) bool {
 	})
 }
 
-// TestFlagTexts demands that each flag has a text in flags.txt, and each text a flag.
-func TestFlagTexts(t *testing.T) {
+// TestFlagTable demands that each word of the flag table means something, and that each flag has a
+// field for its value, of a type that it can set.
+func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	unused := maps.Clone(texts())
-	for _, f := range new(settings).flags() {
-		if f.usage == "" {
-			t.Errorf("flags.txt has no text %q", f.textName())
-		}
-		delete(unused, f.textName())
+	known := []string{"often", "list"}
+	for _, c := range commands() {
+		known = append(known, c.name)
 	}
-	for name := range unused {
-		t.Errorf("flags.txt has a text %q, but there is no such flag", name)
+	for _, f := range allFlags() {
+		for _, word := range f.words {
+			if !slices.Contains(known, word) && word != f.bounds && word != "preset="+f.preset {
+				t.Errorf("--%s: unknown word %q", f.name, word)
+			}
+		}
+		switch f.field(new(settings)).(type) {
+		case *string, *[]string, *[]int, *convert.Size, *bool, **bool:
+		case *int, *int64:
+			if f.bounds == "" {
+				t.Errorf("--%s has no bounds", f.name)
+			}
+		default:
+			t.Errorf("--%s: unknown type", f.name)
+		}
 	}
 }
 
 // TestHelp demands lines of up to 80 columns, and with --help-all every flag.
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	for _, c := range (&program{}).root().Commands {
+	for _, c := range commands() {
 		for _, ask := range []string{"--help", "--help-all"} {
 			var stdout, stderr bytes.Buffer
-			if code := run([]string{"idxport", c.Name, ask}, strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-				t.Errorf("%s %s: exit code %d, %s", c.Name, ask, code, stderr.String())
+			if code := run([]string{"idxport", c.name, ask}, strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+				t.Errorf("%s %s: exit code %d, %s", c.name, ask, code, stderr.String())
 			}
 			for line := range strings.Lines(stdout.String()) {
 				if width(strings.TrimSuffix(line, "\n")) > helpColumns {
-					t.Errorf("%s %s: a line of more than %d columns: %s", c.Name, ask, helpColumns, line)
+					t.Errorf("%s %s: a line of more than %d columns: %s", c.name, ask, helpColumns, line)
 				}
 			}
-			for _, f := range flagsOf(c.Name) {
-				if ask == "--help-all" && !strings.Contains(stdout.String(), "\n      --"+f.long()+" ") && !strings.Contains(stdout.String(), ", --"+f.long()+" ") && !strings.Contains(stdout.String(), "--"+f.long()+"\n") {
-					t.Errorf("%s --help-all: no --%s", c.Name, f.long())
+			for _, f := range flagsOf(c.name) {
+				if ask == "--help-all" && !strings.Contains(stdout.String(), "\n      --"+f.name+" ") && !strings.Contains(stdout.String(), ", --"+f.name+" ") && !strings.Contains(stdout.String(), "--"+f.name+"\n") {
+					t.Errorf("%s --help-all: no --%s", c.name, f.name)
 				}
 			}
 		}

@@ -67,11 +67,6 @@ func usagef(format string, args ...any) *fault.Error {
 	return fault.New(fault.Usage, format, args...)
 }
 
-// reported is an error that was already shown to the user.
-type reported struct{ code int }
-
-func (e reported) Error() string { return fmt.Sprintf("exit %d", e.code) }
-
 // printError writes the error on one line, and its hint on another.
 func printError(w io.Writer, err error) {
 	fmt.Fprintf(w, "idxport: %s\n", display.Printable(err.Error()))

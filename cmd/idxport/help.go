@@ -6,12 +6,17 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v3"
 )
 
 // helpColumns is the width of help, where the terminal is not narrower.
 const helpColumns = 80
+
+const programUsage = "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, NumPy, PNG folders and " +
+	"WebDataset tars, and all of these except tar back to IDX"
+
+const programExamples = `  idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
+  idxport inspect ./fashion-mnist
+  idxport preview ./fashion-mnist`
 
 // helpAsked reports whether args ask for help, as `help COMMAND`, `COMMAND --help` or `COMMAND
 // --help-all`, and the command they name, if any.
@@ -31,17 +36,21 @@ func helpAsked(args []string) (command string, all, asked bool) {
 	return command, all, all || len(args) == 1 || slices.Contains(options, "--help") || slices.Contains(options, "-h")
 }
 
-// help prints the help of the command, or of the program if command is empty.
-func (p *program) help(root *cli.Command, command string, all bool) error {
-	c := root
-	if command != "" {
-		if c = root.Command(command); c == nil {
-			return unknownCommand(root, command)
+// help prints the help of the command, or of the program if name is empty.
+func (p *program) help(commands []command, name string, all bool) error {
+	c := command{usage: programUsage, text: "idxport COMMAND [flags]", examples: programExamples}
+	if name != "" {
+		var err error
+		if c, err = commandNamed(commands, name); err != nil {
+			return err
 		}
 	}
 	out := bufio.NewWriter(p.stdout)
 	h := helpPage{w: out, columns: min(helpColumns, columns(p.stdout))}
 	h.page(c, all)
+	if name == "" {
+		h.commands(commands)
+	}
 	return out.Flush()
 }
 
@@ -54,25 +63,17 @@ type helpPage struct {
 // page prints the help of c: what it is for, its usage, examples, the rest of its text, and its
 // flags: for convert, those that are needed often; for other commands, all. If all is set, it
 // prints all flags with their details.
-func (h helpPage) page(c *cli.Command, all bool) {
-	usage, text, _ := strings.Cut(c.UsageText, "\n\n")
-	h.text("", strings.ToUpper(c.Usage[:1])+c.Usage[1:]+".")
+func (h helpPage) page(c command, all bool) {
+	usage, text, _ := strings.Cut(c.text, "\n\n")
+	h.text("", strings.ToUpper(c.usage[:1])+c.usage[1:]+".")
 	h.text("", "\nUsage: "+usage)
-	if c.Description != "" {
-		h.text("", "\nExamples:\n"+c.Description)
+	if c.examples != "" {
+		h.text("", "\nExamples:\n"+c.examples)
 	}
 	if text != "" {
 		h.text("", "\n"+text)
 	}
-	if len(c.Commands) > 0 {
-		h.text("", "\nCommands:")
-		for _, sub := range c.Commands {
-			fmt.Fprintf(h.w, "  %-12s%s\n", sub.Name, sub.Usage)
-		}
-		h.text("", "\nidxport COMMAND --help explains a command and its flags.")
-		return
-	}
-	specs := flagsOf(c.Name)
+	specs := flagsOf(c.name)
 	if len(specs) == 0 {
 		return
 	}
@@ -80,44 +81,49 @@ func (h helpPage) page(c *cli.Command, all bool) {
 		h.all(specs)
 		return
 	}
-	shown := slices.DeleteFunc(slices.Clone(specs), func(f flagSpec) bool { return c.Name == "convert" && !f.often })
+	rare := func(f flagSpec) bool { return c.name == "convert" && !f.has("often") }
+	shown := slices.DeleteFunc(slices.Clone(specs), rare)
 	h.text("", "\nFlags:")
 	for _, f := range shown {
 		h.flag(f)
 	}
 	if len(shown) < len(specs) {
-		h.text("", fmt.Sprintf("\nidxport %s --help-all shows all %d flags, with details.", c.Name, len(specs)))
+		h.text("", fmt.Sprintf("\nidxport %s --help-all shows all %d flags, with details.", c.name, len(specs)))
 	} else {
-		h.text("", fmt.Sprintf("\nidxport %s --help-all adds details.", c.Name))
+		h.text("", fmt.Sprintf("\nidxport %s --help-all adds details.", c.name))
 	}
+}
+
+// commands prints what the commands do.
+func (h helpPage) commands(all []command) {
+	h.text("", "\nCommands:")
+	for _, c := range all {
+		fmt.Fprintf(h.w, "  %-12s%s\n", c.name, c.usage)
+	}
+	h.text("", "\nidxport COMMAND --help explains a command and its flags.")
 }
 
 // all prints all flags under their headings, with their details.
 func (h helpPage) all(specs []flagSpec) {
-	for _, heading := range []string{headingOutput, headingInput, headingRows, headingFormat, headingRun} {
-		first := true
-		for _, f := range specs {
-			if f.heading != heading {
-				continue
-			}
-			if first {
-				h.text("", "\n"+heading+":")
-				first = false
-			}
-			h.flag(f)
-			if f.detail != "" {
-				h.text(strings.Repeat(" ", 10), f.detail)
-			}
+	heading := ""
+	for _, f := range specs {
+		if f.heading != heading {
+			heading = f.heading
+			h.text("", "\n"+heading+":")
+		}
+		h.flag(f)
+		if f.detail != "" {
+			h.text(strings.Repeat(" ", 10), f.detail)
 		}
 	}
 }
 
 func (h helpPage) flag(f flagSpec) {
 	short := "    "
-	if names := f.spellings(); len(names) > 1 {
-		short = names[1] + ", "
+	if f.short != "" {
+		short = f.short + ", "
 	}
-	fmt.Fprintf(h.w, "  %-26s%s\n", strings.TrimRight(short+"--"+f.long()+" "+f.placeholder, " "), f.usage)
+	fmt.Fprintf(h.w, "  %-26s%s\n", strings.TrimRight(short+"--"+f.name+" "+f.placeholder, " "), f.usage)
 }
 
 // text prints paragraphs, which end at an empty line, wrapped between words and indented. A line

@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
@@ -22,33 +21,33 @@ their class names, and the files it is paired with. The exit code is 65 if a fil
 the columns of a table have different numbers of records, unless --salvage is given.`
 
 // inspectCommand is `idxport inspect`.
-func (p *program) inspectCommand() *cli.Command {
-	return p.command(&cli.Command{
-		Name:      "inspect",
-		Usage:     "show what files contain, and whether they are complete",
-		UsageText: inspectUsage,
-	}, func(ctx context.Context, s *settings, r *report) (err error) {
-		r.Report, err = convert.Inspect(ctx, s.Source, func(f *convert.File) error {
+var inspectCommand = command{
+	name:   "inspect",
+	usage:  "show what files contain, and whether they are complete",
+	text:   inspectUsage,
+	inputs: true,
+	run: func(ctx context.Context, r *report) (err error) {
+		r.Report, err = convert.Inspect(ctx, r.settings.Source, func(f *convert.File) error {
 			found := fileReport{File: f}
 			if f.Problem != nil {
 				found.Problem = describeError(f.Problem)
 			}
 			r.Files = append(r.Files, found)
-			if r.settings.json {
+			if r.settings.JSON {
 				return nil
 			}
-			return p.printFile(found)
+			return printFile(r.program.stdout, found)
 		})
 		return err
-	})
+	},
 }
 
 // maxBars limits the different labels that are shown; a column with more has no histogram.
 const maxBars = 100
 
 // printFile prints what inspect found in a file.
-func (p *program) printFile(f fileReport) error {
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+func printFile(out io.Writer, f fileReport) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, display.Printable(f.Path))
 	what := f.Role
 	switch {
@@ -97,11 +96,11 @@ func (p *program) printFile(f fileReport) error {
 		if c.Name != "label" && f.Role != "label" || len(c.Labels) > maxBars || len(f.Columns) > 1 && c.Name != "label" {
 			continue
 		}
-		if err := p.printLabels(c); err != nil {
+		if err := printLabels(out, c); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(p.stdout)
+	_, err := fmt.Fprintln(out)
 	return err
 }
 
@@ -158,12 +157,12 @@ func columnText(c convert.Column) string {
 }
 
 // printLabels draws a histogram of labels.
-func (p *program) printLabels(c convert.Column) error {
+func printLabels(out io.Writer, c convert.Column) error {
 	largest := int64(1)
 	for _, l := range c.Labels {
 		largest = max(largest, l.Count)
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
 		name := display.Printable(l.Name) // it may come from a file

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/urfave/cli/v3"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
@@ -18,13 +19,15 @@ import (
 )
 
 // formatsCommand is `idxport formats`.
-func (p *program) formatsCommand() *cli.Command {
-	return p.plainCommand("formats", "idxport formats", "list output formats, layouts and CSV styles", 0,
-		func([]string) error { return p.printFormats() })
+var formatsCommand = command{
+	name:  "formats",
+	usage: "list output formats, layouts and CSV styles",
+	text:  "idxport formats",
+	run:   func(_ context.Context, r *report) error { return printFormats(r.program.stdout) },
 }
 
-func (p *program) printFormats() error {
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+func printFormats(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FORMAT\tENDS IN\tCOMPRESSION\tLAYOUTS\tWHAT")
 	for _, f := range formats.All() {
 		ends := strings.Join(append([]string{f.Extension}, f.Aliases...), " ")
@@ -53,18 +56,21 @@ func (p *program) printFormats() error {
 }
 
 // datasetsCommand is `idxport datasets`.
-func (p *program) datasetsCommand() *cli.Command {
-	return p.plainCommand("datasets", "idxport datasets [NAME]", "list the known data sets, or the class names of one", 1,
-		func(arguments []string) error {
-			if len(arguments) == 0 {
-				return p.printDatasets()
-			}
-			return p.printDataset(arguments[0])
-		})
+var datasetsCommand = command{
+	name:      "datasets",
+	usage:     "list the known data sets, or the class names of one",
+	text:      "idxport datasets [NAME]",
+	arguments: 1,
+	run: func(_ context.Context, r *report) error {
+		if len(r.settings.Inputs) == 0 {
+			return printDatasets(r.program.stdout)
+		}
+		return printDataset(r.program.stdout, r.settings.Inputs[0])
+	},
 }
 
-func (p *program) printDatasets() error {
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+func printDatasets(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DATASET\tSPLITS\tIMAGE\tCLASSES\tTITLE")
 	for _, d := range dataset.Known() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Name, splitsText(d), display.Shape(d.ImageShape), len(d.Classes)-d.FirstLabel, d.Title)
@@ -73,7 +79,7 @@ func (p *program) printDatasets() error {
 	return w.Flush()
 }
 
-func (p *program) printDataset(name string) error {
+func printDataset(out io.Writer, name string) error {
 	if name == dataset.DatasetNone {
 		return usagef("none is a value of --dataset, not a data set")
 	}
@@ -81,7 +87,7 @@ func (p *program) printDataset(name string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "dataset\t%s\ntitle\t%s\nsplits\t%s\nimage\t%s\n", d.Name, d.Title, splitsText(d), display.Shape(d.ImageShape))
 	if d.Transposed {
 		fmt.Fprintln(w, "stored\ttransposed; idxport turns the images upright")
@@ -127,9 +133,16 @@ func buildCommit() string {
 }
 
 // versionCommand is `idxport version`.
-func (p *program) versionCommand() *cli.Command {
-	return p.plainCommand("version", "idxport version", "print the version and the commit of the build", 0, func([]string) error {
-		_, err := fmt.Fprintf(p.stdout, "idxport %s %s/%s %s%s\n", convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), buildCommit())
+var versionCommand = command{
+	name:  "version",
+	usage: "print the version and the commit of the build",
+	text:  "idxport version",
+	run: func(_ context.Context, r *report) error {
+		_, err := fmt.Fprintf(r.program.stdout, "idxport %s %s/%s %s%s\n",
+			convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), buildCommit())
 		return err
-	})
+	},
 }
+
+// dash returns s, or a dash if it is empty.
+func dash(s string) string { return cmp.Or(s, "-") }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/idxport/idxport/pipeline"
 )
 
 func main() {
@@ -25,58 +26,48 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) > 1 && args[1] == completeCommand { // before anything interprets the words to complete
-		return p.complete(p.root(), args[2:])
+		return p.complete(commands(), args[2:])
 	}
-	root := p.root()
-	err := p.start(ctx, root, args)
-	if err == nil {
-		return exitOK
-	}
-	var done reported
-	if !errors.As(err, &done) { // no command began
-		r := p.newReport(commandOf(args))
-		r.settings.json = slices.Contains(args, "--json")
-		errors.As(r.end(err), &done)
-	}
-	return done.code
+	r := p.newReport(commandOf(args))
+	r.settings.JSON = slices.Contains(args, "--json")
+	return r.end(ctx, pipeline.Recover(func() error { return p.start(ctx, r, args) }))
 }
 
 // start prints help, or runs a command.
-func (p *program) start(ctx context.Context, root *cli.Command, args []string) error {
-	if command, all, asked := helpAsked(args); asked {
-		return p.help(root, command, all)
+func (p *program) start(ctx context.Context, r *report, args []string) error {
+	if name, all, asked := helpAsked(args); asked {
+		err := p.help(commands(), name, all)
+		r.settings.JSON = r.settings.JSON && err != nil
+		return err
 	}
 	if len(args) == 2 && (args[1] == "--version" || args[1] == "-v") {
 		args = []string{args[0], "version"}
 	}
-	switch c := root.Command(args[1]); {
-	case strings.HasPrefix(args[1], "-"):
+	if strings.HasPrefix(args[1], "-") {
 		return usagef("unknown flag %s", args[1]).WithHint("flags follow the command: see idxport --help")
-	case c == nil:
-		return unknownCommand(root, args[1])
 	}
-	p.words = args[2:]
-	return root.Run(ctx, args[:2]) // the library does not see the flags, which parse reads
+	if _, err := commandNamed(commands(), args[1]); err != nil {
+		return err
+	}
+	return r.library(args[2:]).Run(ctx, args[:2])
 }
 
-// root is the command `idxport` with its subcommands.
-func (p *program) root() *cli.Command {
-	return &cli.Command{
-		Name:      "idxport",
-		Usage:     "convert IDX files (MNIST and its relatives) to Parquet, Arrow, CSV, NumPy, PNG folders and WebDataset tars, and all of these except tar back to IDX",
-		UsageText: "idxport COMMAND [flags]",
-		Description: `  idxport convert ./fashion-mnist -o out --to parquet,arrow,csv,png
-  idxport inspect ./fashion-mnist
-  idxport preview ./fashion-mnist`,
-		Commands: []*cli.Command{p.convertCommand(), p.verifyCommand(),
-			p.inspectCommand(), p.previewCommand(), p.formatsCommand(), p.datasetsCommand(), p.versionCommand(), p.completionCommand()},
-		HideHelp:  true, // start prints it
-		Reader:    p.stdin,
-		Writer:    p.stdout,
-		ErrWriter: p.stderr,
-		// The library would exit by itself: leave that to main.
-		ExitErrHandler: func(context.Context, *cli.Command, error) {},
+// library returns the commands for package cli, which calls the one that was named. words are its
+// flags and arguments, which parse reads.
+func (r *report) library(words []string) *cli.Command {
+	root := &cli.Command{Name: "idxport", HideHelp: true, Reader: r.program.stdin, Writer: r.program.stdout, ErrWriter: r.program.stderr,
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}} // it would exit by itself
+	for _, c := range commands() {
+		root.Commands = append(root.Commands, &cli.Command{Name: c.name, Usage: c.usage, UsageText: c.text, HideHelp: true,
+			Action: func(ctx context.Context, _ *cli.Command) error { return c.start(ctx, r, words) }})
 	}
+	return root
+}
+
+// commands returns all commands.
+func commands() []command {
+	return []command{convertCommand, verifyCommand, inspectCommand, previewCommand, formatsCommand, datasetsCommand,
+		versionCommand, completionCommand}
 }
 
 // withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second one ends

@@ -16,7 +16,7 @@ import (
 // A value follows its flag after a space or =, or directly after a short flag, as in -j2. After an
 // error it still reads the other flags, because some decide how errors are shown.
 func (s *settings) parse(command string, words []string) (first error) {
-	flags, given := s.flagsOf(command), map[string]bool{}
+	flags, given := flagsOf(command), map[string]bool{}
 	failed := func(err error) {
 		if first == nil {
 			first = err
@@ -51,25 +51,27 @@ func (s *settings) parse(command string, words []string) (first error) {
 			value = words[i]
 			failed(f.checkValue(word, value))
 		}
-		if _, repeated := f.to.(*[]string); given[f.long()] && !repeated && f.placeholder != "" {
-			failed(usagef("--%s is given twice", f.long()).WithHint("%s", onceHint[f.long()]))
+		if given[f.name] && !f.repeatable(s) {
+			failed(usagef("--%s is given twice", f.name).WithHint("%s", onceHint(f)))
 			continue
 		}
-		given[f.long()] = true
-		failed(f.set(value))
+		given[f.name] = true
+		failed(f.set(s, value))
 	}
 	for _, f := range flags {
-		if f.preset != "" && !given[f.long()] {
-			failed(f.set(f.preset))
+		if f.preset != "" && !given[f.name] {
+			failed(f.set(s, f.preset))
 		}
 	}
 	return first
 }
 
-// onceHint has the hints for flags that are given twice by mistake.
-var onceHint = map[string]string{
-	"to":      "give it once, with commas: --to csv,parquet",
-	"columns": "give it once, with commas: --columns label,image",
+// onceHint returns the hint for a flag that is given twice by mistake.
+func onceHint(f *flagSpec) string {
+	if !f.has("list") {
+		return ""
+	}
+	return "give it once, with commas: --" + f.name + " " + map[string]string{"to": "csv,parquet", "columns": "label,image"}[f.name]
 }
 
 // flagNamed returns the flag with the name, which has one or two hyphens, or nil.
@@ -96,7 +98,7 @@ func joinedValue(flags []flagSpec, name string) bool {
 // longNames returns the names of flags with two hyphens.
 func longNames(flags []flagSpec) (names []string) {
 	for _, f := range flags {
-		names = append(names, "--"+f.long())
+		names = append(names, "--"+f.name)
 	}
 	return names
 }
@@ -154,9 +156,9 @@ func adviseFlag(command, name string) string {
 	if hint := convert.Alternative(name); hint != "" && (name != "sample" || has("take")) {
 		return hint
 	}
-	for _, f := range new(settings).flags() {
-		if f.long() == name {
-			return "it is a flag of " + strings.Join(strings.Fields(f.commands), ", ")
+	for _, f := range allFlags() {
+		if f.name == name {
+			return "it is a flag of " + strings.Join(f.commands(), ", ")
 		}
 	}
 	if plain, ok := strings.CutPrefix(name, "no-"); ok && has(plain) {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/internal/object"
@@ -36,20 +34,20 @@ const previewExamples = `  idxport preview ./fashion-mnist
   idxport preview photos-idx4-ubyte --channels first --rows 100:`
 
 // previewCommand is `idxport preview`.
-func (p *program) previewCommand() *cli.Command {
-	return p.command(&cli.Command{
-		Name:        "preview",
-		Usage:       "show images on the terminal, or write a contact sheet",
-		UsageText:   previewUsage,
-		Description: previewExamples,
-	}, func(ctx context.Context, s *settings, r *report) error {
-		sheet, err := parseSheets(s)
+var previewCommand = command{
+	name:     "preview",
+	usage:    "show images on the terminal, or write a contact sheet",
+	text:     previewUsage,
+	examples: previewExamples,
+	inputs:   true,
+	run: func(ctx context.Context, r *report) error {
+		sheet, err := parseSheets(r.settings)
 		if err != nil {
 			return err
 		}
 		r.dataOnStdout = r.dataOnStdout || sheet == nil
-		return p.preview(ctx, s, sheet, r)
-	})
+		return r.program.preview(ctx, r.settings, sheet, r)
+	},
 }
 
 // A sheetArg is the -o argument of preview.
@@ -215,7 +213,7 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 		return nil, 0, err
 	}
 	k := newPicker(t.Schema, view, view.Label >= 0)
-	k.limit = int(s.images)
+	k.limit = int(s.Images)
 	if k.limit == 0 {
 		k.limit = k.defaultLimit()
 	}
@@ -223,7 +221,7 @@ func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, 
 		return nil, 0, err
 	}
 	groups := k.groups(t)
-	drawn := sheet.New(groups, sheet.Options{Scale: int(s.scale)})
+	drawn := sheet.New(groups, sheet.Options{Scale: int(s.Scale)})
 	if drawn.Size() > maxShown {
 		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title(), drawn.Width, drawn.Height).WithHint("show less: %s", showLess)
 	}
@@ -260,13 +258,13 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	if err != nil {
 		return err
 	}
-	screen := p.screen(int(s.scale), int(s.images))
+	screen := p.screen(int(s.Scale), int(s.Images))
 	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
-	if s.scale > 1 && screen.LineSize(tile) > maxShown {
+	if s.Scale > 1 && screen.LineSize(tile) > maxShown {
 		return usagef("a row of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
 	}
 	k := newPicker(t.Schema, view, false)
-	k.limit = int(s.images)
+	k.limit = int(s.Images)
 	if k.limit == 0 {
 		k.limit = screen.Fit([]sheet.Picture{{Tile: tile}})
 	}
@@ -274,7 +272,7 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 		return err
 	}
 	pictures := k.pictures(t)
-	if s.images == 0 {
+	if s.Images == 0 {
 		pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
 	}
 	if separate {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,22 +42,23 @@ func (p *program) newReport(command string) *report {
 	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, settings: new(settings), start: time.Now()}
 }
 
-// end shows the end of a run: the error, if there is one, and with --json the object.
-func (r *report) end(err error) error {
+// end shows the end of a run, the error, if there is one, and with --json the object, and returns
+// the exit code.
+func (r *report) end(ctx context.Context, err error) int {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // say which signal it was
+		err = context.Cause(ctx)
+	}
 	r.showError(err)
-	if r.settings.json {
+	if r.settings.JSON {
 		if werr := r.writeObject(err); err == nil && werr != nil {
 			r.showError(werr)
 			err = werr
 		}
 	}
-	if err != nil {
-		return reported{exitCode(err)}
-	}
-	if len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
+	if err == nil && len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
 		fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
 	}
-	return nil
+	return exitCode(err)
 }
 
 // showError shows the error that ends a run. If the reader of standard output has gone, nothing is
@@ -63,7 +66,7 @@ func (r *report) end(err error) error {
 func (r *report) showError(err error) {
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
-	case r.settings.json:
+	case r.settings.JSON:
 		r.logJSON("error", display.Printable(err.Error()), display.Printable(fault.HintOf(err)))
 	default:
 		printError(r.program.stderr, err)
@@ -100,8 +103,8 @@ func (r *report) events() convert.Events {
 			level = "warning"
 		}
 		switch {
-		case r.settings.quiet && !warning:
-		case r.settings.json:
+		case r.settings.Quiet && !warning:
+		case r.settings.JSON:
 			r.logJSON(level, text, "")
 		default:
 			fmt.Fprintf(r.program.stderr, "%s: %s\n", level, text)
@@ -122,8 +125,8 @@ func (r *report) logJSON(level, message, hint string) {
 // print writes a line about a result; level is its level with --json.
 func (r *report) print(level, line string) {
 	switch {
-	case r.settings.quiet:
-	case r.settings.json:
+	case r.settings.Quiet:
+	case r.settings.JSON:
 		r.logJSON(level, display.Printable(line), "")
 	default:
 		fmt.Fprintln(r.program.stderr, display.Printable(line))
@@ -162,7 +165,7 @@ func (r *report) wrote(o convert.Output, first bool) {
 	for _, line := range lines {
 		r.print("wrote", line)
 	}
-	if !r.settings.quiet && !r.settings.json && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
+	if !r.settings.Quiet && !r.settings.JSON && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
 		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
 	}
 }
@@ -204,7 +207,6 @@ type fileReport struct {
 
 // A program holds the standard streams, which tests replace.
 type program struct {
-	words  []string // after the command: its flags and arguments
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
@@ -221,5 +223,5 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.settings.quiet && !r.settings.json && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
+	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
 }

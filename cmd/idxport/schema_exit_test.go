@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -70,15 +68,6 @@ func exitRuns(t *testing.T) map[int]func() ([]byte, int) {
 		exitSignal + int(syscall.SIGTERM): func() ([]byte, int) { return interruptedBy(t, in, syscall.SIGTERM) },
 		exitSignal + int(syscall.SIGPIPE): func() ([]byte, int) { return unread(t, in) },
 	}
-}
-
-// ownPanic is a run that meets a defect.
-func ownPanic() ([]byte, int) {
-	var stdout bytes.Buffer
-	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: io.Discard}
-	p.words = []string{"--json", "x.idx"}
-	err := p.reporting(context.Background(), "convert", func(*report) error { panic("a defect") })
-	return stdout.Bytes(), err.(reported).code
 }
 
 // A waiting is a process of the program that has begun an output and waits for more of its standard

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/shell"
@@ -24,12 +22,13 @@ The exit code is 0 if all values are equal, and 1 if any differs; the first diff
 number of differences are printed.`
 
 // verifyCommand is `idxport verify`.
-func (p *program) verifyCommand() *cli.Command {
-	return p.command(&cli.Command{
-		Name:      "verify",
-		Usage:     "compare an output with its inputs, value by value",
-		UsageText: verifyUsage,
-	}, func(ctx context.Context, s *settings, r *report) (err error) {
+var verifyCommand = command{
+	name:   "verify",
+	usage:  "compare an output with its inputs, value by value",
+	text:   verifyUsage,
+	inputs: true,
+	run: func(ctx context.Context, r *report) (err error) {
+		s := r.settings
 		switch len(s.Inputs) {
 		case 0:
 			return usagef("no output and no input").WithHint("give both, such as idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
@@ -43,5 +42,5 @@ func (p *program) verifyCommand() *cli.Command {
 			r.print("verified", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")), display.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
 		}
 		return err
-	})
+	},
 }
