@@ -168,8 +168,8 @@ func newEncoder(t testing.TB, k kind, width, height int) *png.Encoder {
 	return must.Get(png.NewEncoder(width, height, k.channels, k.bitDepth))(t)
 }
 
-// checkFile decodes a file with image/png, which checks the sums of chunks and scanlines. Nothing may
-// follow the image.
+// checkFile decodes a file with image/png, which checks the sums of chunks and scanlines. Nothing
+// may follow the image.
 func checkFile(t *testing.T, k kind, width, height int, pixels, file []byte) {
 	t.Helper()
 	if limit := newEncoder(t, k, width, height).MaxSize(); len(file) > limit {

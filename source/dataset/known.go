@@ -168,9 +168,9 @@ func Known() []Info {
 		},
 		License: "MIT", Homepage: "https://github.com/zalandoresearch/fashion-mnist",
 	}, {
-		// The classes are hiragana (http://codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv),
-		// here in romaji as in torchvision, which are safe in any file name and terminal; --classes
-		// with that file gives the hiragana. Kuzushiji-49 is published only as .npz.
+		// The classes are hiragana (codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv),
+		// here in romaji as in torchvision, which are safe in any file name and terminal.
+		// Kuzushiji-49 is published only as .npz.
 		Name: "kmnist", Title: "Kuzushiji-MNIST", ImageShape: []int{28, 28},
 		Classes: strings.Fields("o ki su tsu na ha ma ya re wo"),
 		Splits:  []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}},
