@@ -141,7 +141,7 @@ func (p *page) check(c *content) error {
 	matched, n := p.entries, p.entries
 	if p.maxRepetition > 0 {
 		var err error
-		if matched, _, err = c.repetition.match(p.pattern, p.entry, n); err != nil {
+		if matched, err = c.repetition.matchRows(p.pattern, p.perRow, p.entry, n); err != nil {
 			return err
 		}
 	}

@@ -146,6 +146,30 @@ func (r *runs) match(pattern []byte, pos, n int) (matched int, mismatch byte, er
 	return matched, 0, nil
 }
 
+// matchRows is match for rows of rowLen entries each. Where a row consists of whole runs, it skips
+// the following rows with the same encoded bytes, which is much faster for the many runs of nested
+// lists.
+func (r *runs) matchRows(pattern []byte, rowLen, pos, n int) (matched int, err error) {
+	if pos%rowLen > 0 || n < 2*rowLen || r.left > 0 {
+		matched, _, err = r.match(pattern, pos, n)
+		return matched, err
+	}
+	before := r.src
+	matched, _, err = r.match(pattern, pos, rowLen)
+	if err != nil || matched < rowLen {
+		return matched, err
+	}
+	if r.left == 0 {
+		encoded := before[:len(before)-len(r.src)]
+		for matched+rowLen <= n && bytes.HasPrefix(r.src, encoded) {
+			r.src = r.src[len(encoded):]
+			matched += rowLen
+		}
+	}
+	more, _, err := r.match(pattern, 0, n-matched)
+	return matched + more, err
+}
+
 // one returns the next value; absent levels are 0.
 func (r *runs) one() (uint32, error) {
 	if r.width == 0 {
