@@ -5,9 +5,6 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/parquet-go/parquet-go/deprecated"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -27,9 +24,8 @@ func (l Layout) fixedBinary(c source.Column) ([]Column, error) {
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
 	}
-	made := required(c.Name, &arrow.FixedSizeBinaryType{ByteWidth: size}, fieldMetadata(c), format.FixedLenByteArray)
+	made := columnOf(arrow.Field{Name: c.Name, Type: &arrow.FixedSizeBinaryType{ByteWidth: size}, Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return flat(rows, data) }
-	made.Elements[0].TypeLength = thrift.New(int32(size))
 	made.Leaves[0].Size = size
 	return []Column{made}, nil
 }
@@ -41,29 +37,13 @@ func (l Layout) binary(c source.Column) ([]Column, error) {
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
 	}
-	made := variable(c.Name, size)
-	made.Field.Metadata = fieldMetadata(c)
-	return []Column{made}, nil
-}
-
-// variable returns a required column of type Binary, in Parquet BYTE_ARRAY, whose values all have
-// size bytes. If they have at most that, the caller replaces Data and Values.
-func variable(name string, size int) Column {
-	made := required(name, arrow.BinaryTypes.Binary, arrow.Metadata{}, format.ByteArray)
+	made := columnOf(arrow.Field{Name: c.Name, Type: arrow.BinaryTypes.Binary, Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return flat(rows, offsets(rows, size), data) }
 	made.Allocates = lengthSize
 	leaf := &made.Leaves[0]
 	leaf.Size, leaf.Allocates = lengthSize+size, true
 	leaf.Values = func(data []byte, rows int) []byte { return prefixed(data, rows, size) }
-	return made
-}
-
-// text turns a column of variable size into a column of text.
-func text(c Column) Column {
-	c.Field.Type = arrow.BinaryTypes.String
-	c.Elements[0].ConvertedType = thrift.New(deprecated.UTF8)
-	c.Elements[0].LogicalType = format.LogicalType{Value: &format.StringType{}}
-	return c
+	return []Column{made}, nil
 }
 
 // prefixed returns rows values of size bytes each as PLAIN pages of BYTE_ARRAY store them, each
@@ -105,8 +85,8 @@ func (l Layout) checkClasses(k *schema.Classes) error {
 // in the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
 	index, size := indexType(len(k.Names))
-	made := text(required(schema.ClassName, nil, arrow.Metadata{}, format.ByteArray))
-	made.Field.Type = &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}
+	made := columnOf(arrow.Field{Name: schema.ClassName,
+		Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}})
 	made.Source, made.Names, made.Check, made.Allocates = k.Label, k.Names, k.Check, size
 	made.Data = func(data []byte, rows int) Array { return flat(rows, nameIndices(k, data, rows, size)) }
 	leaf := &made.Leaves[0]

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -81,23 +82,86 @@ type Leaf struct {
 // identity is Leaf.Values for leaves whose values are the batch's bytes.
 func identity(data []byte, _ int) []byte { return data }
 
-// required returns a required column with one value per row, of type kind in Arrow and t in
-// Parquet. The caller sets Data and the leaf's details.
-func required(name string, kind arrow.DataType, metadata arrow.Metadata, t format.Type) Column {
-	return Column{
-		Field: arrow.Field{Name: name, Type: kind, Metadata: metadata},
-		Elements: []format.SchemaElement{
-			{Name: name, Type: thrift.New(t), RepetitionType: thrift.New(format.Required)},
-		},
-		Leaves: []Leaf{{Path: []string{name}, Type: t, Entries: 1, Count: 1, Values: identity}},
+// columnOf returns a column of f, whose nodes and leaves in Parquet follow from the field's type.
+// All values are present, one in each leaf and row. The caller sets Data and the leaves' details.
+func columnOf(f arrow.Field) Column {
+	c := Column{Field: f}
+	c.Elements, c.Leaves = nodesOf(f, Leaf{Entries: 1, Count: 1, Values: identity})
+	return c
+}
+
+// nodesOf returns the nodes of f and the leaves below it. above has what a leaf inherits from the
+// nodes above f: its path and levels.
+func nodesOf(f arrow.Field, above Leaf) (elements []format.SchemaElement, leaves []Leaf) {
+	node := format.SchemaElement{Name: f.Name, RepetitionType: thrift.New(format.Required)}
+	if f.Nullable {
+		node.RepetitionType = thrift.New(format.Optional)
+		above.MaxDefinition++
 	}
+	above.Path = append(slices.Clip(above.Path), f.Name)
+	var children []arrow.Field
+	switch kind := f.Type.(type) {
+	case *arrow.StructType:
+		children = kind.Fields()
+		node.NumChildren = thrift.New(int32(len(children)))
+		elements = append(elements, node)
+	case arrow.ListLikeType:
+		children = []arrow.Field{kind.ElemField()}
+		node.NumChildren, node.ConvertedType = thrift.New(int32(1)), thrift.New(deprecated.List)
+		node.LogicalType = format.LogicalType{Value: &format.ListType{}}
+		elements = append(elements, node, format.SchemaElement{
+			Name: "list", NumChildren: thrift.New(int32(1)), RepetitionType: thrift.New(format.Repeated)})
+		above.Path = append(above.Path, "list")
+		above.MaxRepetition++
+		above.MaxDefinition++
+	default:
+		setType(&node, f.Type)
+		above.Type, above.Definition = node.Type.V, above.MaxDefinition
+		return []format.SchemaElement{node}, []Leaf{above}
+	}
+	for _, child := range children {
+		nodes, below := nodesOf(child, above)
+		elements, leaves = append(elements, nodes...), append(leaves, below...)
+	}
+	return elements, leaves
+}
+
+// setType sets the Parquet type of a node without children. Integers of 8 and 16 bits are INT32
+// values with an annotation.
+func setType(node *format.SchemaElement, kind arrow.DataType) {
+	physical := format.Int32
+	integer := func(converted deprecated.ConvertedType, bits int8, signed bool) {
+		node.ConvertedType = thrift.New(converted)
+		node.LogicalType = format.LogicalType{Value: &format.IntType{BitWidth: bits, IsSigned: signed}}
+	}
+	switch kind := kind.(type) {
+	case *arrow.Uint8Type:
+		integer(deprecated.Uint8, 8, false)
+	case *arrow.Int8Type:
+		integer(deprecated.Int8, 8, true)
+	case *arrow.Int16Type:
+		integer(deprecated.Int16, 16, true)
+	case *arrow.Int64Type:
+		physical = format.Int64
+	case *arrow.Float32Type:
+		physical = format.Float
+	case *arrow.Float64Type:
+		physical = format.Double
+	case *arrow.FixedSizeBinaryType:
+		physical, node.TypeLength = format.FixedLenByteArray, thrift.New(int32(kind.ByteWidth))
+	case *arrow.BinaryType:
+		physical = format.ByteArray
+	case *arrow.StringType, *arrow.DictionaryType: // of text
+		physical, node.ConvertedType = format.ByteArray, thrift.New(deprecated.UTF8)
+		node.LogicalType = format.LogicalType{Value: &format.StringType{}}
+	}
+	node.Type = thrift.New(physical)
 }
 
 // primitive returns a required column of single elements of d. The function values returns them.
 func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]byte, int) []byte) Column {
-	c := required(name, elementType(d), metadata, physical(d))
+	c := columnOf(arrow.Field{Name: name, Type: elementType(d), Metadata: metadata})
 	c.Data = func(data []byte, rows int) Array { return flat(rows, values(data, rows)) }
-	c.Elements[0] = elementNode(name, d, format.Required)
 	leaf := &c.Leaves[0]
 	leaf.Element, leaf.Scalar, leaf.Values = d, true, values
 	return c
@@ -141,37 +205,6 @@ func elementType(d idx.DType) arrow.FixedWidthDataType {
 	default:
 		return &arrow.Float64Type{}
 	}
-}
-
-// physical returns the Parquet type of elements of d. Integers of 8 and 16 bits are INT32 values
-// with an annotation.
-func physical(d idx.DType) format.Type {
-	switch d {
-	case idx.Float32:
-		return format.Float
-	case idx.Float64:
-		return format.Double
-	default:
-		return format.Int32
-	}
-}
-
-// elementNode returns the node of a Parquet schema for elements of d.
-func elementNode(name string, d idx.DType, repetition format.FieldRepetitionType) format.SchemaElement {
-	e := format.SchemaElement{Name: name, Type: thrift.New(physical(d)), RepetitionType: thrift.New(repetition)}
-	integer := func(converted deprecated.ConvertedType, bits int8, signed bool) {
-		e.ConvertedType = thrift.New(converted)
-		e.LogicalType = format.LogicalType{Value: &format.IntType{BitWidth: bits, IsSigned: signed}}
-	}
-	switch d {
-	case idx.Uint8:
-		integer(deprecated.Uint8, 8, false)
-	case idx.Int8:
-		integer(deprecated.Int8, 8, true)
-	case idx.Int16:
-		integer(deprecated.Int16, 16, true)
-	}
-	return e
 }
 
 // fieldMetadata returns the metadata that stores c's data type and shape in Arrow and Parquet.

@@ -15,7 +15,8 @@
 // contains everything that the two writers need:
 //
 //	Arrow     a field, and a function that wraps a batch's bytes as array data of the field's type
-//	Parquet   the schema elements, depth first, and the leaves: the columns that hold values
+//	Parquet   the schema elements, depth first, and the leaves: the columns that hold values; both
+//	          follow from the field's type
 //
 // The field's metadata stores the data type (idx.dtype) and the shape (idx.shape) of the IDX
 // column.

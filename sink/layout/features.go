@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -88,8 +86,7 @@ func isLabel(c source.Column) bool {
 
 // hubLabel represents a label as an optional int64, the type in which datasets store a ClassLabel.
 func hubLabel(c source.Column) Column {
-	made := required(c.Name, arrow.PrimitiveTypes.Int64, fieldMetadata(c), format.Int64)
-	made.Field.Nullable, made.Elements[0].RepetitionType = true, thrift.New(format.Optional)
+	made := columnOf(arrow.Field{Name: c.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: fieldMetadata(c)})
 	made.Allocates = 8
 	made.Data = func(data []byte, rows int) Array {
 		wide := make([]byte, 0, 8*rows)
@@ -99,6 +96,6 @@ func hubLabel(c source.Column) Column {
 		return flat(rows, wide)
 	}
 	leaf := &made.Leaves[0] // the page writer widens its values
-	leaf.Element, leaf.Scalar, leaf.MaxDefinition, leaf.Definition = c.DType, true, 1, 1
+	leaf.Element, leaf.Scalar = c.DType, true
 	return made
 }

@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
@@ -22,28 +20,18 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	}
 	e := encoders{size: m.Size(), maxSize: m.NewEncoder().MaxSize(), pool: new(sync.Pool)}
 	e.pool.New = func() any { return m.NewEncoder() }
-	file, path := variable("bytes", e.maxSize), text(required("path", nil, arrow.Metadata{}, format.ByteArray))
-	made := Column{
-		Allocates: file.Allocates + e.maxSize + lengthSize + 1, // of the paths, offsets and nulls
-		Elements: []format.SchemaElement{{
-			Name: c.Name, NumChildren: thrift.New(int32(2)), RepetitionType: thrift.New(format.Optional)}},
-	}
-	file.Leaves[0].Values, file.Leaves[0].Compressed, file.Leaves[0].Definition = e.prefixed, true, 2
-	path.Leaves[0].Values, path.Leaves[0].Count = func([]byte, int) []byte { return nil }, 0
-	path.Leaves[0].Definition = 1 // the struct is present, its member is null
-	var fields []arrow.Field
-	for _, member := range []Column{file, path} {
-		member.Field.Nullable, member.Elements[0].RepetitionType = true, thrift.New(format.Optional)
-		leaf := member.Leaves[0]
-		leaf.Path, leaf.MaxDefinition = []string{c.Name, member.Field.Name}, 2
-		fields = append(fields, member.Field)
-		made.Elements, made.Leaves = append(made.Elements, member.Elements[0]), append(made.Leaves, leaf)
-	}
-	made.Field = arrow.Field{Name: c.Name, Type: arrow.StructOf(fields...), Nullable: true, Metadata: fieldMetadata(c)}
+	made := columnOf(arrow.Field{Name: c.Name, Nullable: true, Metadata: fieldMetadata(c), Type: arrow.StructOf(
+		arrow.Field{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		arrow.Field{Name: "path", Type: arrow.BinaryTypes.String, Nullable: true})})
+	made.Allocates = lengthSize + e.maxSize + lengthSize + 1 // of the paths, offsets and nulls
 	made.Data = func(data []byte, rows int) Array {
 		paths := Array{[]Node{{rows, rows}}, [][]byte{make([]byte, (rows+7)/8), offsets(rows, 0), nil}} // all null
 		return flat(rows).above(e.data(data, rows), paths)
 	}
+	file, path := &made.Leaves[0], &made.Leaves[1]
+	file.Size, file.Allocates, file.Compressed, file.Values = lengthSize+e.maxSize, true, true, e.prefixed
+	path.Definition, path.Count = 1, 0 // the struct is present, its member is null
+	path.Values = func([]byte, int) []byte { return nil }
 	if m.Depth > 8 {
 		made.Check = m.Check
 	}

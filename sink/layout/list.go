@@ -7,9 +7,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/parquet-go/parquet-go/deprecated"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -67,50 +64,18 @@ func (l Layout) extension(c source.Column) ([]Column, error) {
 // Parquet. Records without elements, for which sizes is one 0, become a plain List, as pyarrow and
 // polars cannot read fixed-size lists of 0 elements.
 func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
-	n, depth := c.Elements(), len(sizes)
+	n := c.Elements()
 	if n > math.MaxInt32 {
 		return nil, l.tooLarge(c, n, "elements")
 	}
-	leaf := Leaf{
-		Path:          []string{c.Name},
-		Type:          physical(c.DType),
-		Element:       c.DType,
-		Entries:       n,
-		Count:         n,
-		MaxRepetition: byte(depth),
-		MaxDefinition: byte(2 * depth),
-		Repetition:    repetition(sizes),
-		Definition:    byte(2 * depth),
-		Values:        identity,
-	}
+	made := columnOf(arrow.Field{Name: c.Name, Type: listType(c.DType, sizes), Metadata: fieldMetadata(c)})
+	made.Data = func(data []byte, rows int) Array { return listData(sizes, data, rows) }
+	leaf := &made.Leaves[0]
+	leaf.Element, leaf.Entries, leaf.Count, leaf.Repetition = c.DType, n, n, repetition(sizes)
 	if n == 0 { // an empty list is one entry, whose definition level is that of the outer group
 		leaf.Entries, leaf.Repetition, leaf.Definition = 1, appendRun(nil, 1, 0), 0
 	}
-	var elements []format.SchemaElement
-	name, repetitionType := c.Name, format.Required
-	for range depth {
-		elements = append(elements,
-			format.SchemaElement{
-				Name:           name,
-				NumChildren:    thrift.New(int32(1)),
-				RepetitionType: thrift.New(repetitionType),
-				ConvertedType:  thrift.New(deprecated.List),
-				LogicalType:    format.LogicalType{Value: &format.ListType{}},
-			},
-			format.SchemaElement{
-				Name:           "list",
-				NumChildren:    thrift.New(int32(1)),
-				RepetitionType: thrift.New(format.Repeated),
-			})
-		name, repetitionType = elementName, format.Optional
-		leaf.Path = append(leaf.Path, "list", name)
-	}
-	return []Column{{
-		Field:    arrow.Field{Name: c.Name, Type: listType(c.DType, sizes), Metadata: fieldMetadata(c)},
-		Data:     func(data []byte, rows int) Array { return listData(sizes, data, rows) },
-		Elements: append(elements, elementNode(name, c.DType, format.Optional)),
-		Leaves:   []Leaf{leaf},
-	}}, nil
+	return []Column{made}, nil
 }
 
 // listType returns the type of lists of the given sizes, the outermost first, of elements of d.
