@@ -121,11 +121,11 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := layout.Check(s.columns, b); err != nil {
+	prepared, err := layout.Prepared(s.columns, b)
+	if err != nil {
 		return nil, err
 	}
 	r := &recordBatch{rows: b.Rows, codec: s.codec}
-	prepared := layout.Prepared(s.columns, b)
 	for _, c := range s.columns {
 		if err := r.add(c.Data(prepared[c.Source], b.Rows)); err != nil {
 			return nil, err

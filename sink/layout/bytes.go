@@ -24,7 +24,8 @@ func (l Layout) fixedBinary(c source.Column) ([]Column, error) {
 	if size > math.MaxInt32 {
 		return nil, l.tooLarge(c, size, "bytes")
 	}
-	made := columnOf(arrow.Field{Name: c.Name, Type: &arrow.FixedSizeBinaryType{ByteWidth: size}, Metadata: fieldMetadata(c)})
+	kind := &arrow.FixedSizeBinaryType{ByteWidth: size}
+	made := columnOf(arrow.Field{Name: c.Name, Type: kind, Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return flat(rows, data) }
 	made.Leaves[0].Size = size
 	return []Column{made}, nil

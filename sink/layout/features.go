@@ -86,7 +86,8 @@ func isLabel(c source.Column) bool {
 
 // hubLabel represents a label as an optional int64, the type in which datasets store a ClassLabel.
 func hubLabel(c source.Column) Column {
-	made := columnOf(arrow.Field{Name: c.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: fieldMetadata(c)})
+	made := columnOf(arrow.Field{
+		Name: c.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: fieldMetadata(c)})
 	made.Allocates = 8
 	made.Data = func(data []byte, rows int) Array {
 		wide := make([]byte, 0, 8*rows)

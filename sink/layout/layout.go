@@ -169,24 +169,17 @@ func (l Layout) tooLarge(c source.Column, n int, unit string) error {
 	return l.refuse("", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
 }
 
-// Check returns the error of the first column that cannot hold the values of b.
-func Check(columns []Column, b schema.Batch) error {
-	for _, c := range columns {
-		if c.Check == nil {
-			continue
-		}
-		if err := c.Check(b.Columns[c.Source], b.First); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Prepared returns the data of b's columns for the functions Data and Values of columns: b's own
-// data or, if there is a function Prepare, its result. Prepare is called once per column of b.
-func Prepared(columns []Column, b schema.Batch) [][]byte {
+// data or, if there is a function Prepare, its result. Prepare is called once per column of b. The
+// error is that of the first column that cannot hold its values.
+func Prepared(columns []Column, b schema.Batch) ([][]byte, error) {
 	data := b.Columns
 	for i, c := range columns {
+		if c.Check != nil {
+			if err := c.Check(b.Columns[c.Source], b.First); err != nil {
+				return nil, err
+			}
+		}
 		if c.Prepare == nil || i > 0 && columns[i-1].Source == c.Source {
 			continue
 		}
@@ -195,7 +188,7 @@ func Prepared(columns []Column, b schema.Batch) [][]byte {
 		}
 		data[c.Source] = c.Prepare(b.Columns[c.Source], b.Rows)
 	}
-	return data
+	return data, nil
 }
 
 // SchemaMessage returns the Arrow schema of columns, with the metadata of s, as an encapsulated IPC

@@ -168,10 +168,10 @@ type piece struct {
 // Encode implements sink.Sink. It makes the pages of the tensors of b. Without compression, they
 // use b's own memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if err := layout.Check(s.columns, b); err != nil {
+	prepared, err := layout.Prepared(s.columns, b)
+	if err != nil {
 		return nil, err
 	}
-	prepared := layout.Prepared(s.columns, b)
 	pieces := make([]piece, len(s.leaves))
 	for i := range s.leaves {
 		if err := ctx.Err(); err != nil {
@@ -182,7 +182,6 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			pieces[i].values = l.Values(data, b.Rows)
 			continue
 		}
-		var err error
 		if pieces[i].page, err = l.page(data, b.Rows); err != nil {
 			return nil, err
 		}
