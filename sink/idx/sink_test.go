@@ -72,7 +72,8 @@ func TestHeaders(t *testing.T) {
 		size  int
 		want  string
 	}{
-		"images": {idx.Uint8, 60000, []int{28, 28}, 128, "{'descr': '|u1', 'fortran_order': False, 'shape': (60000, 28, 28), }"},
+		"images": {idx.Uint8, 60000, []int{28, 28}, 128,
+			"{'descr': '|u1', 'fortran_order': False, 'shape': (60000, 28, 28), }"},
 		"labels": {idx.Int8, 10000, nil, 128, "{'descr': '|i1', 'fortran_order': False, 'shape': (10000,), }"},
 		"empty":  {idx.Int16, 0, []int{28}, 128, "{'descr': '<i2', 'fortran_order': False, 'shape': (0, 28), }"},
 		"int":    {idx.Int32, 2, []int{3, 0}, 128, "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3, 0), }"},
@@ -110,7 +111,7 @@ func TestBatchesAreWrittenAsTheyAre(t *testing.T) {
 		data := []byte{1, 2, 3, 4, 5, 6}
 		step := must.Get(k.Encode(context.Background(), schema.Batch{Rows: 3, Columns: [][]byte{data, data}}))(t)
 		if written != nil || k.BatchSize(1000) != 0 {
-			t.Errorf("found %d writes before the first step and a BatchSize of %d, expected none and 0", len(written), k.BatchSize(1000))
+			t.Errorf("found %d writes before the first step, expected none, and a BatchSize of 0", len(written))
 		}
 		must.Do(t, errors.Join(step(), k.Close()))
 		if len(written) != 2 || !bytes.Equal(written[1], data) || &written[1][0] != &data[0] {
@@ -135,9 +136,10 @@ func TestRefusals(t *testing.T) {
 		"no such column":     {NewNPY, 1, nil, sink.Options{Column: 1}, "column 1 does not exist"},
 		"unknown compressor": {New, 1, nil, sink.Options{Compression: compressed.Codec{Name: "rar"}}, "rar"},
 	} {
-		s := &schema.Schema{Rows: test.rows, Columns: []source.Column{{Name: "data", DType: idx.Uint8, Shape: test.shape}}}
-		_, err := test.open(io.Discard, s, test.o)
-		if err == nil || !strings.Contains(err.Error(), test.want) || test.o.Column == 0 && !errors.Is(err, fault.Usage) {
+		c := source.Column{Name: "data", DType: idx.Uint8, Shape: test.shape}
+		_, err := test.open(io.Discard, &schema.Schema{Rows: test.rows, Columns: []source.Column{c}}, test.o)
+		isUsage := errors.Is(err, fault.Usage) || test.o.Column > 0
+		if err == nil || !strings.Contains(err.Error(), test.want) || !isUsage {
 			t.Errorf("%s: found %v, expected fault.Usage with %q", name, err, test.want)
 		}
 	}
@@ -152,7 +154,8 @@ func TestContract(t *testing.T) {
 	}{
 		{New, sink.Options{}, []sinktest.Table{sinktest.Single(), sinktest.Images(), sinktest.Empty()}},
 		{New, sink.Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
-		{New, sink.Options{Compression: compressed.Codec{Name: "zstd"}}, []sinktest.Table{sinktest.Images(), sinktest.Empty()}},
+		{New, sink.Options{Compression: compressed.Codec{Name: "zstd"}},
+			[]sinktest.Table{sinktest.Images(), sinktest.Empty()}},
 		{NewNPY, sink.Options{}, []sinktest.Table{sinktest.Single(), sinktest.Empty()}},
 		{NewNPY, sink.Options{Column: 3}, []sinktest.Table{sinktest.Numbers()}},
 	} {
@@ -160,7 +163,9 @@ func TestContract(t *testing.T) {
 		t.Run(fmt.Sprint(test.o.Compression.Name, test.o.Column), func(t *testing.T) {
 			t.Parallel()
 			sinktest.RunWriter(t, open, test.tables...)
-			sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return test.open(w, s, sink.Options{}) })
+			sinktest.Counted(t, func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
+				return test.open(w, s, sink.Options{})
+			})
 		})
 	}
 }

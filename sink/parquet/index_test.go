@@ -72,7 +72,8 @@ func TestPages(t *testing.T) {
 			[]format.PageEncodingStats{dictionary, pages(format.DataPage, format.RLEDictionary, 8)}},
 		{[]format.Encoding{format.Plain, format.RLEDictionary},
 			[]format.PageEncodingStats{dictionary, pages(format.DataPage, format.RLEDictionary, 3)}},
-		{[]format.Encoding{format.Plain, format.RLE}, []format.PageEncodingStats{pages(format.DataPage, format.Plain, 8)}},
+		{[]format.Encoding{format.Plain, format.RLE},
+			[]format.PageEncodingStats{pages(format.DataPage, format.Plain, 8)}},
 		{[]format.Encoding{format.Plain}, []format.PageEncodingStats{pages(format.DataPage, format.Plain, 3)}},
 	}
 	for _, codec := range []string{"none", "zstd"} {
@@ -81,7 +82,7 @@ func TestPages(t *testing.T) {
 		for i, chunk := range f.Metadata().RowGroups[0].Columns {
 			m := chunk.MetaData
 			if !slices.Equal(m.Encoding, want[i].encodings) || !slices.Equal(m.EncodingStats, want[i].stats) {
-				t.Errorf("%s, leaf %d: found the encodings %v and %v, expected %v", codec, i, m.Encoding, m.EncodingStats, want[i])
+				t.Errorf("%s, leaf %d: found %v and %v, expected %v", codec, i, m.Encoding, m.EncodingStats, want[i])
 			}
 			at := m.DataPageOffset
 			if m.DictionaryPageOffset != 0 {
@@ -94,14 +95,15 @@ func TestPages(t *testing.T) {
 					continue
 				}
 				location := format.PageLocation{Offset: at, CompressedPageSize: int32(p.size), FirstRowIndex: row}
-				if len(locations) == 0 || locations[0] != location || p.header.DataPageHeader.V.Encoding != want[i].stats[len(want[i].stats)-1].Encoding {
-					t.Fatalf("%s, leaf %d: found the locations %+v of the page %+v, expected %+v", codec, i, locations, p.header, location)
+				encoding := want[i].stats[len(want[i].stats)-1].Encoding
+				if len(locations) == 0 || locations[0] != location || p.header.DataPageHeader.V.Encoding != encoding {
+					t.Fatalf("%s, leaf %d: found %+v of the page %+v, expected %+v", codec, i, locations, p.header, location)
 				}
 				locations = locations[1:]
 				row += int64(p.header.DataPageHeader.V.NumValues) / []int64{3, 1, 2, 1}[i]
 			}
 			if row != 45_000 || at != end || len(locations) > 0 {
-				t.Errorf("%s, leaf %d: the pages have %d rows and end at %d, expected 45000 and %d", codec, i, row, at, end)
+				t.Errorf("%s, leaf %d: found %d rows to the offset %d, expected 45000 to %d", codec, i, row, at, end)
 			}
 		}
 	}

@@ -53,7 +53,8 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 				}
 			}
 			if len(found) != entries || nulls != missing {
-				tb.Fatalf("leaf %d, row %d: found %d entries and %d nulls, expected %d and %d", k, row, len(found), nulls, entries, missing)
+				tb.Fatalf("leaf %d, row %d: found %d entries and %d nulls, expected %d and %d",
+					k, row, len(found), nulls, entries, missing)
 			}
 			return true
 		})
@@ -64,7 +65,7 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	}
 	for i, c := range t.Columns {
 		if values := layouttest.Join(parts[i], c.DType.Size()); !bytes.Equal(values, t.Data[i]) {
-			tb.Errorf("column %d: found %d bytes of values, expected the %d bytes that were written", i, len(values), len(t.Data[i]))
+			tb.Errorf("column %d: found %d bytes of values, expected the %d that were written", i, len(values), len(t.Data[i]))
 		}
 	}
 }
@@ -105,7 +106,8 @@ func TestCodecs(t *testing.T) {
 						return
 					}
 					check(t, written, file, "list")
-					if plain := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 64); codec != "none" && len(file) > len(plain)*3/4 {
+					plain := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 64)
+					if codec != "none" && len(file) > len(plain)*3/4 {
 						t.Errorf("found %d bytes, and %d without compression", len(file), len(plain))
 					}
 				})

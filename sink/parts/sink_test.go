@@ -98,7 +98,9 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 	t.Helper()
 	class, finish := newFolder(t)
 	o.Stem, o.Extension, o.Checksum = "part", ".csv", true
-	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, sink.Options{Style: "matrix"}) })
+	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) {
+		return csv.New(w, s, sink.Options{Style: "matrix"})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,19 +139,25 @@ func TestPixels(t *testing.T) {
 		"gray, either":   {images(idx.Uint8, 1, 2), "first", []byte{1, 2}, "*image.Gray [1 2]"},
 		"16 bits":        {images(idx.Int16, 1, 2), "", little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
 		"16 bits, first": {images(idx.Int16, 1, 1, 2), "first", little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
-		"RGB":            {images(idx.Uint8, 1, 2, 3), "", []byte{1, 2, 3, 4, 5, 6}, "*image.RGBA [1 2 3 255 4 5 6 255]"},
-		"RGBA":           {images(idx.Uint8, 1, 2, 4), "last", []byte{1, 2, 3, 4, 5, 6, 7, 8}, "*image.NRGBA [1 2 3 4 5 6 7 8]"},
-		"RGB, first":     {images(idx.Uint8, 3, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6}, "*image.RGBA [1 3 5 255 2 4 6 255]"},
-		"RGBA, first":    {images(idx.Uint8, 4, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6, 7, 8}, "*image.NRGBA [1 3 5 7 2 4 6 8]"},
+		"RGB": {images(idx.Uint8, 1, 2, 3), "", []byte{1, 2, 3, 4, 5, 6},
+			"*image.RGBA [1 2 3 255 4 5 6 255]"},
+		"RGBA": {images(idx.Uint8, 1, 2, 4), "last", []byte{1, 2, 3, 4, 5, 6, 7, 8},
+			"*image.NRGBA [1 2 3 4 5 6 7 8]"},
+		"RGB, first": {images(idx.Uint8, 3, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6},
+			"*image.RGBA [1 3 5 255 2 4 6 255]"},
+		"RGBA, first": {images(idx.Uint8, 4, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6, 7, 8},
+			"*image.NRGBA [1 3 5 7 2 4 6 8]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			other := bytes.Repeat([]byte{9, 0}, len(tt.record)/2) // the first of two rows
-			files := convert(t, describe(2, tt.column), png.Options{Channels: tt.channels}, 0, append(other, tt.record...))
+			o := png.Options{Channels: tt.channels}
+			files := convert(t, describe(2, tt.column), o, 0, append(other, tt.record...))
 			m := must.Get(stdpng.Decode(bytes.NewReader(files["1.png"])))(t)
 			pixels := reflect.ValueOf(m).Elem().FieldByName("Pix").Bytes()
-			if found := fmt.Sprintf("%T %v", m, pixels); found != tt.want || m.Bounds() != image.Rect(0, 0, 2, 1) || len(files) != 2 {
-				t.Errorf("found %s of %v among the files %s, expected %s of 2×1 and two files", found, m.Bounds(), names(files), tt.want)
+			found := fmt.Sprintf("%T %v", m, pixels)
+			if found != tt.want || m.Bounds() != image.Rect(0, 0, 2, 1) || len(files) != 2 {
+				t.Errorf("found %s of %v in %s, expected %s of 2×1 in two files", found, m.Bounds(), names(files), tt.want)
 			}
 		})
 	}
@@ -208,7 +214,8 @@ func TestNamesOfFiles(t *testing.T) {
 func TestRowOutOfRange(t *testing.T) {
 	t.Parallel()
 	folder, _ := newFolder(t)
-	if err := write(folder, describe(2, images(idx.Uint8, 1, 1)), png.Options{}, 2, sequence(1)); err == nil || errors.Is(err, fault.Usage) {
+	err := write(folder, describe(2, images(idx.Uint8, 1, 1)), png.Options{}, 2, sequence(1))
+	if err == nil || errors.Is(err, fault.Usage) {
 		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }

@@ -180,8 +180,8 @@ func TestRefusals(t *testing.T) {
 		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, SourceRows: -1}, nil, fault.Usage, "file names", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
-		"a vector": {describe(1, pixel, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), nil, fault.Usage,
-			`cannot hold "features"`, "--columns"},
+		"a vector": {describe(1, pixel, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), nil,
+			fault.Usage, `cannot hold "features"`, "--columns"},
 		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
 		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, "row 11: tar: found the value -5", "npy"},
 	} {

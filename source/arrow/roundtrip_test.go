@@ -80,7 +80,8 @@ func TestRoundTrip(t *testing.T) {
 				continue // one row shows nothing new about a codec
 			}
 			for k, stream := range []bool{false, true} {
-				file := encode(t, written, sinkarrow.Options{Layout: name, Compression: compressed.Codec{Name: codec}, Stream: stream}, 97)
+				o := sinkarrow.Options{Layout: name, Compression: compressed.Codec{Name: codec}, Stream: stream}
+				file := encode(t, written, o, 97)
 				for way, open := range ways(t, file) {
 					for _, rows := range [][]int{{97, 13, 1000}, {13, 97, 1000}, {1000, 50, 97}}[(i+k)%3][:1+k] {
 						table, err := open(source.ReadOptions{})

@@ -33,7 +33,8 @@ func TestRoundTrip(t *testing.T) {
 		if layoutName == "columns" && columns[0].Elements() == 0 { // no columns
 			columns, data = columns[1:2], data[1:2]
 		}
-		for _, o := range []sinkparquet.Options{{Layout: layoutName}, {Layout: layoutName, Compression: wrap.Codec{Name: "none"}}} {
+		for _, codec := range []string{"", "none"} {
+			o := sinkparquet.Options{Layout: layoutName, Compression: wrap.Codec{Name: codec}}
 			file := written(t, table, o, 104)
 			for _, rows := range []int{104, 1, 97, 5000} { // one as written, others across pages
 				if rows == 1 && layoutName == "columns" {
