@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -18,13 +19,42 @@ func Printable(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return '?'
-		case r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r):
+		case moves(r):
 			return '?'
 		}
 		return r
 	}, Legible(s))
+}
+
+// moves reports whether r can move the cursor of a terminal or change the direction of text.
+func moves(r rune) bool {
+	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// Escaped returns JSON of which a terminal shows every character: it escapes what Printable
+// replaces.
+func Escaped(json string) string { return escape(json, moves) }
+
+// ASCII returns text with letters for the signs that idxport uses, and escapes such as \u00e9 for
+// other characters that are not ASCII.
+func ASCII(text string) string {
+	text = strings.NewReplacer("×", "x", "…", "...", "−", "-", "▇", "#", "█", "#", "░", ".").Replace(text)
+	return escape(text, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// escape writes characters as \u and the four digits of each UTF-16 code unit, as in JSON.
+func escape(text string, special func(rune) bool) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !special(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // Legible returns s or, if s is not valid UTF-8 (names of files need not be), s with each invalid

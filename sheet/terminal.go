@@ -17,7 +17,7 @@ const (
 	TrueColors               // 24 bits
 )
 
-// A Picture is a tile with a line of text below it.
+// A Picture is a tile with lines of text below it.
 type Picture struct {
 	Tile
 	Caption string
@@ -60,7 +60,9 @@ func (t Terminal) LineSize(tile Tile) int64 {
 func (t Terminal) cell(pictures []Picture) int {
 	text := 0
 	for _, p := range pictures {
-		text = max(text, TextWidth(p.Caption))
+		for line := range strings.SplitSeq(p.Caption, "\n") {
+			text = max(text, TextWidth(line))
+		}
 	}
 	reduce, enlarge := t.factors(pictures[0].Width)
 	width := (pictures[0].Width + reduce - 1) / reduce * enlarge
@@ -102,11 +104,16 @@ func (t Terminal) Print(w io.Writer, pictures []Picture) error {
 // line prints pictures side by side, each in a cell of the given width in characters.
 func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
 	tiles := make([]Tile, len(pictures))
-	var captions strings.Builder
+	var captions []string
 	for i, p := range pictures {
 		tiles[i] = t.fitted(p.Tile)
-		text := Shorten(p.Caption, cell)
-		captions.WriteString(text + strings.Repeat(" ", cell-TextWidth(text)+gap))
+		for k, text := range strings.Split(p.Caption, "\n") {
+			if k == len(captions) {
+				captions = append(captions, "")
+			}
+			text = Shorten(text, cell)
+			captions[k] += text + strings.Repeat(" ", cell-TextWidth(text)+gap)
+		}
 	}
 	space := strings.Repeat(" ", cell-tiles[0].Width+gap)
 	for y := 0; y < tiles[0].Height; y += 2 {
@@ -117,8 +124,10 @@ func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
 		}
 		fmt.Fprintln(out, strings.TrimRight(text.String(), " "))
 	}
-	if text := strings.TrimRight(captions.String(), " "); text != "" {
-		fmt.Fprintln(out, text)
+	for _, text := range captions {
+		if text = strings.TrimRight(text, " "); text != "" {
+			fmt.Fprintln(out, text)
+		}
 	}
 }
 

@@ -197,6 +197,11 @@ func TestLists(t *testing.T) {
 		if code := run([]string{"idxport", command}, strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}
+		for line := range strings.Lines(stdout.String()) {
+			if width(strings.TrimSuffix(line, "\n")) > helpColumns {
+				t.Errorf("%s: a line of more than %d columns: %s", command, helpColumns, line)
+			}
+		}
 		for _, row := range rows {
 			if !regexp.MustCompile("(?m)^" + row + "  ").MatchString(stdout.String()) {
 				t.Errorf("%s: no row for %s", command, row)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"syscall"
@@ -69,9 +68,9 @@ func usagef(format string, args ...any) *fault.Error {
 
 // printError writes the error on one line, and its hint on another.
 func printError(w io.Writer, err error) {
-	fmt.Fprintf(w, "idxport: %s\n", display.Printable(err.Error()))
+	_ = show(w, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
 	if h := fault.HintOf(err); h != "" {
-		fmt.Fprintf(w, "hint: %s\n", display.Printable(h))
+		_ = show(w, "hint: %s\n", h)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/sheet"
 )
 
 const inspectUsage = `idxport inspect INPUT... [flags]
@@ -45,10 +46,33 @@ var inspectCommand = command{
 // maxBars limits the different labels that are shown; a column with more has no histogram.
 const maxBars = 100
 
+// maxName is the width of the longest name of a class beside its bar.
+const maxName = 28
+
 // printFile prints what inspect found in a file.
 func printFile(out io.Writer, f fileReport) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, display.Printable(f.Path))
+	limit := 0 // lines for programs such as grep are not broken
+	if terminal(out) {
+		limit = min(helpColumns, columns(out))
+	}
+	err := show(out, "%s\n", f.Path)
+	if err == nil {
+		err = table(out, "  ", limit, fileRows(f))
+	}
+	for _, c := range f.Columns {
+		named := c.Name == "label" || f.Role == "label" && len(f.Columns) == 1
+		if err == nil && named && len(c.Labels) <= maxBars {
+			err = printLabels(out, c)
+		}
+	}
+	if err == nil {
+		err = show(out, "\n")
+	}
+	return err
+}
+
+// fileRows returns what inspect found in a file, as rows of a table.
+func fileRows(f fileReport) [][]string {
 	what := f.Role
 	switch {
 	case f.Split != "" && f.Format != "":
@@ -61,47 +85,37 @@ func printFile(out io.Writer, f fileReport) error {
 	if f.Dataset != "" {
 		what += fmt.Sprintf(", %s (by %s)", f.Dataset, f.Evidence)
 	}
-	fmt.Fprintf(w, "  what\t%s\n", what)
+	rows := [][]string{{"what", what}}
+	add := func(name, text string) { rows = append(rows, []string{name, text}) }
 	if f.Shape != nil {
-		fmt.Fprintf(w, "  shape\t%s %s\n", f.DType, display.Shape(f.Shape))
+		add("shape", f.DType+" "+display.Shape(f.Shape))
 	}
-	fmt.Fprintf(w, "  size\t%s\n", sizeText(f.File))
+	add("size", sizeText(f.File))
 	switch {
 	case f.Whole && f.Problem != nil:
-		fmt.Fprintf(w, "  complete\tyes\n  problem\t%s\n", f.Problem.Message)
+		add("complete", "yes")
+		add("problem", f.Problem.Message)
 	case f.Whole:
-		fmt.Fprintln(w, "  complete\tyes")
+		add("complete", "yes")
 	case f.Problem != nil && f.Problem.Code == codeNames[exitUsage]: // the file may be complete
-		fmt.Fprintf(w, "  problem\t%s\n", f.Problem.Message)
+		add("problem", f.Problem.Message)
 	case f.Problem != nil:
-		fmt.Fprintf(w, "  complete\tno: %s\n", f.Problem.Message)
+		add("complete", "no: "+f.Problem.Message)
 	default:
-		fmt.Fprintln(w, "  complete\tno: the values below are those of the complete records")
+		add("complete", "no: the values below are those of the complete records")
 	}
 	for _, c := range f.Columns {
 		if c.DType != "" {
-			fmt.Fprintf(w, "  shape of %s\t%s %s\n", c.Name, c.DType, display.Shape(c.Shape))
+			add("shape of "+c.Name, c.DType+" "+display.Shape(c.Shape))
 		}
 	}
 	for _, c := range f.Columns {
-		fmt.Fprintf(w, "  %s\t%s\n", c.Name, columnText(c))
+		add(c.Name, columnText(c))
 	}
 	if len(f.PairsWith) > 0 {
-		fmt.Fprintf(w, "  pairs with\t%s\n", display.Printable(strings.Join(f.PairsWith, ", ")))
+		add("pairs with", strings.Join(f.PairsWith, ", "))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, c := range f.Columns {
-		if c.Name != "label" && f.Role != "label" || len(c.Labels) > maxBars || len(f.Columns) > 1 && c.Name != "label" {
-			continue
-		}
-		if err := printLabels(out, c); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(out)
-	return err
+	return rows
 }
 
 // sizeText returns the sizes of a file and of its payload.
@@ -162,16 +176,19 @@ func printLabels(out io.Writer, c convert.Column) error {
 	for _, l := range c.Labels {
 		largest = max(largest, l.Count)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
-		name := display.Printable(l.Name) // it may come from a file
+		name := sheet.Shorten(display.Printable(l.Name), maxName)
 		if name == strconv.FormatInt(l.Label, 10) {
 			name = "" // digits are named after themselves
 		}
 		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, display.Thousands(l.Count), bar)
 	}
-	return w.Flush()
+	_ = w.Flush() // into memory
+	_, err := io.WriteString(out, forLocale(text.String()))
+	return err
 }
 
 // numberText formats v, without an exponent if it is an integer of up to 15 digits.

@@ -7,8 +7,9 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
@@ -27,32 +28,48 @@ var formatsCommand = command{
 }
 
 func printFormats(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "FORMAT\tENDS IN\tCOMPRESSION\tLAYOUTS\tWHAT")
+	rows := [][]string{{"FORMAT", "ENDS IN", "WHAT: CODECS"}}
 	for _, f := range formats.All() {
-		ends := strings.Join(append([]string{f.Extension}, f.Aliases...), " ")
-		codecs := strings.Join(f.Codecs, " ")
-		if f.Compressible {
-			ends, codecs = ends+" (+ .gz .zst)", "by name"
-		}
-		if f.Folder {
+		ends, what := strings.Join(append([]string{f.Extension}, f.Aliases...), " "), f.Title
+		switch {
+		case f.Compressible:
+			ends += " (+ .gz .zst)"
+		case f.Folder:
 			ends = "(-o " + f.Name + "=DIR)"
+		case f.Codecs != nil:
+			what += ": " + strings.Join(f.Codecs, " ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, ends, dash(codecs), dash(strings.Join(f.Layouts, " ")), f.Title)
+		rows = append(rows, []string{f.Name, ends, what})
 	}
-	fmt.Fprintln(w, "\nLAYOUT\tA TENSOR BECOMES\tFOR")
+	withLayouts := formats.List(func(f formats.Format) bool { return f.Layouts != nil })
+	rows = append(rows, []string{""}, []string{"LAYOUT", "A TENSOR BECOMES, IN " + withLayouts})
 	for _, name := range layout.Names() {
 		l, err := layout.Get(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, l.Title, l.Readers)
+		rows = append(rows, []string{l.Name, l.Title + "; for " + l.Readers})
 	}
-	fmt.Fprintln(w, "\nCSV STYLE\tLINES")
+	rows = append(rows, []string{""}, []string{"CSV STYLE", "LINES"})
 	for _, s := range csv.Styles() {
-		fmt.Fprintf(w, "%s\t%s\n", s.Name, s.Description)
+		rows = append(rows, []string{s.Name, s.Description})
 	}
-	return w.Flush()
+	return tables(out, rows)
+}
+
+// tables prints tables, between which is a row of one empty cell.
+func tables(out io.Writer, rows [][]string) error {
+	for len(rows) > 0 {
+		n := slices.IndexFunc(rows, func(row []string) bool { return len(row) == 1 }) + 1
+		if n == 0 {
+			n = len(rows)
+		}
+		if err := table(out, "", helpColumns, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
 }
 
 // datasetsCommand is `idxport datasets`.
@@ -70,13 +87,14 @@ var datasetsCommand = command{
 }
 
 func printDatasets(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DATASET\tSPLITS\tIMAGE\tCLASSES\tTITLE")
+	rows := [][]string{{"DATASET", "TITLE", "IMAGE", "CLASSES", "SPLITS"}}
 	for _, d := range dataset.Known() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", d.Name, splitsText(d), display.Shape(d.ImageShape), len(d.Classes)-d.FirstLabel, d.Title)
+		classes := strconv.Itoa(len(d.Classes) - d.FirstLabel)
+		rows = append(rows, []string{d.Name, d.Title, display.Shape(d.ImageShape), classes, splitsText(d)})
 	}
-	fmt.Fprintln(w, "\nData sets are recognised by their file names or by the SHA-256 of the labels. --dataset NAME sets one, --dataset none turns recognition off.")
-	return w.Flush()
+	rows = append(rows, []string{""}, []string{"Data sets are recognised by their file names or by the SHA-256 of the " +
+		"labels. --dataset NAME sets one, --dataset none turns recognition off."})
+	return tables(out, rows)
 }
 
 func printDataset(out io.Writer, name string) error {
@@ -87,27 +105,27 @@ func printDataset(out io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "dataset\t%s\ntitle\t%s\nsplits\t%s\nimage\t%s\n", d.Name, d.Title, splitsText(d), display.Shape(d.ImageShape))
+	rows := [][]string{{"dataset", d.Name}, {"title", d.Title}, {"splits", splitsText(d)},
+		{"image", display.Shape(d.ImageShape)}}
 	if d.Transposed {
-		fmt.Fprintln(w, "stored\ttransposed; idxport turns the images upright")
+		rows = append(rows, []string{"stored", "transposed; idxport turns the images upright"})
 	}
 	if d.LabelColumns != nil {
-		fmt.Fprintf(w, "label columns\t%s\n", strings.Join(d.LabelColumns, ", "))
+		rows = append(rows, []string{"label columns", strings.Join(d.LabelColumns, ", ")})
 	}
-	fmt.Fprintf(w, "license\t%s\nhomepage\t%s\n", dash(d.License), d.Homepage)
+	rows = append(rows, []string{"license", cmp.Or(d.License, "-")}, []string{"homepage", d.Homepage})
 	for label, class := range d.Classes {
 		if class != "" {
-			fmt.Fprintf(w, "class %d\t%s\n", label, class)
+			rows = append(rows, []string{fmt.Sprint("class ", label), class})
 		}
 	}
-	return w.Flush()
+	return table(out, "", helpColumns, rows)
 }
 
 func splitsText(d dataset.Info) string {
 	var parts []string
 	for _, s := range d.Splits {
-		parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.Records))
+		parts = append(parts, fmt.Sprintf("%s=%d", s.Name, s.Records))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -143,6 +161,3 @@ var versionCommand = command{
 		return err
 	},
 }
-
-// dash returns s, or a dash if it is empty.
-func dash(s string) string { return cmp.Or(s, "-") }

@@ -281,18 +281,25 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 		}
 	}
 	if named {
-		if _, err := fmt.Fprintln(p.stdout, display.Printable(t.Name)); err != nil {
+		if err := show(p.stdout, "%s\n", t.Name); err != nil {
 			return err
 		}
 	}
-	return screen.Print(p.stdout, pictures)
+	if screen.Colors != sheet.NoColors {
+		return screen.Print(p.stdout, pictures)
+	}
+	var text strings.Builder
+	_ = screen.Print(&text, pictures) // into memory
+	_, err = io.WriteString(p.stdout, forLocale(text.String()))
+	return err
 }
 
 // leastOnLine is the minimum number of small images on a line of the terminal.
 const leastOnLine = 5
 
 // screen returns how standard output shows pictures. It uses no colours if standard output is not a
-// terminal, if NO_COLOR is set (https://no-color.org), or if TERM is dumb.
+// terminal, if NO_COLOR is set (https://no-color.org), if TERM is dumb, or if the locale
+// has no half blocks.
 func (p *program) screen(scale, images int) sheet.Terminal {
 	t := sheet.Terminal{Width: columns(p.stdout), Scale: scale, Least: leastOnLine}
 	if images > 0 { // if fewer images are asked for, they may be larger
@@ -302,7 +309,7 @@ func (p *program) screen(scale, images int) sheet.Terminal {
 		t.Width = n
 	}
 	switch {
-	case !terminal(p.stdout), os.Getenv("NO_COLOR") != "", os.Getenv("TERM") == "dumb":
+	case !terminal(p.stdout), os.Getenv("NO_COLOR") != "", os.Getenv("TERM") == "dumb", forLocale("▀") != "▀":
 	case os.Getenv("COLORTERM") == "truecolor", os.Getenv("COLORTERM") == "24bit":
 		t.Colors = sheet.TrueColors
 	default:

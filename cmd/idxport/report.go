@@ -91,7 +91,7 @@ func (r *report) writeObject(err error) error {
 	if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout) {
 		out = r.program.stderr
 	}
-	_, err = fmt.Fprintln(out, display.JSON(r))
+	_, err = fmt.Fprintln(out, display.Escaped(display.JSON(r)))
 	return err
 }
 
@@ -107,19 +107,19 @@ func (r *report) events() convert.Events {
 		case r.settings.JSON:
 			r.logJSON(level, text, "")
 		default:
-			fmt.Fprintf(r.program.stderr, "%s: %s\n", level, text)
+			_ = show(r.program.stderr, "%s: %s\n", level, text)
 		}
 	}}
 }
 
 // logJSON writes a message as one JSON object on a line of its own.
 func (r *report) logJSON(level, message, hint string) {
-	fmt.Fprintln(r.program.stderr, display.JSON(struct {
+	fmt.Fprintln(r.program.stderr, display.Escaped(display.JSON(struct {
 		Time    string `json:"time"`
 		Level   string `json:"level"`
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
-	}{time.Now().UTC().Format(time.RFC3339), level, message, hint}))
+	}{time.Now().UTC().Format(time.RFC3339), level, message, hint})))
 }
 
 // print writes a line about a result; level is its level with --json.
@@ -129,7 +129,7 @@ func (r *report) print(level, line string) {
 	case r.settings.JSON:
 		r.logJSON(level, display.Printable(line), "")
 	default:
-		fmt.Fprintln(r.program.stderr, display.Printable(line))
+		_ = show(r.program.stderr, "%s\n", line)
 	}
 }
 
@@ -166,7 +166,7 @@ func (r *report) wrote(o convert.Output, first bool) {
 		r.print("wrote", line)
 	}
 	if !r.settings.Quiet && !r.settings.JSON && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
-		fmt.Fprintf(r.program.stderr, "   %s\n", display.Printable(o.Load))
+		_ = show(r.program.stderr, "   %s\n", o.Load)
 	}
 }
 
@@ -217,7 +217,7 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 	if !r.draws() {
 		return nil, func() {}
 	}
-	b := &bar{w: r.program.stderr, title: title, total: total, start: time.Now()}
+	b := &bar{w: r.program.stderr, title: display.Printable(title), total: total, start: time.Now()}
 	return b.rows, b.done
 }
 
