@@ -1,20 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sheet"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/images"
 )
 
@@ -41,64 +38,16 @@ var previewCommand = command{
 	examples: previewExamples,
 	inputs:   true,
 	run: func(ctx context.Context, r *report) error {
-		sheet, err := parseSheets(r.settings)
-		if err != nil {
-			return err
+		if len(r.settings.Outputs) == 0 && r.settings.Overwrite {
+			return usagef("--overwrite is for sheets, but there is no -o")
 		}
-		r.dataOnStdout = r.dataOnStdout || sheet == nil
-		return r.program.preview(ctx, r.settings, sheet, r)
+		r.dataOnStdout = len(r.settings.Outputs) == 0
+		return r.program.preview(ctx, r.settings, r)
 	},
 }
 
-// A sheetArg is the -o argument of preview.
-type sheetArg struct {
-	path   string // with placeholders such as {split}
-	folder bool   // path is a folder, which gets a sheet for each split
-}
-
-// parseSheets parses the -o arguments of preview; without any, the result is nil.
-func parseSheets(s *settings) (*sheetArg, error) {
-	switch {
-	case len(s.Outputs) > 1:
-		return nil, usagef("%d outputs, expected at most one sheet", len(s.Outputs)).WithHint("{split} in its name is filled in: -o 'sheet-{split}.png'")
-	case len(s.Outputs) == 1:
-		return parseSheet(s.Outputs[0])
-	case s.Overwrite:
-		return nil, usagef("--overwrite is for sheets, but there is no -o")
-	}
-	return nil, nil
-}
-
-// parseSheet parses the -o argument of preview.
-func parseSheet(arg string) (*sheetArg, error) {
-	local := convert.LocalPath(arg)
-	if local == "" { // file://
-		return nil, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
-	}
-	f, path, named, err := convert.CutFormat(local)
-	switch {
-	case err != nil:
-		return nil, err
-	case object.IsURL(path):
-		return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
-	case named && f.Name != "png":
-		return nil, usagef("-o %s: a sheet is a PNG file", arg).WithHint("write -o %s", shell.Path(strings.TrimSuffix(path, convert.Extension(path))+".png"))
-	case named || path == convert.Stdio:
-		return &sheetArg{path: path}, nil
-	}
-	ext := convert.Extension(path)
-	switch {
-	case convert.IsFolder(path) || ext == "":
-		return &sheetArg{path: path, folder: true}, nil
-	case !strings.EqualFold(ext, ".png"):
-		return nil, usagef("-o %s: a sheet must be a .png file, found the extension %s", arg, ext).
-			WithHint("write -o %s", shell.Path(strings.TrimSuffix(strings.TrimSuffix(arg, ext), ".png")+".png"))
-	}
-	return &sheetArg{path: path}, nil
-}
-
 // preview does the work of `idxport preview`.
-func (p *program) preview(ctx context.Context, s *settings, arg *sheetArg, r *report) error {
+func (p *program) preview(ctx context.Context, s *settings, r *report) error {
 	tables, report, err := convert.Open(ctx, s.Source, s.View)
 	r.Report = report
 	if err != nil {
@@ -113,15 +62,15 @@ func (p *program) preview(ctx context.Context, s *settings, arg *sheetArg, r *re
 	if err != nil {
 		return err
 	}
-	paths, err := arg.paths(shown)
-	if err != nil {
+	if !r.dataOnStdout {
+		err = convert.Draw(ctx, shown, s.Target, func(t *convert.Table) ([]byte, int64, error) {
+			return makeSheet(ctx, t, s, r)
+		})
+		r.wroteAll()
 		return err
 	}
 	for _, t := range shown {
 		t.Describe()
-	}
-	if arg != nil {
-		return p.makeSheets(ctx, shown, arg, paths, s, r)
 	}
 	for i, t := range shown {
 		if err := p.printImages(ctx, t, s, r, len(tables) > 1, i > 0); err != nil {
@@ -131,105 +80,28 @@ func (p *program) preview(ctx context.Context, s *settings, arg *sheetArg, r *re
 	return nil
 }
 
-// paths returns the paths of the sheets of tables, all different.
-func (a *sheetArg) paths(tables []*convert.Table) (paths []string, err error) {
-	if a == nil {
-		return nil, nil
-	}
-	for _, t := range tables {
-		path, err := t.Path(a.path, a.folder, ".png")
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.Index(paths, path); i >= 0 {
-			return nil, a.collision(tables[i], t, path)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-// collision returns the error for two tables whose sheets have one path.
-func (a *sheetArg) collision(one, other *convert.Table, path string) error {
-	alone := "choose one with --split " + shell.Quote(one.Name)
-	if path == convert.Stdio {
-		return usagef("%s and %s would both be written to standard output", one.Title(), other.Title()).WithHint("%s", alone)
-	}
-	stem := strings.TrimSuffix(strings.TrimRight(a.path, "/"), convert.Extension(a.path))
-	return usagef("%s and %s would both be written to %s", one.Title(), other.Title(), path).
-		WithHint("write -o %s for one file per split", shell.Path(stem+"-{split}.png"))
-}
-
-// makeSheets makes a contact sheet of each table.
-func (p *program) makeSheets(ctx context.Context, tables []*convert.Table, arg *sheetArg, paths []string, s *settings, r *report) error {
-	var targets []publish.Target
-	var inputs []string
-	for i, t := range tables {
-		inputs = append(inputs, t.Inputs...)
-		if paths[i] != convert.Stdio {
-			targets = append(targets, publish.Target{Path: paths[i], MakeParents: paths[i] != arg.path})
-		}
-	}
-	set, err := publish.Prepare(targets, publish.Options{Overwrite: s.Overwrite, Inputs: inputs})
-	if err != nil {
-		return err
-	}
-	defer set.Discard() // no effect after Commit
-	var made []convert.Output
-	for i, t := range tables {
-		var to io.Writer = p.stdout
-		name := "standard output"
-		if paths[i] != convert.Stdio {
-			to, name = set.File(i), paths[i]
-		} else if terminal(p.stdout) {
-			return usagef("will not write png to a terminal").WithHint("leave out -o to see the images on the terminal")
-		} else if err := convert.CheckOpen(p.stdout); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		data, shown, err := p.makeSheet(ctx, t, s, r)
-		if err != nil {
-			return err
-		}
-		if _, err = to.Write(data); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		made = append(made, convert.Output{Path: paths[i], Format: "png", Split: t.Split, Rows: int64(shown), Bytes: int64(len(data))})
-	}
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	if err := set.Commit(); err != nil {
-		return err
-	}
-	r.Outputs = made
-	r.wroteAll()
-	return nil
-}
-
 // makeSheet draws the sheet of a table as a PNG file, and returns how many images are on it.
-func (p *program) makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (data []byte, shown int, err error) {
+func makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (png []byte, shown int64, err error) {
 	view, err := images.NewView("preview", t.Schema, s.Channels)
 	if err != nil {
 		return nil, 0, err
 	}
 	k := newPicker(t.Schema, view, view.Label >= 0)
-	k.limit = int(s.Images)
-	if k.limit == 0 {
-		k.limit = k.defaultLimit()
-	}
+	k.limit = int(cmp.Or(s.Images, int64(k.defaultLimit())))
 	if err := k.pick(ctx, t, r); err != nil {
 		return nil, 0, err
 	}
 	groups := k.groups(t)
 	drawn := sheet.New(groups, sheet.Options{Scale: int(s.Scale)})
 	if drawn.Size() > maxShown {
-		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title(), drawn.Width, drawn.Height).WithHint("show less: %s", showLess)
+		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title(), drawn.Width, drawn.Height).
+			WithHint("show less: %s", showLess)
 	}
 	for _, g := range groups {
-		shown += len(g.Tiles)
+		shown += int64(len(g.Tiles))
 	}
-	data, err = drawn.AppendPNG(nil)
-	return data, shown, err
+	png, err = drawn.AppendPNG(nil)
+	return png, shown, err
 }
 
 // withRows returns the tables that have or may have rows, and notes the empty ones. It is an error
@@ -264,10 +136,7 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 		return usagef("a row of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
 	}
 	k := newPicker(t.Schema, view, false)
-	k.limit = int(s.Images)
-	if k.limit == 0 {
-		k.limit = screen.Fit([]sheet.Picture{{Tile: tile}})
-	}
+	k.limit = cmp.Or(int(s.Images), screen.Fit([]sheet.Picture{{Tile: tile}}))
 	if err := k.pick(ctx, t, r); err != nil {
 		return err
 	}

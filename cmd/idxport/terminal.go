@@ -34,7 +34,7 @@ func forLocale(text string) string {
 	return display.ASCII(text)
 }
 
-// locale returns the name of the user's locale in upper case, which often ends in its character set.
+// locale returns the name of the user's locale in upper case; it often ends in the character set.
 func locale() string {
 	return strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
 }
