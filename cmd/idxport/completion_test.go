@@ -42,9 +42,6 @@ func TestCompletion(t *testing.T) {
 
 		{"convert", "", "", true},
 		{"convert x", "--ro", "--rows-per-file --rows", false},
-		{"convert x", "-", "--help --output -o --to --overwrite --rows-per-file --if-changed --verify --checksum --split --dataset --classes " +
-			"--transpose --invert --reshape --shape --dtype --grey --resize --header --byte-order --salvage --max-record-bytes --columns --rows --where --holdout --stratify --shuffle --seed --take --part --layout --compression --csv-style --class-column " +
-			"--label-column --class-folders --metadata-csv --channels --quiet -q --json --workers", false},
 		{"convert -- x", "--ro", "", true},
 		{"convert -o --", "--ro", "--rows-per-file --rows", false}, // -- is the value of -o
 		{"convert -", "--hel", "--help", false},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -55,20 +56,14 @@ func printFile(out io.Writer, f fileReport) error {
 	if terminal(out) {
 		limit = min(helpColumns, columns(out))
 	}
-	err := show(out, "%s\n", f.Path)
-	if err == nil {
-		err = table(out, "  ", limit, fileRows(f))
-	}
+	err := errors.Join(show(out, "%s\n", f.Path), table(out, "  ", limit, fileRows(f)))
 	for _, c := range f.Columns {
 		named := c.Name == "label" || f.Role == "label" && len(f.Columns) == 1
-		if err == nil && named && len(c.Labels) <= maxBars {
-			err = printLabels(out, c)
+		if named && len(c.Labels) <= maxBars {
+			err = errors.Join(err, printLabels(out, c))
 		}
 	}
-	if err == nil {
-		err = show(out, "\n")
-	}
-	return err
+	return errors.Join(err, show(out, "\n"))
 }
 
 // fileRows returns what inspect found in a file, as rows of a table.

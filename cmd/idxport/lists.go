@@ -3,11 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -42,34 +42,20 @@ func printFormats(out io.Writer) error {
 		rows = append(rows, []string{f.Name, ends, what})
 	}
 	withLayouts := formats.List(func(f formats.Format) bool { return f.Layouts != nil })
-	rows = append(rows, []string{""}, []string{"LAYOUT", "A TENSOR BECOMES, IN " + withLayouts})
+	layouts := [][]string{{"LAYOUT", "A TENSOR BECOMES, IN " + withLayouts}}
 	for _, name := range layout.Names() {
 		l, err := layout.Get(name)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, []string{l.Name, l.Title + "; for " + l.Readers})
+		layouts = append(layouts, []string{l.Name, l.Title + "; for " + l.Readers})
 	}
-	rows = append(rows, []string{""}, []string{"CSV STYLE", "LINES"})
+	styles := [][]string{{"CSV STYLE", "LINES"}}
 	for _, s := range csv.Styles() {
-		rows = append(rows, []string{s.Name, s.Description})
+		styles = append(styles, []string{s.Name, s.Description})
 	}
-	return tables(out, rows)
-}
-
-// tables prints tables, between which is a row of one empty cell.
-func tables(out io.Writer, rows [][]string) error {
-	for len(rows) > 0 {
-		n := slices.IndexFunc(rows, func(row []string) bool { return len(row) == 1 }) + 1
-		if n == 0 {
-			n = len(rows)
-		}
-		if err := table(out, "", helpColumns, rows[:n]); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
+	return errors.Join(table(out, "", helpColumns, rows), show(out, "\n"), table(out, "", helpColumns, layouts),
+		show(out, "\n"), table(out, "", helpColumns, styles))
 }
 
 // datasetsCommand is `idxport datasets`.
@@ -92,9 +78,9 @@ func printDatasets(out io.Writer) error {
 		classes := strconv.Itoa(len(d.Classes) - d.FirstLabel)
 		rows = append(rows, []string{d.Name, d.Title, display.Shape(d.ImageShape), classes, splitsText(d)})
 	}
-	rows = append(rows, []string{""}, []string{"Data sets are recognised by their file names or by the SHA-256 of the " +
-		"labels. --dataset NAME sets one, --dataset none turns recognition off."})
-	return tables(out, rows)
+	const note = "Data sets are recognised by their file names or by the SHA-256 of the labels. " +
+		"--dataset NAME sets one, --dataset none turns recognition off."
+	return errors.Join(table(out, "", helpColumns, rows), show(out, "\n"), table(out, "", helpColumns, [][]string{{note}}))
 }
 
 func printDataset(out io.Writer, name string) error {
