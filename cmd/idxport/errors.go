@@ -80,21 +80,22 @@ type signalError struct{ signal syscall.Signal }
 func (e signalError) Error() string { return "interrupted by " + signalNames[e.signal] }
 
 // signalNames are the names of the signals that interrupt a run.
-var signalNames = map[syscall.Signal]string{syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM"}
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM",
+}
 
 // codeNames are the names of exit codes in the JSON report.
 var codeNames = map[int]string{
-	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal", exitCannotMake: "cannot_create",
-	exitIO: "io", exitLocked: "locked", exitPermission: "permission",
+	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input",
+	exitInternal: "internal", exitCannotMake: "cannot_create", exitIO: "io", exitLocked: "locked",
+	exitPermission: "permission",
 }
 
 // describeError returns err for the JSON report.
 func describeError(err error) *errorReport {
 	code := exitCode(err)
-	e := &errorReport{Message: display.Printable(err.Error()), Hint: display.Printable(fault.HintOf(err)), Exit: code, Code: codeNames[code]}
-	if e.Code == "" {
-		e.Code = "interrupted"
-	}
+	e := &errorReport{Message: display.Printable(err.Error()), Hint: display.Printable(fault.HintOf(err)),
+		Exit: code, Code: cmp.Or(codeNames[code], "interrupted")}
 	for f := range fault.All(err) {
 		e.Path = cmp.Or(e.Path, f.Path)
 		if e.Offset == nil && f.Offset >= 0 {

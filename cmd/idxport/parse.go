@@ -71,7 +71,8 @@ func onceHint(f *flagSpec) string {
 	if !f.has("list") {
 		return ""
 	}
-	return "give it once, with commas: --" + f.name + " " + map[string]string{"to": "csv,parquet", "columns": "label,image"}[f.name]
+	example := map[string]string{"to": "csv,parquet", "columns": "label,image"}[f.name]
+	return "give it once, with commas: --" + f.name + " " + example
 }
 
 // flagNamed returns the flag with the name, which has one or two hyphens, or nil.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/sheet"
-	"github.com/idxport/idxport/sink/images"
 )
 
 const previewUsage = `idxport preview INPUT... [-o SHEET] [flags]
@@ -72,21 +70,25 @@ func (p *program) preview(ctx context.Context, s *settings, r *report) error {
 	for _, t := range shown {
 		t.Describe()
 	}
-	for i, t := range shown {
-		if err := p.printImages(ctx, t, s, r, len(tables) > 1, i > 0); err != nil {
+	heading := ""
+	if len(tables) > 1 {
+		heading = "%s\n"
+	}
+	for _, t := range shown {
+		if err := p.printImages(ctx, t, s, r, heading); err != nil {
 			return err
 		}
+		heading = "\n%s\n"
 	}
 	return nil
 }
 
 // makeSheet draws the sheet of a table as a PNG file, and returns how many images are on it.
 func makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (png []byte, shown int64, err error) {
-	view, err := images.NewView("preview", t.Schema, s.Channels)
+	k, err := newPicker(t, s.Channels, true)
 	if err != nil {
 		return nil, 0, err
 	}
-	k := newPicker(t.Schema, view, view.Label >= 0)
 	k.limit = int(cmp.Or(s.Images, int64(k.defaultLimit())))
 	if err := k.pick(ctx, t, r); err != nil {
 		return nil, 0, err
@@ -123,19 +125,19 @@ func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 	return shown, nil
 }
 
-// printImages draws the first images of a table on standard output, below its name if named is set,
-// and after an empty line if separate is set.
-func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, named, separate bool) error {
-	view, err := images.NewView("preview", t.Schema, s.Channels)
+// printImages draws the first images of a table on standard output, below its name in the format
+// heading, if that is not empty.
+func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings, r *report, heading string) error {
+	k, err := newPicker(t, s.Channels, false)
 	if err != nil {
 		return err
 	}
 	screen := p.screen(int(s.Scale), int(s.Images))
-	tile := sheet.Tile{Width: view.Width, Height: view.Height, Channels: view.Channels}
+	tile := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels}
 	if s.Scale > 1 && screen.LineSize(tile) > maxShown {
-		return usagef("a row of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).WithHint("show less: --scale 1")
+		return usagef("a row of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).
+			WithHint("show less: --scale 1")
 	}
-	k := newPicker(t.Schema, view, false)
 	k.limit = cmp.Or(int(s.Images), screen.Fit([]sheet.Picture{{Tile: tile}}))
 	if err := k.pick(ctx, t, r); err != nil {
 		return err
@@ -144,13 +146,8 @@ func (p *program) printImages(ctx context.Context, t *convert.Table, s *settings
 	if s.Images == 0 {
 		pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
 	}
-	if separate {
-		if _, err := fmt.Fprintln(p.stdout); err != nil {
-			return err
-		}
-	}
-	if named {
-		if err := show(p.stdout, "%s\n", t.Name); err != nil {
+	if heading != "" {
+		if err := show(p.stdout, heading, t.Name); err != nil {
 			return err
 		}
 	}

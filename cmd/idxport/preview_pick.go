@@ -11,7 +11,6 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sheet"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
@@ -45,17 +44,23 @@ type picker struct {
 	size   int64                   // bytes of all picked images
 }
 
-func newPicker(s *schema.Schema, view images.View, classes bool) *picker {
-	k := &picker{view: view, column: s.Columns[view.Image], classes: classes, picked: map[int64][]pickedImage{}}
+// newPicker returns a picker for the images of a table; channels is the value of --channels. If
+// perClass is set and there are labels, it picks images of each class.
+func newPicker(t *convert.Table, channels string, perClass bool) (*picker, error) {
+	view, err := images.NewView("preview", t.Schema, channels)
+	if err != nil {
+		return nil, err
+	}
+	k := &picker{view: view, column: t.Schema.Columns[view.Image], picked: map[int64][]pickedImage{}}
 	if view.Label >= 0 {
-		k.labels = s.Columns[view.Label]
+		k.classes, k.labels = perClass, t.Schema.Columns[view.Label]
 		for v := range k.labels.Classes {
 			if k.labels.ClassName(int64(v)) != "" {
 				k.known++
 			}
 		}
 	}
-	return k
+	return k, nil
 }
 
 // defaultLimit returns the number of images on a sheet without --images or, if there are classes,
@@ -219,7 +224,8 @@ func (k *picker) tiles(t *convert.Table) func(pickedImage) sheet.Tile {
 		t.Note("%s: the values %s to %s are shown as black to white", t.Name, numberText(low), numberText(high))
 	}
 	return func(s pickedImage) sheet.Tile {
-		t := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels, Pix: make([]byte, k.column.Elements())}
+		t := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels,
+			Pix: make([]byte, k.column.Elements())}
 		plane := t.Width * t.Height
 		for i := range t.Pix {
 			from := i
@@ -264,7 +270,8 @@ func shade(v, low, high float64) byte {
 	if v >= high {
 		return 255
 	}
-	return byte(math.Round(255 * (v/2 - low/2) / (high/2 - low/2))) // halves, so that the range of doubles does not overflow
+	// halves, so that the range of doubles does not overflow
+	return byte(math.Round(255 * (v/2 - low/2) / (high/2 - low/2)))
 }
 
 // labelText returns the text beside images of a label. If plain is set, it omits a name without

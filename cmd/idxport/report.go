@@ -39,7 +39,8 @@ type report struct {
 }
 
 func (p *program) newReport(command string) *report {
-	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}), program: p, settings: new(settings), start: time.Now()}
+	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}),
+		program: p, settings: new(settings), start: time.Now()}
 }
 
 // end shows the end of a run, the error, if there is one, and with --json the object, and returns
@@ -67,7 +68,7 @@ func (r *report) showError(err error) {
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
 	case r.settings.JSON:
-		r.logJSON("error", display.Printable(err.Error()), display.Printable(fault.HintOf(err)))
+		r.logJSON("error", err.Error(), fault.HintOf(err))
 	default:
 		printError(r.program.stderr, err)
 	}
@@ -119,15 +120,16 @@ func (r *report) logJSON(level, message, hint string) {
 		Level   string `json:"level"`
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
-	}{time.Now().UTC().Format(time.RFC3339), level, message, hint})))
+	}{time.Now().UTC().Format(time.RFC3339), level, display.Printable(message), display.Printable(hint)})))
 }
 
 // print writes a line about a result; level is its level with --json.
-func (r *report) print(level, line string) {
+func (r *report) print(level string, fields ...string) {
+	line := strings.Join(fields, "  ")
 	switch {
 	case r.settings.Quiet:
 	case r.settings.JSON:
-		r.logJSON(level, display.Printable(line), "")
+		r.logJSON(level, line, "")
 	default:
 		_ = show(r.program.stderr, "%s\n", line)
 	}
@@ -146,26 +148,25 @@ func (r *report) wrote(o convert.Output, first bool) {
 	if r.Command == "preview" {
 		unit = "image"
 	}
-	what := fmt.Sprintf("%s  %s  %s", name, display.Count(o.Rows, unit), display.Bytes(o.Bytes))
+	what := []string{name, display.Count(o.Rows, unit), display.Bytes(o.Bytes)}
 	switch {
 	case o.Parts != nil:
-		what = fmt.Sprintf("%s  %s  %s  %s", filepath.ToSlash(o.Shown), display.Count(o.Rows, "row"), display.Count(int64(len(o.Parts)), "file"), display.Bytes(o.Bytes))
+		files := display.Count(int64(len(o.Parts)), "file")
+		what = []string{filepath.ToSlash(o.Shown), display.Count(o.Rows, "row"), files, display.Bytes(o.Bytes)}
 	case o.Files != nil:
-		what = fmt.Sprintf("%s  %s  %s", filepath.ToSlash(filepath.Clean(o.Path))+"/", display.Count(*o.Files, "file"), display.Bytes(o.Bytes))
+		folder := filepath.ToSlash(filepath.Clean(o.Path)) + "/"
+		what = []string{folder, display.Count(*o.Files, "file"), display.Bytes(o.Bytes)}
 	}
 	if o.SHA256 != "" {
-		what += "  sha256 " + o.SHA256
+		what = append(what, "sha256 "+o.SHA256)
 	}
-	lines := []string{what}
+	r.print("wrote", what...)
 	for _, p := range o.Parts {
 		if p.SHA256 != "" {
-			lines = append(lines, fmt.Sprintf("%s  %s  %s  sha256 %s", filepath.ToSlash(p.Path), display.Count(p.Rows, "row"), display.Bytes(p.Bytes), p.SHA256))
+			r.print("wrote", filepath.ToSlash(p.Path), display.Count(p.Rows, "row"), display.Bytes(p.Bytes), "sha256 "+p.SHA256)
 		}
 	}
-	for _, line := range lines {
-		r.print("wrote", line)
-	}
-	if !r.settings.Quiet && !r.settings.JSON && first && o.Path != convert.Stdio && o.Load != "" && terminal(r.program.stderr) {
+	if r.onTerminal() && first && o.Path != convert.Stdio && o.Load != "" {
 		_ = show(r.program.stderr, "   %s\n", o.Load)
 	}
 }
@@ -223,5 +224,10 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
+	return r.onTerminal() && os.Getenv("TERM") != "dumb"
+}
+
+// onTerminal reports whether messages for people go to a terminal.
+func (r *report) onTerminal() bool {
+	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr)
 }

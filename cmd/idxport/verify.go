@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -31,15 +30,18 @@ var verifyCommand = command{
 		s := r.settings
 		switch len(s.Inputs) {
 		case 0:
-			return usagef("no output and no input").WithHint("give both, such as idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
+			return usagef("no output and no input").WithHint("give both, such as " +
+				"idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
 		case 1:
-			return usagef("found one path, expected an output and its inputs").WithHint("idxport verify %s ./mnist", shell.Path(s.Inputs[0]))
+			return usagef("found one path, expected an output and its inputs").
+				WithHint("idxport verify %s ./mnist", shell.Path(s.Inputs[0]))
 		}
 		output := s.Inputs[0]
 		s.Inputs = s.Inputs[1:]
 		r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 		for _, v := range r.Verified {
-			r.print("verified", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")), display.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
+			equal := display.Count(v.Rows, "row") + " equal: " + strings.Join(v.Columns, ", ")
+			r.print("verified", filepath.ToSlash(strings.Join(v.Paths, ", ")), equal)
 		}
 		return err
 	},
