@@ -22,6 +22,7 @@ type bar struct {
 
 	mu     sync.Mutex // rows may be called after done, see convert.Events
 	drawn  time.Time
+	used   int // columns of the line that is drawn
 	closed bool
 }
 
@@ -34,8 +35,11 @@ func (b *bar) rows(n int64) {
 		return
 	}
 	b.drawn = now
-	// "\x1b[K" erases the rest of the previous line. Errors of a display do not matter.
-	fmt.Fprintf(b.w, "\r%s\x1b[K", forLocale(b.text(n, now.Sub(b.start), columns(b.w)-1)))
+	line := forLocale(b.text(n, now.Sub(b.start), columns(b.w)-1))
+	used := width(line)
+	// Spaces cover the rest of the previous line. Errors of a display do not matter.
+	fmt.Fprintf(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.used-used)))
+	b.used = used
 }
 
 // done erases the line.
@@ -43,7 +47,7 @@ func (b *bar) done() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed && !b.drawn.IsZero() {
-		fmt.Fprint(b.w, "\r\x1b[K")
+		fmt.Fprintf(b.w, "\r%s\r", strings.Repeat(" ", b.used))
 	}
 	b.closed = true
 }

@@ -218,7 +218,7 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 	if !r.draws() {
 		return nil, func() {}
 	}
-	b := &bar{w: r.program.stderr, title: display.Printable(title), total: total, start: time.Now()}
+	b := &bar{w: r.program.stderr, title: forLocale(display.Printable(title)), total: total, start: time.Now()}
 	return b.rows, b.done
 }
 
