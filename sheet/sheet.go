@@ -16,12 +16,6 @@ type Group struct {
 	Tiles   []Tile
 }
 
-// Options configures the layout of a sheet. For the zero value, New chooses the layout.
-type Options struct {
-	Scale   int // every pixel becomes Scale×Scale; 0 makes small tiles about 64 pixels large
-	Columns int // maximum tiles in a line; 0 for as many as fit about 2,000 pixels, at least 10
-}
-
 // A Sheet is a page with tiles on it.
 type Sheet struct {
 	Width, Height int
@@ -48,9 +42,11 @@ const (
 	maxSide      = 65535 // pixels; many viewers refuse more
 )
 
-// New lays out groups of tiles, which must all have the same size and number of channels.
-func New(groups []Group, o Options) *Sheet {
-	s := &Sheet{scale: o.Scale, columns: o.Columns, font: 1}
+// New lays out groups of tiles, which must all have the same size and number of channels. A line
+// has as many as fit about 2,000 pixels, and at least 10. Every pixel becomes scale×scale; a scale
+// of 0 makes small tiles about 64 pixels large.
+func New(groups []Group, scale int) *Sheet {
+	s := &Sheet{scale: scale, font: 1}
 	longest, text := 0, 0
 	for _, g := range groups {
 		g.Heading = cut(printable(g.Heading))
@@ -75,10 +71,7 @@ func New(groups []Group, o Options) *Sheet {
 		s.left += s.font*text + margin
 	}
 	s.stepY = max(height, s.font*glyphHeight) + 1
-	if s.columns == 0 {
-		s.columns = max(usualColumns, (usualWidth-s.left-margin)/s.stepX)
-	}
-	s.columns = max(1, min(s.columns, longest))
+	s.columns = max(1, min(longest, max(usualColumns, (usualWidth-s.left-margin)/s.stepX)))
 	y := margin + 1
 	for _, g := range s.groups {
 		s.tops = append(s.tops, y)

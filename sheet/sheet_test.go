@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,14 +52,14 @@ func TestTilesAreOnTheSheet(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		channels int
-		options  sheet.Options
-		scale    int // expected
+		scale    int
+		drawn    int // expected scale
 	}{
-		"grey":     {1, sheet.Options{Scale: 1}, 1},
-		"enlarged": {1, sheet.Options{Scale: 3, Columns: 2}, 3},
-		"chosen":   {1, sheet.Options{}, 12}, // 64/5
-		"RGB":      {3, sheet.Options{Scale: 2}, 2},
-		"RGBA":     {4, sheet.Options{Scale: 2, Columns: 1}, 2},
+		"grey":     {1, 1, 1},
+		"enlarged": {1, 3, 3},
+		"chosen":   {1, 0, 12}, // 64/5
+		"RGB":      {3, 2, 2},
+		"RGBA":     {4, 2, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,13 +68,13 @@ func TestTilesAreOnTheSheet(t *testing.T) {
 				{Heading: "none"},
 				{Heading: "", Tiles: []sheet.Tile{tile(5, 3, c.channels, 128)}},
 			}
-			s := sheet.New(groups, c.options)
+			s := sheet.New(groups, c.scale)
 			m := draw(t, s)
 			for g, group := range []sheet.Group{groups[0], groups[2]} {
 				for i, want := range group.Tiles {
 					left, top, scale := s.At(g, i)
-					if scale != c.scale {
-						t.Fatalf("found scale %d, expected %d", scale, c.scale)
+					if scale != c.drawn {
+						t.Fatalf("found scale %d, expected %d", scale, c.drawn)
 					}
 					for y := range 3 * scale {
 						for x := range 5 * scale {
@@ -102,16 +103,16 @@ func TestTilesAreOnTheSheet(t *testing.T) {
 // that neighbours share.
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	five := []sheet.Tile{tile(2, 9, 1, 1), tile(2, 9, 1, 2), tile(2, 9, 1, 3), tile(2, 9, 1, 4), tile(2, 9, 1, 5)}
-	s := sheet.New([]sheet.Group{{Tiles: five}, {Tiles: five[:1]}}, sheet.Options{Scale: 3, Columns: 2})
+	tiles := slices.Repeat([]sheet.Tile{tile(66, 9, 1, 1)}, 21) // a line of more than ten has over 2,000 pixels
+	s := sheet.New([]sheet.Group{{Tiles: tiles}, {Tiles: tiles[:1]}}, 3)
 	for _, c := range []struct{ group, tile, x, y int }{
-		{0, 0, 11, 11}, {0, 1, 18, 11}, {0, 2, 11, 39}, {0, 4, 11, 67}, {1, 0, 11, 95},
+		{0, 0, 11, 11}, {0, 1, 210, 11}, {0, 10, 11, 39}, {0, 20, 11, 67}, {1, 0, 11, 95},
 	} {
 		if x, y, _ := s.At(c.group, c.tile); x != c.x || y != c.y {
 			t.Errorf("found tile %d,%d at %d,%d, expected %d,%d", c.group, c.tile, x, y, c.x, c.y)
 		}
 	}
-	if s.Width != 11+2*7+10 || s.Height != 95+28+10 || s.Size() != 35*133 {
+	if s.Width != 11+10*199+10 || s.Height != 95+28+10 || s.Size() != 2011*133 {
 		t.Errorf("found %d×%d, %d bytes", s.Width, s.Height, s.Size())
 	}
 }
@@ -120,7 +121,7 @@ func TestLayout(t *testing.T) {
 // '.'.
 func heading(t *testing.T, text string) string {
 	t.Helper()
-	s := sheet.New([]sheet.Group{{Heading: text, Tiles: []sheet.Tile{tile(8, 8, 1, 0)}}}, sheet.Options{Scale: 1})
+	s := sheet.New([]sheet.Group{{Heading: text, Tiles: []sheet.Tile{tile(8, 8, 1, 0)}}}, 1)
 	m := draw(t, s)
 	left, top, _ := s.At(0, 0)
 	var lines []string
@@ -168,12 +169,12 @@ func TestHeadings(t *testing.T) {
 
 func TestSheetsOfNothingAndOfTooMuch(t *testing.T) {
 	t.Parallel()
-	draw(t, sheet.New(nil, sheet.Options{}))
+	draw(t, sheet.New(nil, 0))
 	many := make([]sheet.Tile, 4000)
 	for i := range many {
 		many[i] = tile(28, 28, 1, i)
 	}
-	if size := sheet.New([]sheet.Group{{Tiles: many}}, sheet.Options{Scale: 64, Columns: 4000}).Size(); size != math.MaxInt64 {
+	if size := sheet.New([]sheet.Group{{Tiles: many}}, 64).Size(); size != math.MaxInt64 {
 		t.Errorf("found %d bytes, expected more than is drawn", size)
 	}
 }

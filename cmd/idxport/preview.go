@@ -94,7 +94,7 @@ func makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (p
 		return nil, 0, err
 	}
 	groups := k.groups(t)
-	drawn := sheet.New(groups, sheet.Options{Scale: int(s.Scale)})
+	drawn := sheet.New(groups, int(s.Scale))
 	if drawn.Size() > maxShown {
 		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title(), drawn.Width, drawn.Height).
 			WithHint("show less: %s", showLess)
