@@ -4,13 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/fault"
@@ -152,23 +147,6 @@ func TestUnstack(t *testing.T) {
 	}
 }
 
-func TestUnstackRefuses(t *testing.T) {
-	t.Parallel()
-	two, _ := pairs(t, "pair", 3)
-	both := must.Get(Join(false, scalars(t, "a", 3), scalars(t, "b", 3)))(t)
-	for name, test := range map[string]struct {
-		table Table
-		names int
-	}{
-		"too few names": {two, 1}, "too many names": {two, 3}, "no names": {two, 0}, "two columns": {both, 1},
-	} {
-		table, err := Unstack(test.table, slices.Repeat([]string{"x"}, test.names), 0)
-		if err == nil || !strings.Contains(err.Error(), test.table.Columns()[0].Origin) {
-			t.Errorf("%s: found %v, %v, expected an error that names the file", name, table, err)
-		}
-	}
-}
-
 // A full table has every optional method of tables, and remembers the argument of Limit.
 type full struct {
 	Table
@@ -277,39 +255,5 @@ func TestJoinForwards(t *testing.T) {
 	}
 	if c, err := readAll(table, 10); err != nil || c.first != 3 || !bytes.Equal(c.columns[1], []byte{3, 4}) {
 		t.Errorf("found rows from %d: % x, %v, expected rows 3 and 4", c.first, c.columns, err)
-	}
-}
-
-// TestOnlyWrappedEmbedsATable: a type that embeds a Table hides its optional methods, so only
-// wrapped, which forwards them, may do so.
-func TestOnlyWrappedEmbedsATable(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	var found []string
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
-			}
-			if s, ok := spec.Type.(*ast.StructType); ok {
-				for _, f := range s.Fields.List {
-					if embedded, ok := f.Type.(*ast.Ident); ok && len(f.Names) == 0 && embedded.Name == "Table" {
-						found = append(found, spec.Name.Name)
-					}
-				}
-			}
-			return true
-		})
-	}
-	if !slices.Equal(found, []string{"wrapped"}) {
-		t.Errorf("found %q, expected wrapped alone", found)
 	}
 }

@@ -81,26 +81,6 @@ func TestOpenIDX(t *testing.T) {
 	}
 }
 
-// The files that the real programs compressed hold 8 images of 5×5, followed by a line of text
-// (../internal/compressed/testdata/make.sh).
-func TestOpenIDXPackedByTheRealPrograms(t *testing.T) {
-	t.Parallel()
-	want := must.Get(os.ReadFile(filepath.Join("..", "internal", "compressed", "testdata", "small.plain")))(t)
-	for _, name := range []string{"small.plain", "small.bz2", "small-streams.bz2", "small.xz", "small.zst", "small-members.gz"} {
-		path := filepath.Join("..", "internal", "compressed", "testdata", name)
-		table, err := OpenIDX(path, Options{})
-		if err == nil {
-			_, err = readAll(table, 3)
-			table.Close()
-		}
-		var e *fault.Error
-		if !errors.Is(err, fault.Malformed) || !errors.As(err, &e) || e.Path != path {
-			t.Errorf("%s: found %v, expected extra bytes in that file", name, err)
-		}
-		check(t, open(t, path, Options{Salvage: true}), 3, 0, want[16:16+8*25])
-	}
-}
-
 func TestOpenIDXErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -380,22 +360,6 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// The end may be read into a new batch.
-func TestEndInAFreshBatch(t *testing.T) {
-	t.Parallel()
-	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(12)) // four of nine rows
-	table := open(t, write(t, "images.gz", gzipped(t, raw)), Options{Salvage: true})
-	if err := table.Read(context.Background(), &Raw{Cap: 10}); err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Read(context.Background(), &Raw{Cap: 10}); err != io.EOF {
-		t.Errorf("found %v, expected the end", err)
-	}
-	if len(table.Info().Notes) != 1 {
-		t.Errorf("found notes %q", table.Info().Notes)
-	}
-}
-
 func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{9, 3}, bytesUpTo(12))
@@ -417,16 +381,6 @@ func TestCountsOfTheError(t *testing.T) {
 	}
 	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has 9, part (part.idx) has 4") {
 		t.Errorf("found %v, expected 9 and 4 rows", err)
-	}
-}
-
-func TestSliceBeyondAnUnknownEnd(t *testing.T) {
-	t.Parallel()
-	for _, first := range []int64{9, 10, 11, 100} {
-		table := must.Get(Slice(plain{scalars(t, "label", 10), true}, first, 120))(t)
-		if c, err := readAll(table, 3); !errors.Is(err, fault.Usage) || c.rows > 1 {
-			t.Errorf("from row %d of 10: found %d rows, %v, expected fault.Usage", first, c.rows, err)
-		}
 	}
 }
 

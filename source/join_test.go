@@ -92,14 +92,6 @@ func TestJoinShortestNotes(t *testing.T) {
 	}
 }
 
-func TestJoinOfOneTableIsThatTable(t *testing.T) {
-	t.Parallel()
-	one := scalars(t, "image", 5)
-	if table, err := Join(false, one); err != nil || table != Table(one) {
-		t.Errorf("found %v, %v", table, err)
-	}
-}
-
 // Join returns the errors of its parts: from reading, decoding and closing.
 func TestJoinPassesErrors(t *testing.T) {
 	t.Parallel()

@@ -154,22 +154,6 @@ func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 	}
 }
 
-// An error of the inner table comes before any check.
-func TestCheckLabelsPassesErrors(t *testing.T) {
-	t.Parallel()
-	bad := func() Table {
-		return fromBytes(t, "labels", file(t, idx.Uint8, []int{1}, []uint8{9}), Options{Name: "inner", Classes: []string{"zero"}})
-	}
-	joined, err := Join(false, CheckLabels(bad()), fromBytes(t, "o", file(t, idx.Uint8, []int{1}, []uint8{9}), Options{Name: "outer", Classes: []string{"zero"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = readAll(CheckLabels(joined), 1)
-	if err == nil || !strings.HasPrefix(err.Error(), "column inner, ") {
-		t.Errorf("found %v, expected the error of the inner table", err)
-	}
-}
-
 // TestHubClasses reads the class names of Hugging Face's datasets, where every label has a name.
 func TestHubClasses(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,21 +105,6 @@ func TestSkip(t *testing.T) {
 	}
 	if err := Skip(scalars(t, "label", 3), 4); err == nil || !strings.HasPrefix(err.Error(), "label.idx: ") {
 		t.Errorf("found %v, expected an error with the path", err)
-	}
-}
-
-// A table whose rows are larger than the block that Skip reads at a time.
-func TestSkipOfLargeRows(t *testing.T) {
-	t.Parallel()
-	const row = 3 << 20
-	data := bytesUpTo(3 * row)
-	table := plain{Table: fromBytes(t, "large", file(t, idx.Uint8, []int{3, row}, data), Options{})}
-	if err := Skip(table, 2); err != nil {
-		t.Fatal(err)
-	}
-	b := &Raw{Cap: 1}
-	if err := table.Read(context.Background(), b); err != nil || b.First != 2 || string(b.Columns[0]) != string(data[2*row:]) {
-		t.Errorf("found row %d, %v, expected row 2", b.First, err)
 	}
 }
 

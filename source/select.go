@@ -45,8 +45,8 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		t.Table = Select(t.Table, s, scratch)
 		return t
 	case *IDX:
-		if random := t.randomAccess(); (random || s.order == nil) && t.column.RecordSize() >= minPicked {
-			return &picked{IDX: t, s: s, random: random}
+		if t.randomAccess() && t.column.RecordSize() >= minPicked {
+			return &picked{IDX: t, s: s}
 		}
 	}
 	if s.order == nil {
@@ -62,12 +62,10 @@ func (t *IDX) randomAccess() bool {
 	return t.file != nil && !remote && t.Seekable()
 }
 
-// picked is the selected rows of an IDX file. Decode reads them, on many goroutines; if the file
-// can only be read from its start, Read does.
+// picked is the selected rows of an IDX file. Decode reads them, on many goroutines.
 type picked struct {
 	*IDX
 	s         *Selection
-	random    bool  // Decode reads the rows, at any offset; otherwise Read does, from the start
 	returned  int64 // number of rows returned so far
 	afterLast int64 // row of the table after the last one that was returned
 }
@@ -92,17 +90,14 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 		b.Columns = make([][]byte, 1)
 	}
 	b.Columns[0] = Grow(b.Columns[0], want*p.column.RecordSize())
-	switch {
-	case want == 0:
-		return p.finish()
-	case p.random:
-		rows, _ := b.State.([]int64)
-		b.State = p.list(rows[:0], int64(want))
-	default:
-		if err := p.readRuns(b.Columns[0], int64(want)); err != nil {
+	if want == 0 {
+		if err := p.checkUnchanged(); err != nil {
 			return fault.In(p.path, err)
 		}
+		return io.EOF
 	}
+	rows, _ := b.State.([]int64)
+	b.State = p.list(rows[:0], int64(want))
 	p.returned += int64(want)
 	return nil
 }
@@ -122,63 +117,19 @@ func (p *picked) list(rows []int64, n int64) []int64 {
 	return rows
 }
 
-// readRuns reads the next n selected rows into data.
-func (p *picked) readRuns(data []byte, n int64) error {
-	size := p.column.RecordSize()
-	for n > 0 {
-		first, run := p.s.next(p.next, n)
-		if err := p.skipTo(first); err != nil {
-			return err
-		}
-		got, err := p.reader.ReadRecords(data, int(run))
-		if err != nil {
-			return notEOF(err)
-		}
-		data, n, p.next = data[got*size:], n-int64(got), first+int64(got)
-	}
-	return nil
-}
-
-// skipTo skips the rows before row.
-func (p *picked) skipTo(row int64) error {
-	err := p.reader.Skip(row - p.next)
-	p.next = row
-	return err
-}
-
-// finish ends the table after the last selected row. If rows are read from the start, and the end
-// of the file is to be checked, it reads on to that end. It returns io.EOF if the file has not
-// changed since it was opened.
-func (p *picked) finish() error {
-	if !p.random && !p.s.stopEarly {
-		if err := p.skipTo(p.rows); err != nil {
-			return fault.In(p.path, err)
-		}
-		if _, err := p.reader.ReadRecords(nil, 1); err != io.EOF {
-			return fault.In(p.path, err)
-		}
-	}
-	if err := p.checkUnchanged(); err != nil {
-		return fault.In(p.path, err)
-	}
-	return io.EOF
-}
-
-// Decode reads the rows, adjacent ones with a single call, unless Read has read them already.
+// Decode reads the rows, adjacent ones with a single call.
 func (p *picked) Decode(b *Raw) error {
-	if p.random {
-		rows, data := b.State.([]int64), b.Columns[0]
-		for len(rows) > 0 {
-			n := 1
-			for n < len(rows) && rows[n] == rows[n-1]+1 {
-				n++
-			}
-			size := n * p.column.RecordSize()
-			if _, err := p.file.ReadAt(data[:size], p.offset(rows[0])); err != nil {
-				return fault.In(p.path, notEOF(err))
-			}
-			rows, data = rows[n:], data[size:]
+	rows, data := b.State.([]int64), b.Columns[0]
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n] == rows[n-1]+1 {
+			n++
 		}
+		size := n * p.column.RecordSize()
+		if _, err := p.file.ReadAt(data[:size], p.offset(rows[0])); err != nil {
+			return fault.In(p.path, notEOF(err))
+		}
+		rows, data = rows[n:], data[size:]
 	}
 	return p.IDX.Decode(b)
 }

@@ -154,27 +154,6 @@ func (p plain) Rows() int64 {
 	return p.Table.Rows()
 }
 
-func TestColumn(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		column          Column
-		elements, size  int
-		scalar, integer bool
-	}{
-		"label":           {Column{DType: idx.Uint8}, 1, 1, true, true},
-		"image":           {Column{DType: idx.Uint8, Shape: []int{28, 28}}, 784, 784, false, true},
-		"eight ints":      {Column{DType: idx.Int32, Shape: []int{8}}, 8, 32, false, true},
-		"doubles, rank 4": {Column{DType: idx.Float64, Shape: []int{2, 3, 4}}, 24, 192, false, false},
-		"no elements":     {Column{DType: idx.Float32, Shape: []int{3, 0}}, 0, 0, false, false},
-	}
-	for name, test := range tests {
-		c := test.column
-		if c.Elements() != test.elements || c.RecordSize() != test.size || c.Scalar() != test.scalar || c.Integer() != test.integer {
-			t.Errorf("%s: found %d elements, %d bytes, scalar %v, integer %v", name, c.Elements(), c.RecordSize(), c.Scalar(), c.Integer())
-		}
-	}
-}
-
 // second returns a table of five scalars.
 func second(t *testing.T) Table {
 	return fromBytes(t, "second", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "second"})
