@@ -38,11 +38,7 @@ func unsupportedStruct(f *Field) error {
 	for _, m := range f.Members {
 		names = append(names, m.Name)
 	}
-	hint := hintColumn
-	if f.member("data") != nil && f.member("nChannels") != nil { // org.apache.spark.ml.image
-		hint = "these are images as Spark ML stores them: write them in Spark as PNG files (binary), or as arrays of numbers"
-	}
-	return unsupported(f.Name, hint,
+	return unsupported(f.Name, hintColumn,
 		"found a struct of %q, expected numbers, or the images of Hugging Face (bytes, path)", names)
 }
 

@@ -152,7 +152,6 @@ func TestRefused(t *testing.T) {
 	number := Field{Name: "x", Kind: Number, Number: source.NumberUint8}
 	list := Field{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}
 	blob := Field{Name: "x", Kind: Bytes}
-	spark := Field{Name: "x", Kind: Struct, Members: []Field{{Name: "height"}, {Name: "nChannels"}, {Name: "data", Kind: Bytes}}}
 	tests := map[string]struct {
 		field Field
 		first Sample
@@ -165,7 +164,6 @@ func TestRefused(t *testing.T) {
 		"dates":                    {Field{Name: "x", Type: "the type date"}, nil, fault.Unsupported, "found the type date, expected integers of up to 64 bits, floats"},
 		"a struct":                 {Field{Name: "x", Kind: Struct, Members: []Field{number}}, nil, fault.Unsupported, `found a struct of ["x"]`},
 		"a struct of numbers":      {Field{Name: "x", Kind: Struct, Members: []Field{{Name: HubBytes, Kind: Number}}}, nil, fault.Unsupported, "found a struct"},
-		"images of Spark":          {spark, nil, fault.Unsupported, `found a struct of ["height" "nChannels" "data"]`},
 		"lists without rows":       {list, nil, ErrNoRows, "found lists and no rows"},
 		"bytes without rows":       {blob, nil, ErrNoRows, "found bytes and no rows"},
 		"images without rows":      {Field{Name: "x", Kind: Struct, Members: hubFields()}, nil, ErrNoRows, "found images and no rows"},
@@ -183,9 +181,6 @@ func TestRefused(t *testing.T) {
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" {
 			t.Errorf("%s: found %v, expected %q of the kind %v with a hint", name, err, test.text, test.kind)
 		}
-	}
-	if _, err := Resolve(Input{Fields: []Field{spark}}); !strings.Contains(fault.HintOf(err), "in Spark as PNG") {
-		t.Errorf("found %v, expected a hint about Spark", err)
 	}
 	for text, fields := range map[string][]Field{
 		"found two columns of this name": {number, number},
