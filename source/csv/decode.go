@@ -2,10 +2,8 @@ package csv
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"math"
-	"strings"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -103,26 +101,20 @@ func (t *Table) parseField(dst, text []byte, row int64, i int, f *fileColumn) er
 		return nil
 	}
 	expected, hint := put(f.dtype, dst, text)
-	if expected == "" {
+	switch {
+	case expected == "":
 		return nil
-	}
-	if dtype, ok := strings.CutPrefix(hint, "--dtype"); ok {
-		hint = "choose a type that holds all values: --dtype" + dtype
-		if f.Shape == nil && t.hasTensors() { // --dtype is the type of the tensors
-			hint = "the type was guessed from the first and last rows; correct the value, or remove the row"
-		}
-	}
-	if len(text) == 0 {
+	case len(text) == 0:
 		return t.inRow(row, t.name(i), "fill it, or remove such rows", "the field is empty, expected a number")
+	case hint == hintType && f.Shape == nil && t.hasTensors(): // --dtype is the type of the tensors
+		hint = "the type was guessed from the first and last rows; correct the value, or remove the row"
 	}
-	hint = cmp.Or(hint, "correct the value, or remove the row")
 	return t.inRow(row, t.name(i), hint, "found %s, expected %s", t.dialect.shown(text), expected)
 }
 
 // countError returns the error for a row with too few or too many fields.
 func (t *Table) countError(row int64, text []byte) error {
-	found := bytes.Count(text, []byte{t.dialect.comma})
-	return t.inRow(row, "", "", "found %s, expected %d", display.Count(found, "field"), t.count)
+	return t.inRow(row, "", "", "found %s, expected %d", display.Count(t.dialect.count(text), "field"), t.count)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is

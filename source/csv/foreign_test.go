@@ -88,12 +88,8 @@ func TestFilesThatMislead(t *testing.T) {
 		{"columns without names after row numbers", counted(",", 785) + "0," + row, source.ReadOptions{}, "label:uint8[] image:uint8[28 28]", "\x07"},
 		{"row numbers and one column", ",0\n0,5\n1,6\n", source.ReadOptions{}, "data:uint8[]", "\x05\x06"},
 		{"a shape for columns without names", counted(",", 6) + "0,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}}, "image:uint8[2 3]", "\x01\x02\x03\x04\x05\x06"},
-		{"a label and a shape for columns without names", counted(",", 7) + "0,9,1,2,3,4,5,6\n", source.ReadOptions{Shape: []int{2, 3}},
-			"label:uint8[] image:uint8[2 3]", "\x09"},
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7.000e+00,3,4\n", source.ReadOptions{}, "label:uint8[] image:uint8[2]", "\x05\x07"},
 		{"labels of savetxt", "5.000e+00,1.500e+00,0.000e+00,0.000e+00,0.000e+00\n", source.ReadOptions{}, "label:uint8[] image:float64[2 2]", "\x05"},
-		{"savetxt with a header", "# label,pixel0,pixel1\n5,1,2\n", source.ReadOptions{}, "label:uint8[] image:uint8[2]", "\x05"},
-		{"names of classes with quotes", "label,class\n3,\"5\"\" pipe\"\n4,\"6\"\" pipe\"\n", source.ReadOptions{}, "label:uint8[]", "\x03\x04"},
 		{"a class without a name in the first row", "label,class\n3,\n4,one\n", source.ReadOptions{}, "label:uint8[]", "\x03\x04"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -111,7 +107,6 @@ func TestFilesThatMislead(t *testing.T) {
 		{"a quote in the header that is not closed", "label,pixel0,\"pixel1\n1,2,3\n4,5,6\n", "the first line has a quote that is not closed"},
 		{"quotes inside of texts", "label,class\n3,5\" pipe\n4,6\" pipe\n5,x\n", "row 0: found a quote inside of an unquoted text"},
 		{"an integer beyond 2^53", "a\n9007199254740993\n", "column a, row 0: found \"9007199254740993\", expected an integer that float64 holds"},
-		{"a class that is missing", "label,class\n1,2\n3,\n", "column class, row 1: the field is empty"},
 		{"a value that is missing in the first row", "NA,1,2\n5,3,4\n", "column 1, row 0: found \"NA\", expected a number"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -134,24 +129,18 @@ func TestBeforeTheData(t *testing.T) {
 		want, first string
 		skipped     int
 	}{
-		{"comments", "# one\n#two, three\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 2},
-		{"a comment as wide as the header", "# one,two\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 1},
 		{"a quote in a comment", "# 5\" wide\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 1},
 		{"comments without a header", "# one\n#\n5,6,9\n", source.ReadOptions{}, "data:uint8[3]", "\x05\x06\x09", 2},
 		{"savetxt", "# a,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 0},
-		{"savetxt with several lines", "# one\n# two, three\n# a,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 2},
 		{"savetxt with one column", "# a\n1\n3\n", source.ReadOptions{}, "a:uint8[]", first, 0},
 		{"savetxt without rows", "# one\n# a,b\n", source.ReadOptions{}, "a:uint8[] b:uint8[]", "", 1},
 		{"savetxt with spaces", "# a b\n1 2\n3 4\n", source.ReadOptions{}, ab, first, 0},
 		{"savetxt with a comment and spaces", "# two words, three\n1 3\n2 4\n", source.ReadOptions{}, "data:uint8[2]", "\x01\x03\x02\x04", 1},
-		{"savetxt with semicolons", "# a;b\r\n\r\n1;2\r\n3;4\r\n", source.ReadOptions{}, ab, first, 0},
 		{"a comment, --header yes", "# one, two, three\n1,2\n3,4\n", source.ReadOptions{Header: &yes}, "data:uint8[2]", "\x03\x04", 1},
 		{"empty lines", "\n\r\na,b\n\n\n1,2\n3,4\n\n", source.ReadOptions{}, ab, first, 0},
-		{"empty lines among comments", "\n# one\n\n# two\n\n5,6,9\n", source.ReadOptions{}, "data:uint8[3]", "\x05\x06\x09", 2},
 		{"sep=;", "sep=;\r\na;b\r\n1;2\r\n3;4\r\n", source.ReadOptions{}, ab, first, 0},
 		{"SEP=, in quotes, after a byte order mark", byteOrderMark + "\"SEP=,\"\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 0},
 		{"sep= overrides what is more frequent", "sep=;\n\"x,y,z\";b\n1;2\n3;4\n", source.ReadOptions{}, "x,y,z:uint8[] b:uint8[]", first, 0},
-		{"sep= and comments", "sep=\t\n# one\na\tb\n1\t2\n3\t4\n", source.ReadOptions{}, ab, first, 1},
 		{"a long comment", "# " + strings.Repeat("x,", 1<<18) + "\na,b\n1,2\n3,4\n", source.ReadOptions{}, ab, first, 1},
 		{"# in a name", "#a,b\n1,2\n3,4\n", source.ReadOptions{}, "#a:uint8[] b:uint8[]", first, 0},
 	} {
@@ -169,14 +158,10 @@ func TestBeforeTheData(t *testing.T) {
 	for _, c := range []struct{ about, text, want, hint string }{
 		{"UTF-16 without a mark", "a\x00,\x00b\x00\r\x00\n\x001\x00,\x002\x00\r\x00\n\x00", "UTF-16", "iconv -f UTF-16LE "},
 		{"big-endian UTF-16", "\x00a\x00,\x00b\x00\n\x001\x00,\x002\x00\n", "UTF-16", "iconv -f UTF-16BE "},
-		{"UTF-16 of other letters", "\x13\x04,\x00b\x00\n\x00", "UTF-16", "iconv -f UTF-16LE "},
-		{"one digit", "5\x00\n\x006\x00\n\x00", "UTF-16", "iconv -f UTF-16LE "},
-		{"carriage returns and quotes", "\"a\",\"b\"\r\"1\",\"2\"\r", "carriage returns without line feeds", "tr "},
 		{"9 MB of carriage returns", "a,b\r" + strings.Repeat("1,2\r", 9<<18), "carriage returns without line feeds", "tr "},
 		{"a comment among rows", "a,b\n1,2\n# x,y\n3,4\n", "row 1: found \"# x\"", ""},
 		{"an empty line among rows", "# c\n\na,b\n1,2\n\n3,4\n", "row 1: found an empty line", ""},
 		{"nothing but empty lines", "\n\n", "the file is empty", ""},
-		{"a second sep=", "sep=;\nsep=;\n1;2\n", "the header has no name", ""},
 		{"too many empty lines", strings.Repeat("\n", 1<<20+2), "more than 1048576 bytes of comments and empty lines", "remove them: grep "},
 		{"a comment without an end", "#" + strings.Repeat("x", 2<<20), "more than 1048576 bytes of comments and empty lines", "remove them: grep "},
 	} {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +33,7 @@ func (t *Table) readHeader(limit int) error {
 	if err != nil {
 		return fault.New(fault.Malformed, "in the first line, %v", err).WithHint("%s", fault.HintOf(err))
 	}
-	for range t.dialect.fields(row) {
-		t.count++
-	}
+	t.count = t.dialect.count(row)
 	header := isComment
 	if !isComment {
 		if header, err = t.isHeader(row); err != nil {
@@ -148,15 +145,8 @@ func (t *Table) isHeaderOf(comment, line []byte) bool {
 	}
 	names, err1 := d.split(nil, bytes.TrimPrefix(comment, []byte("# ")))
 	row, err2 := d.split(nil, line)
-	more := 0
-	for range d.fields(names) {
-		more++
-	}
-	for range d.fields(row) {
-		more--
-	}
 	place, _ := d.firstWord(row)
-	return err1 == nil && err2 == nil && more == 0 && place < 0
+	return err1 == nil && err2 == nil && d.count(names) == d.count(row) && place < 0
 }
 
 // checkFirstLine returns an error if line cannot be the first line of a CSV file.
@@ -217,26 +207,26 @@ func (d *dialect) firstWord(row []byte) (i int, text []byte) {
 	return missing, nil
 }
 
-// isNumbered reports whether the count fields of row are 0, 1, 2, … or 1, 2, 3, …, in any order,
-// and whether they are in this order. The first field may be empty, as the name of row numbers.
-func (d *dialect) isNumbered(row []byte, count int) (numbered, sorted bool) {
-	seen := make([]bool, count+1)
-	first, numbers, last := count, 0, -1.0
-	sorted = true
+// isNumbered reports whether the fields of row are 0, 1, 2, … or 1, 2, 3, …, in any order, and
+// whether they are in this order. The first field may be empty, as the name of row numbers.
+func (d *dialect) isNumbered(row []byte) (numbered, sorted bool) {
+	var values []float64
 	for i, text := range d.fields(row) {
-		if i == 0 && len(text) == 0 {
-			continue
-		}
 		n, ok := parseNumber(text)
-		if !ok || n.value != math.Trunc(n.value) || n.value < 0 || n.value > float64(count) || seen[int(n.value)] {
+		if ok {
+			values = append(values, n.value)
+		} else if i > 0 || len(text) > 0 {
 			return false, false
 		}
-		seen[int(n.value)] = true
-		first, numbers = min(first, int(n.value)), numbers+1
-		sorted = sorted && n.value > last
-		last = n.value
 	}
-	return first <= 1 && numbers > 0 && !slices.Contains(seen[first:first+numbers], false), sorted
+	sorted = slices.IsSorted(values)
+	slices.Sort(values)
+	for i, v := range values {
+		if v != values[0]+float64(i) {
+			return false, false
+		}
+	}
+	return len(values) > 0 && (values[0] == 0 || values[0] == 1), sorted
 }
 
 // repeatsNumbers reports whether row has numbers as pandas.read_csv turns them into names: a number
@@ -275,7 +265,7 @@ func (t *Table) isHeader(row []byte) (bool, error) {
 	const short = 10
 	place, word := t.dialect.firstWord(row)
 	repeats := place < 0 && t.dialect.repeatsNumbers(row)
-	numbered, sorted := t.dialect.isNumbered(row, t.count)
+	numbered, sorted := t.dialect.isNumbered(row)
 	t.unnamed = numbered && sorted || repeats
 	doubtful := repeats || numbered && (sorted && bytes.IndexByte(row, '.') < 0 || t.count > short)
 	text := shown(bytes.TrimSuffix(row, []byte{t.dialect.comma, '\n'}))

@@ -280,14 +280,14 @@ func (t *Table) fieldsError(n int, shape []int) error {
 // doubtLabel warns if the first field, which is read as the label, does not look like one in the
 // first rows, but the last one does: UCI's files have the label there.
 func (t *Table) doubtLabel() {
-	var first, last columnStats
+	var last columnStats
 	for row := range bytes.Lines(t.sample) {
 		row = row[:max(0, len(row)-len(",\n"))]
-		comma, lastComma := bytes.IndexByte(row, t.dialect.comma), bytes.LastIndexByte(row, t.dialect.comma)
-		first.observe(bytes.TrimSpace(row[:max(0, comma)]), 0)
-		last.observe(bytes.TrimSpace(row[lastComma+1:]), 0)
+		last.observe(bytes.TrimSpace(row[bytes.LastIndexByte(row, t.dialect.comma)+1:]), 0)
 	}
-	if !first.looksLikeLabel() && last.looksLikeLabel() {
+	isLabel := func(f fileColumn) bool { return f.Name == labelName }
+	first := t.fileColumns[slices.IndexFunc(t.fileColumns, isLabel)]
+	if !first.stats.looksLikeLabel() && last.looksLikeLabel() {
 		t.warnings = append(t.warnings, t.path+": the first field of a line is read as the label, but the last one "+
 			"looks like it; --label-column first, last or none decides")
 	}

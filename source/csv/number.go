@@ -84,8 +84,11 @@ func (n number) fits64(text []byte) bool {
 	return string(bytes.TrimLeft(text, "+-0")) == strconv.FormatFloat(math.Abs(n.value), 'f', 0, 64)
 }
 
+// hintType is the hint for a number that the type of its column cannot hold.
+const hintType = "choose a type that holds all values: --dtype int32, or --dtype float64"
+
 // put stores the number in text as the element at the start of dst. If d cannot hold the number, or
-// if text is not a number, put returns what was expected, and a hint, which may be a flag.
+// if text is not a number, put returns what was expected, and a hint.
 func put(d idx.DType, dst, text []byte) (expected, hint string) {
 	smallest, largest := d.Limits()
 	if !d.Float() {
@@ -106,18 +109,16 @@ func put(d idx.DType, dst, text []byte) (expected, hint string) {
 	case d == idx.Float64:
 		binary.LittleEndian.PutUint64(dst, math.Float64bits(n.value))
 	case d == idx.Float32 && !n.fits32(text):
-		return fmt.Sprintf("a number that float32 holds, of up to %d digits", maxDigits32), "--dtype float64"
+		return fmt.Sprintf("a number that float32 holds, of up to %d digits", maxDigits32), hintType
 	case d == idx.Float32:
 		single, _ := strconv.ParseFloat(string(text), 32) // rounds only once; cannot fail, as fits32 is true
 		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(single)))
 	case math.Trunc(n.value) != n.value || math.IsInf(n.value, 0):
-		return fmt.Sprintf("an integer of type %s", d), "--dtype float64"
+		return fmt.Sprintf("an integer of type %s", d), hintType
 	case n.value >= float64(smallest) && n.value <= float64(largest):
 		source.PutInt(dst, d, int64(n.value))
-	case n.value < math.MinInt32 || n.value > math.MaxInt32:
-		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), "--dtype float64"
 	default:
-		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), "--dtype int32"
+		return fmt.Sprintf("%d to %d for %s", smallest, largest, d), hintType
 	}
 	return "", ""
 }
@@ -212,25 +213,23 @@ func (s *columnStats) dtype() idx.DType {
 // observe examines rows, the first of which is row first. It leaves it to Decode to report rows
 // with a wrong number of fields.
 func (t *Table) observe(rows []byte, first int64) {
+	owners := make([]*fileColumn, t.count)
+	for _, p := range t.parts {
+		for i := range p.count {
+			owners[p.first+i] = &t.fileColumns[p.fileColumn]
+		}
+	}
 	row := first
 	for line := range bytes.Lines(rows) {
-		k, left := -1, 0
-		for _, text := range t.dialect.fields(line) {
-			for left == 0 && k+1 < len(t.parts) {
-				k++
-				left = t.parts[k].count
-			}
-			if left == 0 {
-				break
-			}
-			left--
-			f := &t.fileColumns[t.parts[k].fileColumn]
-			if !f.list {
-				f.stats.observe(text, row)
-				continue
-			}
-			for number := range bytes.FieldsSeq(text) {
-				f.stats.observe(number, row)
+		for i, text := range t.dialect.fields(line) {
+			switch {
+			case i >= len(owners):
+			case owners[i].list:
+				for number := range bytes.FieldsSeq(text) {
+					owners[i].stats.observe(number, row)
+				}
+			default:
+				owners[i].stats.observe(text, row)
 			}
 		}
 		row++

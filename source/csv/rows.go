@@ -155,6 +155,9 @@ func (d *dialect) splitQuoted(dst, record []byte) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
+// count returns the number of fields of a row.
+func (d *dialect) count(row []byte) int { return bytes.Count(row, []byte{d.comma}) }
+
 // fields returns the number and the content of each field of a row: without spaces around it.
 func (d *dialect) fields(row []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {

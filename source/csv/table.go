@@ -141,34 +141,34 @@ func (t *Table) begin(tail []byte) error {
 	if err := t.decide(); err != nil {
 		return err
 	}
-	return t.noteTypes(rows)
+	t.noteTypes(rows)
+	return nil
 }
 
 // noteTypes notes the types of the columns, which were decided by so many rows.
-func (t *Table) noteTypes(rows int64) error {
-	types := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		types[i] = c.Name + " " + c.DType.String()
-	}
+func (t *Table) noteTypes(rows int64) {
 	const limit = 8
-	if len(types) > limit {
-		types = append(types[:limit], "…")
+	var types []string
+	for i, c := range t.columns {
+		if i == limit {
+			types = append(types, "…")
+			break
+		}
+		types = append(types, c.Name+" "+c.DType.String())
 	}
 	how := fmt.Sprintf("from the first %d rows", rows)
-	dtype := t.options.DType
-	switch {
+	switch asked := t.options.DType; {
 	case rows == 0:
 		how = "without rows"
-	case dtype != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != dtype }):
-		return nil
+	case asked != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != asked }):
+		return
 	case t.err == io.EOF:
 		how = "from its " + display.Count(rows, "row")
 	}
-	if dtype == 0 {
+	if t.options.DType == 0 {
 		how += "; --dtype overrides this"
 	}
 	t.note("types: %s, %s", strings.Join(types, ", "), how)
-	return nil
 }
 
 func (t *Table) note(format string, args ...any) {
