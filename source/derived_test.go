@@ -2,13 +2,11 @@ package source
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
 )
@@ -73,16 +71,6 @@ func TestInvert(t *testing.T) {
 	}
 }
 
-func TestTransformsRefuse(t *testing.T) {
-	t.Parallel()
-	for _, d := range idx.DTypes() {
-		in := fromBytes(t, "label", file(t, d, []int{2, 3}, bytesUpTo(6*d.Size())), Options{Name: "label"})
-		if _, err := Invert(in, 0); (d != idx.Uint8) != errors.Is(err, fault.Usage) {
-			t.Errorf("invert of %v: found %v", d, err)
-		}
-	}
-}
-
 // Only the requested column changes, and joined columns stay aligned.
 func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	t.Parallel()
@@ -115,9 +103,6 @@ func TestUnstack(t *testing.T) {
 	}{
 		"QMNIST's ints": {idx.Int32, []int{3, 2}, []int32{5, 1 << 20, 0, -1, 9, 70000}, []any{[]int32{5, 0, 9}, []int32{1 << 20, -1, 70000}}},
 		"bytes":         {idx.Uint8, []int{2, 3}, []uint8{1, 2, 3, 4, 5, 6}, []any{[]uint8{1, 4}, []uint8{2, 5}, []uint8{3, 6}}},
-		"doubles":       {idx.Float64, []int{2, 2}, []float64{0.5, -1, 1e300, 0}, []any{[]float64{0.5, 1e300}, []float64{-1, 0}}},
-		"matrices":      {idx.Int16, []int{1, 2, 2}, []int16{1, 2, 3, 4}, []any{[]int16{1}, []int16{2}, []int16{3}, []int16{4}}},
-		"one element":   {idx.Uint8, []int{3, 1}, []uint8{1, 2, 3}, []any{[]uint8{1, 2, 3}}},
 		"scalars":       {idx.Uint8, []int{3}, []uint8{1, 2, 3}, []any{[]uint8{1, 2, 3}}},
 		"no records":    {idx.Int32, []int{0, 2}, []int32{}, []any{[]int32{}, []int32{}}},
 	}

@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -157,16 +156,6 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestReadStopsWhenCancelled(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	b := &Raw{Cap: 1}
-	if err := second(t).Read(ctx, b); !errors.Is(err, context.Canceled) || b.Rows != 0 {
-		t.Errorf("found %d rows, %v, expected context.Canceled", b.Rows, err)
-	}
-}
-
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Int16, []int{4, 6}, slices.Repeat([]int16{0x0102}, 24))
@@ -237,23 +226,6 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 				t.Errorf("found %v, expected %v", err, test.want)
 			}
 		})
-	}
-}
-
-// TestFileThatIsRewritten keeps the size of the file, so that only its time has changed.
-func TestFileThatIsRewritten(t *testing.T) {
-	t.Parallel()
-	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
-	path := write(t, "images", raw)
-	table := open(t, path, Options{})
-	if err := os.WriteFile(path, raw, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readAll(table, 3); !errors.Is(err, fault.Changed) {
-		t.Errorf("found %v, expected %v", err, fault.Changed)
 	}
 }
 

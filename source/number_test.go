@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -174,30 +173,5 @@ func TestHubClasses(t *testing.T) {
 	}
 	if found := HubClasses(map[string]string{HubKey: "[[[["}); len(found) > 0 {
 		t.Errorf("found %q in what is no JSON", found)
-	}
-}
-
-func TestInt(t *testing.T) {
-	t.Parallel()
-	tests := map[idx.DType][]int64{
-		idx.Uint8: {0, 1, 127, 128, 255},
-		idx.Int8:  {0, 1, 127, -128, -1},
-		idx.Int16: {0, 258, math.MaxInt16, math.MinInt16, -1},
-		idx.Int32: {0, 0x01020304, math.MaxInt32, math.MinInt32, -1},
-	}
-	for d, want := range tests {
-		var data []byte
-		for _, v := range want {
-			data = append(data, binary.LittleEndian.AppendUint64(nil, uint64(v))[:d.Size()]...) // two's complement
-		}
-		for i, v := range want {
-			if found := Int(d, data, i); found != v {
-				t.Errorf("%v, element %d: found %d, expected %d", d, i, found, v)
-			}
-		}
-		stored := make([]byte, len(data))
-		if store(stored, d, want); !bytes.Equal(stored, data) {
-			t.Errorf("%v: stored % x, expected % x", d, stored, data)
-		}
 	}
 }

@@ -489,14 +489,9 @@ func (t *Table) applyLike(f *fileColumn, columns []source.Column) {
 // onlyElement returns the index, among columns, of a tensor of one element whose element has the
 // name of f in the layout "columns", or −1.
 func (t *Table) onlyElement(f *fileColumn, columns []source.Column) int {
-	tensors := 0
-	for _, c := range columns {
-		if !c.Scalar() {
-			tensors++
-		}
-	}
+	alone := len(slices.DeleteFunc(slices.Clone(columns), source.Column.Scalar)) == 1 // tensor
 	return slices.IndexFunc(columns, func(c source.Column) bool {
-		named := func(i int) bool { return string(schema.AppendElementName(nil, c, i, tensors == 1)) == f.Name }
+		named := func(i int) bool { return string(schema.AppendElementName(nil, c, i, alone)) == f.Name }
 		taken := func(other fileColumn) bool { return other.Name == c.Name }
 		return !c.Scalar() && c.Elements() == 1 && (named(0) || named(1)) && !slices.ContainsFunc(t.fileColumns, taken)
 	})
