@@ -2,7 +2,6 @@ package csv
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -68,48 +67,5 @@ func TestFirstLinesOfNumbers(t *testing.T) {
 				t.Errorf("found %s, % x, expected %s, % x", got, data[0], c.want, c.first)
 			}
 		})
-	}
-}
-
-// TestColumnsInAnyOrder: permuting the columns of a file changes nothing but the order of the
-// columns of the table.
-func TestColumnsInAnyOrder(t *testing.T) {
-	t.Parallel()
-	names := []string{"label"}
-	for i := range 49 {
-		names = append(names, fmt.Sprintf("pixel%d", i))
-	}
-	for i := range 6 {
-		names = append(names, fmt.Sprintf("b_%dx%d", i/3, i%3))
-	}
-	const rows = 5
-	want := map[string]string{}
-	for row := range rows {
-		for i := range names {
-			column := []string{"label uint8[]", "image uint8[7 7]", "b uint8[2 3]"}[min(i, 1)+i/50]
-			want[column] += string(rune(row*16 + i))
-		}
-	}
-	for seed := range uint64(100) {
-		order := rand.New(rand.NewPCG(seed, 2)).Perm(len(names))
-		lines := make([]string, rows+1)
-		for _, i := range order {
-			lines[0] += "," + names[i]
-			for row := range rows {
-				lines[row+1] += fmt.Sprint(",", row*16+i)
-			}
-		}
-		for i := range lines {
-			lines[i] = lines[i][1:]
-		}
-		table, data, err := parse(strings.Join(lines, "\n"), source.ReadOptions{})
-		if err != nil || len(data) != len(want) {
-			t.Fatalf("seed %d: found %d columns, error %v", seed, len(data), err)
-		}
-		for i, c := range table.Columns() {
-			if name := fmt.Sprintf("%s %v%v", c.Name, c.DType, c.Shape); string(data[i]) != want[name] {
-				t.Fatalf("seed %d: found % x as %s, expected % x", seed, data[i], name, want[name])
-			}
-		}
 	}
 }
