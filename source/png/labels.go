@@ -68,18 +68,14 @@ func (t *Table) labelByFolder(name string, known []string, o source.ReadOptions)
 	case own != nil && o.Classes == nil:
 		classes = own.Classes
 		byFolder, err = t.positions(own.Folders, classes)
-		t.note("each label is the one that %s gives its folder", schema.ClassesFile)
 	case t.labelByNumber(folders) != nil:
 		byFolder = t.labelByNumber(folders)
-		t.note("labels are the names of the class folders")
 	case o.Classes != nil:
 		classes = o.Classes
 		byFolder, err = t.positions(schema.FolderNames(classes), classes)
-		t.note("each label is the position of its folder's name in the class names")
 	default:
 		if byFolder, err = t.positions(schema.FolderNames(known), known); err == nil {
 			classes = known
-			t.note("each label is the position of its folder's name in the class names of the inputs")
 			break
 		}
 		byFolder, classes, err = t.labelByPosition(folders)

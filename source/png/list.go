@@ -3,7 +3,6 @@ package png
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -231,43 +230,11 @@ func (t *Table) sort() {
 	}
 	slices.SortFunc(numbered, func(a, b file) int { return cmp.Compare(number(a), number(b)) })
 	slices.SortFunc(others, byName)
-	order := "the file names, in which numbers sort as numbers"
-	if len(l.folders) > 1 {
-		order = "the class folders, and within each of " + order
-	}
 	for i := 1; i < len(numbered); i++ {
-		if a, b := numbered[i-1], numbered[i]; number(a) == number(b) {
+		if number(numbered[i-1]) == number(numbered[i]) {
 			slices.SortFunc(l.files, byName)
-			t.note("rows are in the order of %s, because %s and %s have the same number", order, l.path(a), l.path(b))
 			return
 		}
 	}
 	l.files = append(numbered, others...)
-	if len(numbered) == 0 {
-		t.note("rows are in the order of %s", order)
-		return
-	}
-	t.noteNumbers(number(numbered[0]), number(numbered[len(numbered)-1]), others)
-}
-
-// noteNumbers adds a note unless the files are numbered from 0 on without a gap; others are the
-// files that have no numbers.
-func (t *Table) noteNumbers(first, last int64, others []file) {
-	l, rest := &t.list, ""
-	if len(others) > 0 {
-		rest = fmt.Sprintf("; then %s without a number, %s", display.Count(len(others), "image"), l.path(others[0]))
-		if len(others) > 1 {
-			rest += ", …"
-		}
-	}
-	switch missing := last - first + 1 - int64(len(l.files)-len(others)); {
-	case missing == 1:
-		t.note("rows are in the order of the numbers in the file names, %d to %d (1 number is missing)%s", first, last,
-			rest)
-	case missing > 1:
-		t.note("rows are in the order of the numbers in the file names, %d to %d (%d numbers are missing)%s", first,
-			last, missing, rest)
-	case first > 0 || rest != "":
-		t.note("rows are in the order of the numbers in the file names, %d to %d%s", first, last, rest)
-	}
 }

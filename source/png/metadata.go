@@ -180,7 +180,6 @@ func (t *Table) labelByMetadata(m *metadata, name string, o source.ReadOptions) 
 	} else if numbers == nil && t.list.folders[0] != "" {
 		classes = namesByLabel(labels, func(row int) string { return t.list.folders[t.list.files[row].folder] })
 	}
-	t.note("labels are those of %s", m.name)
 	t.addLabels(name, labels, classes)
 	return nil
 }
@@ -217,7 +216,6 @@ func (t *Table) labelByName(m *metadata, k int, o source.ReadOptions) error {
 	if o.Classes == nil {
 		return t.inFile(m.name, source.UnknownNames(names).InColumn(m.header[k]))
 	}
-	t.note("each label is the position of its name, from %s, in the class names", m.name)
 	t.addLabels(m.header[k], labels, o.Classes)
 	return nil
 }
