@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"runtime"
@@ -101,61 +100,27 @@ func (s storage) Open(name string) (source.File, error) {
 	}
 	r, err := s.store.Open(s.ctx, name)
 	if err != nil {
-		return nil, pathError("open", name, err)
+		return nil, err
 	}
 	if err := s.opened.recordObject(name, r.ETag()); err != nil {
 		_ = r.Close() // read-only: an error does not matter
 		return nil, err
 	}
-	return objectFile{r}, nil
+	return r, nil
 }
 
 func (s storage) Stat(name string) (fs.FileInfo, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.Stat(name)
 	}
-	info, err := s.store.Stat(s.ctx, name)
-	return info, pathError("stat", name, err)
+	return s.store.Stat(s.ctx, name)
 }
 
 func (s storage) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.ReadDir(name, limit)
 	}
-	entries, err := s.store.ReadDir(s.ctx, name, limit)
-	return entries, pathError("open", name, err)
-}
-
-// An objectFile is an object whose errors lack its URL, because callers add it.
-type objectFile struct{ *object.Reader }
-
-func (f objectFile) Read(p []byte) (int, error) {
-	n, err := f.Reader.Read(p)
-	return n, withoutURL(err)
-}
-
-func (f objectFile) ReadAt(p []byte, offset int64) (int, error) {
-	n, err := f.Reader.ReadAt(p, offset)
-	return n, withoutURL(err)
-}
-
-// pathError converts an error of package object to the form that package os uses.
-func pathError(op, name string, err error) error {
-	if err == nil || !errors.As(err, new(*fault.Error)) {
-		return err
-	}
-	return &fs.PathError{Op: op, Path: name, Err: withoutURL(err)}
-}
-
-// withoutURL removes the URL from an error of package object.
-func withoutURL(err error) error {
-	var e *fault.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	bare := *e
-	bare.Path = ""
-	return &bare
+	return s.store.ReadDir(s.ctx, name, limit)
 }
 
 // Interruptible calls f and returns its results. If ctx is done first, it returns
