@@ -21,8 +21,7 @@ const (
 	NumberInt32
 	NumberFloat32
 	NumberFloat64
-	NumberBool  // bits
-	NumberBool8 // bytes that must be 0 or 1
+	NumberBool // bytes that must be 0 or 1
 	NumberUint16
 	NumberUint32
 	NumberUint64
@@ -31,7 +30,7 @@ const (
 )
 
 var numbers = [...]struct {
-	size  int       // bytes; 0 for bits
+	size  int       // bytes
 	dtype idx.DType // the type that the numbers are read as
 	name  string
 }{
@@ -41,8 +40,7 @@ var numbers = [...]struct {
 	NumberInt32:   {4, idx.Int32, "int32"},
 	NumberFloat32: {4, idx.Float32, "float32"},
 	NumberFloat64: {8, idx.Float64, "float64"},
-	NumberBool:    {0, idx.Uint8, "bool"},
-	NumberBool8:   {1, idx.Uint8, "bool"},
+	NumberBool:    {1, idx.Uint8, "bool"},
 	NumberUint16:  {2, idx.Int32, "uint16"},
 	NumberUint32:  {4, idx.Int32, "uint32"},
 	NumberUint64:  {8, idx.Int32, "uint64"},
@@ -50,13 +48,13 @@ var numbers = [...]struct {
 	NumberFloat16: {2, idx.Float32, "float16"},
 }
 
-// Size returns the number of bytes of a number, or 0 for bits.
+// Size returns the number of bytes of a number.
 func (s NumberKind) Size() int { return numbers[s].size }
 
 // DType returns the IDX type that the numbers are read as by default.
 func (s NumberKind) DType() idx.DType { return numbers[s].dtype }
 
-// Integer reports whether the numbers are integers or bits.
+// Integer reports whether the numbers are integers or truth values.
 func (s NumberKind) Integer() bool { return !numbers[s].dtype.Float() }
 
 // Is reports whether the numbers are elements of d without conversion.
@@ -65,23 +63,15 @@ func (s NumberKind) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[
 // String returns the name of the kind in Arrow and NumPy.
 func (s NumberKind) String() string { return numbers[s].name }
 
-// Convert converts n numbers in src to elements of d in dst. Numbers of the kind NumberBool begin
-// at bit firstBit of src. Convert returns the index and the value of the first number that d cannot
-// hold or, for NumberBool8, that is not 0 or 1; the numbers before it are converted. The index is
-// −1 if there is none. If s is NumberFloat16, d must be Float32. Otherwise s must be a kind of
-// integers or truth values; d may be a float type only if it holds every value of s, and if every
-// value of s fits an int32.
-func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int) (bad int, value int64) {
-	switch s {
-	case NumberFloat16:
+// Convert converts n numbers in src to elements of d in dst. It returns the index and the value of
+// the first number that d cannot hold or, for NumberBool, that is not 0 or 1; the numbers before it
+// are converted. The index is −1 if there is none. If s is NumberFloat16, d must be Float32.
+// Otherwise s must be a kind of integers or truth values; d may be a float type only if it holds
+// every value of s, and if every value of s fits an int32.
+func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int, value int64) {
+	if s == NumberFloat16 {
 		for i := range n {
 			binary.LittleEndian.PutUint32(dst[4*i:], float32Bits(binary.LittleEndian.Uint16(src[2*i:])))
-		}
-		return -1, 0
-	case NumberBool:
-		for i := range n {
-			bit := firstBit + i
-			store(dst[i*d.Size():], d, []int64{int64(src[bit/8] >> (bit % 8) & 1)})
 		}
 		return -1, 0
 	}
@@ -96,7 +86,7 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, firstBit, n int
 		return -1, 0
 	}
 	smallest, largest := d.Limits()
-	if s == NumberBool8 {
+	if s == NumberBool {
 		smallest, largest = 0, 1
 	}
 	var values [tile]int64
@@ -127,7 +117,7 @@ func cast(dst []byte, d idx.DType, src []byte, from idx.DType, n int) (bad int) 
 		for !kind.Is(from) {
 			kind++
 		}
-		bad, _ = kind.Convert(dst, d, src, 0, n)
+		bad, _ = kind.Convert(dst, d, src, n)
 		return bad
 	}
 	least, most := d.Limits()
@@ -164,7 +154,7 @@ func (s NumberKind) Text(src []byte) string {
 // become math.MaxInt64.
 func (s NumberKind) load(values []int64, src []byte) {
 	switch src = src[:len(values)*s.Size()]; s {
-	case NumberUint8, NumberBool8:
+	case NumberUint8, NumberBool:
 		for i, v := range src {
 			values[i] = int64(v)
 		}

@@ -30,13 +30,13 @@ func TestConvertChecksLimits(t *testing.T) {
 	for _, test := range tests {
 		src := binary.LittleEndian.AppendUint64(make([]byte, 8), uint64(test.value))
 		dst := make([]byte, 2*test.dtype.Size())
-		bad, value := NumberInt64.Convert(dst, test.dtype, src, 0, 2)
+		bad, value := NumberInt64.Convert(dst, test.dtype, src, 2)
 		if test.fits && (bad != -1 || Int(test.dtype, dst, 1) != test.value) || !test.fits && (bad != 1 || value != test.value) {
 			t.Errorf("%v %d: found the bad index %d, value %d, bytes % x", test.dtype, test.value, bad, value, dst)
 		}
 	}
 	large := binary.LittleEndian.AppendUint64(nil, math.MaxUint64)
-	if bad, _ := NumberUint64.Convert(make([]byte, 4), idx.Int32, large, 0, 1); bad != 0 {
+	if bad, _ := NumberUint64.Convert(make([]byte, 4), idx.Int32, large, 1); bad != 0 {
 		t.Error("the largest uint64 fits an int32")
 	}
 	if found := NumberUint64.Text(large); found != "18446744073709551615" {
@@ -44,16 +44,6 @@ func TestConvertChecksLimits(t *testing.T) {
 	}
 	if found := NumberInt8.Text([]byte{0xff}); found != "-1" {
 		t.Errorf("the int8 −1 is shown as %s", found)
-	}
-}
-
-// TestConvertBits starts inside a byte.
-func TestConvertBits(t *testing.T) {
-	t.Parallel()
-	dst := make([]byte, 7)
-	bad, _ := NumberBool.Convert(dst, idx.Uint8, []byte{0b1010_0000, 0b0000_0011}, 5, 7)
-	if string(dst) != "\x01\x00\x01\x01\x01\x00\x00" || bad != -1 {
-		t.Errorf("found % x and the bad index %d, expected none", dst, bad)
 	}
 }
 
@@ -81,7 +71,7 @@ func TestHalves(t *testing.T) {
 		}
 	}
 	dst := make([]byte, 8)
-	bad, _ := NumberFloat16.Convert(dst, idx.Float32, []byte{0x00, 0x3c, 0x00, 0xc0}, 0, 2)
+	bad, _ := NumberFloat16.Convert(dst, idx.Float32, []byte{0x00, 0x3c, 0x00, 0xc0}, 2)
 	if string(dst) != "\x00\x00\x80\x3f\x00\x00\x00\xc0" || bad != -1 { // 1 and −2
 		t.Errorf("found % x and the bad index %d, expected none", dst, bad)
 	}

@@ -205,6 +205,5 @@ func openTSV(w io.Writer, s *schema.Schema, o Options) (*csv.Sink, error) {
 }
 
 func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return png.New(out.Folder, s, png.Options{Channels: o.Channels, ClassFolders: o.ClassFolders, MaxLabel: o.MaxLabel,
-		MetadataCSV: o.MetadataCSV})
+	return png.New(out.Folder, s, o)
 }

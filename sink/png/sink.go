@@ -10,6 +10,7 @@ import (
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 )
@@ -22,20 +23,8 @@ func unsupported(advice, message string, args ...any) error {
 	return images.Unsupported(format, advice, message, args...)
 }
 
-// Options configures a sink. The zero value is for channels last and folders named after labels.
-type Options struct {
-	// Channels is the position of the channels among three dimensions: "last" or "first"; empty
-	// means "last".
-	Channels string
-	// ClassFolders is what class folders are named after: "labels" or "names"; empty means
-	// "labels".
-	ClassFolders string
-	// MaxLabel is the largest label of the whole source, or 0 or less if that is unknown. It is
-	// used only if the classes are unknown; then a label with more digits is an error.
-	MaxLabel int64
-	// MetadataCSV adds the file metadata.csv.
-	MetadataCSV bool
-}
+// Options are those of all formats.
+type Options = sink.Options
 
 // A Sink writes a folder of PNG files. It implements sink.Sink, sink.Sizer and sink.Noter.
 type Sink struct {

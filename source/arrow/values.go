@@ -175,7 +175,7 @@ func values(a arrow.Array) (v columnar.Values, err error) {
 	case *array.Dictionary:
 		return encoded(a)
 	case *array.Boolean:
-		v.Number, v.Data = source.NumberBool8, make([]byte, a.Len())
+		v.Number, v.Data = source.NumberBool, make([]byte, a.Len())
 		for i := range v.Data {
 			if a.Value(i) {
 				v.Data[i] = 1

@@ -34,8 +34,8 @@ func (m *messages) direct(schema *arrow.Schema, fields []columnar.Field) {
 			m.perRow = append(m.perRow, elements)
 			elements, buffers = elements*int64(n), buffers+1
 		}
-		width := elements * int64(f.Number.Size()+f.Size) // one of them is 0
-		encoded := storage(schema.Field(i).Type).ID() == arrow.DICTIONARY
+		width := elements * int64(f.Number.Size()+f.Size)                                                  // one of them is 0
+		encoded := storage(schema.Field(i).Type).ID() == arrow.DICTIONARY || f.Number == source.NumberBool // of bits
 		if encoded || slices.Contains(f.Lengths, -1) || width <= 0 || width > maxBody {
 			return
 		}

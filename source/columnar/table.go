@@ -332,7 +332,7 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 					copy(to, v.Data)
 				}
 			default:
-				if bad, _ := v.Number.Convert(to, c.DType, v.Data, 0, p.n); bad >= 0 {
+				if bad, _ := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
 					value := v.Number.Text(v.Data[bad*v.Number.Size():])
 					return c.outOfRange(value).InRow(row + int64(done+bad)/c.Entries())
 				}

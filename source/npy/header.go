@@ -127,7 +127,7 @@ func formatError(start []byte, expected, begin string) error {
 // numberOf has the kind of number for a type string of NumPy's array protocol, without the byte
 // order; ? is another name of b1.
 var numberOf = map[string]source.NumberKind{
-	"b1": source.NumberBool8, "?": source.NumberBool8,
+	"b1": source.NumberBool, "?": source.NumberBool,
 	"u1": source.NumberUint8, "u2": source.NumberUint16, "u4": source.NumberUint32, "u8": source.NumberUint64,
 	"i1": source.NumberInt8, "i2": source.NumberInt16, "i4": source.NumberInt32, "i8": source.NumberInt64,
 	"f2": source.NumberFloat16, "f4": source.NumberFloat32, "f8": source.NumberFloat64,

@@ -61,7 +61,7 @@ func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
 	if t.converted() && h.number.Integer() {
 		if d := o.DType; d.Valid() && !d.Float() {
 			t.column.DType = d
-		} else if h.number != source.NumberBool8 {
+		} else if h.number != source.NumberBool {
 			t.notes = append(t.notes, fmt.Sprintf("%s: the type %v is read as %v, with every value checked, "+
 				"because idxport uses the types of IDX", path, h.number, t.column.DType))
 		}
@@ -198,7 +198,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	if !t.converted() {
 		return nil
 	}
-	bad, value := h.number.Convert(b.Columns[0], t.column.DType, p, 0, b.Rows*t.column.Elements())
+	bad, value := h.number.Convert(b.Columns[0], t.column.DType, p, b.Rows*t.column.Elements())
 	if bad < 0 {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (t *Table) badValue(element int64, text []byte, value int64) error {
 	}
 	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(text), t.column.DType).
 		WithHint("%s", hint)
-	if h.number == source.NumberBool8 {
+	if h.number == source.NumberBool {
 		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
 			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), " +
 				"else with a.view('uint8') != 0")

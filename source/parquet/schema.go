@@ -168,7 +168,7 @@ func (n *node) typeName() string {
 func (n *node) setNumbers() {
 	switch n.Type.V {
 	case format.Boolean:
-		n.number, n.stored, n.width = source.NumberBool, source.NumberBool8, 1
+		n.number, n.stored, n.width = source.NumberBool, source.NumberBool, 1
 		return
 	case format.Float:
 		n.number = source.NumberFloat32

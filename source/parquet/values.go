@@ -172,7 +172,7 @@ func (l *leaf) newDictionary(src []byte, n int) (d *dictionary, err error) {
 	d.table = make([]byte, max(n, 256)*d.size)
 	if number := l.stored; l.dtype == 0 || number.Is(l.dtype) {
 		copy(d.table, src[:n*width])
-	} else if bad, _ := number.Convert(d.table, l.dtype, src, 0, n); bad >= 0 {
+	} else if bad, _ := number.Convert(d.table, l.dtype, src, n); bad >= 0 {
 		d.number, d.size, d.table = number, width, src
 		return d, nil
 	}

@@ -271,7 +271,7 @@ func (t *Table) append(dst, file []byte) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = slices.Grow(dst, image.RecordSize())[:start+image.RecordSize()]
-	number.Convert(dst[start:], image.DType, samples, 0, image.Elements()) // cannot fail, see begin
+	number.Convert(dst[start:], image.DType, samples, image.Elements()) // cannot fail, see begin
 	return dst, nil
 }
 
