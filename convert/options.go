@@ -322,18 +322,6 @@ var (
 	holdoutAmount = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,9})?$`) })
 )
 
-// CheckRows returns an error unless s is a range of rows.
-func CheckRows(s string) error {
-	_, err := parseRows(s)
-	return err
-}
-
-// CheckPart returns an error unless s is a part of the rows.
-func CheckPart(s string) error {
-	_, err := parsePart(s)
-	return err
-}
-
 // Version is the version of the program. It is written into outputs: only the same version is
 // guaranteed to write the same bytes.
 const Version = "0.1.0"

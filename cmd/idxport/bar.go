@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/sheet"
 )
 
 const barEvery = 100 * time.Millisecond
@@ -36,7 +37,7 @@ func (b *bar) rows(n int64) {
 	}
 	b.drawn = now
 	line := forLocale(b.text(n, now.Sub(b.start), columns(b.w)-1))
-	used := width(line)
+	used := sheet.TextWidth(line)
 	// Spaces cover the rest of the previous line. Errors of a display do not matter.
 	fmt.Fprintf(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.used-used)))
 	b.used = used
@@ -66,12 +67,12 @@ func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
 		left := time.Duration(float64(elapsed) * float64(b.total-n) / float64(n))
 		words += fmt.Sprintf(", %v left", left.Round(time.Second))
 	}
-	cells := max(0, columns-width(b.title+percent+words))
+	cells := max(0, columns-sheet.TextWidth(b.title+percent+words))
 	full := int(float64(cells) * float64(n) / float64(b.total))
 	return fit(b.title, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)
 }
 
 // fit returns title followed by text, shortened to a width of columns.
 func fit(title, text string, columns int) string {
-	return shorten(shorten(title, columns-width(text))+text, columns)
+	return sheet.Shorten(sheet.Shorten(title, columns-sheet.TextWidth(text))+text, columns)
 }

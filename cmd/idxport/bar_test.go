@@ -18,12 +18,12 @@ func TestBarText(t *testing.T) {
 		{"a third", 20_000, 60_000, 79, "train  33% " + strings.Repeat("█", 12) + strings.Repeat("░", 24) + " 20,000 of 60,000 rows, 20s left"},
 		{"a narrow terminal", 20_000, 60_000, 59, "train  33% " + strings.Repeat("█", 5) + strings.Repeat("░", 11) + " 20,000 of 60,000 rows, 20s left"},
 		{"a wide terminal", 30_000, 60_000, 142, "train  50% " + strings.Repeat("█", 49) + strings.Repeat("░", 50) + " 30,000 of 60,000 rows, 10s left"},
-		{"no room for a bar", 20_000, 60_000, 41, "tra  33%  20,000 of 60,000 rows, 20s left"},
-		{"no room for the words", 20_000, 60_000, 20, "  33%  20,000 of 60,"},
+		{"no room for a bar", 20_000, 60_000, 41, "tr…  33%  20,000 of 60,000 rows, 20s left"},
+		{"no room for the words", 20_000, 60_000, 20, "…  33%  20,000 of 6…"},
 		{"all", 60_000, 60_000, 79, "train 100% " + strings.Repeat("█", 37) + " 60,000 of 60,000 rows, 0s left"},
 		{"more than there were to be", 70_000, 60_000, 79, "train 100% " + strings.Repeat("█", 37) + " 60,000 of 60,000 rows, 0s left"},
 		{"no end known", 20_000, -1, 79, "train: 20,000 rows"},
-		{"no end known, and narrow", 20_000, -1, 15, "tr: 20,000 rows"},
+		{"no end known, and narrow", 20_000, -1, 15, "t…: 20,000 rows"},
 		{"no rows at all", 0, 0, 79, "train: 0 rows"},
 		{"numbers near the largest", 1 << 56, 1 << 57, 99, "train  50% " + strings.Repeat("█", 11) + strings.Repeat("░", 12) +
 			" 72,057,594,037,927,936 of 144,115,188,075,855,872 rows, 10s left"},
@@ -55,8 +55,8 @@ func TestBarStaysOneLine(t *testing.T) {
 	t.Parallel()
 	const end = "  50%  5 of 10 rows, 0s left"
 	for label, want := range map[string]string{
-		strings.Repeat("é", 100): strings.Repeat("é", 79-len(end)) + end,
-		strings.Repeat("字", 100): strings.Repeat("字", (79-len(end))/2) + end, // two columns each
+		strings.Repeat("é", 100): strings.Repeat("é", 78-len(end)) + "…" + end,
+		strings.Repeat("字", 100): strings.Repeat("字", (78-len(end))/2) + "…" + end, // two columns each
 	} {
 		var out strings.Builder
 		b := bar{w: &out, title: label, total: 10, start: time.Now()}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/sheet"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
@@ -146,7 +147,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s %s: exit code %d, %s", c.name, ask, code, stderr.String())
 			}
 			for line := range strings.Lines(stdout.String()) {
-				if width(strings.TrimSuffix(line, "\n")) > helpColumns {
+				if sheet.TextWidth(strings.TrimSuffix(line, "\n")) > helpColumns {
 					t.Errorf("%s %s: a line of more than %d columns: %s", c.name, ask, helpColumns, line)
 				}
 			}
@@ -198,7 +199,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}
 		for line := range strings.Lines(stdout.String()) {
-			if width(strings.TrimSuffix(line, "\n")) > helpColumns {
+			if sheet.TextWidth(strings.TrimSuffix(line, "\n")) > helpColumns {
 				t.Errorf("%s: a line of more than %d columns: %s", command, helpColumns, line)
 			}
 		}

@@ -154,7 +154,6 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 	switch to := f.field(s).(type) {
 	case *string:
 		*to = value
-		err = f.checkText(value)
 	case *[]string:
 		if f.has("list") {
 			*to = strings.Split(value, ",")
@@ -178,17 +177,6 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 		*to, err = f.number(value)
 	}
 	return err
-}
-
-// checkText returns an error if the value has a syntax of its own and breaks it.
-func (f flagSpec) checkText(value string) error {
-	switch f.name {
-	case "rows":
-		return convert.CheckRows(value)
-	case "part":
-		return convert.CheckPart(value)
-	}
-	return nil
 }
 
 // truth returns the value of a switch.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/idxport/idxport/sheet"
 )
 
 // helpColumns is the width of help, where the terminal is not narrower.
@@ -144,7 +146,7 @@ func (h helpPage) text(indent, text string) {
 		}
 		for word := range strings.FieldsSeq(line) {
 			switch {
-			case used > 0 && used+1+width(word) <= h.columns:
+			case used > 0 && used+1+sheet.TextWidth(word) <= h.columns:
 				fmt.Fprint(h.w, " ")
 				used++
 			default:
@@ -153,7 +155,7 @@ func (h helpPage) text(indent, text string) {
 				used = len(indent)
 			}
 			fmt.Fprint(h.w, word)
-			used += width(word)
+			used += sheet.TextWidth(word)
 		}
 	}
 	end()

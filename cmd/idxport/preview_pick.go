@@ -169,21 +169,7 @@ func (k *picker) groups(t *convert.Table) (groups []sheet.Group) {
 	for _, label := range slices.Sorted(maps.Keys(k.picked)) {
 		groups = append(groups, sheet.Group{Heading: labelText(k.labels, label, true), Tiles: mapped(k.picked[label], tile)})
 	}
-	k.noteMissing(t)
 	return groups
-}
-
-// noteMissing notes the classes that have no image.
-func (k *picker) noteMissing(t *convert.Table) {
-	var missing []string
-	for v := range k.labels.Classes {
-		if label := int64(v); k.labels.ClassName(label) != "" && k.picked[label] == nil {
-			missing = append(missing, labelText(k.labels, label, false))
-		}
-	}
-	if len(missing) > 0 {
-		t.Note("%s: no images of %s", t.Name, strings.Join(missing, ", "))
-	}
 }
 
 // pictures returns the images with captions, for a terminal.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/sheet"
 )
 
 // show writes text for people to w. Everything that is not ours, such as messages and the names of
@@ -52,7 +53,7 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			if n := width(display.Printable(cell)); limit == 0 || n <= limit/2 {
+			if n := sheet.TextWidth(display.Printable(cell)); limit == 0 || n <= limit/2 {
 				widths[i] = max(widths[i], n)
 			}
 		}
@@ -61,9 +62,9 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 		line := indent
 		for i, cell := range row[:len(row)-1] {
 			cell = display.Printable(cell)
-			line += cell + strings.Repeat(" ", max(0, widths[i]-width(cell))+2)
+			line += cell + strings.Repeat(" ", max(0, widths[i]-sheet.TextWidth(cell))+2)
 		}
-		left := width(line)
+		left := sheet.TextWidth(line)
 		if limit > 0 && left > limit-leastCell {
 			if err := show(w, "%s\n", strings.TrimRight(line, " ")); err != nil {
 				return err
@@ -86,11 +87,11 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 // wrap breaks text between words into lines of at most limit columns, if it is not too small for
 // that.
 func wrap(text string, limit int) (lines []string) {
-	if limit < leastCell || width(text) <= limit {
+	if limit < leastCell || sheet.TextWidth(text) <= limit {
 		return []string{text}
 	}
 	for word := range strings.FieldsSeq(text) {
-		if last := len(lines) - 1; last >= 0 && width(lines[last])+1+width(word) <= limit {
+		if last := len(lines) - 1; last >= 0 && sheet.TextWidth(lines[last])+1+sheet.TextWidth(word) <= limit {
 			lines[last] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -107,29 +108,6 @@ func columns(w io.Writer) int {
 		}
 	}
 	return 80
-}
-
-// shorten cuts off the end of text if it is more than columns wide: only a line that does not wrap
-// can be redrawn.
-func shorten(text string, columns int) string {
-	for i, r := range text {
-		if columns -= width(string(r)); columns < 0 {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// width returns the greatest number of columns that text can take. Characters from Hangul on may be
-// twice as wide as letters, except the blocks of the bar.
-func width(text string) (columns int) {
-	for _, r := range text {
-		columns++
-		if r >= 0x1100 && r != '█' && r != '░' {
-			columns++
-		}
-	}
-	return columns
 }
 
 // terminal reports whether w is a terminal.

@@ -3,6 +3,7 @@ package formats
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -100,7 +101,10 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 		return nil, err
 	}
 	columns := opened.Columns()
-	return source.WithColumns(opened, columns, slices.Concat(t.notes, noteKeys(t.folder, columns))...), nil
+	if err := t.refuseKey(columns); err != nil && o.Columns == nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return source.WithColumns(opened, columns, t.notes...), nil
 }
 
 func (t Table) open(o source.ReadOptions) (source.Table, error) {

@@ -3,7 +3,6 @@ package formats
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/fault"
@@ -74,16 +73,13 @@ func writeAsOne(format, dir string) string {
 	return duckdb(statement)
 }
 
-// noteKeys returns a note about each column in the names of the folder dir and of those above it,
-// except the columns of the table, which was read without them.
-func noteKeys(dir string, columns []source.Column) (notes []string) {
-	for at := strings.TrimRight(dir, "/"); ; at = strings.TrimRight(source.Above(at), "/") {
-		key, value, ok := partitionKey(source.Base(at))
-		if _, err := strconv.ParseInt(value, 10, 32); err != nil || !ok {
-			return notes
-		}
-		if !slices.ContainsFunc(columns, func(c source.Column) bool { return c.Name == key }) {
-			notes = append(notes, fmt.Sprintf("%s: the column %s in the name of the folder is not read", at, key))
-		}
+// refuseKey returns an error if a column that the table does not have is in the name of its folder.
+func (t Table) refuseKey(columns []source.Column) error {
+	key, _, ok := partitionKey(source.Base(t.folder))
+	if !ok || slices.ContainsFunc(columns, func(c source.Column) bool { return c.Name == key }) {
+		return nil
 	}
+	return fault.New(fault.Unsupported, "the column %s is in the name of the folder, and not in its files", key).
+		In(t.folder).WithHint("choose columns of the files with --columns, or write all as one file: %s",
+		writeAsOne(t.Format.Name, source.Above(strings.TrimRight(t.folder, "/"))))
 }
