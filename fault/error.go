@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,24 @@ type Error struct {
 // New returns an error of the given kind, without a path or position.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Row: -1, Offset: -1, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Place returns err with the column, row and offset of its place, where it has none; "" and −1 are
+// unknown. It does not change err, which goroutines may share.
+func Place(err error, column string, row, offset int64) error {
+	var known *Error
+	if !errors.As(err, &known) {
+		return err
+	}
+	e := *known
+	e.Column = cmp.Or(e.Column, column)
+	if e.Row < 0 {
+		e.Row = row
+	}
+	if e.Offset < 0 {
+		e.Offset = offset
+	}
+	return &e
 }
 
 // Wrap returns an error of the given kind with the message and the cause err.

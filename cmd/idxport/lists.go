@@ -116,34 +116,18 @@ func splitsText(d dataset.Info) string {
 	return strings.Join(parts, ", ")
 }
 
-// buildCommit returns the commit of the build, such as " (commit 0123456789ab)", with "+changes" if
-// files differed from it. It is empty if the program was built outside a checkout.
-func buildCommit() string {
-	info, _ := debug.ReadBuildInfo() // nil: built without modules
-	settings := map[string]string{}
-	if info != nil {
-		for _, s := range info.Settings {
-			settings[s.Key] = s.Value
-		}
-	}
-	revision := settings["vcs.revision"]
-	if len(revision) < 12 {
-		return ""
-	}
-	if settings["vcs.modified"] == "true" {
-		return fmt.Sprintf(" (commit %s+changes)", revision[:12])
-	}
-	return fmt.Sprintf(" (commit %s)", revision[:12])
-}
-
 // versionCommand is `idxport version`.
 var versionCommand = command{
 	name:  "version",
 	usage: "print the version and the commit of the build",
 	text:  "idxport version",
 	run: func(_ context.Context, r *report) error {
+		build := "" // Go's version of the module, which names the commit
+		if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+			build = " (" + info.Main.Version + ")"
+		}
 		_, err := fmt.Fprintf(r.program.stdout, "idxport %s %s/%s %s%s\n",
-			convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), buildCommit())
+			convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), build)
 		return err
 	},
 }

@@ -434,9 +434,8 @@ func decode(all []message) (b arrow.RecordBatch, err error) {
 
 // at returns err with an offset, if it is a fault that has no place yet.
 func at(offset int64, err error) error {
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Offset < 0 && e.Column == "" {
-		at := *e
-		return at.At(offset)
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
+		return fault.Place(err, "", -1, offset)
 	}
 	return err
 }

@@ -182,7 +182,7 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 			v, err = values(array.NewSlice(a, int64(from), int64(from+n)))
 		}
 		if err != nil {
-			return columnar.InColumn(l.name, err)
+			return fault.Place(err, l.name, -1, -1)
 		}
 		return f(v)
 	}

@@ -133,7 +133,7 @@ func (r *firstRow) Lengths(i int) (lengths []int, err error) {
 
 // entriesOf returns the array of the entries of l in b, after checking the arrays around it.
 func (l *leaf) entriesOf(b *batch) (a arrow.Array, err error) {
-	defer func() { err = columnar.InColumn(l.name, err) }()
+	defer func() { err = fault.Place(err, l.name, -1, -1) }()
 	defer columnar.Recovered(&err)
 	r, err := b.record()
 	if err != nil {

@@ -2,7 +2,6 @@ package columnar
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -61,16 +60,6 @@ func Recovered(err *error) {
 		*err = fault.New(fault.Malformed, "the data cannot be decoded: %v", p).
 			WithHint("the file is damaged, or its writer has a defect: download or write it again")
 	}
-}
-
-// InColumn returns err with the name of a column, if it is an error about the content of a file and
-// has none. It does not change err, which goroutines may share.
-func InColumn(name string, err error) error {
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
-		in := *e
-		return in.InColumn(name)
-	}
-	return err
 }
 
 // A leaf is where the table stands in a leaf of the file.

@@ -294,21 +294,10 @@ func unsupported(column, advice, message string, values ...any) *fault.Error {
 }
 
 // located returns err with the column, row and offset, where they are missing. It returns errors of
-// the operating system as they are, and changes none: those of a page are shared by goroutines.
+// the operating system as they are.
 func located(err error, column string, row, offset int64) error {
-	var e *fault.Error
-	if !errors.As(err, &e) || e.Kind != fault.Malformed && e.Kind != fault.Truncated && e.Kind != fault.Unsupported {
+	if k := fault.KindOf(err); k != fault.Malformed && k != fault.Truncated && k != fault.Unsupported {
 		return err
 	}
-	at := *e
-	if at.Column == "" {
-		at.Column = column
-	}
-	if at.Row < 0 {
-		at.Row = row
-	}
-	if at.Offset < 0 {
-		at.Offset = offset
-	}
-	return &at
+	return fault.Place(err, column, row, offset)
 }
