@@ -136,15 +136,11 @@ func noLabels(flag string, columns []source.Column) error {
 			WithHint("--label-column 0 chooses the first")
 	}
 	e := usagef("%s: no column holds labels", flag)
-	if names := labelNames(columns); names != nil {
+	noLabel := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
+	if names := namesOf(slices.DeleteFunc(slices.Clone(columns), noLabel)); names != nil {
 		return e.WithHint("choose one with --label-column: %s", strings.Join(names, ", "))
 	}
 	return e.WithHint("give the file of the labels too, as label=FILE, or a table with a column of integers called label")
-}
-
-// labelNames returns the names of the columns that can be labels: those of scalar integers.
-func labelNames(columns []source.Column) []string {
-	return namesOf(slices.DeleteFunc(slices.Clone(columns), func(c source.Column) bool { return !c.Scalar() || !c.Integer() }))
 }
 
 func namesOf(columns []source.Column) (names []string) {

@@ -68,13 +68,6 @@ func (o ReadOptions) MaxRecord() int64 {
 	return o.MaxRecordSize
 }
 
-// AdviceBytes returns the hint for a column of values of size bytes whose type the file does not
-// record.
-func AdviceBytes(size int) string {
-	return fmt.Sprintf("if they are uint8, add --shape %s; if they have another element type, such as float32, add --dtype too; if they are 128-bit integers, bfloat16 or the like, "+
-		"cast the column in the program that wrote it", ExampleShape(size))
-}
-
 // HintDType is the hint for a number that the type of --dtype does not hold.
 const HintDType = "choose a type that holds all values, or leave out --dtype"
 

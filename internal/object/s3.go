@@ -231,13 +231,6 @@ func classify(ctx context.Context, err error) error {
 	return answerError(answer)
 }
 
-// noBucket returns the error for a bucket that does not exist.
-func noBucket() *fault.Error {
-	e := failed(fault.Refused, "").Because(fs.ErrNotExist) // as for files
-	e.Kind = fault.NotFound
-	return e
-}
-
 // answerError returns the error for an answer that is an error.
 func answerError(answer minio.ErrorResponse) error {
 	code, status := answer.Code, answer.StatusCode
@@ -252,7 +245,9 @@ func answerError(answer minio.ErrorResponse) error {
 	case status == 0:
 		return failed(fault.IO, "the request could not be made: %s", scrub(answer.Error()))
 	case code == "NoSuchBucket":
-		return noBucket()
+		e := failed(fault.Refused, "").Because(fs.ErrNotExist) // as for files
+		e.Kind = fault.NotFound
+		return e
 	case code == "NoSuchUpload": // this 404 is about the upload, not the object
 		return failed(fault.IO, "the upload no longer exists").
 			WithHint("a lifecycle rule that aborts incomplete uploads must wait until the work is done")

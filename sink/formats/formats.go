@@ -71,7 +71,8 @@ func All() []Format {
 			ClassColumn: true, open: stream(csv.New), load: pandas("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
 			ClassColumn: true, open: stream(openTSV), load: pandas(`, sep="\t"`)},
-		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, open: openPNG, load: loadPNG},
+		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, load: loadPNG,
+			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return png.New(out.Folder, s, o) }},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
 			open: stream(tar.New), load: loadTar},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true,
@@ -202,8 +203,4 @@ func openArrowStream(w io.Writer, s *schema.Schema, o Options) (*arrow.Sink, err
 func openTSV(w io.Writer, s *schema.Schema, o Options) (*csv.Sink, error) {
 	o.Comma = '\t'
 	return csv.New(w, s, o)
-}
-
-func openPNG(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	return png.New(out.Folder, s, o)
 }

@@ -422,7 +422,9 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	}
 	d, asked := cmp.Or(r.Options.DType, f.dtype()), r.Options.Shape
 	if d == 0 && asked == nil && size >= 0 {
-		return unsupported(f.Name, source.AdviceBytes(int(size)),
+		return unsupported(f.Name, fmt.Sprintf("if they are uint8, add --shape %s; if they have another element type, "+
+			"such as float32, add --dtype too; if they are 128-bit integers, bfloat16 or the like, cast the column in "+
+			"the program that wrote it", source.ExampleShape(int(size))),
 			"found values of %d bytes without a type, expected a column with a type, or the bytes of PNG images", size)
 	}
 	assumed := d == 0

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/source"
@@ -134,41 +133,30 @@ func (t *Table) begin(tail []byte) error {
 	if t.guessedLabel {
 		t.doubtLabel()
 	}
-	rows := t.cut
 	if t.err == nil && len(tail) > 0 {
 		t.observeTail(tail)
 	}
 	if err := t.decide(); err != nil {
 		return err
 	}
-	t.noteTypes(rows)
+	t.noteTypes()
 	return nil
 }
 
-// noteTypes notes the types of the columns, which were decided by so many rows.
-func (t *Table) noteTypes(rows int64) {
+// noteTypes notes the types of the columns, which the examined rows decided.
+func (t *Table) noteTypes() {
+	if t.options.DType != 0 {
+		return
+	}
 	const limit = 8
 	var types []string
-	for i, c := range t.columns {
-		if i == limit {
-			types = append(types, "…")
-			break
-		}
+	for _, c := range t.columns[:min(limit, len(t.columns))] {
 		types = append(types, c.Name+" "+c.DType.String())
 	}
-	how := fmt.Sprintf("from the first %d rows", rows)
-	switch asked := t.options.DType; {
-	case rows == 0:
-		how = "without rows"
-	case asked != 0 && !slices.ContainsFunc(t.columns, func(c source.Column) bool { return c.DType != asked }):
-		return
-	case t.err == io.EOF:
-		how = "from its " + display.Count(rows, "row")
+	if len(t.columns) > limit {
+		types = append(types, "…")
 	}
-	if t.options.DType == 0 {
-		how += "; --dtype overrides this"
-	}
-	t.note("types: %s, %s", strings.Join(types, ", "), how)
+	t.note("types: %s; --dtype overrides this", strings.Join(types, ", "))
 }
 
 func (t *Table) note(format string, args ...any) {

@@ -42,7 +42,10 @@ func formats() []Format {
 		{Name: "arrow", Images: true, alias: "arrows", magic: []string{"ARROW1\x00\x00"},
 			extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open},
 		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: openUnnamed}, // see findArrays
+		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, // of one array without a name: see findArrays
+			open: func(path string, o source.ReadOptions) (source.Table, error) {
+				return npy.OpenArray(path, npy.Unnamed, o)
+			}},
 		{Name: "csv", alias: "tsv", Text: true, Untyped: true, open: csv.Open,
 			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz",
 				".csv.bz2", ".tsv.bz2"}},

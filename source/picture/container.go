@@ -30,12 +30,6 @@ func pngChunk(file []byte, kinds ...string) (data []byte, found string) {
 	return nil, ""
 }
 
-// isTransparent reports whether a PNG file makes a colour transparent.
-func isTransparent(file []byte) bool {
-	_, found := pngChunk(file, "tRNS", "IDAT", "IEND")
-	return found == "tRNS"
-}
-
 // maxExpansion is the largest factor by which deflate can shrink data: a match of 258 bytes takes
 // at least two bits. A JPEG of 8×8 blocks, each of at least one bit, is not smaller either.
 const maxExpansion = 1032

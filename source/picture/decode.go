@@ -174,10 +174,9 @@ func (s *stored) setColors(model color.Model, file []byte) error {
 			WithHint("convert it first: mogrify -colorspace sRGB FILES")
 	}
 	p, palette := model.(color.Palette)
-	switch {
-	case s.kind.name != "PNG":
+	if s.kind.name != "PNG" {
 		s.Channels = min(s.Channels, 3)
-	case palette && !opaque(p), isTransparent(file):
+	} else if _, next := pngChunk(file, "tRNS", "IDAT", "IEND"); next == "tRNS" || palette && !opaque(p) {
 		s.Channels = 4
 	}
 	s.greys = palette && s.Channels == 3 && allGrey(p)

@@ -61,9 +61,6 @@ func (f Format) String() string {
 	return fmt.Sprintf("%d×%d, %d-bit %s", f.Width, f.Height, f.Depth, color)
 }
 
-// Describe returns the format of a file whose picture is not converted.
-func Describe(file []byte) (Format, error) { return Options{}.Describe(file) }
-
 // Describe returns the format of the converted picture of a file.
 func (o Options) Describe(file []byte) (Format, error) {
 	s, err := inspect(file)

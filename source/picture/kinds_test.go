@@ -38,7 +38,7 @@ func TestOtherKinds(t *testing.T) {
 		"rgb.tif": {3, 0}, "lossless.webp": {3, 0}, "lossy.webp": {3, 6}, "opaque.webp": {3, 0}, "still.gif": {3, 0}, "animated.gif": {3, 0},
 	} {
 		file, want := fixture(t, name), fixture(t, name+".raw")
-		f := must.Get(Describe(file))(t)
+		f := must.Get(Options{}.Describe(file))(t)
 		if expected := (Format{Width: 5, Height: 4, Channels: c.channels, Depth: 8}); f != expected {
 			t.Errorf("%s: found %v, expected %v", name, f, expected)
 			continue

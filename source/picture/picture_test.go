@@ -35,7 +35,7 @@ func TestPillowReadsTheSame(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := fixture(t, c.name+".png")
-			f := must.Get(Describe(file))(t)
+			f := must.Get(Options{}.Describe(file))(t)
 			if want := (Format{Width: 5, Height: 4, Channels: c.channels, Depth: c.depth}); f != want {
 				t.Fatalf("found %v, expected %v", f, want)
 			}
@@ -64,7 +64,7 @@ func TestGreysInPalettes(t *testing.T) {
 		if got, err := grey.Append(nil, file); err != nil || !bytes.Equal(got, samples) {
 			t.Errorf("%s: found % x, error %v, expected % x", name, got, err, samples)
 		}
-		colors := must.Get(Describe(file))(t)
+		colors := must.Get(Options{}.Describe(file))(t)
 		got, err := colors.Append(nil, file)
 		if colors.Channels != 3 || err != nil || len(got) != 3*len(samples) {
 			t.Fatalf("%s: found %v, %d bytes, error %v", name, colors, len(got), err)
@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 func TestSixteenBitsBeyondInt16(t *testing.T) {
 	t.Parallel()
 	file := fixture(t, "toolarge16.png")
-	f := must.Get(Describe(file))(t)
+	f := must.Get(Options{}.Describe(file))(t)
 	_, err := f.Append(nil, file)
 	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "x = 0, y = 0 has a sample of 40000, expected at most 32767") {
 		t.Errorf("found %v", err)
@@ -160,7 +160,7 @@ func TestSixteenBitsBeyondInt16(t *testing.T) {
 func TestHugePictureAllocatesNothing(t *testing.T) {
 	t.Parallel()
 	file := withHeader(fixture(t, "grey8.png"), 0, 0, 1, 0, 0, 0, 1, 0, 0)
-	if _, err := Describe(file); err == nil || !strings.Contains(err.Error(), "the file has only 89 bytes") {
+	if _, err := (Options{}).Describe(file); err == nil || !strings.Contains(err.Error(), "the file has only 89 bytes") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestEveryFilter(t *testing.T) {
 				lines[0] = 5 // no such filter
 			}
 			file := withLines(color, width, height, lines)
-			f := must.Get(Describe(file))(t)
+			f := must.Get(Options{}.Describe(file))(t)
 			plain, ok := f.appendPlain([]byte("x"), file)
 			any, err := f.appendSlow([]byte("x"), file)
 			if ok != (first < 5) || (err == nil) != ok || !bytes.Equal(plain, any) {
@@ -199,7 +199,7 @@ func TestBlack(t *testing.T) {
 	for color, samples := range map[byte]int{grey: 1, greyAlpha: 2, trueColor: 3, withAlpha: 4} {
 		const width, height = 1000, 900
 		file := withLines(color, width, height, make([]byte, height*(1+width*samples)))
-		f := must.Get(Describe(file))(t)
+		f := must.Get(Options{}.Describe(file))(t)
 		if pixels, err := f.Append(nil, file); err != nil || int64(len(pixels)) != f.Size() || len(bytes.Trim(pixels, "\x00")) > 0 {
 			t.Errorf("colour type %d: found %d bytes, %v, expected %d that are 0", color, len(pixels), err, f.Size())
 		}
