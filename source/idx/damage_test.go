@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -193,7 +194,7 @@ func TestHeadersAllocateNothing(t *testing.T) {
 		"too large a record":    {Uint8, []int64{1, math.MaxUint32}},
 		"empty records":         {Uint8, []int64{math.MaxUint32, 0}},
 		"empty records at 2^20": {Uint8, []int64{MaxEmptyRecords, 0}},
-		"rank 255":              {Uint8, bytesAsInts(bytes.Repeat([]byte{2}, 255))},
+		"rank 255":              {Uint8, slices.Repeat([]int64{2}, 255)},
 	}
 	p := make([]byte, 1<<20)
 	for name, h := range bombs {
@@ -216,14 +217,6 @@ func TestHeadersAllocateNothing(t *testing.T) {
 			}
 		}
 	}
-}
-
-func bytesAsInts(b []byte) []int64 {
-	ints := make([]int64, len(b))
-	for i, v := range b {
-		ints[i] = int64(v)
-	}
-	return ints
 }
 
 // A batch is read into the caller's buffer, without other allocations.

@@ -49,24 +49,3 @@ func checkSwap(t *testing.T, src []byte, size int) {
 		t.Fatalf("%d elements of %d bytes, back in place: found % x, expected % x", len(src)/size, size, dst, before)
 	}
 }
-
-func TestSwapBytesOfKnownNumbers(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		size     int
-		big, out string
-	}{
-		"bytes":       {1, "\x01\x02\x03", "\x01\x02\x03"},
-		"shorts":      {2, "\x01\x02\xff\xfe\x00\x80", "\x02\x01\xfe\xff\x80\x00"},
-		"ints":        {4, "\x00\x00\xea\x60\x01\x02\x03\x04\xff\xff\xff\xfe", "\x60\xea\x00\x00\x04\x03\x02\x01\xfe\xff\xff\xff"},
-		"a double":    {8, "\x3f\xf0\x00\x00\x00\x00\x00\x01", "\x01\x00\x00\x00\x00\x00\xf0\x3f"},
-		"two doubles": {8, "\x01\x02\x03\x04\x05\x06\x07\x08ABCDEFGH", "\x08\x07\x06\x05\x04\x03\x02\x01HGFEDCBA"},
-	}
-	for name, test := range tests {
-		dst := make([]byte, len(test.big))
-		SwapBytes(dst, []byte(test.big), test.size)
-		if string(dst) != test.out {
-			t.Errorf("%s: found % x, expected % x", name, dst, test.out)
-		}
-	}
-}
