@@ -21,16 +21,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 40_161, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 29_490, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 14_068, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 15_023, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"lines of product Go", 38_996, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 27_637, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 14_064, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"words of README and docs", 15_020, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
-	{"flags of convert", 39, 34, convertFlags},
-	{"lines of product Go over 120 columns", 529, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 1_226, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"flags of convert", 41, 34, convertFlags},
+	{"lines of product Go over 120 columns", 270, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 1_122, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -39,20 +39,20 @@ var packages = []struct {
 	names       string
 	limit, goal int
 }{
-	{"cmd/idxport", 2_615, 2000},
-	{"convert", 4_893, 3300},
+	{"cmd/idxport", 2_471, 2000},
+	{"convert", 5_074, 3300},
 	{"internal/publish", 2_276, 1700},
-	{"internal/object", 2_056, 1900},
+	{"internal/object", 2_051, 1900},
 	{"internal/compressed/...", 2_898, 2900},
-	{"source", 2_447, 2100},
+	{"source", 2_534, 2100},
 	{"source/idx", 1_031, 950},
-	{"source/dataset", 1_599, 1400},
-	{"source/arrow source/columnar source/parquet", 5_943, 3650},
-	{"source/csv source/npy source/picture source/png source/flat source/formats", 5_606, 3230},
-	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_929, 5550},
-	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_285, 1250},
-	{"pipeline schema", 610, 625},
-	{"fault display shell sheet", 973, 850},
+	{"source/dataset", 1_573, 1400},
+	{"source/arrow source/columnar source/parquet", 4_433, 3650},
+	{"source/csv source/npy source/picture source/png source/flat source/formats", 6_028, 3230},
+	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_726, 5550},
+	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_230, 1250},
+	{"pipeline schema", 647, 625},
+	{"fault display shell sheet", 1_024, 850},
 }
 
 // allMeasures returns measures and one for each row of packages.

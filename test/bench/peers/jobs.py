@@ -57,22 +57,12 @@ def conversion(binary: Path, name: str, kind: str, inputs: list[str], flags: lis
 def conversions(binary: Path, inputs: Inputs) -> list[Job]:
     """Every job that writes."""
     arrow = [("pyarrow", "pyarrow", "arrow"), ("polars", "polars", "arrow")]
-    parquet = [
-        ("pyarrow", "pyarrow", "parquet"),
-        ("pyarrow, split bytes", "pyarrow", "parquet-split"),
-        ("polars", "polars", "parquet"),
-        ("DuckDB", "duckdb", "parquet"),
-        ("pandas", "pandas", "parquet"),
-    ]
+    tools = {"pyarrow": "pyarrow", "polars": "polars", "DuckDB": "duckdb", "pandas": "pandas"}
+    parquet = [(name, tool, "parquet") for name, tool in tools.items()]
+    parquet.insert(1, ("pyarrow, split bytes", "pyarrow", "parquet-split"))
     images = [("datasets; PNG images inside", "datasets", "parquet-images")]
     uncompressed = [(name, tool, job.replace("parquet", "parquet-none")) for name, tool, job in parquet]
-    csv = [
-        ("pyarrow", "pyarrow", "csv"),
-        ("polars", "polars", "csv"),
-        ("DuckDB", "duckdb", "csv"),
-        ("pandas", "pandas", "csv"),
-        ("numpy.savetxt", "numpy", "savetxt"),
-    ]
+    csv = [*((name, tool, "csv") for name, tool in tools.items()), ("numpy.savetxt", "numpy", "savetxt")]
     join = [("numpy and str.join", "numpy", "join")]
     png = [
         ("Pillow", "images", "pillow"),
