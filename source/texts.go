@@ -80,14 +80,14 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	return nil
 }
 
-// maxNames is the largest number of names that a message lists.
+// maxNames is the largest number of names, of usual length, that a message lists.
 const maxNames = 100
 
 // UnknownNames returns the error for names, in any order, whose labels no list has.
 func UnknownNames(names []string) *fault.Error {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	if len(names) > maxNames {
-		return fault.New(fault.Usage, "found names, whose numbers are not known: %s, …", strings.Join(names[:maxNames], ", ")).
+	if all := strings.Join(names, ", "); len(names) > maxNames || len(all) > 40*maxNames {
+		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("leave the column out with --columns, or list all names in the order of their numbers in a file for --classes")
 	}
 	words := make([]string, len(names))

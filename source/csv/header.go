@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,8 +193,8 @@ func (t *Table) checkFirstLine(line []byte) error {
 func (d *dialect) firstWord(row []byte) (i int, text []byte) {
 	missing, numbers := -1, false
 	for i, text := range d.fields(row) {
-		switch {
-		case countNumbers(text) > 0:
+		switch _, ok := parseNumber(text); {
+		case ok || countNumbers(text) > 0:
 			numbers = true
 		case isMissing(text):
 			missing = i
@@ -207,26 +208,25 @@ func (d *dialect) firstWord(row []byte) (i int, text []byte) {
 	return missing, nil
 }
 
-// isNumbered reports whether the fields of row are 0, 1, 2, … or 1, 2, 3, …, in any order, and
-// whether they are in this order. The first field may be empty, as the name of row numbers.
-func (d *dialect) isNumbered(row []byte) (numbered, sorted bool) {
-	var values []float64
+// isNumbered reports whether the count fields of row are 0, 1, 2, … or 1, 2, 3, …, in any order,
+// and whether they are in this order. The first field may be empty, as the name of row numbers.
+func (d *dialect) isNumbered(row []byte, count int) (numbered, sorted bool) {
+	seen := make([]bool, count+1)
+	first, numbers, last := count, 0, -1.0
+	sorted = true
 	for i, text := range d.fields(row) {
+		if i == 0 && len(text) == 0 {
+			continue
+		}
 		n, ok := parseNumber(text)
-		if ok {
-			values = append(values, n.value)
-		} else if i > 0 || len(text) > 0 {
+		if !ok || n.value != math.Trunc(n.value) || n.value < 0 || n.value > float64(count) || seen[int(n.value)] {
 			return false, false
 		}
+		seen[int(n.value)] = true
+		first, numbers = min(first, int(n.value)), numbers+1
+		sorted, last = sorted && n.value > last, n.value
 	}
-	sorted = slices.IsSorted(values)
-	slices.Sort(values)
-	for i, v := range values {
-		if v != values[0]+float64(i) {
-			return false, false
-		}
-	}
-	return len(values) > 0 && (values[0] == 0 || values[0] == 1), sorted
+	return first <= 1 && numbers > 0 && !slices.Contains(seen[first:first+numbers], false), sorted
 }
 
 // repeatsNumbers reports whether row has numbers as pandas.read_csv turns them into names: a number
@@ -265,7 +265,7 @@ func (t *Table) isHeader(row []byte) (bool, error) {
 	const short = 10
 	place, word := t.dialect.firstWord(row)
 	repeats := place < 0 && t.dialect.repeatsNumbers(row)
-	numbered, sorted := t.dialect.isNumbered(row)
+	numbered, sorted := t.dialect.isNumbered(row, t.count)
 	t.unnamed = numbered && sorted || repeats
 	doubtful := repeats || numbered && (sorted && bytes.IndexByte(row, '.') < 0 || t.count > short)
 	text := shown(bytes.TrimSuffix(row, []byte{t.dialect.comma, '\n'}))

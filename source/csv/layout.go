@@ -418,7 +418,7 @@ func (t *Table) textError(f *fileColumn, unknown *fault.Error) error {
 		hint = hintSeparate
 	case f.Name == string(text): // a row of text and numbers was taken for a header
 		hint = "the first line was read as column names; if it is a row, write its text as numbers"
-	case len(text) == 0:
+	case len(bytes.Trim(text, "+-.0123456789eE")) == 0: // empty, or a number beyond all types
 		hint = "leave the column out with --columns"
 	default:
 		return fault.In(t.path, unknown.InColumn(t.name(f.first)))

@@ -213,23 +213,25 @@ func (s *columnStats) dtype() idx.DType {
 // observe examines rows, the first of which is row first. It leaves it to Decode to report rows
 // with a wrong number of fields.
 func (t *Table) observe(rows []byte, first int64) {
-	owners := make([]*fileColumn, t.count)
-	for _, p := range t.parts {
-		for i := range p.count {
-			owners[p.first+i] = &t.fileColumns[p.fileColumn]
-		}
-	}
 	row := first
 	for line := range bytes.Lines(rows) {
-		for i, text := range t.dialect.fields(line) {
-			switch {
-			case i >= len(owners):
-			case owners[i].list:
-				for number := range bytes.FieldsSeq(text) {
-					owners[i].stats.observe(number, row)
-				}
-			default:
-				owners[i].stats.observe(text, row)
+		k, left := -1, 0
+		for _, text := range t.dialect.fields(line) {
+			for left == 0 && k+1 < len(t.parts) {
+				k++
+				left = t.parts[k].count
+			}
+			if left == 0 {
+				break
+			}
+			left--
+			f := &t.fileColumns[t.parts[k].fileColumn]
+			if !f.list {
+				f.stats.observe(text, row)
+				continue
+			}
+			for number := range bytes.FieldsSeq(text) {
+				f.stats.observe(number, row)
 			}
 		}
 		row++

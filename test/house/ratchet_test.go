@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 38_996, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 38_998, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 27_637, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_064, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 15_020, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -29,7 +29,7 @@ var measures = []measure{
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 41, 34, convertFlags},
-	{"lines of product Go over 120 columns", 270, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of product Go over 120 columns", 269, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
 	{"lines of other Go over 120 columns", 1_122, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
@@ -48,7 +48,7 @@ var packages = []struct {
 	{"source/idx", 1_031, 950},
 	{"source/dataset", 1_573, 1400},
 	{"source/arrow source/columnar source/parquet", 4_433, 3650},
-	{"source/csv source/npy source/picture source/png source/flat source/formats", 6_028, 3230},
+	{"source/csv source/npy source/picture source/png source/flat source/formats", 6_030, 3230},
 	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_726, 5550},
 	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_230, 1250},
 	{"pipeline schema", 647, 625},
