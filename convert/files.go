@@ -64,12 +64,12 @@ func newStore() *object.Store { return &object.Store{Scratch: publish.Scratch(os
 // store. A file:// URL becomes a path.
 func parseURL(store *object.Store, arg string) (string, error) {
 	name, err := store.ParseArg(arg)
-	return LocalPath(name), err
+	return localPath(name), err
 }
 
-// LocalPath replaces a file:// URL in an argument, alone or after FORMAT= or NAME=, by the path of
+// localPath replaces a file:// URL in an argument, alone or after FORMAT= or NAME=, by the path of
 // the file. Other arguments are returned as they are.
-func LocalPath(arg string) string {
+func localPath(arg string) string {
 	before, path, ok := strings.Cut(arg, "file://")
 	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
 		return before + pathInURL(path, runtime.GOOS)

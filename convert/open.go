@@ -116,22 +116,22 @@ func parseSheet(args []string) (arg outputArg, err error) {
 		return arg, usagef("%d outputs, expected at most one sheet", len(args)).
 			WithHint("{split} in its name is filled in: -o 'sheet-{split}.png'")
 	}
-	given := LocalPath(args[0])
+	given := localPath(args[0])
 	if given == "" { // file://
 		return arg, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
-	f, path, named, err := CutFormat(given)
+	f, path, named, err := cutFormat(given)
 	if err != nil {
 		return arg, err
 	}
 	arg = outputArg{path: path, named: named, formats: []formats.Format{{Name: "png", Extension: ".png"}}}
-	ext := Extension(path)
+	ext := extension(path)
 	switch {
 	case object.IsURL(path):
 		return arg, usagef("preview cannot write to a URL").WithHint("write a local file")
-	case path == Stdio && !named, named && f.Name == "png", !named && strings.EqualFold(ext, ".png") && !IsFolder(path):
+	case path == Stdio && !named, named && f.Name == "png", !named && strings.EqualFold(ext, ".png") && !isFolder(path):
 		return arg, nil
-	case !named && (ext == "" || IsFolder(path)):
+	case !named && (ext == "" || isFolder(path)):
 		arg.container = true
 		return arg, nil
 	}

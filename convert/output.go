@@ -207,14 +207,14 @@ func (d *stream) open(out *output) (io.Writer, *publish.Folder, error) {
 	if f, ok := d.Writer.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !out.format.Text {
 		return nil, nil, usagef("will not write %s to a terminal", out.format.Name).WithHint("redirect standard output to a file or a program")
 	}
-	return d.Writer, nil, CheckOpen(d.Writer)
+	return d.Writer, nil, checkOpen(d.Writer)
 }
 
-// CheckOpen returns an error if w is standard output and was closed when the program began. Go's
+// checkOpen returns an error if w is standard output and was closed when the program began. Go's
 // runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
 // it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
-// CheckOpen only where losing the data would be an error.
-func CheckOpen(w io.Writer) error {
+// checkOpen only where losing the data would be an error.
+func checkOpen(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok || runtime.GOOS == "windows" {
 		return nil

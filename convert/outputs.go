@@ -79,7 +79,7 @@ func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, 
 	if arg == "" {
 		return outputArg{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
-	f, path, named, err := CutFormat(arg)
+	f, path, named, err := cutFormat(arg)
 	if err != nil {
 		return outputArg{}, err
 	}
@@ -99,7 +99,7 @@ func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, 
 			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
 		}
 	}
-	if ext := Extension(arg); ext != "" && !IsFolder(arg) {
+	if ext := extension(arg); ext != "" && !isFolder(arg) {
 		return outputArg{}, unknownExtension(arg, ext)
 	}
 	if len(wanted) == 0 {
@@ -128,9 +128,9 @@ func (o outputArg) checkPart(given bool, p part) error {
 		WithHint("write -o %s", shell.Path(stem+"/part-{part}"+ext))
 }
 
-// CutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
+// cutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
 // word before a = is always taken for a format: a path that begins like that is written ./WORD=….
-func CutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
+func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	word, path, ok := strings.Cut(arg, "=")
 	if !ok || strings.ContainsFunc(word, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		return f, arg, false, nil
@@ -171,7 +171,7 @@ func formatOutput(arg string, f formats.Format, path string, sharded bool) (outp
 	case path == Stdio && f.Folder:
 		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
 	case path == Stdio || f.Folder:
-	case endsAsFolder(path), IsFolder(path) && !hasExtension && !(sharded && f.Splittable):
+	case endsAsFolder(path), isFolder(path) && !hasExtension && !(sharded && f.Splittable):
 		o.container = true
 	case f.Compressible:
 		o.codec = formats.CompressionByName(path)
@@ -179,8 +179,8 @@ func formatOutput(arg string, f formats.Format, path string, sharded bool) (outp
 	return o, nil
 }
 
-// IsFolder reports whether path ends with a slash, or is an existing folder.
-func IsFolder(path string) bool {
+// isFolder reports whether path ends with a slash, or is an existing folder.
+func isFolder(path string) bool {
 	if endsAsFolder(path) {
 		return true
 	}
@@ -233,8 +233,8 @@ func adviseExtension(arg, ext string) string {
 		shell.Quote(arg), strings.Join(extensions, " "), shell.Path(arg+"/"))
 }
 
-// Extension returns the file extension of a path, ignoring the placeholders in it.
-func Extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
+// extension returns the file extension of a path, ignoring the placeholders in it.
+func extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
 
 // placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
 // ones, which fill refuses.
