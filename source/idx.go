@@ -1,11 +1,13 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/fault"
@@ -73,10 +75,17 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	if err != nil || t.rows >= 0 {
 		return t, err
 	}
-	if err := t.count(path, o); err != nil {
-		return nil, errors.Join(err, t.Close())
+	rows, err := Count(context.Background(), t) // only reading to the end tells what a salvage finds
+	if err := errors.Join(err, t.Close()); err != nil {
+		return nil, err
 	}
-	return t, nil
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if t, err = NewIDX(f, path, o); err == nil {
+		t.rows = rows
+	}
+	return t, err
 }
 
 // NewIDX reads an IDX file from r, compressed or not. Errors call it name ("-" for standard input).
@@ -100,10 +109,8 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 
 // newIDX reads the header from r. inner has the sizes that are known; newIDX adds the options in o.
 func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
-	inner.MaxRecordSize, inner.LittleEndian, inner.Salvage, inner.Reshape = o.MaxRecordSize, o.LittleEndian, o.Salvage, o.Reshape
-	if inner.Size > 0 {
-		inner.File = Word(path, "")
-	}
+	inner.MaxRecordSize, inner.LittleEndian = o.MaxRecordSize, o.LittleEndian
+	inner.Salvage, inner.Reshape = o.Salvage, o.Reshape
 	reader, err := idx.NewReader(r, inner)
 	if err != nil {
 		return nil, fault.In(path, err)
@@ -115,22 +122,6 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 		t.swap = h.DType.Size()
 	}
 	return t, nil
-}
-
-// count sets the number of rows of a compressed file that is salvaged. It reads the file once more.
-func (t *IDX) count(path string, o Options) error {
-	again, err := In(o.Files).Open(path)
-	if err != nil {
-		return err
-	}
-	defer again.Close() // read-only: an error does not matter
-	scan, err := NewIDX(again, path, o)
-	if err != nil {
-		return err
-	}
-	defer scan.Close() // read-only: an error does not matter
-	t.rows, err = Count(context.Background(), scan)
-	return err
 }
 
 // Columns returns the one column.
@@ -156,22 +147,18 @@ func (t *IDX) Damaged() bool {
 	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
 
-// Info has notes about what a salvage found, and a warning if the elements seem to have the wrong
-// byte order.
+// Info has notes about what a salvage found, and about elements that seem to have the wrong byte
+// order.
 func (t *IDX) Info() Info {
-	var notes []string
-	name := t.path
-	if name == Stdin {
-		name = "standard input"
-	}
-	for _, n := range t.reader.Notes() {
-		notes = append(notes, fmt.Sprintf("%s: %s", name, n))
-	}
+	notes, whole := slices.Clone(t.reader.Notes()), len(t.reader.Notes()) == 0
 	if t.damage != nil && t.damage.err != nil {
-		notes = append(notes, fmt.Sprintf("%s: %s: %v", name, t.damage.extent(len(t.reader.Notes()) == 0), t.damage.err))
+		notes = append(notes, fmt.Sprintf("%s: %v", t.damage.extent(whole), t.damage.err))
 	}
 	if t.looksLittle.Load() {
-		notes = append(notes, fmt.Sprintf("%s: the values seem to be little-endian; if so, read the file with --byte-order little", name))
+		notes = append(notes, "the values seem to be little-endian; if so, read the file with --byte-order little")
+	}
+	for i, note := range notes {
+		notes[i] = fault.New(0, "%s", note).In(t.path).Error()
 	}
 	return Info{Notes: notes}
 }
@@ -195,14 +182,12 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
 	t.next += int64(n)
 	if err == io.EOF {
-		if changed := t.checkUnchanged(); changed != nil {
-			err = changed
-		}
+		err = cmp.Or(t.checkUnchanged(), io.EOF)
 	}
-	if err != nil && err != io.EOF {
-		return fault.In(t.path, err)
+	if err == io.EOF {
+		return err
 	}
-	return err
+	return fault.In(t.path, err)
 }
 
 // checkUnchanged returns fault.Changed if the size or the modification time of the file is no

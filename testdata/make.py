@@ -160,9 +160,9 @@ def wrong_headers() -> list[Refusal]:
     halves = b"".join(struct.pack("<f", 0.5 + i / 256) for i in range(20 * 9))
     return [
         Refusal("little-endian-header.idx", 65, "little-endian", "a header in the other byte order", header(8, (3, 7, 9), "<") + images[16:]),
-        Refusal("little-endian-sizes.idx", 65, "dimensions and the magic number have different byte orders", "a big-endian magic number, and sizes in the other byte order",
+        Refusal("little-endian-sizes.idx", 65, "the dimensions .* need more than", "a big-endian magic number, and sizes in the other byte order",
                 b"\0\0\x08\x03" + header(8, (3, 7, 9), "<")[4:] + images[16:]),
-        Refusal("little-endian-count.idx", 65, "dimensions and the magic number have different byte orders", "the same of labels", b"\0\0\x08\x01" + header(8, (7,), "<")[4:] + bytes(range(7))),
+        Refusal("little-endian-count.idx", 65, "truncated", "the same of labels", b"\0\0\x08\x01" + header(8, (7,), "<")[4:] + bytes(range(7))),
         Refusal("norb.mat", 65, "norb|lush", "a Lush binary matrix, as in NORB: bytes, 3×2×7×9", lush),
         Refusal("byte-count.idx", 65, "datumaro|count.*bytes", "Datumaro's first dimension: 2,352 bytes", header(8, (0x930, 28, 28)) + digits),
         Refusal("count-zero.idx", 65, "extra|filled", "a count that was never filled in: 0", header(8, (0, 28, 28)) + digits),

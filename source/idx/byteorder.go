@@ -1,8 +1,8 @@
 package idx
 
 import (
+	"bytes"
 	"encoding/binary"
-	"math"
 	"math/bits"
 )
 
@@ -49,72 +49,39 @@ const (
 
 // LooksSwapped guesses whether data was little-endian in its file, a common mistake of writers on
 // PCs. data holds little-endian elements of d, which were converted as if the file was big-endian.
-// The guess is good enough for a warning, but not for refusing a file. One-byte elements have no
-// byte order.
+// It compares how far the elements are from 1 in each byte order. The guess is good enough for a
+// warning, but not for refusing a file. One-byte elements have no byte order.
 func LooksSwapped(d DType, data []byte) bool {
 	size := d.Size()
 	if size < 2 {
 		return false
 	}
-	data = data[:min(len(data)/size, maxGuess)*size]
-	if d.Float() {
-		return floatsLookSwapped(size, data)
-	}
-	return integersLookSwapped(size, data)
-}
-
-// integersLookSwapped assumes that small numbers are more likely than large ones: it compares how
-// many bits the elements need in each byte order.
-func integersLookSwapped(size int, data []byte) bool {
 	var read, swapped, n int
-	for i := 0; i < len(data); i += size {
-		a, b := int32(int16(binary.LittleEndian.Uint16(data[i:]))), int32(int16(binary.BigEndian.Uint16(data[i:])))
-		if size == 4 {
-			a, b = int32(binary.LittleEndian.Uint32(data[i:])), int32(binary.BigEndian.Uint32(data[i:]))
+	for data = data[:min(len(data)/size, maxGuess)*size]; len(data) > 0; data = data[size:] {
+		if bytes.Count(data[:size], []byte{0}) < size {
+			read += distance(d, binary.LittleEndian, data)
+			swapped += distance(d, binary.BigEndian, data)
+			n++
 		}
-		if a == 0 {
-			continue
-		}
-		n++
-		read += magnitudeBits(a)
-		swapped += magnitudeBits(b)
 	}
 	return n >= minGuess && read > 2*swapped
 }
 
-// magnitudeBits returns how many bits the magnitude of v needs; −1 needs one.
-func magnitudeBits(v int32) int { return max(1, bits.Len32(uint32(v^v>>31))) }
-
-// floatsLookSwapped counts the elements with ordinary exponents in each byte order. In the wrong
-// order, the last bits of the mantissa are in the place of the exponent: half of all float32 of
-// full precision look ordinary then, and one float64 in fifteen.
-func floatsLookSwapped(size int, data []byte) bool {
-	var read, swapped, n int
-	for i := 0; i < len(data); i += size {
-		var a, b float64
-		if size == 4 {
-			a = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))
-			b = float64(math.Float32frombits(binary.BigEndian.Uint32(data[i:])))
-		} else {
-			a = math.Float64frombits(binary.LittleEndian.Uint64(data[i:]))
-			b = math.Float64frombits(binary.BigEndian.Uint64(data[i:]))
-		}
-		if a == 0 || b == 0 || math.IsNaN(a) && math.IsNaN(b) {
-			continue
-		}
-		n++
-		if ordinary(a) {
-			read++
-		}
-		if ordinary(b) {
-			swapped++
-		}
+// distance returns how many bits the magnitude of the integer at the start of data needs, at least
+// one, or the magnitude of a float's exponent.
+func distance(d DType, order binary.ByteOrder, data []byte) int {
+	exponent := 0
+	switch d {
+	case Int16:
+		v := int16(order.Uint16(data))
+		return max(1, bits.Len16(uint16(v^v>>15)))
+	case Int32:
+		v := int32(order.Uint32(data))
+		return max(1, bits.Len32(uint32(v^v>>31)))
+	case Float32:
+		exponent = int(order.Uint32(data)>>23&0xff) - 127
+	default:
+		exponent = int(order.Uint64(data)>>52&0x7ff) - 1023
 	}
-	return n >= minGuess && swapped >= n*99/100 && read < n*3/4
-}
-
-// ordinary reports whether v has a magnitude that is common in measured data.
-func ordinary(v float64) bool {
-	a := math.Abs(v)
-	return a > 1e-20 && a < 1e20
+	return max(exponent, -exponent)
 }

@@ -83,32 +83,21 @@ func TestLooksSwappedOnPreciseFloats(t *testing.T) {
 	}
 }
 
-// TestLooksSwappedShares tests the thresholds.
-func TestLooksSwappedShares(t *testing.T) {
+// TestLooksSwappedThreshold: the elements as they are must be more than twice as far from 1.
+func TestLooksSwappedThreshold(t *testing.T) {
 	t.Parallel()
-	type share struct {
-		n     int
-		bytes string
-	}
-	// In the right and in the wrong order: 0.2 and −4.3e8 are both ordinary; of 4.6e−41 and 1, only
-	// 1 is; 1.7e38 is not, and is the same in both.
-	both, swapped, neither := "\xcd\xcc\x4c\x3e", "\x3f\x80\x00\x00", "\x7f\x00\x00\x7f"
 	for name, test := range map[string]struct {
-		dtype  DType
-		shares []share
-		want   bool
+		dtype         DType
+		small, even   int    // numbers of elements
+		swapped, same string // an element that is small in the other order, and one that is as large
+		want          bool
 	}{
-		"99 of 100 ordinary if swapped":   {Float32, []share{{198, swapped}, {2, neither}}, true},
-		"197 of 200":                      {Float32, []share{{197, swapped}, {3, neither}}, false},
-		"not 3 of 4 ordinary as it is":    {Float32, []share{{149, both}, {51, swapped}}, true},
-		"3 of 4":                          {Float32, []share{{150, both}, {50, swapped}}, false},
-		"10·9 + 4·15 bits to 10·1 + 4·15": {Int16, []share{{10, "\x00\x01"}, {4, "\x7f\x7f"}}, true},
-		"15·9 + 7·15 bits to 15·1 + 7·15": {Int16, []share{{15, "\x00\x01"}, {7, "\x7f\x7f"}}, false}, // twice as many
+		"10·9 + 4·15 bits to 10·1 + 4·15":          {Int16, 10, 4, "\x00\x01", "\x7f\x7f", true},
+		"15·9 + 7·15 bits to 15·1 + 7·15, or half": {Int16, 15, 7, "\x00\x01", "\x7f\x7f", false},
+		"exponents 10·127 + 9·127 to 10·0 + 9·127": {Float32, 10, 9, "\x3f\x80\x00\x00", "\x7f\x00\x00\x7f", true},
+		"10·127 + 10·127 to 10·0 + 10·127":         {Float32, 10, 10, "\x3f\x80\x00\x00", "\x7f\x00\x00\x7f", false},
 	} {
-		var data []byte
-		for _, s := range test.shares {
-			data = append(data, strings.Repeat(s.bytes, s.n)...)
-		}
+		data := []byte(strings.Repeat(test.swapped, test.small) + strings.Repeat(test.same, test.even))
 		if found := LooksSwapped(test.dtype, data); found != test.want {
 			t.Errorf("%s: found %v, expected %v", name, found, test.want)
 		}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/display"
@@ -111,43 +110,19 @@ func (h Header) Reshape(dims []int) (Header, error) {
 		reshaped.Dims[open] = elements / n
 		n = elements
 	}
-	if !ok || n != elements || open >= 0 && reshaped.Dims[open] > math.MaxUint32 || open >= 0 && reshaped.Dims[open] < 0 {
+	if !ok || n != elements || open >= 0 && (reshaped.Dims[open] < 0 || reshaped.Dims[open] > math.MaxUint32) {
 		err := ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
 		switch {
 		case dims[0] > 0 && int64(dims[0]) == h.Records():
 			return h, err.WithHint("give each of the %d records %s", h.Records(), display.Count(elements/h.Records(), "element"))
 		case ok && open < 0 && n > 0 && elements%n == 0: // the shape of a record
-			return h, err.WithHint("leave the number of records open: --reshape -1x%s", strings.ReplaceAll(dimsText(dims), "×", "x"))
+			return h, err.WithHint("leave the number of records open: --reshape -1x%s",
+				strings.ReplaceAll(dimsText(dims), "×", "x"))
 		}
 		return h, err
 	}
 	if reshaped.checkSize() != nil {
 		return h, ShapeError("records of %s are too large", dimsText(reshaped.Dims))
-	}
-	return reshaped, nil
-}
-
-// reshapeRecords returns a header for the same elements in records of another shape, for a file
-// whose number of records is not trusted. The number of records is recalculated for the new shape,
-// rounded down, unless the writer never filled it in. The error is that of Reshape.
-func (h Header) reshapeRecords(shape []int) (Header, error) {
-	count := h.Records()
-	n, ok := Product(1, shape)
-	if ok && n == 0 {
-		return h, ShapeError("records of %s have no elements", dimsText(shape))
-	}
-	if ok && count != UnfilledCount {
-		elements, _ := Product(1, h.Dims) // does not overflow: the size in bytes does not either
-		count = min(elements/n, UnfilledCount)
-	}
-	// Zero records can have any valid shape.
-	reshaped, err := Header{DType: h.DType, Dims: []int64{0}}.Reshape(slices.Concat([]int{0}, shape))
-	if err != nil {
-		return h, err
-	}
-	reshaped.Dims[0] = count
-	if reshaped.checkSize() != nil {
-		return h, ShapeError("records of %s are too large", dimsText(shape))
 	}
 	return reshaped, nil
 }
@@ -208,37 +183,10 @@ func (h Header) checkSize() error {
 		_, ok = Product(record, h.Dims[:1])
 	}
 	if !ok {
-		return fault.New(fault.Malformed, "the dimensions %s need more than 2^62 bytes", dimsText(h.Dims)).At(4).WithHint(hintHeader)
+		return fault.New(fault.Malformed, "the dimensions %s need more than 2^62 bytes", dimsText(h.Dims)).
+			At(4).WithHint(hintHeader)
 	}
 	return nil
-}
-
-// checkOrder returns an error if the dimensions do not have the byte order of the magic number,
-// that is, if they fit size bytes of IDX data once their bytes are swapped. For file see Options.
-func (h Header) checkOrder(size int64, file string) error {
-	swapped := Header{DType: h.DType, Dims: slices.Clone(h.Dims)}
-	for i, d := range swapped.Dims {
-		swapped.Dims[i] = int64(bits.ReverseBytes32(uint32(d)))
-	}
-	if size == 0 || swapped.checkSize() != nil || swapped.Size()+swapped.PayloadSize() != size {
-		return nil
-	}
-	text := ""
-	raw, _ := swapped.AppendBinary(nil) // cannot fail, because h was read from a file
-	for _, b := range raw {
-		text += fmt.Sprintf(`\%03o`, b)
-	}
-	advice := "correct the header"
-	if file == "" { // dd would destroy a compressed file
-		advice, file = "save the decompressed data as FILE first, then correct its header", "FILE"
-	}
-	values := ""
-	if h.DType.Size() > 1 {
-		values = "; if its values are little-endian too, then read it with --byte-order little"
-	}
-	return fault.New(fault.Malformed, "the dimensions and the magic number have different byte orders: found %s, expected %s, which fits %d bytes of IDX data",
-		dimsText(h.Dims), dimsText(swapped.Dims), size).At(4).
-		WithHint("%s: printf '%s' | dd of=%s bs=1 conv=notrunc%s", advice, text, file, values)
 }
 
 // Product returns size times all of dims. ok is false if that exceeds 2⁶²−1. If one of the dims is
@@ -273,6 +221,6 @@ func shortHeader(err error, got []byte, offset int64, want int) error {
 		return notIDX(got)
 	}
 	end := offset + int64(len(got))
-	return fault.New(fault.Truncated, "the input ends inside the header: found %s, expected %d", display.Count(end, "byte"), offset+int64(want)).
-		At(end).WithHint(hintDownload)
+	return fault.New(fault.Truncated, "the input ends inside the header: found %s, expected %d",
+		display.Count(end, "byte"), offset+int64(want)).At(end).WithHint(hintDownload)
 }

@@ -59,20 +59,19 @@ func TestReadHeaderErrors(t *testing.T) {
 		message string // part of the message
 		hints   string // in the hint
 	}{
-		"empty":                  {nil, fault.Truncated, 0, "empty", "download"},
-		"one byte":               {[]byte{0}, fault.Truncated, 1, "found 1 byte, expected 4", "download"},
-		"half a magic number":    {[]byte{0, 0, 8}, fault.Truncated, 3, "found 3 bytes, expected 4", "download"},
-		"dimensions cut":         {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "download"},
-		"rank 0":                 {[]byte{0, 0, 8, 0}, fault.Malformed, 3, "no dimensions", ""},
-		"unknown type":           {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, fault.Malformed, 2, "0x0a", "damaged"},
-		"little-endian":          {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, fault.Malformed, 0, "little-endian", "--byte-order little"},
-		"HTML page":              {[]byte("\n <!DOCTYPE html><html>"), fault.Unsupported, 0, "HTML", "download it again"},
-		"HTML page without type": {[]byte("<HTML><head>"), fault.Unsupported, 0, "HTML", "download it again"},
-		"S3's error":             {[]byte("<?xml version=\"1.0\"?><Error>"), fault.Unsupported, 0, "XML", "download it again"},
-		"NORB, little-endian":    {[]byte{0x55, 0x4c, 0x3d, 0x1e, 4, 0, 0, 0}, fault.Unsupported, 0, "NORB", "another format"},
-		"two bytes of text":      {[]byte("hi"), fault.Unsupported, 0, "68 69", "two zero bytes"},
-		"overflowing products":   {dims(255, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
-		"payload of 2^64":        {dims(2, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
+		"empty":                {nil, fault.Truncated, 0, "empty", "download"},
+		"one byte":             {[]byte{0}, fault.Truncated, 1, "found 1 byte, expected 4", "download"},
+		"half a magic number":  {[]byte{0, 0, 8}, fault.Truncated, 3, "found 3 bytes, expected 4", "download"},
+		"dimensions cut":       {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "download"},
+		"rank 0":               {[]byte{0, 0, 8, 0}, fault.Malformed, 2, "0 dimensions", "damaged"},
+		"unknown type":         {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, fault.Malformed, 2, "0x0a", "damaged"},
+		"little-endian":        {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, fault.Malformed, 0, "little-endian", "--byte-order little"},
+		"HTML page":            {[]byte("\n <!DOCTYPE html><html>"), fault.Unsupported, 0, "HTML", "download it again"},
+		"S3's error":           {[]byte("<?xml version=\"1.0\"?><Error>"), fault.Unsupported, 0, "XML", "download it again"},
+		"NORB, little-endian":  {[]byte{0x55, 0x4c, 0x3d, 0x1e, 4, 0, 0, 0}, fault.Unsupported, 0, "NORB", "another format"},
+		"two bytes of text":    {[]byte("hi"), fault.Unsupported, 0, "68 69", "two zero bytes"},
+		"overflowing products": {dims(255, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
+		"payload of 2^64":      {dims(2, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

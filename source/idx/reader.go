@@ -1,7 +1,6 @@
 package idx
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -31,9 +30,8 @@ type Options struct {
 	MaxRecordSize int64
 	// LittleEndian means that the payload is little-endian; the header may be too.
 	LittleEndian bool
-	// Reshape gives the same elements other dimensions, in C order; one may be −1. With Salvage, it
-	// should be the first: a salvage finds out the number of records, and others are computed from
-	// the header.
+	// Reshape gives the same elements, as many as the header says, other dimensions, in C order; one
+	// may be −1.
 	Reshape []int
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
@@ -41,9 +39,6 @@ type Options struct {
 	// Checked means that the input has checksums, as compressed files have. If there is more data
 	// than the header says, up to 64 MiB of it are read, to find out whether it is damaged.
 	Checked bool
-	// File is the path of an uncompressed local file, quoted for a shell, for commands in hints. It
-	// is empty if the input is not such a file or is not known.
-	File string
 }
 
 // A Reader reads the records of an IDX file from start to end, in the byte order of the file.
@@ -65,15 +60,18 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		o.MaxRecordSize = DefaultMaxRecordSize
 	}
 	h, err := readHeader(r, o.LittleEndian)
-	if err != nil && len(h.Dims) > 0 {
-		return nil, cmp.Or(h.checkOrder(o.Size, o.File), err)
-	}
 	if err != nil {
 		return nil, err
 	}
 	rd := &Reader{r: r, stored: h, header: h, opts: o}
-	if err := rd.reshape(); err != nil {
-		return nil, err
+	if o.Reshape != nil {
+		rd.header, err = h.Reshape(o.Reshape)
+		if err != nil && o.Salvage { // the header's count may be wrong
+			err = fault.Wrap(fault.Usage, err).WithHint("salvage the file first, with -o SAVED.idx, and reshape that")
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	rd.records = rd.header.Records()
 	if o.Size > 0 && !o.Salvage { // before the check of the limit: a wrong size tells the user more
@@ -105,31 +103,21 @@ func (rd *Reader) Records() int64 { return rd.records }
 // that if Records is known.
 func (rd *Reader) Notes() []string { return rd.notes }
 
-func (rd *Reader) reshape() (err error) {
-	dims := rd.opts.Reshape
-	if dims == nil {
-		return nil
-	}
-	if rd.opts.Salvage && len(dims) > 0 && dims[0] == -1 {
-		rd.header, err = rd.stored.reshapeRecords(dims[1:])
-		return err
-	}
-	rd.header, err = rd.stored.Reshape(dims)
-	return err
-}
-
 func (rd *Reader) checkRecord() error {
 	size := rd.header.RecordSize()
 	if size > rd.opts.MaxRecordSize {
-		return fault.New(fault.Unsupported, "a record of %s has %d bytes, expected at most %d", rd.header.record(), size, rd.opts.MaxRecordSize).
+		return fault.New(fault.Unsupported, "a record of %s has %d bytes, expected at most %d",
+			rd.header.record(), size, rd.opts.MaxRecordSize).
 			At(4).WithHint("if that is right, allow it with --max-record-bytes %d, which needs more memory", size)
 	}
 	if size == 0 && rd.header.Records() > MaxEmptyRecords {
-		return fault.New(fault.Malformed, "found %d records with no elements (%s), expected at most %d", rd.header.Records(), rd.header, MaxEmptyRecords).
-			At(4).WithHint(hintNoBytes)
+		return fault.New(fault.Malformed, "found %d records with no elements (%s), expected at most %d",
+			rd.header.Records(), rd.header, MaxEmptyRecords).At(4).WithHint(hintNoBytes)
 	}
-	if tooLong := func(d int64) bool { return int64(int(d)) != d }; slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
-		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header.record(), math.MaxInt).At(4).WithHint(hintNoBytes)
+	tooLong := func(d int64) bool { return int64(int(d)) != d }
+	if slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
+		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header.record(), math.MaxInt).
+			At(4).WithHint(hintNoBytes)
 	}
 	return nil
 }
@@ -156,11 +144,9 @@ func countsBytes(h Header, payload int64) bool {
 // truncated returns the error for an input that ends after found bytes.
 func (rd *Reader) truncated(found int64) error {
 	h := rd.header
-	if err := rd.stored.checkOrder(found, rd.opts.File); err != nil {
-		return err
-	}
 	if countsBytes(h, found-rd.stored.Size()) {
-		return fault.New(fault.Malformed, "the first dimension counts bytes, not records: found %d for %d records of %d bytes",
+		return fault.New(fault.Malformed,
+			"the first dimension counts bytes, not records: found %d for %d records of %d bytes",
 			h.Records(), h.Records()/h.RecordSize(), h.RecordSize()).
 			At(4).WithHint("some writers do this (such as Datumaro); read the file with --salvage")
 	}
@@ -183,9 +169,6 @@ func (rd *Reader) trailing(extra int64) error {
 	end := rd.stored.Size() + h.PayloadSize()
 	found := "extra data"
 	if extra > 0 {
-		if err := rd.stored.checkOrder(end+extra, rd.opts.File); err != nil {
-			return err
-		}
 		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
 			found = "1 extra byte"
 		}
@@ -194,7 +177,8 @@ func (rd *Reader) trailing(extra int64) error {
 	if h.Records() == 0 {
 		return e.WithHint(hintUnfilled)
 	}
-	return e.WithHint("the file is damaged, or the header's counts are wrong; --salvage reads as many records as the header says")
+	return e.WithHint("the file is damaged, or the header's counts are wrong; " +
+		"--salvage reads as many records as the header says")
 }
 
 // salvageCount decides how many records a salvage reads if the size of the input is known, and
@@ -233,7 +217,8 @@ func (rd *Reader) noteSalvage(payload int64) {
 	case payload > h.PayloadSize():
 		reason = "extra data after the records"
 	}
-	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %s of %s (%s)", display.Count(rd.records, "complete record"), h.record(), reason))
+	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %s of %s (%s)",
+		display.Count(rd.records, "complete record"), h.record(), reason))
 }
 
 // limit returns the index after the last record to be read. While the number of records is unknown,
@@ -321,21 +306,15 @@ func (rd *Reader) finish() error {
 	return io.EOF
 }
 
-// seeks reports whether Skip may seek, that is, whether the input has the size that the header
-// implies. Otherwise a seek beyond the end would hide that records are missing.
-func (rd *Reader) seeks() bool {
-	return rd.opts.Size > 0
-}
-
 // Skip skips the next n records. It seeks if the input can and its size was checked, and reads
-// otherwise.
+// otherwise: a seek beyond the end would hide that records are missing.
 func (rd *Reader) Skip(n int64) error {
 	size := rd.header.RecordSize()
 	if left := min(rd.limit()-rd.next, math.MaxInt64/max(1, size)); n < 0 || n > left {
 		return fmt.Errorf("skip %d records, expected 0 to %d", n, left)
 	}
 	bytes := n * size
-	if s, ok := rd.r.(io.Seeker); ok && rd.seeks() {
+	if s, ok := rd.r.(io.Seeker); ok && rd.opts.Size > 0 {
 		if _, err := s.Seek(bytes, io.SeekCurrent); err == nil {
 			rd.next += n
 			return nil

@@ -146,9 +146,6 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 		"labels, count is 2^32-1": {[]uint32{math.MaxUint32}, nil, math.MaxUint32, "never filled in"},
 		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{-1}, math.MaxUint32, "never filled in"},
 		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: only 4 of 5 bytes"},
-		// A count that was never filled in is not converted: six times that count would not fit a
-		// dimension.
-		"images, reshaped":        {[]uint32{math.MaxUint32, 2, 3}, []int{-1}, math.MaxUint32, "never filled in"},
 		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: only 4 of 54 bytes"},
 	}
 	for name, test := range tests {
@@ -173,6 +170,15 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Other dimensions must have as many elements as the header says, even if its count is wrong.
+func TestSalvageOfAnotherShape(t *testing.T) {
+	t.Parallel()
+	_, err := NewReader(bytes.NewReader(images(t, math.MaxUint32, 4)), Options{Salvage: true, Reshape: []int{-1}})
+	if !errors.Is(err, fault.Usage) || !strings.Contains(fault.HintOf(err), "salvage the file first") {
+		t.Errorf("found %v with the hint %q, expected wrong usage", err, fault.HintOf(err))
 	}
 }
 
