@@ -262,7 +262,7 @@ func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Tabl
 	if reshape == nil {
 		return t, nil
 	}
-	t, err := source.Reshape(t, reshape, o.MaxRecordBytes)
+	t, err := source.Reshape(t, reshape)
 	return t, fault.In(path, err)
 }
 

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,50 +12,44 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// wrapped is a table made of another one. It forwards every method of a table, including the
-// optional ones, so that a wrapper can embed it and override only the methods that it changes. The
-// type joined has several tables, so it has its own methods.
+// wrapped is a table made of another one, which it describes with Info. The other optional methods
+// are only for tables that have the rows of the inner one, as those of type derived.
 type wrapped struct{ Table }
 
-func (w wrapped) Skip(n int64) error { return Skip(w.Table, n) }
-func (w wrapped) Limit(n int64)      { Limit(w.Table, n) }
-func (w wrapped) Info() Info         { return About(w.Table) }
+func (w wrapped) Info() Info { return About(w.Table) }
 
 // A derived table has other columns than the inner table, which it is made of. Part 0 of its batch
 // is the batch of the inner table.
 type derived struct {
 	wrapped
 	columns []Column
-	rows    int64 // used if the table does not know its own; −1: unknown
+	rows    int64 // if the inner table does not know its own, else −1
 	notes   []string
-	derive  func(b, inner *Raw) error // sets the columns of b
+	derive  func(b, inner *Raw) error // sets the columns of b; nil: they are those of inner
 }
 
 func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
 	return &derived{wrapped: wrapped{t}, columns: columns, rows: -1, derive: derive}
 }
 
-// copyColumns is the derive function of a table that has the elements of the inner table.
-func copyColumns(b, inner *Raw) error {
-	copy(b.Columns, inner.Columns)
-	return nil
-}
+func (d *derived) Columns() []Column  { return d.columns }
+func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
+func (d *derived) Limit(n int64)      { Limit(d.Table, n) }
 
-func (d *derived) Columns() []Column { return d.columns }
-func (d *derived) Rows() int64       { return d.known(d.Table.Rows()) }
+func (d *derived) Rows() int64 {
+	if n := d.Table.Rows(); n >= 0 {
+		return n
+	}
+	return d.rows
+}
 
 func (d *derived) Info() Info {
 	info := About(d.Table)
-	info.SourceRows, info.Notes = d.known(info.SourceRows), slices.Concat(info.Notes, d.notes)
-	return info
-}
-
-// known returns rows, or d.rows if they are unknown.
-func (d *derived) known(rows int64) int64 {
-	if rows >= 0 {
-		return rows
+	info.Notes = slices.Concat(info.Notes, d.notes)
+	if info.SourceRows < 0 {
+		info.SourceRows = d.rows
 	}
-	return d.rows
+	return info
 }
 
 func (d *derived) Read(ctx context.Context, b *Raw) error {
@@ -72,13 +67,17 @@ func (d *derived) Decode(b *Raw) error {
 	if len(b.Columns) != len(d.columns) {
 		b.Columns = make([][]byte, len(d.columns))
 	}
+	if d.derive == nil {
+		copy(b.Columns, inner.Columns)
+		return nil
+	}
 	return d.derive(b, inner)
 }
 
 // WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
 // why. Each shape must have as many elements as the shape that it replaces.
 func WithColumns(t Table, columns []Column, notes ...string) Table {
-	d := newDerived(t, columns, copyColumns)
+	d := newDerived(t, columns, nil)
 	d.notes = notes
 	return d
 }
@@ -86,7 +85,7 @@ func WithColumns(t Table, columns []Column, notes ...string) Table {
 // WithRows returns t with the given number of rows, for a table that does not know its own. See
 // [Count].
 func WithRows(t Table, rows int64) Table {
-	d := newDerived(t, t.Columns(), copyColumns)
+	d := newDerived(t, t.Columns(), nil)
 	d.rows = rows
 	return d
 }
@@ -99,7 +98,7 @@ func ChooseLabel(t Table, i int, classes []string) Table {
 	if classes != nil {
 		columns[i].Classes = classes
 	}
-	return newDerived(t, columns, copyColumns)
+	return WithColumns(t, columns)
 }
 
 // Project returns t with only the named columns, in the order of names, which must differ.
@@ -134,16 +133,12 @@ func Transpose(t Table, column int) (Table, error) {
 	n1, n2 := c.Shape[0], c.Shape[1]
 	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
 	record := c.RecordSize()
-	if record == 0 {
-		return newDerived(t, columns, copyColumns), nil
-	}
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		copy(b.Columns, inner.Columns)
-		data := b.Columns[column]
 		b.Scratch = Grow(b.Scratch, record)
-		for offset := 0; offset+record <= len(data); offset += record {
-			transposeRecord(b.Scratch, data[offset:offset+record], n1, n2, record/(n1*n2))
-			copy(data[offset:offset+record], b.Scratch)
+		for data := b.Columns[column]; len(data) > 0; data = data[record:] {
+			transposeRecord(b.Scratch, data[:record], n1, n2, record/(n1*n2))
+			copy(data, b.Scratch)
 		}
 		return nil
 	}), nil
@@ -167,13 +162,11 @@ func transposeRecord(dst, src []byte, n1, n2, cellSize int) {
 	}
 }
 
-// Invert returns t with 255−x for every element x of one column, which must be uint8: black on
-// white becomes white on black.
+// Invert returns t with 255−x for every element x of one column, which must be uint8.
 func Invert(t Table, column int) (Table, error) {
 	columns := t.Columns()
 	if c := columns[column]; c.DType != idx.Uint8 {
-		return nil, fault.New(fault.Usage, "--invert needs uint8, but column %s is %s",
-			c.Name, c.DType)
+		return nil, fault.New(fault.Usage, "--invert needs uint8, but column %s is %s", c.Name, c.DType)
 	}
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		copy(b.Columns, inner.Columns)
@@ -190,16 +183,19 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 	columns := slices.Clone(t.Columns())
 	from := columns[column]
 	columns[column].DType = d
+	smallest, largest := d.Limits()
 	return newDerived(t, columns, func(b, inner *Raw) error {
-		own := b.Columns[column]
-		copy(b.Columns, inner.Columns)
 		n := b.Rows * from.Elements()
-		own = Grow(own, n*d.Size())
-		if bad := cast(own, d, b.Columns[column], from.DType, n); bad >= 0 {
-			found := strconv.FormatFloat(Float(from.DType, b.Columns[column], bad), 'f', -1, 64)
-			least, most := d.Limits()
-			return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d", found, least, most).
-				In(from.Origin).InColumn(from.Name).InRow(b.First+int64(bad/from.Elements())).WithHint("%s", hint)
+		own := Grow(b.Columns[column], n*d.Size())
+		copy(b.Columns, inner.Columns)
+		for i := range n {
+			v := Float(from.DType, b.Columns[column], i)                                  // holds every int32
+			if !(v == math.Trunc(v) && float64(smallest) <= v && v <= float64(largest)) { // NaN is in no range
+				return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d",
+					strconv.FormatFloat(v, 'f', -1, 64), smallest, largest).
+					In(from.Origin).InColumn(from.Name).InRow(b.First+int64(i/from.Elements())).WithHint("%s", hint)
+			}
+			PutInt(own[i*d.Size():], d, int64(v))
 		}
 		b.Columns[column] = own
 		return nil
@@ -212,8 +208,7 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 func Unstack(t Table, names []string, label int) (Table, error) {
 	inner := t.Columns()[0]
 	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
-		return nil, fmt.Errorf("%s: records of %d elements, expected %d: %v",
-			inner.Origin, inner.Elements(), len(names), names)
+		return nil, fmt.Errorf("%s: records of %d elements, expected %d", inner.Origin, inner.Elements(), len(names))
 	}
 	size, record := inner.DType.Size(), inner.RecordSize()
 	columns := make([]Column, len(names))

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
@@ -162,18 +160,10 @@ func Above(name string) string {
 	return filepath.Dir(name)
 }
 
-// Base returns the last element of name, which may be a URL. In URLs of web servers it decodes
-// percent-encoding, unless a file cannot have the decoded name.
+// Base returns the last element of name, which may be a URL.
 func Base(name string) string {
-	if !isURL(name) {
-		return filepath.Base(name)
+	if isURL(name) {
+		return name[strings.LastIndexByte(name, '/')+1:]
 	}
-	base := name[strings.LastIndexByte(name, '/')+1:]
-	if strings.HasPrefix(name, "http") {
-		plain, err := url.PathUnescape(base)
-		if err == nil && !strings.ContainsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }) {
-			return plain
-		}
-	}
-	return base
+	return filepath.Base(name)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,15 +15,13 @@ import (
 
 // joined is several tables side by side.
 type joined struct {
-	tables     []Table
-	columns    []Column
-	rows       int64 // number of rows that the table returns; −1 if unknown
-	sourceRows int64 // the value of rows before Select changed it
-	shortest   bool
-	next       int64 // rows read so far
-	done       bool  // the end has been reached
-	ended      []int // with shortest: parts without further rows that have not yet returned io.EOF
-	notes      []string
+	tables   []Table
+	columns  []Column
+	rows     int64 // number of rows that the table returns; −1 if unknown
+	shortest bool
+	next     int64 // rows read so far
+	done     bool  // with shortest: a part has no further rows
+	notes    []string
 }
 
 // Join puts the columns of several tables side by side. Tables of different lengths are an error:
@@ -33,75 +32,53 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		return tables[0], nil
 	}
 	j := &joined{tables: tables, shortest: shortest, rows: tables[0].Rows()}
-	same, known := true, true
+	same := true
 	seen := map[string]string{}
 	for _, t := range tables {
 		for _, c := range t.Columns() {
 			if other, ok := seen[c.Name]; ok {
-				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s", c.Name, other, c.Origin)
+				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s",
+					c.Name, other, c.Origin)
 			}
 			seen[c.Name] = c.Origin
 			j.columns = append(j.columns, c)
 		}
-		same = same && t.Rows() == j.rows
-		known = known && t.Rows() >= 0
+		same = same && t.Rows() == tables[0].Rows()
+		j.rows = min(j.rows, t.Rows()) // −1 if one is unknown
 	}
-	switch {
-	case !known:
-		j.rows = -1
-	case !same && !shortest:
-		return nil, j.countsError(nil)
-	case !same:
-		for _, t := range tables {
-			j.rows = min(j.rows, t.Rows())
-		}
-		j.notes = append(j.notes, fmt.Sprintf("%v; only %s", j.countsError(nil), firstRows(j.rows)))
+	if same || j.rows < 0 {
+		return j, nil
 	}
-	j.sourceRows = j.rows
+	err := j.countsError(nil)
+	if !shortest {
+		return nil, err
+	}
+	j.notes = []string{fmt.Sprintf("%v; reading only %s of each", err, display.Count(j.rows, "row"))}
 	return j, nil
-}
-
-// firstRows says that the first n rows are read.
-func firstRows(n int64) string {
-	switch n {
-	case 0:
-		return "0 rows are read"
-	case 1:
-		return "the first row is read"
-	}
-	return fmt.Sprintf("the first %s rows are read", display.Thousands(n))
 }
 
 // HintCounts is the hint for columns with different numbers of records.
 const HintCounts = "choose the columns that belong together with --columns"
 
-// hintCounts returns HintCounts, unless the counts differ because of another shape.
-func (j *joined) hintCounts() string {
-	for _, t := range j.tables {
-		if t, ok := t.(*IDX); ok {
-			if stored, read := t.Header().Records(), t.reader.Header().Records(); stored != read {
-				n := (Column{Shape: t.Header().RecordShape()}).Elements()
-				return fmt.Sprintf("--reshape changes the number of records from %d to %d: give each record %s, as in --reshape -1x%d", stored, read, display.Count(n, "element"), n)
-			}
-		}
-	}
-	return HintCounts
-}
-
 // countsError returns the error for parts of different lengths. b is the batch in which this was
 // found, which gives the lengths of the parts that do not know their number of rows; it is nil
 // before reading.
 func (j *joined) countsError(b *Raw) error {
-	parts := make([]string, len(j.tables))
+	parts, hint := make([]string, len(j.tables)), HintCounts
 	for i, t := range j.tables {
 		c, rows := t.Columns()[0], t.Rows()
 		if rows < 0 {
 			rows = j.next + int64(b.Part(i).Rows)
 		}
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
+		if file, ok := t.(*IDX); ok && file.Header().Records() != file.reader.Header().Records() {
+			n := (Column{Shape: file.Header().RecordShape()}).Elements()
+			hint = fmt.Sprintf("--reshape changes the number of records: give each record %s, as in --reshape -1x%d",
+				display.Count(n, "element"), n)
+		}
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint("%s", j.hintCounts())
+		WithHint("%s", hint)
 }
 
 func (j *joined) Columns() []Column { return j.columns }
@@ -109,18 +86,18 @@ func (j *joined) Rows() int64       { return j.rows }
 
 // Info has the notes of every part. Parts have no omissions and metadata: each is one column.
 func (j *joined) Info() Info {
-	info := Info{SourceRows: j.sourceRows, Notes: slices.Clone(j.notes)}
+	info := Info{SourceRows: math.MaxInt64, Notes: slices.Clone(j.notes)}
 	for _, t := range j.tables {
-		info.Notes = append(info.Notes, About(t).Notes...)
+		about := About(t)
+		info.SourceRows, info.Notes = min(info.SourceRows, about.SourceRows), append(info.Notes, about.Notes...)
 	}
 	return info
 }
 
 // Read reads the same rows of every part.
 func (j *joined) Read(ctx context.Context, b *Raw) error {
-	if j.done {
-		b.Rows = 0
-		return j.end(ctx, b)
+	if b.Rows = 0; j.done {
+		return io.EOF
 	}
 	smallest, largest := b.Cap, 0
 	for i, t := range j.tables {
@@ -137,11 +114,8 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 		if !j.shortest {
 			return j.countsError(b)
 		}
-		j.done = true
-		for i := range j.tables {
-			if n := b.Part(i).Rows; n > 0 && n == smallest {
-				j.ended = append(j.ended, i)
-			}
+		if err := j.end(ctx, b); err != nil {
+			return err
 		}
 	}
 	j.next += int64(smallest)
@@ -152,17 +126,19 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	return nil
 }
 
-// end calls Read once more on the parts that have no further rows, so that they check the ends of
-// their inputs and complete their notes.
+// end calls Read once more on the parts that have no rows after those in b, so that they check the
+// ends of their inputs and complete their notes.
 func (j *joined) end(ctx context.Context, b *Raw) error {
-	for len(j.ended) > 0 {
-		i := j.ended[0]
-		if err := j.tables[i].Read(ctx, b.Part(i)); err != nil && err != io.EOF {
+	j.done = true
+	for i, t := range j.tables {
+		if n := b.Part(i).Rows; n == 0 || n > b.Rows {
+			continue
+		}
+		if err := t.Read(ctx, &Raw{Cap: 1}); err != nil && err != io.EOF {
 			return err
 		}
-		j.ended = j.ended[1:]
 	}
-	return io.EOF
+	return nil
 }
 
 // Decode decodes every part and collects the columns.
@@ -213,7 +189,7 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 	tables, _ := b.State.([]Table)
 	tables = tables[:0]
 	b.First, b.Rows = first, 0
-	for want := max(b.Cap, 1); want > 0; {
+	for b.Rows < max(b.Cap, 1) {
 		t, err := current()
 		if err == io.EOF && b.Rows > 0 {
 			break
@@ -222,7 +198,7 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 			return err
 		}
 		part := b.Part(len(tables))
-		part.Cap = want
+		part.Cap = max(b.Cap, 1) - b.Rows
 		err = t.Read(ctx, part)
 		if err == io.EOF {
 			if err := ended(); err != nil {
@@ -233,9 +209,7 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 		if err != nil {
 			return err
 		}
-		tables = append(tables, t)
-		b.Rows += part.Rows
-		want -= part.Rows
+		tables, b.Rows = append(tables, t), b.Rows+part.Rows
 	}
 	b.State = tables
 	return nil
@@ -243,10 +217,7 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 
 // DecodeChained decodes a batch that ReadChained read from tables that all have these columns.
 func DecodeChained(b *Raw, columns []Column) error {
-	tables, ok := b.State.([]Table)
-	if !ok {
-		return errors.New("a batch that this table did not read")
-	}
+	tables := b.State.([]Table)
 	for i, t := range tables {
 		if err := t.Decode(b.Part(i)); err != nil {
 			return err

@@ -86,7 +86,7 @@ func TestJoinShortestNotes(t *testing.T) {
 	if table.Rows() != 3 {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}
-	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; only the first 3 rows are read"
+	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; reading only 3 rows of each"
 	if notes := About(table).Notes; len(notes) != 1 || notes[0] != want {
 		t.Errorf("found %q, expected %q", notes, want)
 	}

@@ -54,12 +54,14 @@ func Unnamed(c Column, row, label int64) error {
 			named++
 		}
 	}
-	known := "1 is known"
-	if named != 1 {
-		known = fmt.Sprintf("%d are known", named)
+	known := fmt.Sprintf("%d are known", named)
+	if named == 1 {
+		known = "1 is known"
 	}
-	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).InColumn(c.Name).InRow(row).
-		WithHint("give a file with more class names with --classes FILE, another data set with --dataset NAME, or no names with --dataset none")
+	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).
+		InColumn(c.Name).InRow(row).
+		WithHint("give a file with more class names with --classes FILE, another data set with --dataset NAME, " +
+			"or no names with --dataset none")
 }
 
 // Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets

@@ -109,82 +109,39 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 	return -1, 0
 }
 
-// cast converts n elements of the type from in src to elements of the integer type d in dst. It
-// returns the index of the first that is not a whole number or that d does not hold, or −1.
-func cast(dst []byte, d idx.DType, src []byte, from idx.DType, n int) (bad int) {
-	if !from.Float() {
-		kind := NumberUint8
-		for !kind.Is(from) {
-			kind++
-		}
-		bad, _ = kind.Convert(dst, d, src, n)
-		return bad
-	}
-	least, most := d.Limits()
-	for i := range n {
-		v := Float(from, src, i)
-		if !(v == math.Trunc(v) && float64(least) <= v && v <= float64(most)) { // NaN is in no range
-			return i
-		}
-		PutInt(dst[i*d.Size():], d, int64(v))
-	}
-	return -1
-}
-
 // tile is how many integers are converted at a time: separate loops for loading, checking and
 // storing are two to four times faster than one loop that branches on the types for each integer.
 const tile = 512
-
-// Int returns the integer at the start of src, or math.MaxInt64 if an int64 cannot hold it.
-func (s NumberKind) Int(src []byte) int64 {
-	var one [1]int64
-	s.load(one[:], src)
-	return one[0]
-}
 
 // Text returns the integer at the start of src as text.
 func (s NumberKind) Text(src []byte) string {
 	if s == NumberUint64 {
 		return strconv.FormatUint(binary.LittleEndian.Uint64(src), 10)
 	}
-	return strconv.FormatInt(s.Int(src), 10)
+	var one [1]int64
+	s.load(one[:], src)
+	return strconv.FormatInt(one[0], 10)
 }
 
 // load fills values with the integers at the start of src. Integers that an int64 cannot hold
 // become math.MaxInt64.
 func (s NumberKind) load(values []int64, src []byte) {
-	switch src = src[:len(values)*s.Size()]; s {
-	case NumberUint8, NumberBool:
-		for i, v := range src {
-			values[i] = int64(v)
-		}
-	case NumberInt8:
-		for i, v := range src {
-			values[i] = int64(int8(v))
-		}
-	case NumberUint16:
+	switch size := s.Size(); s {
+	case NumberInt8, NumberInt16, NumberInt32:
 		for i := range values {
-			values[i] = int64(binary.LittleEndian.Uint16(src[2*i:]))
+			values[i] = Int(s.DType(), src, i)
 		}
-	case NumberInt16:
+	case NumberInt64:
 		for i := range values {
-			values[i] = int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
-		}
-	case NumberUint32:
-		for i := range values {
-			values[i] = int64(binary.LittleEndian.Uint32(src[4*i:]))
-		}
-	case NumberInt32:
-		for i := range values {
-			values[i] = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
-		}
-	case NumberUint64:
-		for i := range values {
-			values[i] = int64(min(binary.LittleEndian.Uint64(src[8*i:]), math.MaxInt64))
+			values[i] = int64(binary.LittleEndian.Uint64(src[8*i:]))
 		}
 	default:
 		for i := range values {
-			values[i] = int64(binary.LittleEndian.Uint64(src[8*i:]))
+			v := uint64(0)
+			for k := size - 1; k >= 0; k-- {
+				v = v<<8 | uint64(src[i*size+k])
+			}
+			values[i] = int64(min(v, math.MaxInt64))
 		}
 	}
 }
@@ -195,7 +152,7 @@ func PutInt(dst []byte, d idx.DType, v int64) { store(dst, d, []int64{v}) }
 
 // store stores values, which d must be able to hold, as the elements at the start of dst.
 func store(dst []byte, d idx.DType, values []int64) {
-	switch dst = dst[:len(values)*d.Size()]; d {
+	switch d {
 	case idx.Uint8, idx.Int8:
 		for i, v := range values {
 			dst[i] = byte(v)

@@ -12,29 +12,29 @@ import (
 // ReadOptions say how to read a file of a format other than IDX. The zero value uses what the file
 // says.
 type ReadOptions struct {
-	// Name is the name of the only column, if the file does not give it; empty: "data".
-	Name string
-	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means 16 MiB.
-	MaxRecordSize int64
+	Files Files  // where the input is; nil: Local
+	Name  string // of the only column, if the file does not give it; empty: "data"
+	Array string // name of the array to read from a file of several arrays
+
+	Columns []string // names of the columns to read; nil: all. Others are not looked at.
+	Like    []Column // the expected columns, whose types and shapes are used if the file records none
+
+	MaxRecordSize int64 // bytes of the largest accepted record; 0: 16 MiB
 	// DType is the element type for files that do not record one, such as CSV and images, and for
-	// integers of a type that IDX does not have. 0 means the default of the format, which a note
-	// mentions.
+	// integers of a type that IDX does not have. Shape is the shape of a record for files that do
+	// not record one. If they are zero, the format has a default, which a note mentions.
 	DType idx.DType
-	// Shape is the shape of a record for files that do not record one. nil means the default of the
-	// format, which a note mentions.
 	Shape []int
-	// Resize is the width and height to which images are scaled, or zeros.
-	Resize [2]int
-	// Grey makes images grey.
-	Grey bool
+
+	Resize [2]int // width and height to which images are scaled, or zeros
+	Grey   bool   // make images grey
+
 	// Header points to whether the first line of text has the names of the columns. If it is nil,
 	// this is detected, and a file for which it cannot be detected is an error.
 	Header *bool
 	// Label is the field of a line that is the label, in text without names: "first", "last" or
 	// "none". If it is empty, the first field is, if the others are an image.
 	Label string
-	// Columns are the names of the columns to read, nil for all. Other columns are not looked at.
-	Columns []string
 	// Classes are the class names for files that have names in place of labels, as class folders
 	// do. nil: the names are numbered in order, which a note mentions.
 	Classes []string
@@ -42,12 +42,6 @@ type ReadOptions struct {
 	// images. The class folders of all splits are numbered together. If Folders is nil, only those
 	// of the input are numbered.
 	Folders map[string]bool
-	// Files is where the input is; nil means Local.
-	Files Files
-	// Array is the name of the array to read from a file of several arrays.
-	Array string
-	// Like are the expected columns. Their types and shapes are used if the file records none.
-	Like []Column
 }
 
 // Wants returns a function that reports whether a column of the name is to be read. names are those
@@ -82,5 +76,6 @@ func ExampleShape(n int) string {
 // AdviceCast returns the hint to cast a column to dtype, a type of polars; format is "parquet" or
 // "ipc".
 func AdviceCast(format, column, dtype string) string {
-	return fmt.Sprintf("cast it first, in polars: pl.read_%s('FILE').with_columns(pl.col(%q).cast(pl.%s)).write_%s('cast.%[1]s')", format, column, dtype, format)
+	return fmt.Sprintf("cast it first, in polars: pl.read_%[1]s('FILE')"+
+		".with_columns(pl.col(%[2]q).cast(pl.%[3]s)).write_%[1]s('cast.%[1]s')", format, column, dtype)
 }

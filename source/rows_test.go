@@ -108,77 +108,32 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestSkipOfSlices skips rows of a slice: before the first read, after it, and more rows than
-// there are.
-func TestSkipOfSlices(t *testing.T) {
-	t.Parallel()
-	for _, read := range []int{0, 2} {
-		inner, want := pairs(t, "image", 10)
-		part := must.Get(Slice(inner, 2, 9))(t)
-		if read > 0 {
-			b := &Raw{Cap: read}
-			if err := part.Read(t.Context(), b); err != nil || b.First != 2 || b.Rows != read {
-				t.Fatalf("found rows from %d on, %d of them, and %v", b.First, b.Rows, err)
-			}
-		}
-		for _, n := range []int64{-1, int64(8 - read)} {
-			if err := Skip(part, n); !errors.Is(err, fault.Usage) {
-				t.Errorf("%d of %d rows: found %v, expected %v", n, 7-read, err, fault.Usage)
-			}
-		}
-		if err := Skip(part, 3); err != nil {
-			t.Fatal(err)
-		}
-		check(t, part, 2, int64(5+read), want[4*(5+read):4*9])
-	}
-	part := must.Get(Slice(plain{Table: scalars(t, "label", 3)}, 0, 3))(t)
-	if err := part.Read(t.Context(), &Raw{Cap: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if err := part.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := Skip(part, 2); err == nil {
-		t.Error("rows of a closed table were passed over")
-	}
-}
-
-// TestReshape reshapes tables of one column: the elements keep their order, in batches of any
-// size.
+// TestReshape reshapes tables of any size in batches: the elements keep their order and their rows.
 func TestReshape(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		dims, reshape []int
-		rows          int64
-		shape         []int
+		dims, reshape, shape []int
 	}{
-		"the same records":      {[]int{4, 6}, []int{-1, 2, 3}, 4, []int{2, 3}},
-		"all dimensions":        {[]int{4, 6}, []int{4, 3, 2}, 4, []int{3, 2}},
-		"several rows make one": {[]int{24}, []int{-1, 2, 3}, 4, []int{2, 3}},
-		"rows of vectors":       {[]int{8, 3}, []int{-1, 2, 3}, 4, []int{2, 3}},
-		"one record":            {[]int{24}, []int{1, 24}, 1, []int{24}},
-		"what is left":          {[]int{8, 3}, []int{2, -1}, 2, []int{12}},
+		"open rows":      {[]int{4, 6}, []int{-1, 2, 3}, []int{2, 3}},
+		"all dimensions": {[]int{4, 6}, []int{4, 3, 2}, []int{3, 2}},
+		"open record":    {[]int{4, 6}, []int{4, -1, 2}, []int{3, 2}},
+		"no rows":        {[]int{0, 6}, []int{-1, 2, 3}, []int{2, 3}},
+		"flat":           {[]int{4, 3, 2}, []int{-1, 6}, []int{6}},
 	} {
 		for _, unknown := range []bool{false, true} {
 			if unknown && test.reshape[0] != -1 {
 				continue
 			}
-			for batch := 1; batch <= 5; batch++ {
-				for skip := range test.rows {
-					in := plain{fromBytes(t, "x", file(t, idx.Uint8, test.dims, bytesUpTo(24)), Options{Name: "x"}), unknown}
-					out, err := Reshape(in, test.reshape, 1<<20)
-					if err != nil {
-						t.Fatalf("%s: %v", name, err)
-					}
-					if !unknown && out.Rows() != test.rows || unknown && out.Rows() != -1 || !slices.Equal(out.Columns()[0].Shape, test.shape) {
-						t.Errorf("%s: found %d rows of %v, expected %d of %v", name, out.Rows(), out.Columns()[0].Shape, test.rows, test.shape)
-					}
-					if err := Skip(out, skip); err != nil {
-						t.Fatal(err)
-					}
-					check(t, out, batch, skip, bytesUpTo(24)[skip*24/test.rows:])
-				}
+			raw := bytesUpTo(6 * test.dims[0])
+			in := plain{fromBytes(t, "x", file(t, idx.Uint8, test.dims, raw), Options{Name: "x"}), unknown}
+			out, err := Reshape(in, test.reshape)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
 			}
+			if out.Rows() != in.Rows() || !slices.Equal(out.Columns()[0].Shape, test.shape) {
+				t.Errorf("%s: found %d rows of %v, expected %v", name, out.Rows(), out.Columns()[0].Shape, test.shape)
+			}
+			check(t, out, 3, 0, raw)
 		}
 	}
 }
@@ -188,38 +143,33 @@ func TestReshapeRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		dims, reshape []int
 		unknown       bool
-		limit         int64
+		hint          string
 	}{
 		"other elements":        {dims: []int{4, 6}, reshape: []int{-1, 5}},
-		"records that are cut":  {dims: []int{4, 6}, reshape: []int{8, 3}},
+		"fewer rows":            {dims: []int{4, 6}, reshape: []int{-1, 12}, hint: "reshape(-1, 12)"},
+		"rows that are cut":     {dims: []int{4, 6}, reshape: []int{8, 3}, hint: "reshape(8, 3)"},
+		"single numbers":        {dims: []int{24}, reshape: []int{-1, 2, 3}, hint: "reshape(-1, 2, 3)"},
+		"the shape of a record": {dims: []int{4, 6}, reshape: []int{2, 3}, hint: "--reshape -1x2x3"},
+		"no rows":               {dims: []int{0, 6}, reshape: []int{-1, 5}, hint: "reshape(-1, 5)"},
 		"an unknown end":        {dims: []int{4, 6}, reshape: []int{4, 2, 3}, unknown: true},
 		"twice what is left":    {dims: []int{4, 6}, reshape: []int{-1, -1}},
-		"too large":             {dims: []int{24}, reshape: []int{-1, 24}, limit: 23},
-		"too many rows":         {dims: []int{4, 6}, reshape: []int{5, 6}},
-		"records of no element": {dims: []int{4, 0}, reshape: []int{3, 0}},
+		"records of no element": {dims: []int{4, 0}, reshape: []int{3, 0}, hint: "reshape(3, 0)"},
 	} {
-		in := plain{fromBytes(t, "x", file(t, idx.Uint8, test.dims, bytesUpTo(24)[:24*min(1, test.dims[len(test.dims)-1])]), Options{Name: "x"}), test.unknown}
-		if test.limit == 0 {
-			test.limit = 1 << 20
+		elements := 1
+		for _, d := range test.dims {
+			elements *= d
 		}
-		if _, err := Reshape(in, test.reshape, test.limit); err == nil || !strings.HasPrefix(err.Error(), "the shape does not fit: ") {
-			t.Errorf("%s: found %v, expected that it does not fit", name, err)
+		in := plain{fromBytes(t, "x", file(t, idx.Uint8, test.dims, bytesUpTo(elements)), Options{Name: "x"}), test.unknown}
+		_, err := Reshape(in, test.reshape)
+		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "the shape does not fit: ") ||
+			!strings.Contains(fault.HintOf(err), test.hint) {
+			t.Errorf("%s: found %v with the hint %q, expected that it does not fit and %q", name, err, fault.HintOf(err), test.hint)
 		}
-	}
-}
-
-// TestReshapeOfAnUnknownEnd: left-over elements are an error.
-func TestReshapeOfAnUnknownEnd(t *testing.T) {
-	t.Parallel()
-	in := plain{fromBytes(t, "x", file(t, idx.Uint8, []int{25}, bytesUpTo(25)), Options{Name: "x"}), true}
-	out := must.Get(Reshape(in, []int{-1, 2, 3}, 1<<20))(t)
-	if _, err := readAll(out, 3); !errors.Is(err, fault.Usage) {
-		t.Errorf("found %v, expected wrong usage", err)
 	}
 }
 
 // TestReshapeBesideOthers: in a table of several columns, the tensors with as many elements take
-// the shape, and the rows stay.
+// the shape, and the others keep theirs.
 func TestReshapeBesideOthers(t *testing.T) {
 	t.Parallel()
 	column := func(name string, dims ...int) Table {
@@ -229,25 +179,22 @@ func TestReshapeBesideOthers(t *testing.T) {
 		}
 		return fromBytes(t, name, file(t, idx.Uint8, dims, bytesUpTo(n)), Options{Name: name})
 	}
-	in := must.Get(Join(false, column("image", 4, 6), column("label", 4, 6), column("y", 4), column("other", 4, 5)))(t)
-	out := must.Get(Reshape(in, []int{-1, 2, 3}, 1<<20))(t)
-	want := [][]int{{2, 3}, {6}, {}, {5}}
+	in := must.Get(Join(false, column("other", 4, 5), column("image", 4, 6), column("label", 4, 6), column("y", 4)))(t)
+	out := must.Get(Reshape(in, []int{-1, 2, 3}))(t)
+	want := [][]int{{5}, {2, 3}, {6}, {}}
 	for i, c := range out.Columns() {
 		if !slices.Equal(c.Shape, want[i]) {
 			t.Errorf("%s: found %v, expected %v", c.Name, c.Shape, want[i])
 		}
 	}
-	for _, test := range []struct {
-		dims []int
-		hint string
-	}{
-		{[]int{-1, 7}, ""}, {[]int{4, 7}, ""},
-		{[]int{2, 3}, "the first dimension is the number of rows: --reshape -1x2x3"},
-		{[]int{6}, "the first dimension is the number of rows: --reshape -1x6"},
-		{[]int{3, 2, 3}, "the first dimension is the number of rows: --reshape -1x2x3"},
-	} {
-		if _, err := Reshape(in, test.dims, 1<<20); !errors.Is(err, fault.Usage) || fault.HintOf(err) != test.hint {
-			t.Errorf("%v: found %v with the hint %q, expected wrong usage with %q", test.dims, err, fault.HintOf(err), test.hint)
-		}
+	if _, err := Reshape(in, []int{-1, 7}); err == nil || err.Error() != "column other: the shape does not fit: uint8 4×5 has 20 elements, which do not make -1×7" {
+		t.Errorf("found %v, expected that the first tensor does not fit", err)
+	}
+	if _, err := Reshape(column("y", 4), []int{-1}); err != nil {
+		t.Errorf("found %v, expected no error", err)
+	}
+	alone := must.Get(Join(false, column("y", 4), column("z", 4)))(t)
+	if _, err := Reshape(alone, []int{-1, 1}); !errors.Is(err, fault.Usage) {
+		t.Errorf("found %v, expected wrong usage", err)
 	}
 }

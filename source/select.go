@@ -1,11 +1,14 @@
 package source
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -22,31 +25,29 @@ const minPicked = 64
 // that disappears when it is closed, or when the process ends for whatever reason.
 type Scratch func() (*os.File, error)
 
-// Select returns the rows of t that s selects, in its order. They are read like this:
+// Select returns the rows of t that s selects, in its order, numbered by their positions in s. t
+// must have as many rows as the table of s, or more if it is a salvaged column.
 //
-//   - Of uncompressed IDX files on this machine with rows of at least 64 bytes, only the selected
-//     rows are read.
-//   - Everything else is read from start to end, and rows that are not selected are skipped.
-//     Without [Selection.StopEarly], the end of the file is reached and checked. If the rows are
-//     selected in another order than the table's, they are held in memory, or in a scratch file if
-//     they are more than 32 MiB.
-//
-// The indices of the returned rows are their positions in the selection. t must have as many rows
-// as the table of s, or more if it is a salvaged column.
+// Of uncompressed IDX files on this machine with rows of at least 64 bytes, only the selected rows
+// are read. Everything else is read from start to end, and rows that are not selected are skipped;
+// without [Selection.StopEarly], the end of the file is reached and checked. If the order is not
+// that of the table, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
 func Select(t Table, s *Selection, scratch Scratch) Table {
 	switch t := t.(type) {
 	case *joined:
-		for i := range t.tables {
-			t.tables[i] = Select(t.tables[i], s, scratch)
+		selected := *t
+		selected.tables, selected.rows = slices.Clone(t.tables), s.Len()
+		for i, part := range t.tables {
+			selected.tables[i] = Select(part, s, scratch)
 		}
-		t.rows = s.Len()
-		return t
+		return &selected
 	case *derived:
-		t.Table = Select(t.Table, s, scratch)
-		return t
+		selected := *t
+		selected.Table = Select(t.Table, s, scratch)
+		return &selected
 	case *IDX:
 		if t.randomAccess() && t.column.RecordSize() >= minPicked {
-			return &picked{IDX: t, s: s}
+			return &picked{wrapped: wrapped{t}, file: t, s: s}
 		}
 	}
 	if s.order == nil {
@@ -64,21 +65,14 @@ func (t *IDX) randomAccess() bool {
 
 // picked is the selected rows of an IDX file. Decode reads them, on many goroutines.
 type picked struct {
-	*IDX
+	wrapped
+	file      *IDX
 	s         *Selection
 	returned  int64 // number of rows returned so far
 	afterLast int64 // row of the table after the last one that was returned
 }
 
-func (p *picked) Rows() int64        { return p.s.Len() }
-func (p *picked) Limit(int64)        {}
-func (p *picked) Skip(n int64) error { return skipReading(p, n) }
-
-func (p *picked) Info() Info {
-	info := p.IDX.Info()
-	info.SourceRows = p.rows
-	return info
-}
+func (p *picked) Rows() int64 { return p.s.Len() }
 
 func (p *picked) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
@@ -86,15 +80,8 @@ func (p *picked) Read(ctx context.Context, b *Raw) error {
 	}
 	want := int(min(int64(b.Cap), p.s.Len()-p.returned))
 	b.First, b.Rows = p.s.first+p.returned, want
-	if len(b.Columns) == 0 {
-		b.Columns = make([][]byte, 1)
-	}
-	b.Columns[0] = Grow(b.Columns[0], want*p.column.RecordSize())
 	if want == 0 {
-		if err := p.checkUnchanged(); err != nil {
-			return fault.In(p.path, err)
-		}
-		return io.EOF
+		return cmp.Or(fault.In(p.file.path, p.file.checkUnchanged()), io.EOF)
 	}
 	rows, _ := b.State.([]int64)
 	b.State = p.list(rows[:0], int64(want))
@@ -119,19 +106,23 @@ func (p *picked) list(rows []int64, n int64) []int64 {
 
 // Decode reads the rows, adjacent ones with a single call.
 func (p *picked) Decode(b *Raw) error {
+	if len(b.Columns) == 0 {
+		b.Columns = make([][]byte, 1)
+	}
+	b.Columns[0] = Grow(b.Columns[0], b.Rows*p.file.column.RecordSize())
 	rows, data := b.State.([]int64), b.Columns[0]
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n] == rows[n-1]+1 {
 			n++
 		}
-		size := n * p.column.RecordSize()
-		if _, err := p.file.ReadAt(data[:size], p.offset(rows[0])); err != nil {
-			return fault.In(p.path, notEOF(err))
+		size := n * p.file.column.RecordSize()
+		if _, err := p.file.file.ReadAt(data[:size], p.file.offset(rows[0])); err != nil {
+			return fault.In(p.file.path, notEOF(err))
 		}
 		rows, data = rows[n:], data[size:]
 	}
-	return p.IDX.Decode(b)
+	return p.file.Decode(b)
 }
 
 // filtered is the selected rows of a table in their order.
@@ -139,46 +130,35 @@ type filtered struct {
 	wrapped
 	s        *Selection
 	returned int64
-	raw      Raw  // rows of the table, decoded
-	consumed int  // rows of raw that were passed on or left out
-	ended    bool // the table has no more rows
+	raw      Raw   // rows of the table, decoded
+	row      int64 // the selected rows before it were returned
+	ended    bool  // the table has no more rows
 }
 
-func (f *filtered) Rows() int64        { return f.s.Len() }
-func (f *filtered) Limit(int64)        {}
-func (f *filtered) Skip(n int64) error { return skipReading(f, n) }
+func (f *filtered) Rows() int64 { return f.s.Len() }
 
 func (f *filtered) Read(ctx context.Context, b *Raw) error {
 	columns := f.Columns()
 	b.First, b.Rows = f.s.first+f.returned, 0
 	clearColumns(b, len(columns))
 	for b.Rows < b.Cap && !f.ended && (f.returned < f.s.Len() || !f.s.stopEarly) {
-		if f.consumed == f.raw.Rows {
+		end := f.raw.First + int64(f.raw.Rows)
+		first, n := f.s.next(f.row, int64(b.Cap-b.Rows))
+		if n = min(n, end-first); n <= 0 {
 			f.raw.Cap = blockRows(f)
 			err := readDecoded(ctx, f.Table, &f.raw)
 			f.ended = err == io.EOF
-			if err == io.EOF && f.returned == f.s.Len() {
-				break
-			}
-			if err != nil {
+			if err != nil && (!f.ended || f.returned < f.s.Len()) {
 				return notEOF(err)
 			}
-			f.consumed = 0
-		}
-		row := f.raw.First + int64(f.consumed)
-		first, n := f.s.next(row, int64(b.Cap-b.Rows))
-		end := f.raw.First + int64(f.raw.Rows)
-		if n == 0 || first >= end {
-			f.consumed = f.raw.Rows
 			continue
 		}
-		n = min(n, end-first)
-		from := int(first - f.raw.First)
+		from := first - f.raw.First
 		for i, c := range columns {
-			size := c.RecordSize()
-			b.Columns[i] = append(b.Columns[i], f.raw.Columns[i][from*size:(from+int(n))*size]...)
+			size := int64(c.RecordSize())
+			b.Columns[i] = append(b.Columns[i], f.raw.Columns[i][from*size:(from+n)*size]...)
 		}
-		b.Rows, f.returned, f.consumed = b.Rows+int(n), f.returned+n, from+int(n)
+		b.Rows, f.returned, f.row = b.Rows+int(n), f.returned+n, first+n
 	}
 	if b.Rows == 0 {
 		return io.EOF
@@ -198,22 +178,18 @@ type shuffled struct {
 	scratch Scratch
 
 	returned int64
-	ranks    []int64 // number of selected rows before those of each word of s.kept
-	loaded   bool
-	inMemory []byte   // the selected rows, row by row, in the order of the table; if file is set, a buffer
-	file     *os.File // has the rows if they are too large for memory
+	ranks    []int64     // number of selected rows before those of each word of s.kept
+	copied   io.ReaderAt // the selected rows, row by row, in the order of the table; nil before load
+	file     *os.File    // has them if they are too large for memory
 }
 
-func (t *shuffled) Rows() int64        { return t.s.Len() }
-func (t *shuffled) Limit(int64)        {}
-func (t *shuffled) Skip(n int64) error { return skipReading(t, n) }
+func (t *shuffled) Rows() int64 { return t.s.Len() }
 
 func (t *shuffled) Read(ctx context.Context, b *Raw) error {
-	if !t.loaded {
+	if t.copied == nil {
 		if err := t.load(ctx); err != nil {
 			return err
 		}
-		t.loaded = true
 	}
 	want := min(int64(b.Cap), t.s.Len()-t.returned)
 	b.First, b.Rows = t.s.first+t.returned, int(want)
@@ -226,37 +202,38 @@ func (t *shuffled) Read(ctx context.Context, b *Raw) error {
 }
 
 // load reads the selected rows into memory or the scratch file.
-func (t *shuffled) load(ctx context.Context) error {
+func (t *shuffled) load(ctx context.Context) (err error) {
 	ranked := int64(0)
 	for _, word := range t.s.kept {
 		t.ranks = append(t.ranks, ranked)
 		ranked += int64(bits.OnesCount64(word))
 	}
-	rows := Select(t.Table, &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly}, nil)
 	columns := t.Columns()
+	var rows []byte
 	if total := ranked * int64(recordSize(columns)); total <= t.limit {
-		t.inMemory = make([]byte, 0, total)
-	} else {
-		f, err := t.scratch()
-		if err != nil {
-			return err
-		}
-		t.file = f
+		rows = make([]byte, 0, total)
+	} else if t.file, err = t.scratch(); err != nil {
+		return err
 	}
-	return Each(ctx, rows, func(b *Raw) error {
+	inOrder := &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly}
+	err = Each(ctx, Select(t.Table, inOrder, nil), func(b *Raw) error {
 		for row := range b.Rows {
 			for i, c := range columns {
 				size := c.RecordSize()
-				t.inMemory = append(t.inMemory, b.Columns[i][row*size:(row+1)*size]...)
+				rows = append(rows, b.Columns[i][row*size:(row+1)*size]...)
 			}
 		}
 		if t.file == nil {
 			return nil
 		}
-		_, err := t.file.Write(t.inMemory)
-		t.inMemory = t.inMemory[:0]
+		_, err := t.file.Write(rows)
+		rows = rows[:0]
 		return err
 	})
+	if t.copied = bytes.NewReader(rows); t.file != nil {
+		t.copied = t.file
+	}
+	return err
 }
 
 func (t *shuffled) Decode(b *Raw) error {
@@ -268,11 +245,10 @@ func (t *shuffled) Decode(b *Raw) error {
 		word := row / 64
 		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
 		data := b.Scratch
-		if t.file == nil {
-			data = t.inMemory[rank*int64(record):][:record]
-		} else if _, err := t.file.ReadAt(data, rank*int64(record)); err == io.EOF {
-			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").WithHint("check the disks of the output and of TMPDIR")
-		} else if err != nil {
+		if n, err := t.copied.ReadAt(data, rank*int64(record)); n < record && err == io.EOF {
+			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").
+				WithHint("check the disks of the output and of TMPDIR")
+		} else if n < record {
 			return err
 		}
 		for i, c := range columns {

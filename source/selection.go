@@ -9,18 +9,16 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// A Selection is some rows of a table, in the order in which they are to be read: the order of the
-// table, unless it was shuffled. It needs one bit of memory for each row of the table, and 8 bytes
-// for each selected row once it is shuffled. The zero value is a selection of a table without rows.
+// A Selection is some rows of a table, in the order of the table unless it was shuffled. It takes
+// one bit for each row of the table, and 8 bytes for each selected row once it is shuffled. The zero
+// value is a selection of a table without rows.
 type Selection struct {
-	rows  int64    // of the table
-	kept  []uint64 // bit i%64 of word i/64: row i is selected
-	count int64    // number of selected rows
-	order []int64  // the selected rows in their order, if they were shuffled
-	first int64    // if Part made this selection: number of rows of the divided selection before these
-	// stopEarly means that the rows after the last selected one need not be read, not even to
-	// check them.
-	stopEarly bool
+	rows      int64    // of the table
+	kept      []uint64 // bit i%64 of word i/64: row i is selected
+	count     int64    // number of selected rows
+	order     []int64  // the selected rows in their order, if they were shuffled
+	first     int64    // if Part made this selection: number of rows of the divided selection before these
+	stopEarly bool     // the rows after the last selected one need not be read, not even to check them
 }
 
 // Append adds the next row of the table, and selects it or not.
@@ -29,10 +27,15 @@ func (s *Selection) Append(selected bool) {
 		s.kept = append(s.kept, 0)
 	}
 	if selected {
-		s.kept[s.rows/64] |= 1 << (s.rows % 64)
-		s.count++
+		s.keep(s.rows)
 	}
 	s.rows++
+}
+
+// keep selects a row.
+func (s *Selection) keep(row int64) {
+	s.kept[row/64] |= 1 << (row % 64)
+	s.count++
 }
 
 // Len returns the number of selected rows.
@@ -41,8 +44,7 @@ func (s *Selection) Len() int64 { return s.count }
 // TableRows returns the number of rows of the table, selected or not.
 func (s *Selection) TableRows() int64 { return s.rows }
 
-// First returns how many selected rows come before those of s: 0, unless s was made by
-// [Selection.Part].
+// First returns how many selected rows come before those of s, if s was made by [Selection.Part].
 func (s *Selection) First() int64 { return s.first }
 
 // StopEarly tells Select not to read on after the last selected row. Otherwise an input that can
@@ -83,14 +85,8 @@ func (s *Selection) each(f func(row int64)) {
 	}
 }
 
-// drop removes a selected row.
-func (s *Selection) drop(row int64) {
-	s.kept[row/64] &^= 1 << (row % 64)
-	s.count--
-}
-
-// A Random generates the random numbers of selections. They are those of PCG-DXSM with 128 bits of
-// state, which [rand.PCG] documents, and do not change with the platform or the version of Go.
+// A Random generates the random numbers of selections: those of PCG-DXSM, which [rand.PCG]
+// documents. They do not change with the platform or the version of Go.
 type Random struct{ pcg *rand.PCG }
 
 // Streams of random numbers: the two halves of a generator's state are the seed and one of these.
@@ -113,11 +109,10 @@ func (r *Random) below(n uint64) uint64 {
 	return high
 }
 
-// HoldOut removes rows at random from s, which must not be shuffled, and returns them as a
-// selection: quotas[i] of the rows in stratum i. The stratum of row i of the table is strata[i];
-// nil means that all rows are in stratum 0. Each row is removed with the probability q/n if q of
-// the n remaining rows of its stratum are still to be removed (Knuth, The Art of Computer
-// Programming 2, algorithm S).
+// HoldOut removes rows at random from s, which must not be shuffled, and returns them: quotas[i] of
+// the rows in stratum i. The stratum of row i of the table is strata[i], or 0 if strata is nil. Each
+// row is removed with the probability q/n if q of the n remaining rows of its stratum are still to
+// be removed (Knuth, The Art of Computer Programming 2, algorithm S).
 func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
 	stratum := func(row int64) uint16 {
 		if strata == nil {
@@ -132,9 +127,9 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 		i := stratum(row)
 		if r.below(uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
 			quotaLeft[i]--
-			s.drop(row)
-			held.kept[row/64] |= 1 << (row % 64)
-			held.count++
+			s.kept[row/64] &^= 1 << (row % 64)
+			s.count--
+			held.keep(row)
 		}
 		rowsLeft[i]--
 	})
@@ -148,10 +143,9 @@ func (s *Selection) Strata(strata []uint16, n int) []int64 {
 	return counts
 }
 
-// Quotas divides n rows among strata in proportion to counts, the numbers of rows in the strata.
-// Shares are rounded down. The rows left over go, one each, to the strata that lost most by
-// rounding; of strata that lost the same, the first come first. The sum of counts must be at least
-// n.
+// Quotas divides n rows among strata in proportion to counts, the numbers of rows in the strata,
+// whose sum must be at least n. Shares are rounded down. The rows left over go, one each, to the
+// strata that lost most by rounding; of strata that lost the same, the first come first.
 func Quotas(n int64, counts []int64) []int64 {
 	quotas, lost, order := make([]int64, len(counts)), make([]uint64, len(counts)), make([]int, len(counts))
 	total, left := uint64(0), n
@@ -176,8 +170,8 @@ func Quotas(n int64, counts []int64) []int64 {
 // MaxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
 const MaxShuffled = 1 << 28
 
-// Shuffle puts the selected rows in a random order by the algorithm of Fisher and Yates: each row,
-// from the last to the second, is swapped with a random row that is not after it.
+// Shuffle puts the selected rows in a random order: each row, from the last to the second, is
+// swapped with a random row that is not after it (Fisher and Yates).
 func (s *Selection) Shuffle(r *Random) error {
 	if s.count > MaxShuffled {
 		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, MaxShuffled)
@@ -194,22 +188,21 @@ func (s *Selection) Shuffle(r *Random) error {
 // Part returns the rows first to last−1 of the selection. Only the last rows need the end of the
 // file to be checked.
 func (s *Selection) Part(first, last int64) *Selection {
-	part := *s
-	part.first, part.count, part.stopEarly = s.first+first, last-first, s.stopEarly || last < s.count
-	part.kept = make([]uint64, len(s.kept))
+	part := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), first: s.first + first,
+		stopEarly: s.stopEarly || last < s.count}
 	if s.order != nil {
 		part.order = s.order[first:last]
 		for _, row := range part.order {
-			part.kept[row/64] |= 1 << (row % 64)
+			part.keep(row)
 		}
-		return &part
+		return part
 	}
 	i := int64(0)
 	s.each(func(row int64) {
 		if first <= i && i < last {
-			part.kept[row/64] |= 1 << (row % 64)
+			part.keep(row)
 		}
 		i++
 	})
-	return &part
+	return part
 }

@@ -13,9 +13,8 @@ type Column struct {
 	DType idx.DType
 	// Shape is the shape of one record, slowest dimension first (C order); empty for a scalar. A
 	// dimension may be 0.
-	Shape []int
-	// Origin is the base name of the column's file, or "-" for standard input.
-	Origin string
+	Shape  []int
+	Origin string // base name of the column's file, or "-" for standard input
 	// Classes are the class names of a label column: Classes[v] is the name of label v, empty if v
 	// has none. It is nil if nothing is known.
 	Classes []string
@@ -81,8 +80,7 @@ type Table interface {
 }
 
 // A Seeker is a table that skips the next n rows itself, without reading them where it can. Skip is
-// called before the first Read, with n ≤ Rows() if that is known. The function [Skip] works for any
-// table.
+// called before the first Read, with n ≤ Rows() if that is known.
 type Seeker interface {
 	Skip(n int64) error
 }
@@ -97,8 +95,7 @@ func Limit(t Table, n int64) {
 
 // An Info is what is known about a table and its file beside the rows.
 type Info struct {
-	// SourceRows is the number of rows of the table that the table is a part of, or its own.
-	SourceRows int64
+	SourceRows int64             // of the table that the table is a part of, or its own
 	Notes      []string          // for the user, complete once the table is read
 	Warnings   []string          // what the user must know, even if notes are not shown
 	Decoders   []string          // packages and versions on which the pixels of images depend
@@ -113,9 +110,7 @@ type Omission struct {
 	Column string
 	Type   string // in the file; "text", or "index" for the row numbers of a data frame
 	Why    string
-	// Err is why the column cannot be read, or nil if the table needs no such column. The caller
-	// fails with it unless the user left the column out.
-	Err error
+	Err    error // with which the caller fails unless the user left the column out; nil: none
 }
 
 // About returns what is known about t. The method Info of a table that is not part of another one
@@ -131,10 +126,9 @@ func About(t Table) Info {
 	return info
 }
 
-// A Raw holds one batch at a time on its way through Read and Decode: buffers for consecutive rows
-// of all columns. The same Raw is used for one batch after another, so that memory is allocated
-// once. The zero value with Cap set is ready to use. Columns is valid until the next Read into the
-// same Raw.
+// A Raw holds a batch, consecutive rows of all columns, on its way through Read and Decode. It is
+// used for one batch after another, so that memory is allocated once; Columns is valid until the
+// next Read. The zero value with Cap set is ready to use.
 type Raw struct {
 	Cap     int      // largest number of rows that Read may return, at least 1; set by the caller
 	First   int64    // index of the first row within the table

@@ -66,15 +66,12 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	}
 	least, most := t.DType.Limits()
 	switch {
-	case !known && t.labels == nil:
-		return fault.New(fault.Malformed, "found the text %q, expected a whole number, as in the first rows", text).
-			WithHint("leave the column out with --columns")
-	case !known:
-		return fault.New(fault.Malformed, "found the name %q, expected one of the %d names of the classes", text, len(t.labels)).
-			WithHint("add the name to the file of --classes")
-	case n < least || n > most:
-		return fault.New(fault.Malformed, "found the text %q, expected a number of the type %v", text, t.DType).
-			WithHint("choose a type that holds all values, such as --dtype int32")
+	case !known && t.labels != nil:
+		return fault.New(fault.Malformed, "found the name %q, expected one of the %d names of the classes",
+			text, len(t.labels)).WithHint("add the name to the file of --classes")
+	case !known || n < least || n > most:
+		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
+			WithHint("choose a type that holds all values, such as --dtype int32, or leave the column out with --columns")
 	}
 	PutInt(dst, t.DType, n)
 	return nil
@@ -88,13 +85,14 @@ func UnknownNames(names []string) *fault.Error {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	if all := strings.Join(names, ", "); len(names) > maxNames || len(all) > 40*maxNames {
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
-			WithHint("leave the column out with --columns, or list all names in the order of their numbers in a file for --classes")
+			WithHint("leave the column out with --columns, " +
+				"or list all names in the order of their numbers in a file for --classes")
 	}
 	words := make([]string, len(names))
 	for i, name := range names {
 		words[i] = shell.Quote(name)
 	}
 	return fault.New(fault.Usage, "found names, whose numbers are not known: %s", strings.Join(names, ", ")).
-		WithHint(`list them in the order of their numbers, and add --classes classes.txt: printf '%%s\n' %s > classes.txt; or leave the column out with --columns`,
-			strings.Join(words, " "))
+		WithHint("list them in the order of their numbers, and add --classes classes.txt: "+
+			`printf '%%s\n' %s > classes.txt; or leave the column out with --columns`, strings.Join(words, " "))
 }
