@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
@@ -107,17 +106,6 @@ func (p prober) PayloadSHA256(path string) (string, error) {
 		}
 		hash.Write(b.Columns[0]) // the bytes of the file: they are not decoded
 	}
-}
-
-func (p prober) Compressed(path string) bool {
-	f, err := source.In(p.options.Files).Open(path)
-	if err != nil {
-		return false // reading the file will return the error
-	}
-	defer f.Close() // read-only: an error does not matter
-	var prefix [6]byte
-	n, _ := io.ReadFull(f, prefix[:])
-	return compressed.Detect(prefix[:n]) != compressed.Plain
 }
 
 // sourceOptions returns the options that IDX files are read with.

@@ -63,10 +63,6 @@ var hintCases = map[string]hintCase{
 			return []string{"convert", "tiny", "-o=" + name + "/", "--to", "parquet,csv", "--layout", "parquet=huggingface"}
 		},
 		hint: ` -o parquet=(.*)$`, words: func(name string) string { return name + "/huggingface/|" }},
-	"folders inside": {
-		files: map[string]string{"dir/%s/train-images-idx3-ubyte": "tiny"},
-		args:  func(string) []string { return []string{"convert", "dir", "-o", "x.csv"} },
-		hint:  `give the one that has files: (.*)$`, words: func(name string) string { return "dir/" + name + "|" }},
 	"a table in two formats": {
 		files: map[string]string{"dir/%s.csv": "tiny", "dir/%s.parquet": "tiny"},
 		args:  func(string) []string { return []string{"convert", "dir", "-o", "x.csv"} },

@@ -25,11 +25,10 @@ const (
 // has a name per line, the first for label 0; a blank line leaves a label without a name, and blank
 // lines at the end are ignored. fileName is used in errors.
 //
-// JSON is refused. Lines numbered from 0 or 1, perhaps after a header, as in CSV, and lines of
-// numbers, as in EMNIST's mapping, are refused too: read as names they would contain the numbers,
-// and might belong to other labels. A byte order mark, CRLF and spaces around a name are removed.
-// More than 1 MiB or 65,536 classes, text that is not UTF-8, control characters and repeated names
-// are refused.
+// A byte order mark, CRLF and spaces around a name are removed. Lines numbered from 0 or 1, perhaps
+// after a header, are refused, as in CSV and in EMNIST's mapping: read as names they would contain
+// the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes, text
+// that is not UTF-8, control characters and repeated names.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {
@@ -57,14 +56,12 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	seen := map[string]int{}
 	for i, line := range lines {
 		name := strings.TrimSpace(line)
-		if !utf8.ValidString(name) {
-			return nil, badClasses(fileName, "line %d: not valid UTF-8", i+1)
-		}
-		if j := strings.IndexFunc(name, unicode.IsControl); j >= 0 {
-			return nil, badClasses(fileName, "line %d: control character %U in the name", i+1, []rune(name[j:])[0])
+		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return nil, badClasses(fileName, "line %d: found %q, expected UTF-8 without control characters", i+1, name)
 		}
 		if first, ok := seen[name]; ok && name != "" {
-			return nil, badClasses(fileName, "line %d: the name %q is already on line %d, expected another name for each label", i+1, name, first)
+			return nil, badClasses(fileName,
+				"line %d: the name %q is already on line %d, expected another name for each label", i+1, name, first)
 		}
 		seen[name] = i + 1
 		classes = append(classes, name)

@@ -6,8 +6,7 @@
 // is. [ParseName] is the rule for file names. [ReadClasses] reads class names from a file.
 //
 // The package opens no data file itself. If names are not enough, it asks a [Prober], which the
-// caller supplies, for headers, for the SHA-256 of labels, and whether a file is compressed. It
-// never asks about files that can be read only once (standard input).
+// caller supplies, for headers and for the SHA-256 of labels, but never for standard input.
 //
 // # Names
 //

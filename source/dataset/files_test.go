@@ -23,11 +23,9 @@ func TestFiles(t *testing.T) {
 		want    string
 		notes   []string
 	}{
-		"a pair":    {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
-		"its order": {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
-		"lone images": {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte",
-			[]string{"labels in the same folder are skipped: t10k-labels-idx1-ubyte; to use them, give the folder, or both files"}},
-		"lone images, none beside":       {"lonely-images.idx", Options{}, "/lonely-images/?: image=lonely-images.idx", nil},
+		"a pair":                         {"train-images-idx3-ubyte train-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-labels-idx1-ubyte", nil},
+		"its order":                      {"train-labels-idx1-ubyte train-images-idx3-ubyte", Options{}, "train/train-labels/?: label=train-labels-idx1-ubyte image=train-images-idx3-ubyte", nil},
+		"lone images":                    {"t10k-images-idx3-ubyte", Options{}, "test/t10k-images/?: image=t10k-images-idx3-ubyte", nil},
 		"labels that look like a column": {"train-images-idx3-ubyte train-extra-labels-idx1-ubyte", Options{}, "train/train-images/?: image=train-images-idx3-ubyte label=train-extra-labels-idx1-ubyte", nil},
 		"lone labels":                    {"t10k-labels-idx1-ubyte", Options{}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte", nil},
 		"named":                          {"a=left.idx b=right.idx", Options{}, "/left/?: a=left.idx b=right.idx", nil},

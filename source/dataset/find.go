@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,15 +20,12 @@ import (
 // A Prober examines files for Find, which calls it from one goroutine and only for regular files.
 // Find adds the path to its errors.
 type Prober interface {
-	// Header reads the header, decompressing it if needed. It fails if the file cannot be read or
-	// is not an IDX file.
+	// Header reads the header, decompressing it if needed. With an error, it has no dimensions.
 	Header(path string) (idx.Header, error)
 	// PayloadSHA256 returns the hash, in hexadecimal, of the decompressed payload after the header.
 	// It is called only for label files with the header of a published one. After an error the data
-	// set stays unknown: the next reader of the file reports the error.
+	// set stays unknown; the next reader of the file reports the error.
 	PayloadSHA256(path string) (string, error)
-	// Compressed reports whether the content of the file is compressed.
-	Compressed(path string) bool
 }
 
 // An Input is one argument: a folder, a file, or source.Stdin.
@@ -43,35 +41,24 @@ type Options struct {
 	Dataset string
 	// Split selects splits by name, ignoring case ("t10k" is "test"); empty means all. A split that
 	// does not exist is an error.
-	Split []string
-	// Uncounted means that the counts in the headers are not trusted, as in a salvage, and not
-	// compared.
-	Uncounted bool
-	// Reshaped means that the data will be read in other dimensions: neither counts nor ranks are
-	// compared.
-	Reshaped bool
-	// Files is where the inputs are; nil means this machine.
-	Files source.Files
-	// Table reports whether the file name is that of a table of another format, for notes and
-	// hints; may be nil.
-	Table func(name string) bool
-	// Damaged accepts files whose headers cannot be read or that do not fit each other, for
-	// inspection.
-	Damaged bool
+	Split     []string
+	Uncounted bool // the counts in the headers are not trusted, as in a salvage, and not compared
+	Reshaped  bool // the data will have other dimensions: neither counts nor ranks are compared
+	Damaged   bool // accept files that cannot be read or do not fit each other, for inspection
+	Files     source.Files
+	Table     func(name string) bool // reports whether a file of the name is a table; may be nil
 }
 
 // A File is the file of one column.
 type File struct {
-	Path string
-	Role Role   // by the column name that the user gave, else by the file name
-	Name string // of the column, never empty
-	// Array is the name of the array in the file, if that has several, as .npz files have.
-	Array string
+	Path  string
+	Role  Role   // by the column name that the user gave, else by the file name
+	Name  string // of the column, never empty
+	Array string // name of the array in a file of several arrays, such as .npz
 	// Header is the header of the file. It has no Dims if the file is standard input, or, with
 	// Options.Damaged, if it cannot be read.
-	Header idx.Header
-	// Reshape are the dimensions that the file's data is read in; nil: those of its header.
-	Reshape []int
+	Header  idx.Header
+	Reshape []int // the dimensions that the file's data is read in; nil: those of its header
 }
 
 // A Split is one table: files that belong together, in the order of its columns.
@@ -80,15 +67,13 @@ type Split struct {
 	Stem  string // the name of outputs if Name is empty; itself never empty
 	Files []File
 	// Dataset is the recognised data set, or nil. Evidence says how it was recognised: "--dataset",
-	// "the file names", "the SHA-256 of the labels" or, without labels, "the SHA-256 of the labels
-	// of train".
-	Dataset  *Info
-	Evidence string
-	Doubt    string   // why the content contradicts the data set that the user named, or empty
-	Lacks    string   // "labels" or "images" if a folder has only the other file
-	Notes    []string // decisions made for the user, each a line without "note: "
-	// FolderNotes has the decisions about the folder of the split. Only its first split has them.
-	FolderNotes []string
+	// "the file names", or "the SHA-256 of the labels", perhaps with "of train", of another split.
+	Dataset     *Info
+	Evidence    string
+	Doubt       string   // why the content contradicts the data set that the user named, or empty
+	Lacks       string   // "labels" or "images" if a folder has only the other file
+	Notes       []string // decisions made for the user, each a line without "note: "
+	FolderNotes []string // those about the folder; only its first split has them
 }
 
 // columnName matches a name before the = of an argument. Other arguments with a = are paths.
@@ -99,11 +84,8 @@ var columnName = sync.OnceValue(func() *regexp.Regexp {
 // ParseInput parses an argument: PATH or NAME=PATH. The whole argument is a path if a file of that
 // name exists, or if the part before the = is not a name, as in "./a=b".
 func ParseInput(arg string) Input {
-	name, path, ok := strings.Cut(arg, "=")
-	if !ok || path == "" || !columnName().MatchString(name) {
-		return Input{Path: arg}
-	}
-	if _, err := os.Lstat(arg); err == nil {
+	name, path, _ := strings.Cut(arg, "=")
+	if _, err := os.Lstat(arg); err == nil || path == "" || !columnName().MatchString(name) {
 		return Input{Path: arg}
 	}
 	return Input{Path: path, Name: name}
@@ -113,9 +95,9 @@ func ParseInput(arg string) Input {
 // columns are the given files. Splits come in the order train, test, others. There is at least one,
 // and each has at least one file.
 //
-// Errors of p and of the file system have the path added. The others are of the kind fault.Usage
-// for inputs or options that contradict each other and for ambiguous folders, fault.NotFound for a
-// folder without IDX files, and fault.Malformed with the cause [ErrMismatch].
+// Errors have the path added. They are of the kind fault.Usage for inputs or options that
+// contradict each other and for ambiguous folders, fault.NotFound for a folder without IDX files,
+// and fault.Malformed with the cause [ErrMismatch]. Others are those of p and of the file system.
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	if len(inputs) == 0 {
 		return nil, fault.New(fault.Usage, "no input").WithHint("give a folder or IDX files")
@@ -128,26 +110,22 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		o.Dataset = d.Name
 	}
 	o.Files = source.In(o.Files)
-	if o.Table == nil {
-		o.Table = func(string) bool { return false }
-	}
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
 		if in.Path == source.Stdin {
 			continue
 		}
-		info, err := o.Files.Stat(in.Path)
-		if err != nil {
+		switch info, err := o.Files.Stat(in.Path); {
+		case err != nil:
 			return nil, fault.In(in.Path, err)
-		}
-		if !info.IsDir() {
-			continue
-		}
-		if len(inputs) > 1 || in.Name != "" {
-			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: if any input is a file or NAME=FILE, all must be files, one for each column", in.Path).
+		case !info.IsDir():
+		case len(inputs) > 1 || in.Name != "":
+			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: "+
+				"if any input is a file or NAME=FILE, all must be files, one for each column", in.Path).
 				WithHint("give one folder at a time, or give the files in them")
+		default:
+			return f.folder(in.Path)
 		}
-		return f.folder(in.Path)
 	}
 	s, err := f.files(inputs)
 	if err != nil {
@@ -168,14 +146,12 @@ func (f finder) header(path string) (idx.Header, error) {
 		return idx.Header{}, nil
 	}
 	h, err := f.Header(path)
-	if err != nil {
-		return idx.Header{}, fault.In(path, err)
-	}
-	return h, nil
+	return h, fault.In(path, err)
 }
 
-func (f finder) wanted(name string) bool {
-	return len(f.options.Split) == 0 || slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
+// asked reports whether the user asked for the split of the name.
+func (f finder) asked(name string) bool {
+	return slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
 }
 
 // isSplit reports whether asked, as the user wrote it, is the split called name.
@@ -237,7 +213,6 @@ func (f finder) files(inputs []Input) (Split, error) {
 	if s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" }) {
 		s.Notes = append(s.Notes, "the files belong to different splits, but are read as the columns of one table")
 	}
-	s.Notes = append(s.Notes, f.labelsBeside(s.Files, names)...)
 	if err := f.check(&s); err != nil {
 		return Split{}, err
 	}
@@ -262,19 +237,15 @@ func (f finder) distinct(files []File, names []Name) error {
 	for i, a := range files {
 		for j, b := range files[:i] {
 			if a.Path == source.Stdin && b.Path == source.Stdin {
-				return fault.New(fault.Usage, "standard input is given twice").WithHint("standard input can be one column only")
+				return fault.New(fault.Usage, "standard input is given twice").
+					WithHint("standard input can be one column only")
 			}
 			if a.Name != b.Name {
 				continue
 			}
-			first, second := "left", "right"
-			x, _ := f.header(b.Path) // a file that cannot be read has no dimensions
-			y, _ := f.header(a.Path)
-			switch ranks := [2]int{len(x.Dims), len(y.Dims)}; {
-			case ranks[0] > 1 && ranks[1] == 1:
-				first, second = Image.String(), Label.String()
-			case ranks[0] == 1 && ranks[1] > 1:
-				first, second = Label.String(), Image.String()
+			first, second := f.likely(b.Path), f.likely(a.Path)
+			if first == second {
+				first, second = "left", "right"
 			}
 			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s",
 				first, shell.Quote(b.Path), second, shell.Quote(a.Path))
@@ -284,48 +255,33 @@ func (f finder) distinct(files []File, names []Name) error {
 			if strings.HasSuffix(lowerASCII(a.Path), ".png") {
 				advice = "give the folder of the images instead: " + shell.Path(source.Above(b.Path))
 			}
-			if a.Path == b.Path {
-				return fault.New(fault.Usage, "the file is given twice, both times as the column %q", a.Name).In(b.Path).WithHint("%s", advice)
-			}
-			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).In(b.Path).WithHint("%s", advice)
+			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).
+				In(b.Path).WithHint("%s", advice)
 		}
 	}
 	return nil
+}
+
+// likely returns the role that a file has by its rank.
+func (f finder) likely(path string) string {
+	if h, _ := f.header(path); len(h.Dims) == 1 { // a file that cannot be read has no dimensions
+		return Label.String()
+	}
+	return Image.String()
 }
 
 func splitName(n Name) string { return n.Split }
 
 // common returns the value that all files agree on, or "". Files with an empty value do not count.
-func common(names []Name, get func(Name) string) string {
-	value := ""
+func common(names []Name, get func(Name) string) (value string) {
 	for _, n := range names {
-		switch v := get(n); {
-		case v == "" || v == value:
-		case value != "":
+		v := get(n)
+		if v != "" && value != "" && v != value {
 			return ""
-		default:
-			value = v
 		}
+		value = cmp.Or(value, v)
 	}
 	return value
-}
-
-// labelsBeside notes that the folder of an image file given without labels has labels for it.
-func (f finder) labelsBeside(files []File, names []Name) []string {
-	image := slices.IndexFunc(files, func(f File) bool { return f.Role == Image && f.Path != source.Stdin })
-	isLabel := func(f File) bool { return f.Role == Label || f.Name == Label.String() }
-	if image < 0 || slices.ContainsFunc(files, isLabel) {
-		return nil
-	}
-	// If the folder cannot be read, there is no note: the file itself may be readable.
-	entries, _ := f.options.Files.ReadDir(source.Above(files[image].Path), 0)
-	for _, e := range entries {
-		n, lone := ParseName(e.Name()), names[image]
-		if n.Role == Label && n.Prefix == lone.Prefix && n.Split == lone.Split && n.Format != "" && !e.IsDir() {
-			return []string{fmt.Sprintf("labels in the same folder are skipped: %s; to use them, give the folder, or both files", e.Name())}
-		}
-	}
-	return nil
 }
 
 func baseNames[F interface{ base() string }](files []F) string {
@@ -338,8 +294,8 @@ func baseNames[F interface{ base() string }](files []F) string {
 
 func (f File) base() string { return source.Base(f.Path) }
 
-// ErrMismatch is the cause of the error for valid files that do not fit each other: their counts
-// differ, or images and labels are swapped.
+// ErrMismatch is the cause of the error for valid files whose counts differ, or if images and labels
+// are swapped.
 var ErrMismatch = errors.New("files that do not fit each other")
 
 // check compares the headers of a table's files, as far as they are known: images and labels must
@@ -352,13 +308,13 @@ func (f finder) check(s *Split) error {
 	if err := checkSwapped(known); err != nil || f.options.Uncounted {
 		return err
 	}
-	for _, file := range known {
-		if file.Header.Records() != known[0].Header.Records() {
-			a, b := known[0], file
-			return fault.New(fault.Malformed, "the columns have different numbers of records: %s (%s) has %d, %s (%s) has %d",
-				a.Name, a.base(), a.Header.Records(), b.Name, b.base(), b.Header.Records()).In(a.Path).
-				WithHint(source.HintCounts).Because(ErrMismatch)
-		}
+	other := func(f File) bool { return f.Header.Records() != known[0].Header.Records() }
+	if i := slices.IndexFunc(known, other); i > 0 {
+		a, b := known[0], known[i]
+		return fault.New(fault.Malformed,
+			"the columns have different numbers of records: %s (%s) has %d, %s (%s) has %d",
+			a.Name, a.base(), a.Header.Records(), b.Name, b.base(), b.Header.Records()).In(a.Path).
+			WithHint(source.HintCounts).Because(ErrMismatch)
 	}
 	return nil
 }
@@ -372,7 +328,9 @@ func checkSwapped(files []File) error {
 		return nil
 	}
 	image, label := files[i], files[l]
-	return fault.New(fault.Malformed, "images and labels are swapped: this file, read as images, is %s, and %s, read as labels, is %s",
+	return fault.New(fault.Malformed,
+		"images and labels are swapped: this file, read as images, is %s, and %s, read as labels, is %s",
 		image.Header, label.base(), label.Header).In(image.Path).
-		WithHint("if the file names are wrong, say which file is which: image=%s label=%s", shell.Quote(label.Path), shell.Quote(image.Path)).Because(ErrMismatch)
+		WithHint("if the file names are wrong, say which file is which: image=%s label=%s",
+			shell.Quote(label.Path), shell.Quote(image.Path)).Because(ErrMismatch)
 }

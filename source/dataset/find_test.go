@@ -55,11 +55,6 @@ func (p *testProber) PayloadSHA256(path string) (string, error) {
 	return "", errors.New("truncated")
 }
 
-func (p *testProber) Compressed(path string) bool {
-	data, _ := os.ReadFile(path)
-	return bytes.HasPrefix(data, []byte("\x1f\x8b"))
-}
-
 // folder makes a folder of files. A file is "name dims…", such as "a-idx2-int 3 8", of the type in
 // the name; or "name=text".
 func folder(t *testing.T, files ...string) string {

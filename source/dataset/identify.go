@@ -9,13 +9,11 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// ByOption is the Evidence of a Split whose data set the user named.
-const ByOption = "--dataset"
-
-// Other values of Split.Evidence.
+// Values of Split.Evidence.
 const (
-	byName = "the file names"
-	byHash = "the SHA-256 of the labels"
+	ByOption = "--dataset" // the user named the data set
+	byName   = "the file names"
+	byHash   = "the SHA-256 of the labels"
 )
 
 // identify recognises the data set of splits, which belong together according to their file names.
@@ -45,7 +43,8 @@ func (f finder) identify(splits []*Split, named string) error {
 // contradiction returns the error for --dataset if the file names are those of other data sets:
 // class names and transposition would silently be wrong.
 func contradiction(asked string, found []string, where string) error {
-	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s", where, strings.Join(found, ", "), asked).
+	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s",
+		where, strings.Join(found, ", "), asked).
 		WithHint("rename the files, or read them as they are with --dataset %s", DatasetNone)
 }
 
@@ -78,7 +77,8 @@ func (f finder) identifyByLabels(splits []*Split) {
 	case 1:
 		apply(unlabelled, found[0], byHash+" of "+strings.Join(labelled, " and "))
 	default:
-		splits[0].Notes = append(splits[0].Notes, "judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
+		splits[0].Notes = append(splits[0].Notes,
+			"judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
 	}
 }
 
@@ -97,10 +97,7 @@ func (f finder) byLabels(s *Split) *Info {
 					continue
 				}
 				if sum == "" {
-					var err error
-					if sum, err = f.PayloadSHA256(s.Files[i].Path); err != nil {
-						return nil
-					}
+					sum, _ = f.PayloadSHA256(s.Files[i].Path) // after an error it is no published hash
 				}
 				if strings.EqualFold(sum, l.SHA256) {
 					return &d
@@ -131,16 +128,14 @@ func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
 		return named, nil
 	}
 	unknown := sets(all, func(n Name) bool { return n.Dataset == "" })
-	switch {
-	case len(unknown) == 0:
+	if len(unknown) == 0 {
 		return nil, contradiction(asked, sets(all, func(Name) bool { return true }), dir)
-	case len(unknown) == 1:
-		return inSet(all, unknown[0]), nil
 	}
-	if plain := inSet(all, Name{}.setKey()); len(plain) > 0 {
-		return plain, nil
+	plain := slices.Index(unknown, Name{}.setKey())
+	if plain < 0 && len(unknown) > 1 {
+		return nil, severalSets(all, unknown)
 	}
-	return nil, severalSets(all, unknown)
+	return inSet(all, unknown[max(plain, 0)]), nil
 }
 
 // sets returns the sets, sorted, of the candidates whose names pass the test include.
@@ -162,22 +157,17 @@ func inSet(all []candidate, set string) []candidate {
 
 func severalSets(all []candidate, found []string) error {
 	var list, known []string
-	example := ""
 	for _, set := range found {
-		first := inSet(all, set)[0]
-		if example = cmp.Or(example, first.path); first.name.Dataset != "" {
-			known = append(known, set)
-			list = append(list, set)
-			continue
+		if first := inSet(all, set)[0]; first.name.Dataset != "" {
+			known, list = append(known, set), append(list, set)
+		} else {
+			list = append(list, "files like "+first.base())
 		}
-		list = append(list, fmt.Sprintf("files like %s", first.base()))
 	}
 	advice := "give the files to use instead of the folder, or a folder with one data set"
-	if i := slices.IndexFunc(all, func(c candidate) bool { return c.column == "" && c.unequal != "" }); i >= 0 && len(known) == 0 {
-		return fault.New(fault.Usage, "%s", all[i].unequal).In(all[i].path).WithHint("move one away, or %s", advice)
-	}
 	if len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}
-	return fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).In(example).WithHint("%s", advice)
+	return fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).
+		In(inSet(all, found[0])[0].path).WithHint("%s", advice)
 }

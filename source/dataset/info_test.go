@@ -109,7 +109,7 @@ func TestKnownLabelFiles(t *testing.T) {
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"mnist": "mnist", "MNIST": "mnist", "FashionMNIST": "fashion-mnist", "fashion": "fashion-mnist", "fashion_mnist": "fashion-mnist",
+		"mnist": "mnist", "MNIST": "mnist", "FashionMNIST": "fashion-mnist", "fashion_mnist": "fashion-mnist",
 		"Kuzushiji-MNIST": "kmnist", "EMNIST Letters": "emnist-letters", "Kannada_MNIST": "kannada-mnist",
 	} {
 		if d, err := Lookup(name); err != nil || d.Name != want {
@@ -117,7 +117,7 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	for name, hint := range map[string]string{
-		"mnits": "did you mean mnist?", "emnist": "did you mean emnist-balanced, emnist-byclass, ", "kanada-mnist": "did you mean kannada-mnist?",
+		"mnits": "did you mean mnist?", "fashion": "did you mean fashion-mnist?", "emnist": "did you mean emnist-balanced, emnist-byclass, ", "kanada-mnist": "did you mean kannada-mnist?",
 		"cifar": "`idxport datasets`", "": "`idxport datasets`",
 	} {
 		_, err := Lookup(name)

@@ -1,7 +1,7 @@
 package dataset
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,32 +11,23 @@ import (
 
 // An Info describes a published data set.
 type Info struct {
-	Name   string // as in the option --dataset
-	Title  string // as its authors write it
-	Splits []SplitInfo
-	// ImageShape is the shape of one upright image, rows before columns.
-	ImageShape []int
-	// Classes names the labels: Classes[v] is the name of label v, empty where there is no such
-	// label.
-	Classes []string
-	// FirstLabel is the smallest label: 0, or 1 in EMNIST Letters.
-	FirstLabel int
-	// Transposed means that images are stored column by column, and must be transposed to be
-	// upright.
-	Transposed bool
-	// LabelColumns are the columns of a label file of rank 2, the first of which is "label"; nil if
-	// labels are single numbers.
-	LabelColumns []string
-	License      string // as the publisher names it; empty if unknown
-	Homepage     string // URL
+	Name         string // as in the option --dataset
+	Title        string // as its authors write it
+	Splits       []SplitInfo
+	ImageShape   []int    // of one upright image, rows before columns
+	Classes      []string // Classes[v] is the name of label v, empty where there is no such label
+	FirstLabel   int      // the smallest label: 0, or 1 in EMNIST Letters
+	Transposed   bool     // images are stored column by column, and must be transposed to be upright
+	LabelColumns []string // of a label file of rank 2, "label" first; nil if labels are single numbers
+	License      string   // as the publisher names it; empty if unknown
+	Homepage     string   // URL
 }
 
 // A SplitInfo is one split of a published data set.
 type SplitInfo struct {
 	Name    string // "train", "test", …
 	Records int64
-	// Labels are the published label files, which identify the data set; empty if unknown.
-	Labels []LabelFile
+	Labels  []LabelFile // the published label files, which identify the data set; empty if unknown
 }
 
 // A LabelFile identifies a published file of labels.
@@ -48,17 +39,12 @@ type LabelFile struct {
 // DatasetNone is the name that disables the recognition of data sets.
 const DatasetNone = "none"
 
-// Lookup finds the data set by its name or title, or by the prefix of its files, ignoring case,
-// dashes, underscores, dots and spaces. The error lists the known names.
+// Lookup finds the data set by its name or title, ignoring case, dashes, underscores, dots and
+// spaces. The error lists the known names.
 func Lookup(name string) (Info, error) {
 	for _, d := range Known() {
 		if plainName(d.Name) == plainName(name) || plainName(d.Title) == plainName(name) {
 			return d, nil
-		}
-		for _, p := range prefixes {
-			if p.dataset == d.Name && p.split == "" && plainName(p.prefix) == plainName(name) {
-				return d, nil
-			}
 		}
 	}
 	names := knownNames()
@@ -66,38 +52,29 @@ func Lookup(name string) (Info, error) {
 	if plainName(name) == "fmnist" { // which is nearer to mnist
 		advice = DidYouMean("fashion-mnist", names)
 	}
-	if advice == "" {
-		advice = "`idxport datasets` lists them with their splits"
-	}
-	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s", name, strings.Join(names, ", ")).WithHint("%s", advice)
+	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s", name, strings.Join(names, ", ")).
+		WithHint("%s", cmp.Or(advice, "`idxport datasets` lists them with their splits"))
 }
 
 // plainName returns a name in lower case, without dashes, underscores, dots and spaces.
 func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("-_ .", r) {
-			return -1
-		}
-		return r
-	}, lowerASCII(name))
+	return strings.Join(strings.FieldsFunc(lowerASCII(name), isSeparator), "")
 }
 
 // DidYouMean returns the hint for a name that is not among names: those that begin with it
 // ("emnist"), or else the nearest one; it is empty if there is none. Case and dashes do not count.
 func DidYouMean(name string, names []string) string {
-	var family []string
-	for _, n := range names {
-		if name != "" && strings.HasPrefix(plainName(n), plainName(name)) {
-			family = append(family, n)
-		}
-	}
+	family := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return name == "" || !strings.HasPrefix(plainName(n), plainName(name))
+	})
 	if closest := Nearest(name, names); len(family) == 0 && closest != "" {
 		family = []string{closest}
 	}
 	if len(family) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %s?", strings.TrimPrefix(strings.Join(family[:len(family)-1], ", ")+" or "+family[len(family)-1], " or "))
+	last := len(family) - 1
+	return "did you mean " + strings.TrimPrefix(strings.Join(family[:last], ", ")+" or "+family[last], " or ") + "?"
 }
 
 // Nearest returns the nearest of names, the first if several are equally near, or "" if none is
@@ -161,16 +138,16 @@ func Known() []Info {
 		License: "CC BY-SA 3.0", Homepage: "http://yann.lecun.com/exdb/mnist/",
 	}, {
 		Name: "fashion-mnist", Title: "Fashion-MNIST", ImageShape: []int{28, 28},
-		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
+		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+			"Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
 		Splits: []SplitInfo{
 			labelled("train", 60000, "657fbd221bfc9f4198cc14b5619cc33ec57c58dd0e47af4d99d6650759e869a7"),
 			labelled("test", 10000, "3d0e6c6ea990b53b6f8f500a41cac93881d981b315f84578b7d915342ade01e9"),
 		},
 		License: "MIT", Homepage: "https://github.com/zalandoresearch/fashion-mnist",
 	}, {
-		// The classes are hiragana (codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv),
-		// here in romaji as in torchvision, which are safe in any file name and terminal.
-		// Kuzushiji-49 is published only as .npz.
+		// The hiragana of codh.rois.ac.jp/kmnist/dataset/kmnist/kmnist_classmap.csv, here in romaji
+		// as in torchvision. Kuzushiji-49 is published only as .npz.
 		Name: "kmnist", Title: "Kuzushiji-MNIST", ImageShape: []int{28, 28},
 		Classes: strings.Fields("o ki su tsu na ha ma ya re wo"),
 		Splits:  []SplitInfo{{"train", 60000, nil}, {"test", 10000, nil}},
@@ -204,11 +181,10 @@ func extended(records int64, sha256 string) []LabelFile {
 }
 
 // emnist returns the six sets of EMNIST. The images are stored transposed:
-// https://github.com/tensorflow/datasets/issues/812. The classes are those of the mapping files in
-// the published archive; if a label has two letters, it is the capital, which comes first there.
-// The counts are from https://www.tensorflow.org/datasets/catalog/emnist, except for Letters, of
-// which that page has only a part: the files have all 145,600 characters of the homepage, see
-// https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
+// https://github.com/tensorflow/datasets/issues/812. The classes are those of the published mapping
+// files; of a label with two letters it is the capital, which comes first there. The counts are from
+// https://www.tensorflow.org/datasets/catalog/emnist, those of Letters, which has only a part there,
+// from https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
 func emnist() []Info {
 	sets := []struct {
 		name, classes string

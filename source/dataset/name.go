@@ -21,16 +21,8 @@ const (
 	Data              // anything else
 )
 
-// String returns the name of the role's column: "image", "label" or "data".
-func (r Role) String() string {
-	switch r {
-	case Image:
-		return "image"
-	case Label:
-		return "label"
-	}
-	return "data"
-}
+// String returns the name of the role's column.
+func (r Role) String() string { return [...]string{"image", "label", "data"}[r] }
 
 // A Name has the parts of the name of a file.
 type Name struct {
@@ -51,17 +43,17 @@ var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, and
 // train-images.idx3-ubyte as some tools unpack it.
 var publishedFormat = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
+	suffixes := make([]string, 0, len(idx.DTypes()))
+	for _, d := range idx.DTypes() {
+		suffixes = append(suffixes, d.Suffix())
+	}
+	return regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-(?:` + strings.Join(suffixes, "|") + `))$`)
 })
 
-// prefixes are the prefixes that only one data set has, besides its name. They are published at the
-// homepages of the data sets, those of Kannada in
-// https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors/MNIST_format. MNIST,
-// Fashion-MNIST and KMNIST are published under the same four names, without a prefix; here they
-// have prefixes for files that were renamed.
+// prefixes are published prefixes, besides the names of the data sets, that only one has; see their
+// homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
+// MNIST, Fashion-MNIST and KMNIST are published under the same four names, without a prefix.
 var prefixes = [...]struct{ prefix, dataset, split string }{
-	{"fashion", "fashion-mnist", ""},
-	{"fashionmnist", "fashion-mnist", ""},
 	{"xnist", "qmnist", "nist"},
 	{"dig-mnist", "kannada-mnist", "dig"},
 }
@@ -99,20 +91,15 @@ func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 // train-images-idx3-ubyte.idx.
 func cutFormat(name string) (stem, format string) {
 	rest, named := strings.CutSuffix(name, ".idx")
-	if m := publishedFormat().FindStringSubmatch(rest); m != nil && validFormat(m[3], m[4]) {
-		return m[1], m[2]
+	if m := publishedFormat().FindStringSubmatch(rest); m != nil {
+		if rank, _ := strconv.Atoi(m[3]); rank >= 1 && rank <= idx.MaxRank {
+			return m[1], m[2]
+		}
 	}
 	if named {
 		return rest, "idx"
 	}
 	return name, ""
-}
-
-// validFormat reports whether the rank and the data type of a published format exist.
-func validFormat(rank, suffix string) bool {
-	n, err := strconv.Atoi(rank)
-	return err == nil && n >= 1 && n <= idx.MaxRank &&
-		slices.ContainsFunc(idx.DTypes(), func(t idx.DType) bool { return t.Suffix() == suffix })
 }
 
 // readWords sets the role and the split, each from the last word that names one, or the role from a
@@ -202,8 +189,10 @@ func (n Name) columnOf(other Name) string {
 	if !ok || n.Role != Data || other.Role == Data || !columnName().MatchString(rest) {
 		return ""
 	}
-	if own := n.Stem[max(0, len(n.Stem)-len(rest)):]; strings.Join(strings.FieldsFunc(lowerASCII(own), isSeparator), "-") == rest && columnName().MatchString(own) {
-		return own // in the original case
+	own := n.Stem[max(0, len(n.Stem)-len(rest)):] // in the original case
+	words := strings.FieldsFunc(lowerASCII(own), isSeparator)
+	if strings.Join(words, "-") == rest && columnName().MatchString(own) {
+		return own
 	}
 	return rest
 }

@@ -82,7 +82,6 @@ func TestParseName(t *testing.T) {
 		"idx3-ubyte":                      {Role: Data, Format: "idx3-ubyte"},
 		".gz":                             {Role: Data, Compression: "gz"},
 		"x":                               {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
-		"fashion-train-images.idx":        {Dataset: "fashion-mnist", Split: "train", Role: Image, Prefix: "fashion", Stem: "fashion-train-images", Format: "idx"},
 	} {
 		if got := ParseName(path); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)

@@ -173,7 +173,10 @@ func readHeader(r io.Reader, little bool) (Header, error) {
 	for i := range h.Dims {
 		h.Dims[i] = int64(order.Uint32(raw[4*i:]))
 	}
-	return h, h.checkSize()
+	if err := h.checkSize(); err != nil {
+		return Header{}, err
+	}
+	return h, nil
 }
 
 // checkSize refuses a header if the size of a record or of the payload exceeds 2⁶² bytes.
