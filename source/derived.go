@@ -25,7 +25,7 @@ type derived struct {
 	columns []Column
 	rows    int64 // if the inner table does not know its own, else −1
 	notes   []string
-	derive  func(b, inner *Raw) error // sets the columns of b; nil: they are those of inner
+	derive  func(b, inner *Raw) error // changes the columns of b, which are those of inner; may be nil
 }
 
 func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
@@ -67,8 +67,7 @@ func (d *derived) Decode(b *Raw) error {
 	if len(b.Columns) != len(d.columns) {
 		b.Columns = make([][]byte, len(d.columns))
 	}
-	if d.derive == nil {
-		copy(b.Columns, inner.Columns)
+	if copy(b.Columns, inner.Columns); d.derive == nil {
 		return nil
 	}
 	return d.derive(b, inner)
@@ -133,8 +132,7 @@ func Transpose(t Table, column int) (Table, error) {
 	n1, n2 := c.Shape[0], c.Shape[1]
 	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
 	record := c.RecordSize()
-	return newDerived(t, columns, func(b, inner *Raw) error {
-		copy(b.Columns, inner.Columns)
+	return newDerived(t, columns, func(b, _ *Raw) error {
 		b.Scratch = Grow(b.Scratch, record)
 		for data := b.Columns[column]; len(data) > 0; data = data[record:] {
 			transposeRecord(b.Scratch, data[:record], n1, n2, record/(n1*n2))
@@ -168,8 +166,7 @@ func Invert(t Table, column int) (Table, error) {
 	if c := columns[column]; c.DType != idx.Uint8 {
 		return nil, fault.New(fault.Usage, "--invert needs uint8, but column %s is %s", c.Name, c.DType)
 	}
-	return newDerived(t, columns, func(b, inner *Raw) error {
-		copy(b.Columns, inner.Columns)
+	return newDerived(t, columns, func(b, _ *Raw) error {
 		for i, x := range b.Columns[column] {
 			b.Columns[column][i] = ^x // 255−x
 		}
@@ -184,10 +181,9 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 	from := columns[column]
 	columns[column].DType = d
 	smallest, largest := d.Limits()
-	return newDerived(t, columns, func(b, inner *Raw) error {
+	return newDerived(t, columns, func(b, _ *Raw) error {
 		n := b.Rows * from.Elements()
-		own := Grow(b.Columns[column], n*d.Size())
-		copy(b.Columns, inner.Columns)
+		b.Scratch = Grow(b.Scratch, n*d.Size())
 		for i := range n {
 			v := Float(from.DType, b.Columns[column], i)                                  // holds every int32
 			if !(v == math.Trunc(v) && float64(smallest) <= v && v <= float64(largest)) { // NaN is in no range
@@ -195,9 +191,9 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 					strconv.FormatFloat(v, 'f', -1, 64), smallest, largest).
 					In(from.Origin).InColumn(from.Name).InRow(b.First+int64(i/from.Elements())).WithHint("%s", hint)
 			}
-			PutInt(own[i*d.Size():], d, int64(v))
+			PutInt(b.Scratch[i*d.Size():], d, int64(v))
 		}
-		b.Columns[column] = own
+		b.Columns[column] = b.Scratch
 		return nil
 	})
 }
@@ -217,8 +213,9 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	}
 	columns[label].Classes = inner.Classes
 	return newDerived(t, columns, func(b, inner *Raw) error {
+		b.Scratch = Grow(b.Scratch, b.Rows*record)
 		for i := range columns {
-			column := Grow(b.Columns[i], b.Rows*size)
+			column := b.Scratch[i*b.Rows*size:][:b.Rows*size]
 			for row := range b.Rows {
 				copy(column[row*size:(row+1)*size], inner.Columns[0][row*record+i*size:])
 			}

@@ -143,8 +143,7 @@ func Under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Word returns the path of a local file as one word of a command line, and other for standard input
-// and URLs, which few programs can open.
+// Word returns the path of a local file as one word of a command line, and other for other inputs.
 func Word(path, other string) string {
 	if path == Stdin || isURL(path) {
 		return other

@@ -190,8 +190,8 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	return fault.In(t.path, err)
 }
 
-// checkUnchanged returns fault.Changed if the size or the modification time of the file is no
-// longer that of when it was opened: the data may then be a mixture of two versions.
+// checkUnchanged returns fault.Changed if the file was changed since it was opened: its data may be
+// a mixture of two versions.
 func (t *IDX) checkUnchanged() error {
 	if t.opened == nil {
 		return nil
@@ -278,8 +278,7 @@ func (t *IDX) offset(n int64) int64 {
 	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
-// Limit tells the file, if it has a method Limit, at which offset reading will end: where record n
-// begins.
+// Limit tells the file, if it has such a method, that reading will end where record n begins.
 func (t *IDX) Limit(n int64) {
 	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
 		f.Limit(t.offset(n))

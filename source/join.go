@@ -110,33 +110,19 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 		smallest, largest = min(smallest, p.Rows), max(largest, p.Rows)
 	}
 	b.First, b.Rows = b.Part(0).First, smallest
-	if smallest < largest {
-		if !j.shortest {
-			return j.countsError(b)
-		}
-		if err := j.end(ctx, b); err != nil {
-			return err
-		}
+	if smallest < largest && !j.shortest {
+		return j.countsError(b)
 	}
-	j.next += int64(smallest)
-	if smallest == 0 {
-		j.done = true
-		return io.EOF
-	}
-	return nil
-}
-
-// end calls Read once more on the parts that have no rows after those in b, so that they check the
-// ends of their inputs and complete their notes.
-func (j *joined) end(ctx context.Context, b *Raw) error {
-	j.done = true
+	j.done, j.next = smallest < largest || smallest == 0, j.next+int64(smallest)
 	for i, t := range j.tables {
-		if n := b.Part(i).Rows; n == 0 || n > b.Rows {
-			continue
+		if n := b.Part(i).Rows; j.done && n == smallest && n > 0 { // let it check its end and complete its notes
+			if err := t.Read(ctx, &Raw{Cap: 1}); err != nil && err != io.EOF {
+				return err
+			}
 		}
-		if err := t.Read(ctx, &Raw{Cap: 1}); err != nil && err != io.EOF {
-			return err
-		}
+	}
+	if smallest == 0 {
+		return io.EOF
 	}
 	return nil
 }
@@ -182,9 +168,8 @@ func (j *joined) Close() error {
 
 // ReadChained reads a batch, whose first row is first, for a table that consists of other tables
 // one after another. current returns the table being read, or io.EOF after the last one; ended is
-// called when that table has no more rows. The rows of each table are in one part of b, and b.State
-// lists the tables. A table may be closed before its Decode is called, which must then use only
-// what is in the batch.
+// called when that table has no more rows, and may close it: its Decode, which DecodeChained calls,
+// must use only what is in the batch.
 func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table, error), ended func() error) error {
 	tables, _ := b.State.([]Table)
 	tables = tables[:0]

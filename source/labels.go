@@ -9,13 +9,11 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// HubKey is the metadata key of Arrow and Parquet files under which Hugging Face's datasets keep
-// the features of a table.
+// HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.
 const HubKey = "huggingface"
 
 // NoName is the name of a label without a class in Hugging Face's metadata, where every label must
-// have a name. As names must be unique, all such labels but the first have their number appended:
-// N/A-2.
+// have another name: all such labels but the first have their number appended, as in N/A-2.
 const NoName = "N/A"
 
 // HubClasses returns the class names in the metadata of a file, by column; labels without a class
@@ -48,18 +46,12 @@ func HubClasses(metadata map[string]string) map[string][]string {
 
 // Unnamed returns the error for a row of the column c whose label has no class name.
 func Unnamed(c Column, row, label int64) error {
-	named := 0
-	for _, name := range c.Classes {
-		if name != "" {
-			named++
-		}
-	}
+	named := len(slices.DeleteFunc(slices.Clone(c.Classes), func(name string) bool { return name == "" }))
 	known := fmt.Sprintf("%d are known", named)
 	if named == 1 {
 		known = "1 is known"
 	}
-	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).
-		InColumn(c.Name).InRow(row).
+	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).InColumn(c.Name).InRow(row).
 		WithHint("give a file with more class names with --classes FILE, another data set with --dataset NAME, " +
 			"or no names with --dataset none")
 }
@@ -69,18 +61,12 @@ func Unnamed(c Column, row, label int64) error {
 const Unknown = -1
 
 // CheckLabels returns a table like t, whose Decode fails for a label other than Unknown that has no
-// class name. Columns without classes, with floats or with several elements per record are not
-// checked.
+// class name: a single integer of a column with classes.
 func CheckLabels(t Table) Table {
-	checked := func(c Column) bool { return c.Classes != nil && c.Scalar() && c.Integer() }
 	columns := t.Columns()
-	if !slices.ContainsFunc(columns, checked) {
-		return t
-	}
 	return newDerived(t, columns, func(b, inner *Raw) error {
-		copy(b.Columns, inner.Columns)
 		for i, c := range columns {
-			if !checked(c) {
+			if c.Classes == nil || !c.Scalar() || !c.Integer() {
 				continue
 			}
 			for row := range b.Rows {

@@ -8,8 +8,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A NumberKind is a kind of little-endian numbers in the files of other programs: one of the types
-// of IDX, or one that is converted to such a type.
+// A NumberKind is a kind of little-endian numbers in the files of other programs.
 type NumberKind byte
 
 // The kinds of numbers. The six after NoNumber are types of IDX and need no conversion.

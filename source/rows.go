@@ -42,14 +42,12 @@ func readRows(ctx context.Context, t Table, limit int64) (n int64, err error) {
 func Each(ctx context.Context, t Table, f func(b *Raw) error) error {
 	b := &Raw{Cap: blockRows(t)}
 	for {
-		err := readDecoded(ctx, t, b)
-		if err == io.EOF {
+		if err := readDecoded(ctx, t, b); err == io.EOF {
 			return nil
+		} else if err != nil {
+			return err
 		}
-		if err == nil {
-			err = f(b)
-		}
-		if err != nil {
+		if err := f(b); err != nil {
 			return err
 		}
 	}
@@ -66,8 +64,7 @@ func readDecoded(ctx context.Context, t Table, b *Raw) error {
 	return t.Decode(b)
 }
 
-// Count returns the number of rows of t. If t does not know it, Count reads t to its end, without
-// decoding.
+// Count returns the number of rows of t, for which it may read t to its end.
 func Count(ctx context.Context, t Table) (int64, error) {
 	if n := t.Rows(); n >= 0 {
 		return n, nil
@@ -84,11 +81,15 @@ const skipBlock = 1 << 20
 
 // blockRows returns the number of rows of t that have about skipBlock bytes.
 func blockRows(t Table) int {
-	row := 1
-	for _, c := range t.Columns() {
-		row += c.RecordSize()
+	return max(1, skipBlock/(1+recordSize(t.Columns())))
+}
+
+// recordSize returns the number of bytes of a row.
+func recordSize(columns []Column) (size int) {
+	for _, c := range columns {
+		size += c.RecordSize()
 	}
-	return max(1, skipBlock/row)
+	return size
 }
 
 // sliced is a range of rows of a table.
@@ -129,8 +130,7 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	limit := b.Cap
 	b.Cap = int(min(int64(limit), s.end-s.next))
 	err := s.Table.Read(ctx, b)
-	b.Cap = limit
-	s.next += int64(b.Rows)
+	b.Cap, s.next = limit, s.next+int64(b.Rows)
 	return s.ended(err)
 }
 

@@ -13,13 +13,10 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// maxInMemory is the maximum number of bytes of rows that are kept in memory. The rows of a larger
-// shuffled table are kept in a file.
-const maxInMemory = 32 << 20
-
-// minPicked is the minimum size, in bytes, of records that are read without the records between
-// them. A column of smaller records is read in blocks, from start to end.
-const minPicked = 64
+const (
+	maxInMemory = 32 << 20 // bytes of rows of a shuffled table that are held in memory
+	minPicked   = 64       // bytes of a record that is read without the records between
+)
 
 // A Scratch function creates a file for reading and writing that no other process can open, and
 // that disappears when it is closed, or when the process ends for whatever reason.
@@ -63,7 +60,7 @@ func (t *IDX) randomAccess() bool {
 	return t.file != nil && !remote && t.Seekable()
 }
 
-// picked is the selected rows of an IDX file. Decode reads them, on many goroutines.
+// picked is the selected rows of an IDX file, which Decode reads.
 type picked struct {
 	wrapped
 	file      *IDX
@@ -169,14 +166,12 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 // Decode does nothing: Read has decoded the rows to choose among them.
 func (f *filtered) Decode(*Raw) error { return nil }
 
-// shuffled is the selected rows of a table in another order. It reads the table when its first row
-// is read.
+// shuffled is the selected rows of a table in another order. The first Read copies them.
 type shuffled struct {
 	wrapped
-	s       *Selection
-	limit   int64 // of bytes held in memory
-	scratch Scratch
-
+	s        *Selection
+	limit    int64 // of bytes held in memory
+	scratch  Scratch
 	returned int64
 	ranks    []int64     // number of selected rows before those of each word of s.kept
 	copied   io.ReaderAt // the selected rows, row by row, in the order of the table; nil before load
@@ -265,14 +260,6 @@ func (t *shuffled) Close() error {
 		err = errors.Join(err, t.file.Close())
 	}
 	return err
-}
-
-// recordSize returns the number of bytes of a row.
-func recordSize(columns []Column) (size int) {
-	for _, c := range columns {
-		size += c.RecordSize()
-	}
-	return size
 }
 
 // clearColumns makes the n columns of b empty, but keeps their memory.

@@ -51,8 +51,8 @@ func (s *Selection) First() int64 { return s.first }
 // only be read from its start is read to its end, so that damage there is found.
 func (s *Selection) StopEarly() { s.stopEarly = true }
 
-// next returns the first selected row that is not before row, and the number of consecutive
-// selected rows that begin there, at most limit. If no selected row is left, n is 0.
+// next returns the first selected row that is not before row, and the number of selected rows that
+// begin there, at most limit; n is 0 if none is left.
 func (s *Selection) next(row int64, limit int64) (first, n int64) {
 	first = s.scan(row, 0)
 	if first == s.rows {
@@ -61,8 +61,8 @@ func (s *Selection) next(row int64, limit int64) (first, n int64) {
 	return first, min(limit, s.scan(first, ^uint64(0))-first)
 }
 
-// scan returns the first row that is not before row and whose bit differs from those of pattern,
-// which is all zeros or all ones. If there is none, it returns the number of rows.
+// scan returns the first row, not before row, whose bit differs from those of pattern, which is all
+// zeros or all ones, or else the number of rows.
 func (s *Selection) scan(row int64, pattern uint64) int64 {
 	for i := row / 64; i < int64(len(s.kept)); i++ {
 		word := s.kept[i] ^ pattern
@@ -98,9 +98,8 @@ const (
 // NewRandom returns the generator of a stream.
 func NewRandom(seed, stream uint64) *Random { return &Random{rand.NewPCG(seed, stream)} }
 
-// below returns a number from 0 to n−1, all equally likely: the upper half of the product of n and
-// a random number of 64 bits. If the lower half of the product is below 2⁶⁴ mod n, another random
-// number is drawn (Lemire, Fast Random Integer Generation in an Interval, 2019).
+// below returns a number from 0 to n−1, all equally likely (Lemire, Fast Random Integer Generation
+// in an Interval, 2019).
 func (r *Random) below(n uint64) uint64 {
 	high, low := bits.Mul64(r.pcg.Uint64(), n)
 	for low < -n%n {
