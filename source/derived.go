@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +33,7 @@ func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *de
 
 func (d *derived) Columns() []Column  { return d.columns }
 func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
-func (d *derived) Limit(n int64)      { Limit(d.Table, n) }
+func (d *derived) Limit(n int64)      { limitRows(d.Table, n) }
 
 func (d *derived) Rows() int64 {
 	if n := d.Table.Rows(); n >= 0 {
@@ -180,18 +179,14 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 	columns := slices.Clone(t.Columns())
 	from := columns[column]
 	columns[column].DType = d
-	smallest, largest := d.Limits()
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		n := b.Rows * from.Elements()
 		b.Scratch = Grow(b.Scratch, n*d.Size())
-		for i := range n {
-			v := Float(from.DType, b.Columns[column], i)                                  // holds every int32
-			if !(v == math.Trunc(v) && float64(smallest) <= v && v <= float64(largest)) { // NaN is in no range
-				return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d",
-					strconv.FormatFloat(v, 'f', -1, 64), smallest, largest).
-					In(from.Origin).InColumn(from.Name).InRow(b.First+int64(i/from.Elements())).WithHint("%s", hint)
-			}
-			PutInt(b.Scratch[i*d.Size():], d, int64(v))
+		if bad := cast(b.Scratch, d, b.Columns[column], from.DType, n); bad >= 0 {
+			found := strconv.FormatFloat(Float(from.DType, b.Columns[column], bad), 'f', -1, 64)
+			least, most := d.Limits()
+			return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d", found, least, most).
+				In(from.Origin).InColumn(from.Name).InRow(b.First+int64(bad/from.Elements())).WithHint("%s", hint)
 		}
 		b.Columns[column] = b.Scratch
 		return nil

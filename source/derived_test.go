@@ -192,7 +192,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 					t.Errorf("%s is not forwarded", method)
 				}
 			}
-			Limit(table, 4)
+			limitRows(table, 4)
 			if inner.limit != 4 {
 				t.Errorf("Limit: found %d, expected 4", inner.limit)
 			}
@@ -230,7 +230,7 @@ func TestJoinForwards(t *testing.T) {
 	t.Parallel()
 	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
 	table := must.Get(Join(false, one, second(t)))(t)
-	Limit(table, 4)
+	limitRows(table, 4)
 	if notes := About(table).Notes; one.limit != 4 || !slices.Equal(notes, []string{"a note"}) {
 		t.Errorf("found the limit %d and notes %q", one.limit, notes)
 	}

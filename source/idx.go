@@ -76,10 +76,8 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 		return t, err
 	}
 	rows, err := Count(context.Background(), t) // only reading to the end tells what a salvage finds
-	if err := errors.Join(err, t.Close()); err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	_, seekErr := f.Seek(0, io.SeekStart)
+	if err = errors.Join(err, t.Close(), seekErr); err != nil {
 		return nil, err
 	}
 	if t, err = NewIDX(f, path, o); err == nil {

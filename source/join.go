@@ -154,7 +154,7 @@ func (j *joined) Skip(n int64) error {
 
 func (j *joined) Limit(n int64) {
 	for _, t := range j.tables {
-		Limit(t, n)
+		limitRows(t, n)
 	}
 }
 

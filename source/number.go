@@ -108,6 +108,28 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 	return -1, 0
 }
 
+// cast converts n elements of the type from in src to elements of the integer type d in dst. It
+// returns the index of the first that is not a whole number or that d does not hold, or −1.
+func cast(dst []byte, d idx.DType, src []byte, from idx.DType, n int) (bad int) {
+	if !from.Float() {
+		kind := NumberUint8
+		for !kind.Is(from) {
+			kind++
+		}
+		bad, _ = kind.Convert(dst, d, src, n)
+		return bad
+	}
+	least, most := d.Limits()
+	for i := range n {
+		v := Float(from, src, i)
+		if !(v == math.Trunc(v) && float64(least) <= v && v <= float64(most)) { // NaN is in no range
+			return i
+		}
+		PutInt(dst[i*d.Size():], d, int64(v))
+	}
+	return -1
+}
+
 // tile is how many integers are converted at a time: separate loops for loading, checking and
 // storing are two to four times faster than one loop that branches on the types for each integer.
 const tile = 512
@@ -126,9 +148,13 @@ func (s NumberKind) Text(src []byte) string {
 // become math.MaxInt64.
 func (s NumberKind) load(values []int64, src []byte) {
 	switch size := s.Size(); s {
-	case NumberInt8, NumberInt16, NumberInt32:
+	case NumberInt8, NumberInt32:
 		for i := range values {
 			values[i] = Int(s.DType(), src, i)
+		}
+	case NumberInt16:
+		for i := range values {
+			values[i] = int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
 		}
 	case NumberInt64:
 		for i := range values {

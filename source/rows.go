@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -108,7 +107,7 @@ func Slice(t Table, first, last int64) (Table, error) {
 	if first < 0 || first > last || rows >= 0 && last > rows {
 		return nil, fault.New(fault.Usage, "no such rows: rows %d:%d of %d", first, last, rows)
 	}
-	Limit(t, last)
+	limitRows(t, last)
 	return &sliced{wrapped: wrapped{t}, first: first, end: last, next: first}, nil
 }
 
@@ -167,8 +166,8 @@ func Reshape(t Table, dims []int) (Table, error) {
 		record := Column{Shape: reshaped.RecordShape()}
 		if err == nil && (reshaped.Records() != rows || record.Elements() != c.Elements()) {
 			err = idx.ShapeError("a record has %s, expected %d", display.Count(c.Elements(), "element"), record.Elements()).
-				WithHint("the rows of a table stay; numpy makes others: np.save('FILE.npy', np.load('DATA.npy').reshape(%s))",
-					strings.ReplaceAll(display.Shape(dims), "×", ", "))
+				WithHint("the rows of a table stay: give each record %s, or reshape the array in numpy",
+					display.Count(c.Elements(), "element"))
 		}
 		if err == nil {
 			columns[i].Shape, fits = record.Shape, true

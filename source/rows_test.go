@@ -146,14 +146,14 @@ func TestReshapeRefuses(t *testing.T) {
 		hint          string
 	}{
 		"other elements":        {dims: []int{4, 6}, reshape: []int{-1, 5}},
-		"fewer rows":            {dims: []int{4, 6}, reshape: []int{-1, 12}, hint: "reshape(-1, 12)"},
-		"rows that are cut":     {dims: []int{4, 6}, reshape: []int{8, 3}, hint: "reshape(8, 3)"},
-		"single numbers":        {dims: []int{24}, reshape: []int{-1, 2, 3}, hint: "reshape(-1, 2, 3)"},
+		"fewer rows":            {dims: []int{4, 6}, reshape: []int{-1, 12}, hint: "give each record 6 elements"},
+		"rows that are cut":     {dims: []int{4, 6}, reshape: []int{8, 3}, hint: "give each record 6 elements"},
+		"single numbers":        {dims: []int{24}, reshape: []int{-1, 2, 3}, hint: "give each record 1 element"},
 		"the shape of a record": {dims: []int{4, 6}, reshape: []int{2, 3}, hint: "--reshape -1x2x3"},
-		"no rows":               {dims: []int{0, 6}, reshape: []int{-1, 5}, hint: "reshape(-1, 5)"},
+		"no rows":               {dims: []int{0, 6}, reshape: []int{-1, 5}, hint: "give each record 6 elements"},
 		"an unknown end":        {dims: []int{4, 6}, reshape: []int{4, 2, 3}, unknown: true},
 		"twice what is left":    {dims: []int{4, 6}, reshape: []int{-1, -1}},
-		"records of no element": {dims: []int{4, 0}, reshape: []int{3, 0}, hint: "reshape(3, 0)"},
+		"records of no element": {dims: []int{4, 0}, reshape: []int{3, 0}, hint: "give each record 0 elements"},
 	} {
 		elements := 1
 		for _, d := range test.dims {

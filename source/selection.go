@@ -166,14 +166,14 @@ func Quotas(n int64, counts []int64) []int64 {
 	return quotas
 }
 
-// MaxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
-const MaxShuffled = 1 << 28
+// maxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
+const maxShuffled = 1 << 28
 
 // Shuffle puts the selected rows in a random order: each row, from the last to the second, is
 // swapped with a random row that is not after it (Fisher and Yates).
 func (s *Selection) Shuffle(r *Random) error {
-	if s.count > MaxShuffled {
-		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, MaxShuffled)
+	if s.count > maxShuffled {
+		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, maxShuffled)
 	}
 	s.order = make([]int64, 0, s.count)
 	s.each(func(row int64) { s.order = append(s.order, row) })

@@ -60,8 +60,12 @@ func checkMagic(m [4]byte, r io.Reader) error {
 		return nil
 	}
 	if littleMagic(m) {
+		hint := "read it with --byte-order little"
+		if DType(m[1]).Size() > 1 {
+			hint = "if its data is little-endian too, " + hint
+		}
 		return fault.New(fault.Malformed, "the header is little-endian: found % x, expected 00 00 %02x %02x",
-			m[:], m[1], m[0]).At(0).WithHint("if its data is little-endian too, read it with --byte-order little").Because(ErrMagic)
+			m[:], m[1], m[0]).At(0).WithHint("%s", hint).Because(ErrMagic)
 	}
 	if m[0] == 0 && m[1] == 0 {
 		return fault.New(fault.Malformed,

@@ -15,9 +15,9 @@ import (
 // MaxRank is the largest number of dimensions: the header counts them in one byte.
 const MaxRank = 255
 
-// UnfilledCount is the first dimension that some writers leave behind when they cannot go back to
+// unfilledCount is the first dimension that some writers leave behind when they cannot go back to
 // fill in the number of records.
-const UnfilledCount = math.MaxUint32
+const unfilledCount = math.MaxUint32
 
 // A Header is the header of an IDX file. Dims has 1 to 255 dimensions of 0 to 2³²−1; the first is
 // the number of records.

@@ -156,7 +156,7 @@ func (rd *Reader) truncated(found int64) error {
 	switch {
 	case complete == 0:
 		return e.WithHint(hintDownload)
-	case h.Records() == UnfilledCount:
+	case h.Records() == unfilledCount:
 		return e.WithHint(hintUnfilled)
 	}
 	return e.WithHint(hintDownload + HintSalvage)
@@ -186,7 +186,7 @@ func (rd *Reader) trailing(extra int64) error {
 func (rd *Reader) salvageCount() {
 	h := rd.header
 	size := h.RecordSize()
-	unfilled := h.Records() == 0 || h.Records() == UnfilledCount
+	unfilled := h.Records() == 0 || h.Records() == unfilledCount
 	if rd.opts.Size == 0 {
 		if size > 0 {
 			rd.records = -1
@@ -212,7 +212,7 @@ func (rd *Reader) noteSalvage(payload int64) {
 	switch {
 	case countsBytes(h, payload):
 		reason = "the first dimension counts bytes, not records"
-	case h.Records() == 0 || h.Records() == UnfilledCount:
+	case h.Records() == 0 || h.Records() == unfilledCount:
 		reason = "the number of records was never filled in"
 	case payload > h.PayloadSize():
 		reason = "extra data after the records"
@@ -227,7 +227,7 @@ func (rd *Reader) limit() int64 {
 	if rd.records >= 0 {
 		return rd.records
 	}
-	if n := rd.header.Records(); n > 0 && n != UnfilledCount {
+	if n := rd.header.Records(); n > 0 && n != unfilledCount {
 		return n
 	}
 	return math.MaxInt64
