@@ -81,13 +81,6 @@ func TestSliceDoesNotCheckTheRest(t *testing.T) {
 	}
 }
 
-func TestSliceOfSlice(t *testing.T) {
-	t.Parallel()
-	inner := must.Get(Slice(scalars(t, "label", 10), 2, 9))(t)
-	table := must.Get(Slice(inner, 3, 5))(t)
-	check(t, table, 4, 5, []byte{5, 6}) // rows keep their indices in the innermost table
-}
-
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	images, want := pairs(t, "image", 10)
