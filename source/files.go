@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/shell"
@@ -159,10 +161,18 @@ func Above(name string) string {
 	return filepath.Dir(name)
 }
 
-// Base returns the last element of name, which may be a URL.
+// Base returns the last element of name, which may be a URL. In URLs of web servers it decodes
+// percent-encoding, unless a file cannot have the decoded name.
 func Base(name string) string {
-	if isURL(name) {
-		return name[strings.LastIndexByte(name, '/')+1:]
+	if !isURL(name) {
+		return filepath.Base(name)
 	}
-	return filepath.Base(name)
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	if strings.HasPrefix(name, "http") {
+		unsafe := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }
+		if plain, err := url.PathUnescape(base); err == nil && !strings.ContainsFunc(plain, unsafe) {
+			return plain
+		}
+	}
+	return base
 }

@@ -12,7 +12,7 @@ func TestNamesOfFilesAndURLs(t *testing.T) {
 	for name, want := range map[string]struct{ above, base, below string }{
 		"s3://bucket/a%20b/c":         {"s3://bucket/a%20b/", "c", "s3://bucket/a%20b/c/x"},
 		"s3://bucket/a%20b":           {"s3://bucket/", "a%20b", "s3://bucket/a%20b/x"},
-		"https://host/a%20b":          {"https://host/", "a%20b", "https://host/a%20b/x"},
+		"https://host/a%20b":          {"https://host/", "a b", "https://host/a%20b/x"},
 		"https://host/a%2Fb":          {"https://host/", "a%2Fb", "https://host/a%2Fb/x"},
 		"https://host/a%0Ab":          {"https://host/", "a%0Ab", "https://host/a%0Ab/x"},
 		"https://host/dir/":           {"https://host/dir/", "", "https://host/dir/x"},

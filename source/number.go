@@ -89,11 +89,8 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 		smallest, largest = 0, 1
 	}
 	var values [tile]int64
-	// Blocks grow from one value: package parquet calls Convert for the rest of a dictionary after
-	// each value that does not fit, and would otherwise load a whole tile each time.
-	size := 1
-	for from := 0; from < n; {
-		block := values[:min(size, n-from)]
+	for from := 0; from < n; from += tile {
+		block := values[:min(tile, n-from)]
 		s.load(block, src[from*s.Size():])
 		for i, v := range block {
 			if v < smallest || v > largest {
@@ -102,8 +99,6 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 			}
 		}
 		store(dst[from*d.Size():], d, block)
-		from += len(block)
-		size = min(4*size, tile)
 	}
 	return -1, 0
 }
