@@ -33,7 +33,6 @@ func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *de
 
 func (d *derived) Columns() []Column  { return d.columns }
 func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
-func (d *derived) Limit(n int64)      { limitRows(d.Table, n) }
 
 func (d *derived) Rows() int64 {
 	if n := d.Table.Rows(); n >= 0 {

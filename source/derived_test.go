@@ -132,14 +132,10 @@ func TestUnstack(t *testing.T) {
 	}
 }
 
-// A full table has every optional method of tables, and remembers the argument of Limit.
-type full struct {
-	Table
-	limit int64
-}
+// A full table has every optional method of tables.
+type full struct{ Table }
 
 func (f *full) Skip(n int64) error { return Skip(f.Table, n) }
-func (f *full) Limit(n int64)      { f.limit = n }
 func (f *full) Info() Info {
 	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}}, true, true, map[string]string{"key": "value"}}
 }
@@ -192,10 +188,6 @@ func TestWrappersForwardEverything(t *testing.T) {
 					t.Errorf("%s is not forwarded", method)
 				}
 			}
-			limitRows(table, 4)
-			if inner.limit != 4 {
-				t.Errorf("Limit: found %d, expected 4", inner.limit)
-			}
 			if info := About(table); !reflect.DeepEqual(info, inner.Info()) {
 				t.Errorf("found %+v, expected %+v", info, inner.Info())
 			}
@@ -230,9 +222,8 @@ func TestJoinForwards(t *testing.T) {
 	t.Parallel()
 	one := &full{Table: fromBytes(t, "image", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "image"})}
 	table := must.Get(Join(false, one, second(t)))(t)
-	limitRows(table, 4)
-	if notes := About(table).Notes; one.limit != 4 || !slices.Equal(notes, []string{"a note"}) {
-		t.Errorf("found the limit %d and notes %q", one.limit, notes)
+	if notes := About(table).Notes; !slices.Equal(notes, []string{"a note"}) {
+		t.Errorf("found notes %q", notes)
 	}
 	if err := Skip(table, 3); err != nil {
 		t.Fatal(err)

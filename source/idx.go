@@ -276,12 +276,5 @@ func (t *IDX) offset(n int64) int64 {
 	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
 }
 
-// Limit tells the file, if it has such a method, that reading will end where record n begins.
-func (t *IDX) Limit(n int64) {
-	if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
-		f.Limit(t.offset(n))
-	}
-}
-
 // Seekable reports whether rows can be read without those before them: the file is not compressed.
 func (t *IDX) Seekable() bool { return t.stream == nil }

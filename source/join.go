@@ -152,12 +152,6 @@ func (j *joined) Skip(n int64) error {
 	return nil
 }
 
-func (j *joined) Limit(n int64) {
-	for _, t := range j.tables {
-		limitRows(t, n)
-	}
-}
-
 func (j *joined) Close() error {
 	var err error
 	for _, t := range j.tables {

@@ -111,6 +111,23 @@ func Slice(t Table, first, last int64) (Table, error) {
 	return &sliced{wrapped: wrapped{t}, first: first, end: last, next: first}, nil
 }
 
+// limitRows tells the IDX files of t that row n and the rows after it will not be read, so that
+// those in buckets do not fetch them in advance.
+func limitRows(t Table, n int64) {
+	switch t := t.(type) {
+	case *joined:
+		for _, part := range t.tables {
+			limitRows(part, n)
+		}
+	case *derived:
+		limitRows(t.Table, n)
+	case *IDX:
+		if f, ok := t.file.(interface{ Limit(end int64) }); ok && t.stream == nil {
+			f.Limit(t.offset(n))
+		}
+	}
+}
+
 func (s *sliced) Rows() int64 { return s.end - s.first }
 
 func (s *sliced) Read(ctx context.Context, b *Raw) error {

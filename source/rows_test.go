@@ -81,6 +81,37 @@ func TestSliceDoesNotCheckTheRest(t *testing.T) {
 	}
 }
 
+// A limited file remembers where reading will end, as an object in a bucket does.
+type limited struct {
+	File
+	end *int64
+}
+
+func (l limited) Limit(end int64) { *l.end = end }
+
+type limitedFiles struct {
+	Local
+	end *int64
+}
+
+func (l limitedFiles) Open(name string) (File, error) {
+	f, err := l.Local.Open(name)
+	return limited{f, l.end}, err
+}
+
+// TestSliceLimitsReading: files are told not to fetch what is beyond the slice.
+func TestSliceLimitsReading(t *testing.T) {
+	t.Parallel()
+	var end int64
+	path := write(t, "images", file(t, idx.Uint8, []int{5, 2, 2}, bytesUpTo(20)))
+	images := open(t, path, Options{Name: "image", Files: limitedFiles{end: &end}})
+	both := must.Get(Join(false, images, second(t)))(t)
+	must.Get(Slice(WithColumns(both, both.Columns()), 1, 3))(t)
+	if end != 16+3*4 {
+		t.Errorf("found the end %d, expected that of row 2, %d", end, 16+3*4)
+	}
+}
+
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	images, want := pairs(t, "image", 10)

@@ -61,8 +61,8 @@ func (c Column) Integer() bool { return !c.DType.Float() }
 // A Table is a number of columns of equal length, read side by side from start to end. One
 // goroutine calls Read; many goroutines may call Decode at once, each for another batch.
 //
-// A table may also implement [Seeker], and may have the methods Limit(n int64) and Info() Info.
-// [Skip], [Slice] and [About] call these methods if the table has them.
+// A table may also implement [Seeker], and may have the method Info() Info. [Skip] and [About] call
+// these methods if the table has them.
 type Table interface {
 	// Columns returns the columns, always the same.
 	Columns() []Column
@@ -83,14 +83,6 @@ type Table interface {
 // called before the first Read, with n ≤ Rows() if that is known.
 type Seeker interface {
 	Skip(n int64) error
-}
-
-// limitRows tells t that row n and the rows after it will not be read, so that t does not fetch them in
-// advance.
-func limitRows(t Table, n int64) {
-	if l, ok := t.(interface{ Limit(n int64) }); ok {
-		l.Limit(n)
-	}
 }
 
 // An Info is what is known about a table and its file beside the rows.
