@@ -17,62 +17,54 @@ func Skip(t Table, n int64) error {
 	if s, ok := t.(Seeker); ok {
 		return s.Skip(n)
 	}
-	_, err := readRows(context.Background(), t, n)
-	return err
-}
-
-// readRows reads the next limit rows of t, without decoding, and returns how many were read.
-func readRows(ctx context.Context, t Table, limit int64) (n int64, err error) {
-	b := new(Raw)
-	for n < limit {
-		b.Cap = int(min(limit-n, int64(blockRows(t))))
-		if err := t.Read(ctx, b); err != nil {
-			return n, err
-		}
-		n += int64(b.Rows)
-		if err := ctx.Err(); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	return readRows(context.Background(), t, n, func(*Raw) error { return nil })
 }
 
 // Each reads t to its end and calls f with each batch, decoded.
 func Each(ctx context.Context, t Table, f func(b *Raw) error) error {
-	b := &Raw{Cap: blockRows(t)}
-	for {
-		if err := readDecoded(ctx, t, b); err == io.EOF {
-			return nil
-		} else if err != nil {
+	err := readRows(ctx, t, math.MaxInt64, func(b *Raw) error {
+		if err := t.Decode(b); err != nil {
+			return err
+		}
+		return f(b)
+	})
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// Count returns the number of rows of t, for which it may read t to its end.
+func Count(ctx context.Context, t Table) (n int64, err error) {
+	if rows := t.Rows(); rows >= 0 {
+		return rows, nil
+	}
+	err = readRows(ctx, t, math.MaxInt64, func(b *Raw) error {
+		n += int64(b.Rows)
+		return nil
+	})
+	if err == io.EOF {
+		return n, nil
+	}
+	return 0, err
+}
+
+// readRows reads the next limit rows of t and calls f with each batch, not decoded. If there are
+// fewer, the error is io.EOF.
+func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) error {
+	for b := new(Raw); limit > 0; limit -= int64(b.Rows) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b.Cap = int(min(limit, int64(blockRows(t))))
+		if err := t.Read(ctx, b); err != nil {
 			return err
 		}
 		if err := f(b); err != nil {
 			return err
 		}
 	}
-}
-
-// readDecoded reads and decodes the next rows of t.
-func readDecoded(ctx context.Context, t Table, b *Raw) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := t.Read(ctx, b); err != nil {
-		return err
-	}
-	return t.Decode(b)
-}
-
-// Count returns the number of rows of t, for which it may read t to its end.
-func Count(ctx context.Context, t Table) (int64, error) {
-	if n := t.Rows(); n >= 0 {
-		return n, nil
-	}
-	n, err := readRows(ctx, t, math.MaxInt64)
-	if err == io.EOF {
-		return n, nil
-	}
-	return 0, err
+	return nil
 }
 
 // skipBlock is the approximate number of bytes that Skip, Count and Each read at a time.
