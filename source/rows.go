@@ -53,9 +53,6 @@ func Count(ctx context.Context, t Table) (n int64, err error) {
 // fewer, the error is io.EOF.
 func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) error {
 	for b := new(Raw); limit > 0; limit -= int64(b.Rows) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		b.Cap = int(min(limit, int64(blockRows(t))))
 		if err := t.Read(ctx, b); err != nil {
 			return err

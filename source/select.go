@@ -143,10 +143,7 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 		first, n := f.s.next(f.row, int64(b.Cap-b.Rows))
 		if n = min(n, end-first); n <= 0 {
 			f.raw.Cap = blockRows(f)
-			err := ctx.Err()
-			if err == nil {
-				err = f.Table.Read(ctx, &f.raw)
-			}
+			err := f.Table.Read(ctx, &f.raw)
 			if err == nil {
 				err = f.Table.Decode(&f.raw)
 			}

@@ -70,7 +70,7 @@ type Table interface {
 	Rows() int64
 	// Read reads the next rows into b, as they are stored: b.Cap of them, or those that are left.
 	// It sets b.First and b.Rows. After the last row it checks that the inputs end where they
-	// should, sets b.Rows to 0 and returns io.EOF.
+	// should, sets b.Rows to 0 and returns io.EOF. It stops reading once ctx is done.
 	Read(ctx context.Context, b *Raw) error
 	// Decode converts what Read put into b to b.Columns: elements in C order, little-endian, as
 	// Arrow keeps them in memory.
