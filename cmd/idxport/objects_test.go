@@ -75,7 +75,7 @@ func TestObjectsAreAsFiles(t *testing.T) {
 	}
 }
 
-// TestArraysInObjects reads arrays in Fortran order and in archives from objects, in few requests.
+// TestArraysInObjects reads arrays in archives from objects, in few requests.
 func TestArraysInObjects(t *testing.T) {
 	t.Parallel()
 	s, at := storage(t)
@@ -85,9 +85,8 @@ func TestArraysInObjects(t *testing.T) {
 	}
 	foreign := filepath.Join("..", "..", "testdata", "foreign")
 	for name, content := range map[string][]byte{
-		"keras.npz":   read(t, filepath.Join(foreign, "keras.npz")),
-		"fortran.npy": read(t, filepath.Join(foreign, "fortran.npy")),
-		"images.npz":  zipped("arr_0.npy", read(t, filepath.Join(dir, "train-image.npy"))),
+		"keras.npz":  read(t, filepath.Join(foreign, "keras.npz")),
+		"images.npz": zipped("arr_0.npy", read(t, filepath.Join(dir, "train-image.npy"))),
 	} {
 		s.Put("arrays/"+name, content)
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {

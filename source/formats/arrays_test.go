@@ -43,7 +43,7 @@ func TestFindArrays(t *testing.T) {
 		"images_and_labels":          "images_and_labels=images_and_labels",
 		"train":                      "train.train=train",
 		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
-		"":                           "empty",
+		"":                           "expected 1 to 1000",
 	} {
 		path := filepath.Join(t.TempDir(), "mnist.npz")
 		archive(t, path, strings.Fields(arrays)...)

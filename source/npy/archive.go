@@ -17,12 +17,12 @@ import (
 )
 
 const (
+	// Unnamed is the name that numpy.savez gives an array that is saved alone, without a name.
+	Unnamed = "arr_0"
+
 	maxArrays    = 1000    // of an archive
 	maxDirectory = 1 << 20 // bytes of its directory
 )
-
-// Unnamed is the name that numpy.savez gives an array that is saved alone, without a name.
-const Unnamed = "arr_0"
 
 // Arrays returns the names of the arrays in the .npz file at path, in the order of the archive.
 func Arrays(files source.Files, path string) (names []string, err error) {
@@ -46,26 +46,18 @@ func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 	if i < 0 {
 		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays listed it
 	}
-	t, err := openMember(members[i], path, o)
+	m := members[i]
+	r, err := m.Open()
+	if err != nil {
+		return nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
+	}
+	size := int64(min(m.UncompressedSize64, math.MaxInt64))
+	t, err := newTable(&member{Reader: r, want: m.CRC32}, path+": "+m.Name, size, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	t.column.Origin, t.file = source.Base(path), f
 	return t, nil
-}
-
-// openMember opens the array in a member of the archive at path.
-func openMember(m *zip.File, path string, o source.ReadOptions) (*Table, error) {
-	path += ": " + m.Name
-	r, err := m.Open()
-	if err != nil {
-		return nil, fault.In(path, archiveError(err))
-	}
-	t, err := newTable(&member{Reader: r, want: m.CRC32}, path, o)
-	if err != nil {
-		return nil, err
-	}
-	return t, fault.In(path, t.checkSize(int64(min(m.UncompressedSize64, math.MaxInt64))))
 }
 
 // A member reads a member of an archive and checks its checksum, because archive/zip does not check
@@ -78,124 +70,67 @@ type member struct {
 func (m *member) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	m.sum = crc32.Update(m.sum, crc32.IEEETable, p[:n])
-	switch {
-	case err == io.EOF && m.sum == m.want:
+	if err == io.EOF && m.sum == m.want {
 		return n, err
-	case err == io.EOF:
+	}
+	if err == io.EOF {
 		err = zip.ErrChecksum
 	}
-	return n, archiveError(err)
+	return n, unreadable(err)
 }
 
-// archiveError converts an error of archive/zip to a fault. It keeps faults and errors of the file.
-func archiveError(err error) error {
-	var known *fault.Error
-	var system *fs.PathError
-	switch {
-	case err == nil || errors.As(err, &known) || errors.As(err, &system):
+// unreadable returns the fault for an error of archive/zip. It keeps errors of the file.
+func unreadable(err error) error {
+	if err == nil || errors.As(err, new(*fault.Error)) || errors.As(err, new(*fs.PathError)) {
 		return err
-	case errors.Is(err, zip.ErrChecksum):
-		return fault.New(fault.Malformed, "the checksum of the array is wrong").WithHint(hintDamaged)
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return fault.New(fault.Truncated, "the zip archive ends too early").WithHint(hintDamaged)
 	}
-	return fault.New(fault.Malformed, "the zip archive is damaged: %v", err).Because(err).WithHint(hintDamaged)
+	return fault.New(fault.Malformed, "the zip archive cannot be read: %v", err).Because(err).
+		WithHint("the file is damaged or incomplete, or needs another program, such as unzip")
 }
 
-// openArchive opens the .npz file at path. It returns its members, all of which are .npy files that
-// can be read.
+var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+
+	"at most %d bytes", maxArrays, maxDirectory).WithHint("save the arrays with numpy.savez, or in several files")
+
+// openArchive opens the .npz file at path. It returns its members, all of which are .npy files.
 func openArchive(files source.Files, path string) (source.File, []*zip.File, error) {
 	f, info, err := source.OpenFile(files, path, "a .npz file")
 	if err != nil {
 		return nil, nil, fault.In(path, err)
 	}
-	members, err := readDirectory(f, info.Size())
-	if err != nil {
-		return nil, nil, errors.Join(fault.In(path, err), f.Close())
+	d := &directory{io.NewSectionReader(f, 0, info.Size()), maxDirectory}
+	z, err := zip.NewReader(d, info.Size())
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are not used as paths here
+		return nil, nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
 	}
-	return f, members, nil
-}
-
-// readDirectory returns the members of an archive of size bytes.
-func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
-	var start [8]byte
-	if n, err := r.ReadAt(start[:], 0); err != nil && err != io.EOF {
-		return nil, err
-	} else if !strings.HasPrefix(string(start[:n]), "PK") {
-		return nil, formatError(start[:n], "a .npz file", "PK")
+	d.left = math.MaxInt64 // for the arrays
+	if len(z.File) == 0 || len(z.File) > maxArrays {
+		return nil, nil, errors.Join(fault.In(path, errCount), f.Close())
 	}
-	d := &directory{ReaderAt: r, left: maxDirectory}
-	z, err := zip.NewReader(d, size)
-	switch {
-	case errors.Is(err, zip.ErrFormat):
-		return nil, fault.New(fault.Truncated, "the zip archive has no directory at its end").WithHint(hintDamaged)
-	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are not used as paths here
-		return nil, archiveError(err)
-	case len(z.File) == 0:
-		return nil, fault.New(fault.Unsupported, "the archive is empty, expected .npy files").
-			WithHint("save it again with numpy.savez")
-	case len(z.File) > maxArrays:
-		return nil, errMany
-	}
-	d.read = true
-	seen := map[string]bool{}
-	for _, m := range z.File {
-		if err := checkMember(m); err != nil {
-			return nil, err
+	for i, m := range z.File {
+		again := slices.ContainsFunc(z.File[:i], func(other *zip.File) bool { return other.Name == m.Name })
+		if name, ok := strings.CutSuffix(m.Name, ".npy"); again || !ok || name == "" || !utf8.ValidString(name) {
+			err := fault.New(fault.Unsupported, "found %q, expected .npy files of different names", m.Name).
+				In(path).WithHint("unpack the archive, and convert the .npy files")
+			return nil, nil, errors.Join(err, f.Close())
 		}
-		if seen[m.Name] {
-			return nil, fault.New(fault.Malformed, "found two files named %s in the archive", m.Name).
-				WithHint("save the arrays again, under different names")
-		}
-		seen[m.Name] = true
 	}
-	return z.File, nil
+	return f, z.File, nil
 }
 
-// checkMember returns an error for a member that cannot be read as an array.
-func checkMember(m *zip.File) error {
-	const encrypted = 1<<0 | 1<<6 | 1<<13 // flags of section 4.4.4 of APPNOTE.TXT
-	unsupported := func(format string, args ...any) error {
-		return fault.New(fault.Unsupported, format, args...).
-			WithHint("unpack the archive with another program, such as unzip, and convert the .npy files")
-	}
-	name, ok := strings.CutSuffix(m.Name, ".npy")
-	switch {
-	case !ok || name == "" || !utf8.ValidString(name):
-		return unsupported("found %q in the archive, expected only .npy files", m.Name)
-	case m.Flags&encrypted != 0:
-		return unsupported("%s is encrypted", m.Name)
-	case m.Method != zip.Store && m.Method != zip.Deflate:
-		return unsupported("%s is compressed by method %d of ZIP, expected 0 or 8 (stored or deflated)",
-			m.Name, m.Method)
-	}
-	return nil
-}
-
-var errMany = fault.New(fault.Unsupported, "the archive has more than %d files, or a directory of more than %d bytes",
-	maxArrays, maxDirectory).WithHint("save the arrays in several files")
-
-// A directory is an archive as archive/zip reads its directory, within a limit of memory:
-// archive/zip allocates by the size of the directory and, for a large archive, by the number of
-// files that it says it has. That number is in a record of 56 bytes (section 4.3.14 of APPNOTE.TXT,
-// the specification of ZIP).
+// A directory limits how much archive/zip reads of the directory of an archive. It also limits the
+// number of files in a record of 56 bytes (section 4.3.14 of APPNOTE.TXT, the specification of
+// ZIP), for which archive/zip allocates memory at once.
 type directory struct {
 	io.ReaderAt
-	left int  // bytes that may be read
-	read bool // the directory has been read
+	left int64 // bytes that may be read
 }
 
 func (d *directory) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < 0 { // offsets in the archive may have any value
-		return 0, zip.ErrFormat
-	}
 	n, err := d.ReaderAt.ReadAt(p, offset)
-	if d.read {
-		return n, err
-	}
-	large := n == 56 && strings.HasPrefix(string(p), "PK\x06\x06")
-	if d.left -= n; d.left < 0 || large && binary.LittleEndian.Uint64(p[32:]) > maxArrays {
-		return 0, errMany
+	d.left -= int64(n)
+	large := n == 56 && d.left < maxDirectory && strings.HasPrefix(string(p), "PK\x06\x06")
+	if d.left < 0 || large && binary.LittleEndian.Uint64(p[32:]) > maxArrays {
+		return 0, errCount
 	}
 	return n, err
 }

@@ -11,20 +11,11 @@
 //	{'descr': '|u1', 'fortran_order': False, 'shape': (60000, 28, 28), }
 //	spaces and a newline
 //
-// The text is a Python dictionary. Elements of the six types of IDX are read as they are, in either
-// byte order. bool becomes uint8, float16 becomes float32, and other integers become int32, or the
-// type that was asked for, if every value fits. Text, structured arrays, complex numbers and
-// pickled objects are refused.
-//
-// In Fortran order, the rows of a file lie scattered over it. Such an array is read as a whole if
-// it has up to 48 MiB, and refused otherwise.
-//
-// [Open] compares the size of the file with the header before it reads on; the file must end after
-// the elements.
-//
-// A .npz file is a zip archive of .npy files. Its directory is not trusted: the number and the
-// names of the files, sizes and checksums are checked. Names are never used as paths.
+// Elements of the six types of IDX are read as they are, in either byte order. bool becomes uint8,
+// float16 becomes float32, and other integers become int32, or the type that was asked for, if
+// every value fits. Other types are refused, and so is Fortran order, in which a record lies
+// scattered over the file. A .npz file is a zip archive, whose names are never used as paths.
 //
 // The invariant: the memory allocated depends on the number of rows that are read at once, and not
-// on the sizes in the header, except for the array in Fortran order.
+// on the sizes and counts that a file gives. Every byte is read and checked up to the end.
 package npy

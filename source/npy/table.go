@@ -3,9 +3,14 @@ package npy
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -13,283 +18,253 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Table is a source.Table of one column: a .npy file.
-type Table struct {
+const (
+	magic       = "\x93NUMPY"
+	maxHeader   = 1 << 20 // bytes of text; 255 dimensions need less than 4 KiB
+	hintDamaged = "the file is damaged or incomplete; write it again, or download it again"
+)
+
+// A table is a source.Table of one column: an array.
+type table struct {
+	*header
 	path   string // as given by the user, for errors
-	header *header
 	column source.Column
 	notes  []string
-
-	r      io.Reader
-	seeker io.Seeker   // r, if rows can be skipped by seeking; else nil
-	file   source.File // closed by Close; nil if the caller owns the reader
-	next   int64       // row
-	whole  []byte      // the elements of an array in Fortran order, once they have been read
+	r      io.Reader // an io.Seeker, too, if rows can be skipped by seeking
+	file   io.Closer // closed by Close
+	next   int64     // row
 }
 
-// maxFortran is the maximum number of bytes of an array in Fortran order, which is held in memory:
-// its rows lie scattered over the file. MNIST's 60,000 images take 45 MiB.
-const maxFortran = 48 << 20
-
-// Open opens the .npy file at path. It compares the size of the file with the header before it
-// reads on.
+// Open opens the .npy file at path.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	f, info, err := source.OpenFile(o.Files, path, "a .npy file")
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTable(f, path, o)
-	if err == nil {
-		t.seeker, t.file = f, f
-		err = fault.In(path, t.checkSize(info.Size()))
-	}
+	t, err := newTable(f, path, info.Size(), o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	t.file = f
 	return t, nil
 }
 
-// newTable reads the header of a .npy file from r. Errors call it path. The caller closes r after
-// the table.
-func newTable(r io.Reader, path string, o source.ReadOptions) (*Table, error) {
+// newTable reads the header of an array from r, which has size bytes, and compares the size with
+// the header before it reads on. Errors call the array path.
+func newTable(r io.Reader, path string, size int64, o source.ReadOptions) (*table, error) {
 	h, err := readHeader(r)
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	t := &Table{path: path, header: h, r: r, column: source.Column{
-		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.recordShape(), Origin: source.Base(path)}}
-	if t.converted() && h.number.Integer() {
-		if d := o.DType; d.Valid() && !d.Float() {
-			t.column.DType = d
-		} else if h.number != source.NumberBool {
-			t.notes = append(t.notes, fmt.Sprintf("%s: the type %v is read as %v, with every value checked, "+
-				"because idxport uses the types of IDX", path, h.number, t.column.DType))
-		}
+	c := source.Column{Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: []int{}, Origin: source.Base(path)}
+	for _, d := range h.shape[1:] {
+		c.Shape = append(c.Shape, int(d))
 	}
-	size, _ := idx.Product(int64(max(h.number.Size(), t.column.DType.Size())), h.shape[1:])
-	switch limit := o.MaxRecord(); {
-	case size > limit:
-		err = fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", size, limit).
-			At(h.size).WithHint("allow larger records with --max-record-bytes %d", size)
-	case size == 0 && h.rows() > idx.MaxEmptyRecords:
+	t := &table{header: h, path: path, r: r}
+	converted := h.number.Integer() && !h.number.Is(c.DType)
+	if converted && o.DType.Valid() && !o.DType.Float() {
+		c.DType = o.DType
+	} else if converted && h.number != source.NumberBool {
+		t.notes = []string{fmt.Sprintf("%s: %v becomes %v, a type of IDX", path, h.number, c.DType)}
+	}
+	t.column = c
+	record := h.record / int64(h.number.Size()) * int64(max(h.number.Size(), c.DType.Size()))
+	switch {
+	case record > o.MaxRecord():
+		err = fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", record, o.MaxRecord()).
+			At(h.start).WithHint("allow larger records with --max-record-bytes %d", record)
+	case record == 0 && t.Rows() > idx.MaxEmptyRecords:
 		err = fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
-			h.rows(), idx.MaxEmptyRecords).At(h.size).WithHint(hintDamaged)
-	case h.fortran && h.payload() > maxFortran:
-		err = fault.New(fault.Unsupported, "found an array of %d bytes in Fortran order, expected at most %d",
-			h.payload(), maxFortran).At(h.size).
-			WithHint("save it in C order: numpy.save(path, numpy.ascontiguousarray(a))")
+			t.Rows(), idx.MaxEmptyRecords).At(h.start).WithHint(hintDamaged)
+	case size != h.end:
+		err = sizeError(size, h.end)
 	}
 	return t, fault.In(path, err)
 }
 
-// checkSize requires a file of the given size to end after the elements.
-func (t *Table) checkSize(size int64) error {
-	payload, found := t.header.payload(), size-t.header.size
-	switch {
-	case found < payload:
-		return t.truncated(found)
-	case found > payload:
-		return t.trailing(display.Count(found-payload, "extra byte"))
-	}
-	return nil
-}
+func (t *table) Columns() []source.Column { return []source.Column{t.column} }
+func (t *table) Rows() int64              { return t.shape[0] }
+func (t *table) Info() source.Info        { return source.Info{Notes: t.notes} }
+func (t *table) Close() error             { return t.file.Close() }
 
-// truncated returns the error for an input that has only found bytes of elements.
-func (t *Table) truncated(found int64) error {
-	h := t.header
-	return fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %v %s (%s)",
-		h.size+found, h.size+h.payload(), h.number, display.Shape(h.shape),
-		display.Count(found/max(1, h.recordSize()), "complete record")).At(h.size + found).WithHint(hintDamaged)
-}
-
-// trailing returns the error for more bytes than the header says.
-func (t *Table) trailing(found string) error {
-	h := t.header
-	end := h.size + h.payload()
-	return fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %v %s",
-		found, end, h.number, display.Shape(h.shape)).At(end).
-		WithHint("if the file holds several arrays, save each in a file of its own")
-}
-
-// Columns returns the one column.
-func (t *Table) Columns() []source.Column { return []source.Column{t.column} }
-
-// Rows returns the first dimension.
-func (t *Table) Rows() int64 { return t.header.rows() }
-
-// Info returns what was assumed.
-func (t *Table) Info() source.Info { return source.Info{Notes: t.notes} }
-
-// converted reports whether elements are converted to another type.
-func (t *Table) converted() bool { return !t.header.number.Is(t.column.DType) }
-
-// Read reads the next records, as they are in the file. Those of an array in Fortran order are
-// gathered by Decode.
-func (t *Table) Read(ctx context.Context, b *source.Raw) error {
-	b.Rows = 0
+func (t *table) Read(ctx context.Context, b *source.Raw) error {
+	b.First, b.Rows = t.next, 0
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.header.fortran && t.whole == nil {
-		whole := make([]byte, t.header.payload())
-		if err := t.readFull(whole, 0); err != nil {
-			return fault.In(t.path, err)
-		}
-		t.whole = whole
-	}
-	b.First = t.next
 	rows := min(int64(b.Cap), t.Rows()-t.next)
 	if rows == 0 {
-		return t.finish()
-	}
-	if len(b.Columns) != 1 {
-		b.Columns = make([][]byte, 1)
-	}
-	b.Columns[0] = source.Grow(b.Columns[0], int(rows)*t.column.RecordSize())
-	p := b.Columns[0]
-	if t.converted() {
-		b.Input = source.Grow(b.Input, int(rows*t.header.recordSize()))
-		p = b.Input
-	}
-	if !t.header.fortran {
-		if err := t.readFull(p, t.next*t.header.recordSize()); err != nil {
-			return fault.In(t.path, err)
+		_, err := io.ReadFull(t.r, make([]byte, 1))
+		switch err {
+		case io.EOF:
+			return err
+		case nil:
+			err = fault.Changed
 		}
+		return fault.In(t.path, err)
+	}
+	b.Input = source.Grow(b.Input, int(rows*t.record))
+	if _, err := readFull(t.r, b.Input, t.start+t.next*t.record, t.end); err != nil {
+		return fault.In(t.path, err)
 	}
 	b.Rows = int(rows)
 	t.next += rows
 	return nil
 }
 
-// readFull fills p with the next bytes of the input, which are at offset within the elements.
-func (t *Table) readFull(p []byte, offset int64) error {
-	n, err := io.ReadFull(t.r, p)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = t.truncated(offset + int64(n))
+// Decode makes the elements little-endian, and converts those of types that IDX does not have.
+func (t *table) Decode(b *source.Raw) error {
+	number, c := t.number, t.column
+	if len(b.Columns) != 1 {
+		b.Columns = make([][]byte, 1)
 	}
-	return err
-}
-
-// finish requires the input to end here.
-func (t *Table) finish() error {
-	var one [1]byte
-	if _, err := io.ReadFull(t.r, one[:]); err == io.EOF {
-		return err
-	} else if err != nil {
-		return fault.In(t.path, err)
+	if t.big {
+		idx.SwapBytes(b.Input, b.Input, number.Size())
 	}
-	return fault.In(t.path, t.trailing("extra data"))
-}
-
-// Decode makes the elements little-endian and in C order, and converts those of types that IDX does
-// not have.
-func (t *Table) Decode(b *source.Raw) error {
-	h := t.header
-	p := b.Columns[0]
-	if t.converted() {
-		p = b.Input
-	}
-	if h.fortran {
-		t.gather(p, int(b.First), b.Rows)
-	}
-	if h.big {
-		idx.SwapBytes(p, p, h.number.Size())
-	}
-	if !t.converted() {
+	if number.Is(c.DType) {
+		b.Columns[0], b.Input = b.Input, b.Columns[0]
 		return nil
 	}
-	bad, value := h.number.Convert(b.Columns[0], t.column.DType, p, b.Rows*t.column.Elements())
+	b.Columns[0] = source.Grow(b.Columns[0], b.Rows*c.RecordSize())
+	bad, _ := number.Convert(b.Columns[0], c.DType, b.Input, b.Rows*c.Elements())
 	if bad < 0 {
 		return nil
 	}
-	return t.badValue(b.First*int64(t.column.Elements())+int64(bad), p[bad*h.number.Size():], value)
+	element := b.First*int64(c.Elements()) + int64(bad)
+	return fault.New(fault.Malformed, "found %s, expected a value of the type %v that fits %v",
+		number.Text(b.Input[bad*number.Size():]), number, c.DType).
+		At(t.start + element*int64(number.Size())).InRow(element / int64(c.Elements())).In(t.path).
+		WithHint("save the array as another type: a.astype('float64'), or a.view('uint8') for truth values; " +
+			"or choose one with --dtype")
 }
 
-// gather fills dst with rows of an array in Fortran order. It has the first elements of all
-// records, then the second ones, and so on; the elements of a record are counted with its first
-// dimension fastest.
-func (t *Table) gather(dst []byte, first, rows int) {
-	size, record, total := t.header.number.Size(), int(t.header.recordSize()), int(t.Rows())
-	shape := t.column.Shape
-	steps := make([]int, len(shape)) // between neighbours along each dimension, in bytes of dst
-	step := size
-	for axis := len(shape) - 1; axis >= 0; axis-- {
-		steps[axis], step = step, step*shape[axis]
-	}
-	indices, place := make([]int, len(shape)), 0
-	for from := first * size; from < len(t.whole); from += total * size {
-		src := t.whole[from:][:rows*size]
-		if size == 1 {
-			for row, v := range src {
-				dst[row*record+place] = v
-			}
-		} else {
-			for row := range rows {
-				copy(dst[row*record+place:][:size], src[row*size:])
-			}
-		}
-		for axis := range shape {
-			indices[axis], place = indices[axis]+1, place+steps[axis]
-			if indices[axis] < shape[axis] {
-				break
-			}
-			indices[axis], place = 0, place-shape[axis]*steps[axis]
-		}
-	}
-}
-
-// badValue returns the error for an element, counted in C order, that the type of the column cannot
-// hold. It is value, and stored at the start of text.
-func (t *Table) badValue(element int64, text []byte, value int64) error {
-	h := t.header
-	hint := source.HintDType
-	if t.column.DType == h.number.DType() { // chosen for the user
-		hint = "idxport uses the types of IDX, whose widest integer is int32: " +
-			"convert the array with astype first, to float64 if that is exact"
-	}
-	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", h.number.Text(text), t.column.DType).
-		WithHint("%s", hint)
-	if h.number == source.NumberBool {
-		e = fault.New(fault.Malformed, "found the byte %d in an array of the type bool, expected 0 or 1", value).
-			WithHint("if the bytes are numbers, save the array again with a.view('uint8'), " +
-				"else with a.view('uint8') != 0")
-	}
-	if !h.fortran {
-		e = e.At(h.size + element*int64(h.number.Size()))
-	}
-	return e.InRow(element / int64(t.column.Elements())).In(t.path)
-}
-
-// Skip skips n records. It seeks in a regular file.
-func (t *Table) Skip(n int64) error {
-	if n < 0 || n > t.Rows()-t.next {
-		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
-	}
+// Skip skips n records. It seeks in a file that is not in an archive.
+func (t *table) Skip(n int64) error {
+	t.next += n
 	var err error
-	size := n * t.header.recordSize()
-	switch {
-	case t.header.fortran: // the array is read as a whole
-	case t.seeker != nil:
-		_, err = t.seeker.Seek(size, io.SeekCurrent)
-	default:
-		var skipped int64
-		if skipped, err = io.CopyN(io.Discard, t.r, size); err == io.EOF {
-			err = t.truncated(t.next*t.header.recordSize() + skipped)
+	if s, ok := t.r.(io.Seeker); ok {
+		_, err = s.Seek(n*t.record, io.SeekCurrent)
+	} else {
+		_, err = io.CopyN(io.Discard, t.r, n*t.record)
+	}
+	return fault.In(t.path, err)
+}
+
+// A header describes the elements of an array. Sizes are in bytes.
+type header struct {
+	number source.NumberKind
+	big    bool // big-endian
+	shape  []int64
+	start  int64 // of the elements: the size of the header
+	record int64 // size of a record
+	end    int64 // of the elements: the size of the file
+}
+
+// readHeader reads the header and nothing after it.
+func readHeader(r io.Reader) (*header, error) {
+	var begin [12]byte
+	n, err := readFull(r, begin[:10], 0, 10)
+	if known := min(n, len(magic)); string(begin[:known]) != magic[:known] {
+		message, hint := idx.WebPage(begin[:n], "a .npy file")
+		if message == "" {
+			message = fmt.Sprintf("found % x, expected % x, with which a .npy file begins", begin[:known], magic)
+			hint = "if the file has another format, rename it to the extension of that format, such as .npz"
 		}
+		return nil, fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
+	}
+	length, start := int64(binary.LittleEndian.Uint16(begin[8:])), int64(10)
+	if err == nil && begin[6] != 1 {
+		_, err = readFull(r, begin[10:], 10, 12)
+		length, start = int64(binary.LittleEndian.Uint32(begin[8:])), 12
 	}
 	if err != nil {
-		return fault.In(t.path, err)
+		return nil, err
 	}
-	t.next += n
-	return nil
+	if version := begin[6]; version < 1 || version > 3 || length > maxHeader {
+		return nil, fault.New(fault.Unsupported, "found a header of version %d and %d bytes, expected "+
+			"version 1 to 3 and at most %d bytes", version, length, maxHeader).At(6).WithHint(hintDamaged)
+	}
+	text := make([]byte, length)
+	if _, err := readFull(r, text, start, start+length); err != nil {
+		return nil, err
+	}
+	return parseText(string(text), start)
 }
 
-// Close closes the file if Open opened it.
-func (t *Table) Close() error {
-	if t.file == nil {
-		return nil
+// readFull fills p with the bytes at offset of r, which should have end bytes.
+func readFull(r io.Reader, p []byte, offset, end int64) (int, error) {
+	n, err := io.ReadFull(r, p)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = sizeError(offset+int64(n), end)
 	}
-	f := t.file
-	t.file = nil
-	return f.Close()
+	return n, err
+}
+
+// sizeError returns the error for an input of found bytes.
+func sizeError(found, expected int64) error {
+	kind := fault.Malformed
+	if found < expected {
+		kind = fault.Truncated
+	}
+	return fault.New(kind, "found %d bytes, expected %d", found, expected).
+		At(min(found, expected)).WithHint(hintDamaged)
+}
+
+// dictionary matches the header's text: three entries, in any order. Its groups are the byte order,
+// the type, whether the order is Fortran's, and the dimensions. A key that is there twice leaves
+// the groups of another one empty.
+var dictionary = regexp.MustCompile(`^\s*\{(?:\s*(?:` +
+	`['"]descr['"]\s*:\s*['"]([<>=|]?)([\w?]+)['"]|` +
+	`['"]fortran_order['"]\s*:\s*(True|False)|` +
+	`['"]shape['"]\s*:\s*\(((?:\s*\d+\s*,)*\s*\d*)\s*\)` +
+	`)\s*,?){3}\s*\}\s*$`)
+
+// numberOf has the kind of number for a type of NumPy, without the byte order; ? is the type b1.
+var numberOf = map[string]source.NumberKind{
+	"b1": source.NumberBool, "?": source.NumberBool,
+	"u1": source.NumberUint8, "u2": source.NumberUint16, "u4": source.NumberUint32, "u8": source.NumberUint64,
+	"i1": source.NumberInt8, "i2": source.NumberInt16, "i4": source.NumberInt32, "i8": source.NumberInt64,
+	"f2": source.NumberFloat16, "f4": source.NumberFloat32, "f8": source.NumberFloat64,
+}
+
+// parseText parses the header's text, which begins at offset.
+func parseText(text string, offset int64) (*header, error) {
+	fail := func(kind fault.Kind, hint, format string, args ...any) (*header, error) {
+		return nil, fault.New(kind, format, args...).At(offset).WithHint("%s", hint)
+	}
+	h := &header{start: offset + int64(len(text))}
+	m := dictionary.FindStringSubmatch(text)
+	if m != nil && m[3] != "" {
+		h.number = numberOf[m[2]]
+	}
+	size := int64(h.number.Size())
+	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
+		return fail(fault.Unsupported, "convert the array with astype, or save its fields one by one; "+
+			"pickled objects are never loaded",
+			"found the header %.120q, expected an array of numbers, of a type such as '|u1' or '<f4'",
+			strings.TrimSpace(text))
+	}
+	h.big = m[1] == ">" && size > 1
+	for _, digits := range strings.FieldsFunc(m[4], func(r rune) bool { return r < '0' || r > '9' }) {
+		n, err := strconv.ParseInt(digits, 10, min(33, strconv.IntSize)) // IDX has 32 bits without a sign
+		if err != nil {
+			return fail(fault.Malformed, hintDamaged, "found the dimension %s, which is too large", digits)
+		}
+		h.shape = append(h.shape, n)
+	}
+	if len(h.shape) == 0 || len(h.shape) > idx.MaxRank {
+		return fail(fault.Unsupported, "save a single number with a first dimension: a[None]",
+			"found %s, expected 1 to %d", display.Count(len(h.shape), "dimension"), idx.MaxRank)
+	}
+	record, ok := idx.Product(8, h.shape[1:]) // for any type
+	total, fits := idx.Product(record, h.shape[:1])
+	if !ok || !fits {
+		return fail(fault.Malformed, hintDamaged, "the shape %s needs more than 2^62 bytes", display.Shape(h.shape))
+	}
+	if m[3] == "True" && total/8 > slices.Max(h.shape) { // else the order does not matter
+		return fail(fault.Unsupported, "save the array again: numpy.save(path, numpy.ascontiguousarray(a))",
+			"found an array in Fortran order, expected C order")
+	}
+	h.record, h.end = record/8*size, h.start+total/8*size
+	return h, nil
 }
