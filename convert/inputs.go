@@ -398,7 +398,7 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
 	for _, a := range t.Arrays() {
 		file := alone.Files[0]
-		file.Name, file.Role, file.Array = a.Column, a.Role(), a.Name
+		file.Name, file.Role, file.Array = a.Column, a.Role, a.Name
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == a.Split })
 		if i < 0 {
 			i = len(splits)

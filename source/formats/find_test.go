@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"os"
@@ -30,106 +31,102 @@ func touch(t *testing.T, names ...string) string {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		name  string
-		files []string
-		want  []string // format, name and number of files
+	for name, test := range map[string]struct {
+		files string
+		want  string // format, name and number of files of each table
 	}{
-		{"nothing", nil, nil},
-		{"IDX", []string{"train-images-idx3-ubyte", "train.parquet"}, nil},
-		{"IDX, unpacked", []string{"train-images.idx3-ubyte"}, nil},
-		{"IDX by its ending", []string{"x.idx.gz"}, nil},
-		{"splits", []string{"train.parquet", "test.parquet", "_SUCCESS", ".x.idxport", "notes.txt"}, []string{"parquet test 1", "parquet train 1"}},
-		{"compressed text", []string{"a.csv.gz", "b.TSV"}, []string{"csv a 1", "csv b 1"}},
-		{"arrays", []string{"train-image.npy", "train-label.npy"}, []string{"npy train-image 1", "npy train-label 1"}},
-		{"parts", []string{"part-00000-0123456789abcdef.parquet", "part-00001-0123456789abcdef.parquet", "_SUCCESS"}, []string{"parquet in 2"}},
-		{"parts of pyarrow", []string{"part-0.parquet", "part-1.parquet", "part-10.parquet", "part-2.parquet"}, []string{"parquet in 4"}},
-		{"a table called metadata", []string{"metadata.csv"}, []string{"csv metadata 1"}},
-		{"class folders and metadata", []string{"0/0.png", "metadata.csv", "README.md", "_manifest.json"}, []string{"png in 1"}},
-		{"parts in folders", []string{"train.parquet/part-00000-a.parquet", "train.parquet/part-00001-a.parquet", "test.parquet/part-00000-a.parquet"},
-			[]string{"parquet test 1", "parquet train 2"}},
-		{"the Hub", []string{"README.md", "data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet", "data/test-00000-of-00001.parquet"},
-			[]string{"parquet test 1", "parquet train 2"}},
-		{"Hive", []string{"split=train/data.parquet", "split=test/data.parquet"}, []string{"parquet test 1", "parquet train 1"}},
-		{"images", []string{"0.png", "1.PNG"}, []string{"png in 1"}},
-		{"class folders", []string{"0/0.png", "1/1.png", "_manifest.json"}, []string{"png in 1"}},
-		{"class folders of splits", []string{"train/0/0.png", "test/0/1.png"}, []string{"png test 1", "png train 1"}},
-		{"splits of images without labels", []string{"train/0.png", "Test/0.png"}, []string{"png Test 1", "png train 1"}},
-		{"class folders, one called as a split", []string{"train/0.png", "car/0.png"}, []string{"png in 1"}},
-		{"images with names like IDX files", []string{"frame-idx0.png", "frame-idx1.png"}, []string{"png in 1"}},
-		{"compressed text of all kinds", []string{"a.csv.xz", "b.csv.bz2", "c.tsv.xz", "d.tsv.bz2"}, []string{"csv a 1", "csv b 1", "csv c 1", "csv d 1"}},
-		{"photos", []string{"a.jpg"}, []string{"png in 1"}},
-		{"class folders of photos", []string{"cat/a.JPEG", "dog/b.webp"}, []string{"png in 1"}},
+		"nothing":            {"", ""},
+		"IDX":                {"train-images-idx3-ubyte train.parquet", ""},
+		"IDX by its ending":  {"x.idx.gz", ""},
+		"splits":             {"train.parquet test.parquet _SUCCESS .x x.txt", "parquet test 1, parquet train 1"},
+		"compressed text":    {"a.csv.gz b.TSV c.csv.xz d.tsv.bz2", "csv a 1, csv b 1, csv c 1, csv d 1"},
+		"arrays":             {"train-image.npy train-label.npy", "npy train-image 1, npy train-label 1"},
+		"arrays of a number": {"part-0.npy part-1.npy", "npy part-0 1, npy part-1 1"},
+		"parts": {"part-00000-0123456789abcdef.parquet part-00001-0123456789abcdef.parquet _SUCCESS",
+			"parquet in 2"},
+		"parts of pyarrow":  {"part-0.parquet part-1.parquet part-10.parquet part-2.parquet", "parquet in 4"},
+		"parts of Spark":    {"part-00001-c000.csv part-00003-c000.csv", "csv in 2"},
+		"a table: metadata": {"metadata.csv", "csv metadata 1"},
+		"parts in folders": {"train.parquet/part-00000-a.parquet train.parquet/part-00001-a.parquet " +
+			"test.parquet/part-00000-a.parquet", "parquet test 1, parquet train 2"},
+		"the Hub": {"README.md data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet " +
+			"data/test-00000-of-00001.parquet", "parquet test 1, parquet train 2"},
+		"Hive":                   {"split=train/a.parquet split=test/b.parquet", "parquet test 1, parquet train 1"},
+		"images":                 {"frame-idx0.png frame-idx1.PNG a.jpg", "png in 1"},
+		"class folders":          {"0/0.png 1/1.jpg a/b/c.png empty/README.md metadata.csv", "png in 1"},
+		"class folders: numbers": {"a=1/0.png a=2/1.png", "png in 1"},
+		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
+		"splits without labels":  {"train/0.png Test/0.png", "png Test 1, png train 1"},
+		"a class called train":   {"train/0.png car/0.png", "png in 1"},
+		"folders of other files": {"train.csv docs/index.html", "csv train 1"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			tables := must.Get(Find(source.Local{}, touch(t, test.files...)))(t)
-			var got []string
-			for _, table := range tables {
-				got = append(got, fmt.Sprintf("%s %s %d", table.Format.Name, table.Name, len(table.Paths)))
+		var got []string
+		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(test.files)...)))(t) {
+			got = append(got, fmt.Sprintf("%s %s %d", table.Format.Name, table.Name, len(table.Paths)))
+			if !slices.IsSortedFunc(table.Paths, source.CompareNames) {
+				t.Errorf("%s: found %q, expected the order of numbers", name, table.Paths)
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("found %q, expected %q", got, test.want)
-			}
-		})
-	}
-}
-
-// TestFindMixed has folders in which something would be silently ignored.
-func TestFindMixed(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		files []string
-		want  string
-	}{
-		{[]string{"train.csv", "a.jpg", "docs/b.jpg"}, "found images, such as a.jpg, and tables, such as train.csv"},
-		{[]string{"train/part-0.csv", "docs/b.jpg"}, "found images, such as docs/b.jpg, and tables, such as train/part-0.csv"},
-		{[]string{"train.csv", "logo.png"}, "found images, such as logo.png, and tables, such as train.csv"},
-		{[]string{"train.parquet/part-0.parquet", "figures/a.png"}, "found images, such as figures/a.png, and tables, such as train.parquet/part-0.parquet"},
-		{[]string{"cat/a.png", "labels/all.csv"}, "found images, such as cat/a.png, and tables, such as labels/all.csv"},
-		{[]string{"train-00000-of-00003.parquet", "train-00002-of-00003.parquet"}, "found 2 shards of train, such as train-00000-of-00003.parquet, expected 3"},
-		{[]string{"part-0.csv", "part-1.parquet"}, "found in in two formats, part-0.csv and part-1.parquet"},
-		{[]string{"train.csv", "train.csv.gz"}, "found train in two formats, train.csv and train.csv.gz"},
-	} {
-		_, err := Find(source.Local{}, touch(t, test.files...))
-		if !errors.Is(err, fault.Usage) || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || fault.HintOf(err) == "" {
-			t.Errorf("%q: found %v, expected %q", test.files, err, test.want)
+		}
+		if found := strings.Join(got, ", "); found != test.want {
+			t.Errorf("%s: found %s, expected %s", name, found, test.want)
 		}
 	}
 }
 
-// TestLabelsOfSplits: all splits record the labels of their class folders, or none.
-func TestLabelsOfSplits(t *testing.T) {
-	t.Parallel()
-	dir := touch(t, "train/cat/0.png", "train/"+schema.ClassesFile, "test/cat/0.png")
-	_, err := Find(source.Local{}, dir)
-	if !errors.Is(err, fault.Usage) || !strings.Contains(fault.HintOf(err), "cp "+filepath.Join(dir, "train", schema.ClassesFile)+" "+filepath.Join(dir, "test")) {
-		t.Errorf("found %v, %q", err, fault.HintOf(err))
-	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "test", schema.ClassesFile), nil, 0o666))
-	if tables, err := Find(source.Local{}, dir); err != nil || len(tables) != 2 {
-		t.Errorf("found %v, %v", tables, err)
-	}
-}
-
-// TestRefused has folders that are not read, with the command or the path that leads out.
+// TestRefused has folders in which something would be ignored or misunderstood.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string][2]string{
-		"_delta_log/00000000000000000000.json": {"found a table of Delta Lake", "delta_scan('DIR')) TO 'DIR.parquet'\""},
-		"metadata/v1.metadata.json":            {"found a table of Iceberg", "iceberg_scan('DIR', allow_moved_paths = true)) TO 'DIR.parquet'\""},
-		".hoodie/hoodie.properties":            {"found a table of Hudi", "H.from_base_uri(\"DIR\")"},
-		"train/writer1/0/0.png":                {"found images 3 folders down, such as DIR/train/writer1/0/0.png", "class folders: DIR/train/writer1"},
-		"a/b/c/0/0.jpg":                        {"found images 4 folders down", "class folders: DIR/a/b/c"},
+	const own, unsupported = "-0123456789abcdef.csv", fault.Unsupported
+	for files, want := range map[string]struct {
+		kind       fault.Kind
+		text, hint string
+	}{
+		"a.jpg train.csv": {fault.Usage, "found both DIR/a.jpg and DIR/train.csv", "such as DIR/train.csv"},
+		"a.jpg train/part-0.csv": {fault.Usage, "found both DIR/a.jpg and DIR/train/part-0.csv",
+			"such as DIR/train/part-0.csv"},
+		"cat/a.png labels/all.csv": {fault.Usage, "found both DIR/cat/a.png and DIR/labels/all.csv", "move"},
+		"test.csv train/cat/a.png": {fault.Usage, "found both DIR/test.csv and DIR/train", "such as DIR/train,"},
+		"test.csv old/train.csv": {fault.Usage, "found both DIR/test.csv and DIR/old/train.csv",
+			"such as DIR/old/train.csv"},
+		"data/a.csv data/b/c.csv":      {fault.Usage, "found both DIR/data/a.csv and DIR/data/b/c.csv", "move"},
+		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
+		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
+		"a-00000-of-00002.csv":         {fault.Malformed, "found 1 file of a, such as a-00000-of-00002", "DIR/a-"},
+		"a-00001-of-00001.csv":         {fault.Malformed, "expected all numbers from 0 on", "download"},
+		"part-00001" + own:             {fault.Malformed, "found 1 file of in, such as part-00001-0123", "write"},
+		"_delta_log/0.json a.parquet":  {unsupported, "_delta_log of a table of Delta Lake", "delta_scan('DIR')) TO"},
+		"metadata/v1.metadata.json":    {unsupported, "metadata of a table of Iceberg", "iceberg_scan('DIR', allow"},
+		".hoodie/x 1/a.parquet":        {unsupported, ".hoodie of a table of Hudi", "hudi"},
+		"label=7/a.csv label=8/a.csv":  {unsupported, "label=7 of a table with a column in", "'DIR/**/*.parquet'"},
+		"split=train/label=7/a.pq":     {unsupported, "found the folder label=7", "'DIR/split=train/**/*.parquet'"},
+		"_delta_log/0.json a=1/b.csv":  {unsupported, "Delta Lake", "duckdb -c"},
+		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
+		"train/a/0.png train/" + schema.ClassesFile + " test/a/0.png": {fault.Usage, "and none for those of DIR/test",
+			"cp DIR/train/" + schema.ClassesFile + " DIR/test"},
 	} {
-		dir := touch(t, file, "data/a.parquet")
-		if strings.HasSuffix(file, "g") {
-			must.Do(t, os.RemoveAll(filepath.Join(dir, "data")))
-		}
+		dir := touch(t, strings.Fields(files)...)
 		_, err := Find(source.Local{}, dir)
-		found, hint := strings.ReplaceAll(fmt.Sprint(err), dir, "DIR"), strings.ReplaceAll(fault.HintOf(err), dir, "DIR")
-		if !errors.Is(err, fault.Unsupported) || !strings.Contains(found, want[0]) || !strings.Contains(hint, want[1]) {
-			t.Errorf("%s: found %s, %q, expected %q", file, found, hint, want)
+		found := strings.ReplaceAll(fmt.Sprint(err), dir, "DIR")
+		hint := strings.ReplaceAll(fault.HintOf(err), dir, "DIR")
+		if !errors.Is(err, want.kind) || !strings.Contains(filepath.ToSlash(found), want.text) ||
+			!strings.Contains(filepath.ToSlash(hint), want.hint) {
+			t.Errorf("%s: found %s (%s), expected %+v", files, found, hint, want)
+		}
+	}
+	_, err := Find(source.Local{}, touch(t, "it's $HOME/_delta_log/0.json"))
+	if hint := fault.HintOf(err); !strings.Contains(hint, "delta_scan('DIR')") {
+		t.Errorf("found %s, expected no path that a shell changes", hint)
+	}
+}
+
+// TestClassesOfSplits: the class folders of all splits are numbered together.
+func TestClassesOfSplits(t *testing.T) {
+	t.Parallel()
+	dir := touch(t, "train/cat/0.png", "train/_other/0.png", "test/dog/0.png", "test/ant/README", "test/__MACOSX/x")
+	for _, table := range must.Get(Find(source.Local{}, dir))(t) {
+		want := map[string]bool{"cat": true, "_other": true, "dog": true, "ant": false}
+		if fmt.Sprint(table.folders) != fmt.Sprint(want) {
+			t.Errorf("%s: found %v, expected %v", table.Name, table.folders, want)
 		}
 	}
 }
@@ -138,7 +135,8 @@ func TestRefused(t *testing.T) {
 func TestFindLinks(t *testing.T) {
 	t.Parallel()
 	dir, far := touch(t, "test.parquet/part-0.parquet"), touch(t, "part-0.parquet", "part-1.parquet")
-	if err := errors.Join(os.Symlink(far, filepath.Join(dir, "train.parquet")), os.Symlink("nothing", filepath.Join(dir, "gone"))); err != nil {
+	link := os.Symlink(far, filepath.Join(dir, "train.parquet"))
+	if err := errors.Join(link, os.Symlink("nothing", filepath.Join(dir, "gone"))); err != nil {
 		t.Skip(err)
 	}
 	tables, err := Find(source.Local{}, dir)
@@ -147,28 +145,26 @@ func TestFindLinks(t *testing.T) {
 	}
 }
 
+// TestFindFiles: the content tells the format, and the extension if the content does not.
 func TestFindFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"a": "PAR1 and more", "b": "ARROW1\x00\x00", "c": "\x93NUMPY\x01", "d.csv": "1,2", "e.tsv.zst": "", "f": "\x00\x00\x08\x01", "g.parquet": "no", "h.arrows": "",
-		".csv": "1,2", "short": "P",
+	for name, test := range map[string]struct{ content, want string }{
+		"a": {"PAR1 and more", "parquet"}, "a.csv": {"ARROW1\x00\x00", "arrow"}, "c": {"\x93NUMPY\x01", "npy"},
+		"d.csv": {"1,2", "csv"}, "e.tsv.zst": {"", "csv"}, "f": {"\x00\x00\x08\x01", ""},
+		"g.parquet": {"no", "parquet"},
+		"h.arrows":  {"", "arrow"}, ".csv": {"1,2", ""}, "short": {"P", ""},
 	} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666))
-	}
-	for name, want := range map[string]string{"a": "parquet", "b": "arrow", "c": "npy", "d.csv": "csv", "e.tsv.zst": "csv", "f": "", "g.parquet": "parquet",
-		"h.arrows": "arrow", ".csv": "", "short": ""} {
-		tables, err := Find(source.Local{}, filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, []byte(test.content), 0o666))
+		tables, err := Find(source.Local{}, path)
 		got := ""
 		if len(tables) == 1 {
 			got = tables[0].Format.Name
 		}
-		if err != nil || got != want {
-			t.Errorf("%s: found %q, %v, expected %q", name, got, err, want)
+		if err != nil || got != test.want {
+			t.Errorf("%s: found %q, %v, expected %q", name, got, err, test.want)
 		}
-	}
-	if tables, err := Find(source.Local{}, source.Stdin); tables != nil || err != nil {
-		t.Errorf("standard input: found %v, %v", tables, err)
 	}
 	if _, err := Find(source.Local{}, filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("found %v, expected %v", err, os.ErrNotExist)
@@ -178,45 +174,49 @@ func TestFindFiles(t *testing.T) {
 // TestAs opens tables with hidden names.
 func TestAs(t *testing.T) {
 	t.Parallel()
-	dir := touch(t, "train-00000-of-00002.parquet", "train-00001-of-00002.parquet", "test-00000-of-00001.parquet", "_SUCCESS")
-	table, ok, err := As("parquet", dir, "train-", "hub")
-	if !ok || err != nil || len(table.Paths) != 2 || table.Path() != "hub" {
+	dir := touch(t, "train-00001-of-00002.parquet", "train-00000-of-00002.parquet", "test-00000-of-00001.parquet")
+	table, ok, err := As("arrows", dir, "train-", "hub")
+	if !ok || err != nil || len(table.Paths) != 2 || table.Path() != "hub" || table.Format.Name != "arrow" {
 		t.Errorf("found %+v, %v, %v, expected two files", table, ok, err)
 	}
-	for name, known := range map[string]bool{"arrows": true, "tsv": true, "png": true, "npy": true, "tar": false, "idx": false} {
-		if _, ok, err := As(name, dir, "", "x"); ok != known || err != nil {
-			t.Errorf("%s: found %v, %v, expected %v", name, ok, err, known)
-		}
-	}
-	arrays, _, err := As("npy", touch(t, "part-00000-a.npy", "part-00001-a.npy"), "part-", "x.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := arrays.Open(source.ReadOptions{}); !errors.Is(err, fault.Usage) {
-		t.Errorf("found %v, expected %v", err, fault.Usage)
+	if _, ok, err := As("tar", dir, "", "x"); ok || err != nil {
+		t.Errorf("found %v, %v, expected that tar files are not read", ok, err)
 	}
 }
 
-// TestFindNumbers: parts are in the order of their numbers, with or without leading zeros.
-func TestFindNumbers(t *testing.T) {
+// TestFindArrays: the names of arrays give splits and columns.
+func TestFindArrays(t *testing.T) {
 	t.Parallel()
-	for _, test := range [][]string{
-		{"part-0.parquet", "part-1.parquet", "part-2.parquet", "part-10.parquet", "part-11.parquet"},
-		{"part.8.parquet", "part.9.parquet", "part.10.parquet"},
-		{"part-00009-b.csv", "part-00010-a.csv", "part-99999-a.csv", "part-100000-0.csv"},
-		{"part-9.csv", "part-10.csv", "part-99999999999999999999.csv", "part-100000000000000000000.csv"}, // more than 64 bits
-		{"part-00000-c-c000.parquet", "part-00000-c-c001.parquet", "part-00001-c-c000.parquet"},
+	for arrays, want := range map[string]string{ // name, split, column and role of each, or part of the error
+		"y_train x_test":             "[{x_test test image image} {y_train train label label}]",
+		"train_labels val_images":    "[{val_images val image image} {train_labels train label label}]",
+		"weight_train train_ids b":   "[{weight_train train weight data} {train_ids train ids data} {b  b data}]",
+		"label_set labels images":    "[{images  image image} {labels  label label} {label_set  label_set data}]",
+		"x y":                        "[{x  x data} {y  y data}]",
+		"arr_0":                      "[]",
+		"arr_0 arr_1":                "[{arr_0  arr_0 data} {arr_1  arr_1 data}]",
+		"x_extra train":              "[{x_extra  x_extra data} {train train train data}]",
+		"../../etc/x_train /y_train": "[{../../etc/x_train train image image} {/y_train train label label}]",
+		"images_and_labels":          "[{images_and_labels  images_and_labels data}]",
+		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
+		"":                           "expected 1 to 1000",
 	} {
-		tables, err := Find(source.Local{}, touch(t, test...))
-		if err != nil || len(tables) != 1 {
-			t.Fatalf("found %d tables and the error %v, expected one table of %q", len(tables), err, test)
+		dir := t.TempDir()
+		f := must.Get(os.Create(filepath.Join(dir, "mnist.npz")))(t)
+		z := zip.NewWriter(f)
+		for _, name := range strings.Fields(arrays) {
+			must.Get(z.Create(name + ".npy"))(t)
 		}
-		var got []string
-		for _, path := range tables[0].Paths {
-			got = append(got, filepath.Base(path))
-		}
-		if !slices.Equal(got, test) {
-			t.Errorf("found %q, expected %q", got, test)
+		must.Do(t, errors.Join(z.Close(), f.Close()))
+		for _, at := range []string{f.Name(), dir} {
+			tables, err := Find(source.Local{}, at)
+			found := fmt.Sprint(err)
+			if err == nil {
+				found = fmt.Sprint(tables[0].Arrays())
+			}
+			if !strings.Contains(found, want) || err != nil && fault.HintOf(err) == "" {
+				t.Errorf("%s: found %s, expected %s", arrays, found, want)
+			}
 		}
 	}
 }

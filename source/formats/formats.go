@@ -2,8 +2,7 @@ package formats
 
 import (
 	"bufio"
-	"bytes"
-	"errors"
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
+	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/png"
@@ -19,49 +19,32 @@ import (
 
 // A Format is one kind of input.
 type Format struct {
-	Name string
-	// Text means that values are written as text: types are guessed, and NaNs have no payload.
-	Text bool
-	// Untyped means that the files do not record the types or shapes of their source.
-	Untyped bool
-	// OneColumn means that a file is one column.
-	OneColumn bool
-	// Images means that a file may hold images in formats such as PNG and JPEG.
-	Images bool
+	Name      string
+	Text      bool // values are text: types are guessed, and NaNs have no payload
+	Untyped   bool // the files do not record the types or shapes of their source
+	OneColumn bool // a file is one column
+	Images    bool // a file may hold images in formats such as PNG and JPEG
 
-	alias      string   // name of another output format that is read like this one
-	magic      []string // how files begin, if that is unmistakable
+	magic      string // how files begin, if that is unmistakable
 	extensions []string
 	open       func(path string, o source.ReadOptions) (source.Table, error)
 }
 
-func formats() []Format {
-	return []Format{
-		{Name: "parquet", Images: true, magic: []string{"PAR1"}, extensions: []string{".parquet", ".pq"},
-			open: parquet.Open},
-		{Name: "arrow", Images: true, alias: "arrows", magic: []string{"ARROW1\x00\x00"},
-			extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, open: arrow.Open},
-		{Name: "npy", magic: []string{"\x93NUMPY"}, extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-		{Name: "npz", extensions: []string{".npz"}, OneColumn: true, // of one array without a name: see findArrays
-			open: func(path string, o source.ReadOptions) (source.Table, error) {
-				return npy.OpenArray(path, npy.Unnamed, o)
-			}},
-		{Name: "csv", alias: "tsv", Text: true, Untyped: true, open: csv.Open,
-			extensions: []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz",
-				".csv.bz2", ".tsv.bz2"}},
-		{Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
-	}
+// formats has the formats by their names.
+var formats = map[string]Format{
+	"parquet": {Name: "parquet", Images: true, magic: "PAR1", open: parquet.Open,
+		extensions: []string{".parquet", ".pq"}},
+	"arrow": {Name: "arrow", Images: true, magic: "ARROW1\x00\x00", open: arrow.Open,
+		extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}},
+	"npy": {Name: "npy", magic: "\x93NUMPY", extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
+	"npz": {Name: "npz", extensions: []string{".npz"}, OneColumn: true}, // see findArrays
+	"csv": {Name: "csv", Text: true, Untyped: true, open: csv.Open, extensions: []string{".csv", ".tsv",
+		".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
+	"png": {Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
 }
 
-// byName returns the format that reads the files of the output format called name.
-func byName(name string) (Format, bool) {
-	all := formats()
-	i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name || f.alias == name })
-	if i < 0 {
-		return Format{}, false
-	}
-	return all[i], true
-}
+// alias has the names of output formats that are read like others.
+var alias = map[string]string{"arrows": "arrow", "tsv": "csv"}
 
 // arrowStream is the beginning of an Arrow stream: the continuation marker, which precedes every
 // message (Columnar.rst, "Encapsulated message format").
@@ -74,8 +57,7 @@ func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 	if err != nil && err != io.EOF {
 		return t, false, fault.In(source.Stdin, err)
 	}
-	f, _ := byName("arrow")
-	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}
+	t = Table{Format: formats["arrow"], Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}
 	return t, string(begin) == arrowStream, nil
 }
 
@@ -86,11 +68,10 @@ type Table struct {
 	Paths  []string
 	path   string    // for messages
 	stream io.Reader // standard input, if the table is read from that; else nil
-	notes  []string  // about other files and folders that were found
 
-	arrays  []Array         // of a .npz file
-	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
-	folder  string          // the folder that was found, or that has the file that was found
+	arrays   []Array         // of a .npz file
+	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
+	labelled bool            // the labels of the class folders are in schema.ClassesFile
 }
 
 // Path returns the file or folder of t, for messages.
@@ -99,92 +80,104 @@ func (t Table) Path() string { return t.path }
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	o.Folders = t.folders
-	opened, err := t.open(o)
-	if err != nil {
-		return nil, err
-	}
-	columns := opened.Columns()
-	if err := t.refuseKey(columns); err != nil && o.Columns == nil {
-		return nil, errors.Join(err, opened.Close())
-	}
-	return source.WithColumns(opened, columns, t.notes...), nil
-}
-
-func (t Table) open(o source.ReadOptions) (source.Table, error) {
-	if t.stream != nil {
-		return arrow.New(t.stream, t.path, o)
-	}
 	switch {
-	case t.arrays != nil:
-		return npy.OpenArray(t.path, o.Array, o)
+	case t.stream != nil:
+		return arrow.New(t.stream, t.path, o)
+	case t.Format.Name == "npz":
+		return npy.OpenArray(t.path, cmp.Or(o.Array, npy.Unnamed), o)
 	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
-	case t.Format.OneColumn:
-		return nil, fault.New(fault.Usage, "%s of several files cannot be read as one table", t.Format.Name).In(t.path).
-			WithHint("give one of the files")
 	}
 	return openChain(t.Format.open, t.Paths, t.path, o)
 }
 
 // Named reports whether the file at path has the extension of one of the formats.
 func Named(path string) bool {
-	_, ok := byExtension(path)
+	_, _, ok := byExtension(path)
 	return ok
 }
 
-// detect returns the format of the file at path; ok is false if it has none of the formats.
-func detect(files source.Files, path string) (f Format, ok bool, err error) {
-	begin, err := prefix(files, path)
-	if err != nil {
-		return Format{}, false, fault.In(path, err)
-	}
-	for _, f := range formats() {
-		for _, magic := range f.magic {
-			if bytes.HasPrefix(begin, []byte(magic)) {
-				return f, true, nil
+// byExtension returns the format of the extension of path, and the name of path without it.
+func byExtension(path string) (f Format, stem string, ok bool) {
+	base := source.Base(path)
+	for _, f := range formats {
+		for _, extension := range f.extensions {
+			if n := len(base) - len(extension); n > 0 && strings.EqualFold(base[n:], extension) {
+				return f, base[:n], true
 			}
 		}
 	}
-	f, ok = byExtension(path)
-	return f, ok, nil
+	return Format{}, base, false
 }
 
-// byExtension returns the format of the extension of path.
-func byExtension(path string) (Format, bool) {
-	f, _, ok := cutExtension(path)
-	return f, ok
-}
-
-// stem returns the name of path without the extension of its format.
-func stem(path string) string {
-	_, stem, _ := cutExtension(path)
-	return stem
-}
-
-// cutExtension splits the name of path at the longest extension of a format.
-func cutExtension(path string) (f Format, stem string, ok bool) {
-	stem = source.Base(path)
-	base, lower := stem, strings.ToLower(stem)
-	for _, known := range formats() {
-		for _, extension := range known.extensions {
-			if n := len(base) - len(extension); strings.HasSuffix(lower, extension) && n > 0 && n < len(stem) {
-				f, stem, ok = known, base[:n], true
-			}
-		}
-	}
-	return f, stem, ok
-}
-
-func prefix(files source.Files, path string) ([]byte, error) {
+// inFile returns the table in the file at path, or none if it has none of the formats.
+func inFile(files source.Files, path string) ([]Table, error) {
 	f, err := files.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fault.In(path, err)
 	}
 	defer f.Close() // read-only: an error does not matter
-	var begin [8]byte
-	n, err := io.ReadFull(f, begin[:])
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
+	begin, err := io.ReadAll(io.LimitReader(f, 8))
+	if err != nil {
+		return nil, fault.In(path, err)
 	}
-	return begin[:n], err
+	format, stem, ok := byExtension(path)
+	for _, f := range formats {
+		if f.magic != "" && strings.HasPrefix(string(begin), f.magic) {
+			format, ok = f, true
+		}
+	}
+	if !ok {
+		return nil, nil
+	}
+	return []Table{{Format: format, Name: stem, Paths: []string{path}, path: path}}, nil
+}
+
+// An Array is an array of a .npz file.
+type Array struct {
+	Name   string // in the file
+	Split  string // the split in Name, or empty
+	Column string
+	Role   dataset.Role // of the column
+}
+
+// Arrays returns the arrays of t, a .npz file: images first, then labels. It returns nil for other
+// files, and for a single array without a name, which is read like a .npy file.
+func (t Table) Arrays() []Array { return t.arrays }
+
+// findArrays finds the columns and splits of t, a .npz file. Names such as x_train and test_labels
+// give the column (image or label) and the split, like the names of .npy files; every other array
+// is a column with the array's name, without the split.
+func (t *Table) findArrays(files source.Files) error {
+	names, err := npy.Arrays(files, t.path)
+	if err != nil || slices.Equal(names, []string{npy.Unnamed}) {
+		return err
+	}
+	for _, name := range names {
+		parsed := dataset.ParseName(name)
+		array := Array{Name: name, Split: parsed.Split, Column: withoutSplit(name, parsed.Split), Role: dataset.Data}
+		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
+			array.Role, array.Column = parsed.Role, parsed.Role.String()
+		}
+		for _, other := range t.arrays {
+			if other.Split == array.Split && other.Column == array.Column {
+				return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column,
+					other.Name, name).In(t.path).WithHint("save them again, under names such as x_train and y_train")
+			}
+		}
+		t.arrays = append(t.arrays, array)
+	}
+	slices.SortStableFunc(t.arrays, func(a, b Array) int { return int(a.Role) - int(b.Role) })
+	return nil
+}
+
+// withoutSplit returns the name of an array without the split, unless nothing is left.
+func withoutSplit(name, split string) string {
+	for _, separator := range []string{"_", "-", "."} {
+		rest := strings.TrimSuffix(strings.TrimPrefix(name, split+separator), separator+split)
+		if split != "" && rest != "" {
+			name = rest
+		}
+	}
+	return name
 }
