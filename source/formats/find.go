@@ -169,6 +169,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		tables = nil
 	}
 	var below []Table
+	empty := "" // a folder of a split in which nothing was found
 	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
 		if l.image != "" && l.folders[name] || !deep && l.image == "" && tables == nil {
 			continue // a class folder, or too deep
@@ -185,7 +186,16 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
 		}
+		if entries, _ := files.ReadDir(path, 1); len(found) == 0 && len(entries) > 0 &&
+			slices.Contains(splitNames, strings.ToLower(name)) {
+			empty = path
+		}
 		below = append(below, found...)
+	}
+	if empty != "" && below != nil {
+		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", empty, below[0].Paths[0]).In(dir).
+			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
+				shell.Path(below[0].path), shell.Path(empty))
 	}
 	here, others := l.image, slices.Concat(tables, below)
 	if here == "" && tables != nil {
