@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -15,50 +16,35 @@ import (
 // returned. After an error Discard removes what was not published; outputs that were published
 // stay, each complete.
 func (s *Set) Commit() error {
+	if err := s.Complete(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.complete(); err != nil {
+	if err := s.refuseExisting(); err != nil {
 		return err
 	}
-	if err := s.refuseExisting(true); err != nil {
+	if err := each(s.staged, "recording it", func(out *output) error { return out.makeRecord(s.disk) }); err != nil {
 		return err
 	}
-	record := func(out *output) error { return out.makeRecord(s.disk) }
-	if err := each(s.staged, "recording it", record); err != nil {
-		return err
-	}
-	if err := s.publishAll(); err != nil {
-		return err
-	}
-	s.end()
-	return nil
-}
-
-// publishAll renames the outputs to their targets, syncs their folders and deletes the replaced
-// folders and old records. After a failed rename it renames no more outputs, but still syncs and
-// deletes, because outputs that were published before stay.
-func (s *Set) publishAll() error {
-	var first error
 	var obsolete []string
-	for _, out := range s.staged {
-		if first == nil {
-			first = s.publish(out)
-		}
-		if first == nil {
+	first := each(s.staged, "publishing it", func(out *output) error {
+		err := s.publish(out)
+		if err == nil {
 			out.record = "" // it stays
 			obsolete = append(obsolete, out.stale...)
 		}
-	}
+		return err
+	})
+	// Also after an error: outputs that were published before it stay.
 	if err := s.syncParents(); err != nil {
 		return cmp.Or(first, err)
 	}
-	for _, out := range s.staged {
-		if out.replaced != "" {
-			_ = s.disk.on("removeAll", os.RemoveAll, out.replaced) // the next run sweeps what cannot be deleted now
-		}
+	for _, path := range obsolete {
+		_ = s.disk.on("removeAll", os.RemoveAll, path) // the next run sweeps what cannot be deleted now
 	}
-	for _, record := range obsolete {
-		_ = s.disk.on("remove", os.Remove, record)
+	if first == nil {
+		s.end()
 	}
 	return first
 }
@@ -75,34 +61,32 @@ func (s *Set) syncParents() (first error) {
 	}
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
-		first = cmp.Or(first, Failure(dir, "syncing the folder of outputs", s.disk.on("syncDir", syncDir, dir)))
+		first = cmp.Or(first, failure(dir, "syncing the folder of outputs", s.disk.on("syncDir", syncDir, dir)))
 	}
 	return first
 }
 
-// publish moves one output to its target. A plain rename replaces a file in one step everywhere,
-// and on Unix an empty folder, only while it is empty.
+// publish moves one output to its target. A plain rename replaces a file, or a folder while it is
+// empty.
 func (s *Set) publish(out *output) (err error) {
-	emptyFolder := out.target.Folder && out.info != nil && !out.occupied
 	switch {
 	case out.occupied && !s.overwrite: // accepted by refuseExisting
 		return nil
 	case out.occupied && out.target.Folder:
 		err = s.replaceFolder(out)
-	case emptyFolder, s.overwrite && !out.target.Folder:
+	case out.info != nil && out.target.Folder, s.overwrite && !out.target.Folder:
 		err = s.disk.move("rename", rename, out.partial, out.real)
 	default:
 		err = s.moveNew(out)
 	}
-	if emptyFolder && err != nil && !errors.Is(err, fs.ErrExist) { // on Windows
-		err = s.replaceFolder(out)
+	switch {
+	case errors.Is(err, fs.ErrExist) && !s.overwrite: // another program made it meanwhile
+		err = exists(out.target.Path)
+	case errors.Is(err, syscall.EXDEV), errors.Is(err, syscall.EBUSY):
+		err = refusal(out.target.Path, "it cannot be renamed: it is a mount point, or in a lower layer of overlayfs,"+
+			" such as the image of a container", "name a new file or folder")
 	}
-	if errors.Is(err, fs.ErrExist) && !s.overwrite { // another run published it meanwhile
-		if err = out.inspect(s.disk); err == nil {
-			return s.accept(out)
-		}
-	}
-	return Failure(out.target.Path, "publishing it", err)
+	return err
 }
 
 // moveNew moves the output to a name that must be free. If the file system has no such rename, a
@@ -114,18 +98,14 @@ func (s *Set) moveNew(out *output) error {
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	if out.target.Folder {
-		return s.disk.move("rename", rename, out.partial, out.real)
-	}
-	err = s.disk.move("link", os.Link, out.partial, out.real)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err // Set.end removes the other name: a crash before leaves a partial to sweep
-	}
-	switch found, err := s.disk.lstat(out.real); {
-	case err != nil:
-		return err
-	case found != nil:
-		return fs.ErrExist
+	if !out.target.Folder {
+		err = s.disk.move("link", os.Link, out.partial, out.real)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err // Set.end removes the other name: a crash before leaves a partial to sweep
+		}
+		if found, err := s.disk.lstat(out.real); err != nil || found != nil {
+			return cmp.Or(err, fs.ErrExist)
+		}
 	}
 	return s.disk.move("rename", rename, out.partial, out.real)
 }
@@ -135,15 +115,13 @@ func (s *Set) moveNew(out *output) error {
 // files into it: only then is the last check for foreign files reliable, and a folder that holds
 // one is moved back.
 func (s *Set) replaceFolder(out *output) error {
-	old, hint := out.partial, "to keep it, rename it now: the next run with this output deletes it"
-	exchanged := func() error { return s.disk.move("exchange", exchange, old, out.real) }
-	putBack := exchanged
-	err := exchanged()
+	old, moveBack := out.partial, exchange
+	operation := "exchange"
+	err := s.disk.move(operation, exchange, old, out.real)
 	twoSteps := errors.Is(err, errors.ErrUnsupported)
 	if twoSteps {
-		old, hint = out.newHidden(oldSuffix), "the next run with this output moves it back"
-		putBack = func() error { return s.disk.move("rename", rename, old, out.real) }
-		err = s.disk.move("rename", rename, out.real, old)
+		old, operation, moveBack = out.newHidden(oldSuffix), "rename", rename
+		err = s.disk.move(operation, rename, out.real, old)
 	}
 	if err != nil {
 		return err
@@ -156,14 +134,12 @@ func (s *Set) replaceFolder(out *output) error {
 		err = s.disk.move("rename", rename, out.partial, out.real)
 	}
 	if err == nil {
-		out.replaced = old
+		out.stale = append(out.stale, old)
 		return nil
 	}
-	if putBack() != nil {
-		cause := Failure(out.target.Path, "publishing it", err)
-		known, _ := errors.AsType[*fault.Error](cause) // Failure returns one
-		return fault.New(fault.KindOf(cause), "%s; the old folder could not be put back: it is now %s", known.Msg, old).
-			In(out.target.Path).Because(cause).WithHint("%s", hint)
+	if s.disk.move(operation, moveBack, old, out.real) != nil {
+		return fault.New(fault.KindOf(err), "the old folder could not be put back and is now %s: %v", old, bare(err)).
+			In(out.target.Path).Because(err).WithHint("rename it now: the next run with this output may delete it")
 	}
 	if !twoSteps {
 		out.partial = old

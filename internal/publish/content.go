@@ -30,10 +30,9 @@ func term(path string, size int64) listing {
 	return listing(xxh3.Hash(strconv.AppendInt(append(append(scratch[:0], path...), 0), size, 10)))
 }
 
-// list calls see for each file and folder in the folder at path, with its path in that folder and
-// its term, or 0 for what idxport never makes, such as links.
-func list(path string, see func(name string, term listing)) error {
-	return filepath.WalkDir(path, func(full string, entry fs.DirEntry, err error) error {
+// list returns the listing of the folder at path.
+func list(path string) (total listing, err error) {
+	err = filepath.WalkDir(path, func(full string, entry fs.DirEntry, err error) error {
 		if err != nil || full == path {
 			return err
 		}
@@ -41,17 +40,17 @@ func list(path string, see func(name string, term listing)) error {
 		if err != nil {
 			return err
 		}
-		name := filepath.ToSlash(strings.TrimPrefix(full[len(path):], string(filepath.Separator)))
+		name, size := filepath.ToSlash(strings.TrimPrefix(full[len(path):], string(filepath.Separator))), info.Size()
 		switch {
-		case info.Mode().IsRegular():
-			see(name, term(name, info.Size()))
 		case info.IsDir():
-			see(name, term(name+"/", 0))
-		default:
-			see(name, 0)
+			name, size = name+"/", 0
+		case !info.Mode().IsRegular(): // idxport never makes links: no file has this name
+			name += "//"
 		}
+		total += term(name, size)
 		return nil
 	})
+	return total, err
 }
 
 // Fingerprint returns a hash, as 16 hexadecimal digits, of the content of the file at path, or of
@@ -62,37 +61,32 @@ func Fingerprint(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// maxLinkedFolders is how many links to folders a path may contain: a link may lead to a folder
-// above it.
-const maxLinkedFolders = 3
+// maxDepth limits the folders in one another: a link may lead to a folder above it.
+const maxDepth = 8
 
-// hashTree adds the file or folder at full to h; name is its path in the whole, and links is the
-// number of links to folders above it.
-func hashTree(h *xxh3.Hasher, full, name string, links int) error {
+// hashTree adds the file or folder at full to h; name is its path in the whole.
+func hashTree(h *xxh3.Hasher, full, name string, depth int) error {
 	f, err := os.Open(full)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !info.IsDir() {
+	case !info.IsDir():
 		_, _ = h.WriteString(name + "\x00")
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(info.Size())))
 		_, err = io.Copy(h, f)
 		return err
-	}
-	if _, err := os.Readlink(full); err == nil {
-		if links++; links > maxLinkedFolders {
-			return fault.New(fault.IO, "found a link in more than %d linked folders", maxLinkedFolders).In(full)
-		}
+	case depth == maxDepth:
+		return fault.New(fault.IO, "found more than %d folders in one another, perhaps by a link", maxDepth).In(full)
 	}
 	entries, err := os.ReadDir(full)
 	for _, entry := range entries {
 		if err == nil {
-			err = hashTree(h, filepath.Join(full, entry.Name()), path.Join(name, entry.Name()), links)
+			err = hashTree(h, filepath.Join(full, entry.Name()), path.Join(name, entry.Name()), depth+1)
 		}
 	}
 	return err

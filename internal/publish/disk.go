@@ -7,27 +7,22 @@ import (
 	"syscall"
 )
 
-// A disk makes the system calls of a Set: it performs an operation by calling effect, or fails. It
-// is nil except in tests, which make each call fail. An operation that a file system lacks fails
-// with errors.ErrUnsupported.
+// A disk makes the system calls of a Set: it performs an operation by calling effect, which sets the
+// results, perhaps before an error. Tests make each call fail. An operation that a file system lacks
+// fails with errors.ErrUnsupported.
 type disk func(operation, path string, effect func() error) error
 
-// do performs an operation. Results are set by effect, perhaps before an error.
-func (d disk) do(operation, path string, effect func() error) error {
-	if d == nil {
-		return effect()
-	}
-	return d(operation, path, effect)
-}
+// system is the disk without faults of its own.
+var system disk = func(_, _ string, effect func() error) error { return effect() }
 
 // on performs an operation on a path.
 func (d disk) on(operation string, effect func(path string) error, path string) error {
-	return d.do(operation, path, func() error { return effect(path) })
+	return d(operation, path, func() error { return effect(path) })
 }
 
 // resultOn is on for an operation with a result.
 func resultOn[T any](d disk, operation string, effect func(path string) (T, error), path string) (result T, err error) {
-	err = d.do(operation, path, func() (err error) { result, err = effect(path); return err })
+	err = d(operation, path, func() (err error) { result, err = effect(path); return err })
 	return result, err
 }
 
@@ -38,24 +33,19 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
 	os.SameFile(info, info)
-	return info, nil
+	return info, err
 }
 
 // move renames a file or folder by one of the functions rename, renameNew, os.Link and exchange. On
-// NFS, a rename may succeed and still return an error: it has succeeded if the file is at the new
-// path.
+// NFS, one that returns an error has still succeeded if the file is at the new path.
 func (d disk) move(operation string, effect func(from, to string) error, from, to string) error {
 	moved, _ := d.lstat(from)
-	err := d.do(operation, from, func() error { return effect(from, to) })
-	if err == nil || moved == nil || errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	if found, lookErr := d.lstat(to); lookErr == nil && found != nil && os.SameFile(found, moved) {
-		return nil
+	err := d(operation, from, func() error { return effect(from, to) })
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		if found, _ := d.lstat(to); os.SameFile(found, moved) {
+			return nil
+		}
 	}
 	return err
 }
@@ -69,9 +59,9 @@ func ignoringEINTR(call func() error) error {
 	return err
 }
 
-// makeDir makes a folder, and makeEmpty an empty file; neither may exist.
 func makeDir(path string) error { return os.Mkdir(path, 0o777) }
 
+// makeEmpty makes an empty file, which may not exist.
 func makeEmpty(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -6,18 +6,32 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/idxport/idxport/fault"
 )
 
 // rename is rename(2). os.Rename does not replace an empty folder.
 func rename(from, to string) error {
 	return ignoringEINTR(func() error { return unix.Rename(from, to) })
+}
+
+func renameNew(from, to string) error { return renameWith(from, to, replaceNothing) }
+
+func exchange(a, b string) error { return renameWith(a, b, exchangeBoth) }
+
+// renameWith is renameat2 or renamex_np. A file system that does not know a flag fails with EINVAL
+// (renameat2(2), rename(2)).
+func renameWith(from, to string, flags uint) error {
+	return supported(ignoringEINTR(func() error { return renameFlags(from, to, flags) }))
+}
+
+// supported returns err, or errors.ErrUnsupported if it means that the file system lacks the call.
+func supported(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOLCK) || errors.Is(err, errors.ErrUnsupported) {
+		return errors.ErrUnsupported
+	}
+	return err
 }
 
 // syncDir makes the names in a folder durable. Some network file systems have no fsync for folders.
@@ -27,16 +41,10 @@ func syncDir(path string) error {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !cannotSync(err) {
-		return err
+	if err = supported(d.Sync()); errors.Is(err, errors.ErrUnsupported) {
+		return nil
 	}
-	return nil
-}
-
-// cannotSync reports whether err means that the file does not support fsync, like pipes and
-// terminals (fsync(2)).
-func cannotSync(err error) bool {
-	return errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported)
+	return err
 }
 
 // withDescriptor calls use with the descriptor of f, which cannot be closed and reused meanwhile.
@@ -50,29 +58,10 @@ func withDescriptor(f *os.File, use func(fd int) error) error {
 	return cmp.Or(err, useErr)
 }
 
-// refuseFixed returns EBUSY or EXDEV if the folder at path cannot be renamed: it is a mount point,
-// or in a lower layer of overlayfs. It asks for a rename that must fail otherwise: to a folder that
-// is not empty, made in the empty folder scratch.
-func refuseFixed(path, scratch string) error {
-	inside := filepath.Join(scratch, "probe")
-	if err := os.Mkdir(inside, 0o700); err != nil {
-		return err
-	}
-	err := rename(path, scratch)
-	if err == nil { // no file system should do that
-		return cmp.Or(rename(scratch, path), error(unix.ENOTSUP))
-	}
-	removeErr := os.Remove(inside)
-	if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EXDEV) {
-		return err
-	}
-	return removeErr
-}
-
 // writeFile makes a file in a folder by openat, write, lseek (for the size, as for every output)
 // and close. This is the hot path of image folders: tens of thousands of files of a few hundred
 // bytes, for which the poller registration and allocations of os.OpenFile would show, and fstat in
-// place of lseek takes 2 % longer. Opening each subfolder is no faster. See BenchmarkWriteFile.
+// place of lseek takes 2 % longer. Opening each subfolder is no faster.
 func writeFile(self *os.File, _ *os.Root, path string, data []byte) (err error) {
 	if withDescriptor(self, func(dir int) error { err = writeFileAt(dir, path, data); return nil }) != nil {
 		return os.ErrClosed
@@ -105,14 +94,11 @@ func writeFileAt(dir int, name string, data []byte) error {
 	return cmp.Or(err, unix.Close(fd)) // quotas and network file systems may report errors only in close
 }
 
-// lockTries limits the attempts to take a lock whose file other runs remove as they end.
-const lockTries = 1000
-
 // takeLock locks the file at path, and makes it if necessary: the lock is flock on a file that is
-// still at path after it was locked. It fails with fault.Locked if another run holds the lock, and
+// still at path after it was locked. It fails with errLocked if another run holds the lock, and
 // with errors.ErrUnsupported on file systems without flock.
 func takeLock(path string) (*os.File, error) {
-	for range lockTries {
+	for range 1000 { // other runs remove the file as they end
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
 		if err != nil { // perhaps it was made, or another user's run that was killed left it
 			var readErr error
@@ -120,31 +106,35 @@ func takeLock(path string) (*os.File, error) {
 				return nil, err
 			}
 		}
-		err = withDescriptor(file, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
-		opened, openedErr := file.Stat()
-		found, foundErr := os.Lstat(path)
-		same := openedErr == nil && foundErr == nil && os.SameFile(found, opened)
-		if err == nil && same {
-			return file, nil
+		err = supported(withDescriptor(file, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) }))
+		if err == nil {
+			opened, openedErr := file.Stat()
+			found, foundErr := system.lstat(path)
+			if err = cmp.Or(openedErr, foundErr); err == nil && os.SameFile(opened, found) {
+				return file, nil
+			}
 		}
 		file.Close()
 		switch {
-		case errors.Is(foundErr, fs.ErrNotExist), cmp.Or(openedErr, foundErr) == nil && !same:
-			// The holder removed it after it was opened here: try the file that is there now.
 		case errors.Is(err, unix.EWOULDBLOCK):
-			return nil, fault.Locked
-		case errors.Is(err, errors.ErrUnsupported), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EINVAL):
+			return nil, errLocked
+		case errors.Is(err, errors.ErrUnsupported):
 			_ = os.Remove(path) // nobody can hold a lock on this file system
-			return nil, errors.ErrUnsupported
-		default:
-			return nil, cmp.Or(openedErr, foundErr, err)
+			return nil, err
+		case err != nil:
+			return nil, err
 		}
+		// The holder removed it after it was opened here: try the file that is there now.
 	}
-	return nil, fault.Locked
+	return nil, errLocked
 }
 
-// unnamed makes a file and removes its name at once.
-func unnamed(dir string) (*os.File, error) {
+// scratch makes a file without a name, of which a killed run leaves nothing (open(2)). Where the
+// file system has no such files it removes the name.
+func scratch(dir string) (*os.File, error) {
+	if f, err := os.OpenFile(dir, withoutName|os.O_RDWR, 0o600); err == nil {
+		return f, nil
+	}
 	f, err := os.CreateTemp(dir, ".idxport-scratch-*")
 	if err != nil {
 		return nil, err

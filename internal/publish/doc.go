@@ -24,39 +24,27 @@
 //	.<base>.idxport-<listing>-<key>-<content>.made
 //	                                    the record of a folder, or of an output with a key
 //
-// Long names are shortened, see hidden. A killed run leaves its hidden names behind. The next run
-// that holds the lock sweeps them, and moves an .old folder back if its target is missing.
-//
-// # Records
+// A killed run leaves its hidden names behind. The next run that gets the lock sweeps them, and
+// moves an .old folder back if its target is missing.
 //
 // A record shows that a folder was written by idxport and holds nothing else, and whether an output
-// is up to date. It consists of three numbers of 16 hexadecimal digits, zero where there is
-// nothing: the listing of a folder, which is a hash of the names and sizes of its files; the
-// Target.Key; and the [Fingerprint] of an output with a key. Commit makes the record before it
-// publishes the output and deletes older ones afterwards, so that a killed run may leave two.
-//
-// The numbers are in the name because programs that read whole folders take any file with a content
-// as data, even a hidden one: polars does, and so does DuckDB for an empty file if the pattern is
-// '*'. None minds an empty folder. So the record is an empty folder beside a file; beside a folder
-// it is an empty file, because readers of images take any folder as a class.
+// is up to date. Its numbers, zero where there is nothing, are a hash of the names and sizes of the
+// files in a folder, the Target.Key, and the [Fingerprint] of an output with a key. They are in the
+// name because programs that read whole folders take any file with a content as data, even a hidden
+// one. Polars, and DuckDB with '*', take even an empty one, so the record is an empty folder beside
+// a file; beside a folder it is an empty file, because readers of images take any folder as a class.
 //
 // # Replacing
 //
-// [Prepare] refuses targets that must not be replaced. If all exist and Options.Overwrite is not
-// set, it fails with [fault.Exists]; if only some do, a killed run may have published them, and
-// Commit accepts those that equal what this run wrote. Commit completes every output (fsync,
-// compare the size with the bytes counted, close) before it renames any, back to back.
+// If all targets exist and Options.Overwrite is not set, [Prepare] fails with [fault.Exists]; if
+// only some do, a killed run may have published them, and Commit accepts those that equal what this
+// run wrote. Commit completes every output (fsync, compare the size with the bytes counted, close)
+// before it renames any, back to back.
 //
 // With Overwrite a file is renamed over the old one, and a folder is exchanged with the old one.
 // Then no other program can find the old folder to put files into it, so it is checked once more
-// and deleted; if a foreign file was added before, the two are exchanged back. Where folders cannot
-// be exchanged (Windows, NFS) the old folder is moved aside and the new one moved in. A run that is
-// killed between these two renames leaves no target; the next run first moves the old folder back.
-// A folder that cannot be renamed at all, such as one in a lower layer of overlayfs, is refused
-// before anything is published: its files could only be replaced one after another, and readers
-// would find old and new ones together.
-//
-// An empty folder does not count as an existing target for a folder: it is renamed over, and
-// rename(2) does so only while it is empty. Devices and FIFOs are written directly, without hidden
-// files. Sockets are refused.
+// and deleted; if its files changed, the two are exchanged back. Where folders cannot be exchanged
+// (Windows, NFS) the old folder is moved aside and the new one moved in: a run that is killed
+// between these two renames leaves no target. An empty folder does not count as an existing target
+// for a folder. Devices and FIFOs are written directly, without hidden files.
 package publish

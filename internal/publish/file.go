@@ -3,7 +3,6 @@ package publish
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -27,23 +26,13 @@ type File struct {
 }
 
 // create makes the file at partial, open for writing even if mode forbids that; if the permissions
-// in mode are inherited, the umask does not apply.
+// in mode are inherited, the umask does not apply. Some file systems have no permissions to change.
 func (f *File) create(partial string, mode fs.FileMode, inherited bool) (err error) {
 	f.handle, err = os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
 	if err == nil && inherited {
-		err = setMode(f.handle, mode)
+		_ = f.handle.Chmod(mode)
 	}
 	return err
-}
-
-// setMode sets the permissions of f to mode, as the umask may have removed some. If they are
-// already equal, it does not call chmod, which some file systems lack.
-func setMode(f *os.File, mode fs.FileMode) error {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&^fs.ModeType == mode {
-		return err
-	}
-	return f.Chmod(mode)
 }
 
 // writebackStep is the number of bytes after which the kernel is asked to start storing them, so
@@ -55,7 +44,7 @@ const writebackStep = 8 << 20
 func (f *File) Write(p []byte) (n int, err error) {
 	handle, err := f.opened()
 	if err == nil {
-		err = f.disk.do("write", f.path, func() (err error) { n, err = handle.Write(p); return err })
+		err = f.disk("write", f.path, func() (err error) { n, err = handle.Write(p); return err })
 	}
 	f.count += int64(n)
 	if err != nil {
@@ -73,7 +62,7 @@ func (f *File) Count() int64 { return f.count }
 
 // fail returns err with the path, and keeps the first error.
 func (f *File) fail(doing string, err error) error {
-	err = Failure(f.path, doing, err)
+	err = failure(f.path, doing, err)
 	f.err = cmp.Or(f.err, err)
 	return err
 }
@@ -83,49 +72,44 @@ func (f *File) opened() (*os.File, error) {
 	f.mu.Lock()
 	handle, closed := f.handle, f.closed
 	f.mu.Unlock()
-	if closed {
+	switch {
+	case closed:
 		return nil, fs.ErrClosed
-	}
-	if handle != nil {
+	case handle != nil:
 		return handle, nil
 	}
 	handle, err := os.OpenFile(f.path, os.O_WRONLY|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return nil, err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed { // by Discard, meanwhile
+	if err == nil && f.closed { // by Discard, meanwhile
 		return nil, errors.Join(fs.ErrClosed, handle.Close())
 	}
 	f.handle = handle
-	return handle, nil
+	return handle, err
 }
 
-// complete makes the bytes durable, checks their number and closes the file.
+// complete makes the bytes durable, checks their number and closes the file. Devices and FIFOs have
+// no fsync.
 func (f *File) complete() error {
 	if f.err != nil {
 		return f.err
 	}
 	handle, err := f.opened()
+	if err == nil && !f.direct {
+		err = f.disk("sync", f.path, handle.Sync)
+	}
 	if err != nil {
 		return err
-	}
-	if err := f.disk.do("sync", f.path, handle.Sync); err != nil && !(f.direct && cannotSync(err)) {
-		return fmt.Errorf("sync: %w", bare(err))
 	}
 	return f.checkAndClose(handle)
 }
 
 // checkAndClose checks the number of bytes and closes the file, but does not make them durable.
 func (f *File) checkAndClose(handle *os.File) error {
-	err := f.disk.do("stat", f.path, func() error {
-		info, err := handle.Stat()
-		if err == nil && !f.direct && info.Size() != f.count {
-			err = incomplete(f.count, info.Size())
-		}
-		return err
-	})
+	info, err := resultOn(f.disk, "stat", func(string) (fs.FileInfo, error) { return handle.Stat() }, f.path)
+	if err == nil && !f.direct && info.Size() != f.count {
+		err = incomplete(f.count, info.Size())
+	}
 	return cmp.Or(err, f.close())
 }
 
@@ -138,5 +122,5 @@ func (f *File) close() error {
 	if handle == nil {
 		return nil
 	}
-	return f.disk.do("close", f.path, handle.Close)
+	return f.disk("close", f.path, handle.Close)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"math/big"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,8 +39,7 @@ const (
 // marks are the files that a folder has besides those that are written to it.
 var marks = map[Kind]string{Parts: "_SUCCESS", Hub: "README.md"}
 
-// A Folder is one output folder while many goroutines fill it, with files and with subfolders of
-// files.
+// A Folder is one output folder while many goroutines fill it with files and subfolders of files.
 type Folder struct {
 	disk disk
 	path string   // for messages
@@ -54,8 +54,8 @@ type Folder struct {
 	listing    listing
 	files      int64
 	bytes      int64
-	content    sum
-	err        error // the first failure, which Commit repeats
+	content    big.Int // the sum that Checksum returns
+	err        error   // the first failure, which Commit repeats
 	closed     bool
 }
 
@@ -65,17 +65,17 @@ type Subfolder struct {
 	prefix string // of paths in it: "" or "name/"
 }
 
-// create makes the folder at partial; if the permissions in mode are inherited, the umask does not
-// apply. The caller must close the folder, even after an error.
+// create makes the folder at partial, as File.create does. It must be closed, even after an error.
 func (d *Folder) create(partial string, mode fs.FileMode, inherited bool) (err error) {
-	if err = os.Mkdir(partial, mode.Perm()); err != nil {
-		return err
+	d.subfolders = map[string]*Subfolder{}
+	if err = os.Mkdir(partial, mode.Perm()); err == nil {
+		d.root, err = os.OpenRoot(partial)
 	}
-	if d.root, err = os.OpenRoot(partial); err != nil {
-		return err
+	if err == nil {
+		d.self, err = d.root.Open(".")
 	}
-	if d.self, err = d.root.Open("."); err == nil && inherited {
-		err = setMode(d.self, mode)
+	if err == nil && inherited {
+		_ = d.self.Chmod(mode)
 	}
 	return err
 }
@@ -89,17 +89,14 @@ func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 	if s := d.subfolders[name]; s != nil {
 		return s, nil
 	}
-	if d.closed {
-		return nil, fs.ErrClosed
-	}
 	s := &Subfolder{folder: d}
 	if name != "" {
 		err := checkName(name)
 		if err == nil {
-			err = d.disk.do("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
+			err = d.disk("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
 		}
 		if err != nil {
-			return nil, Failure(d.path, "making folder "+name, err)
+			return nil, failure(d.path, "making folder "+name, err)
 		}
 		s.prefix = name + "/"
 		d.listing += term(s.prefix, 0)
@@ -134,24 +131,8 @@ func (d *Folder) Totals() (files, bytes int64) {
 func (d *Folder) Checksum() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return hex.EncodeToString(d.content[:])
-}
-
-// A sum is an integer modulo 2^256, big-endian.
-type sum [sha256.Size]byte
-
-// add adds the file at path; digest is the SHA-256 of its bytes. It allocates nothing for paths of
-// a usual length, as there may be 60,000 files.
-func (s *sum) add(path string, digest []byte) {
-	var scratch [256]byte
-	line := append(append(hex.AppendEncode(scratch[:0], digest), "  "...), path...)
-	term := sha256.Sum256(append(line, '\n'))
-	carry := 0
-	for i := len(s) - 1; i >= 0; i-- {
-		carry += int(s[i]) + int(term[i])
-		s[i] = byte(carry)
-		carry >>= 8
-	}
+	modulus := new(big.Int).Lsh(big.NewInt(1), 8*sha256.Size)
+	return fmt.Sprintf("%064x", new(big.Int).Mod(&d.content, modulus))
 }
 
 // WriteFile makes a file that holds data. The name must be new, and a plain file name (see
@@ -172,24 +153,27 @@ func (s *Subfolder) WriteFile(name string, data []byte) error {
 }
 
 func (d *Folder) writeFile(path string, data []byte) error {
-	return d.disk.do("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
+	return d.disk("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
-// count adds a complete file of size bytes to the totals.
+// count adds a complete file of size bytes to the totals; digest is the SHA-256 of its bytes.
 func (d *Folder) count(path string, size int64, digest []byte) {
+	var scratch [256]byte // enough for usual paths, as there may be 60,000 files
+	line := append(append(hex.AppendEncode(scratch[:0], digest), "  "...), path...)
+	hash := sha256.Sum256(append(line, '\n'))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.files++
 	d.bytes += size
 	d.listing += term(path, size)
-	d.content.add(path, digest)
+	d.content.Add(&d.content, new(big.Int).SetBytes(hash[:]))
 }
 
 // fail returns err with the path of the folder, and keeps the first error.
 func (d *Folder) fail(doing string, err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err = Failure(d.path, doing, err)
+	err = failure(d.path, doing, err)
 	d.err = cmp.Or(d.err, err)
 	return err
 }
@@ -214,7 +198,7 @@ func (s *Subfolder) Create(name string) (*Stream, error) {
 	}
 	err := checkName(name)
 	if err == nil {
-		err = d.disk.do("createStream", f.name, func() (err error) {
+		err = d.disk("createStream", f.name, func() (err error) {
 			f.handle, err = d.root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 			return err
 		})
@@ -225,9 +209,6 @@ func (s *Subfolder) Create(name string) (*Stream, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.streams = append(d.streams, f)
-	if d.closed { // by Discard, meanwhile
-		_ = f.File.close()
-	}
 	return f, nil
 }
 
@@ -269,31 +250,35 @@ func (d *Folder) complete() error {
 		}
 		d.listing += term(mark, int64(len(d.card)))
 	}
-	sync := func() error { return syncTree(d.self, d.root) }
-	if err := d.disk.do("syncTree", d.path, sync); err != nil {
-		return fmt.Errorf("sync: %w", bare(err))
+	if err := d.disk("syncTree", d.path, func() error { return syncTree(d.self, d.root) }); err != nil {
+		return err
 	}
 	return d.close()
 }
 
-var errOpenStream = errors.New("a file in it is not complete")
-
-// nameStreams gives the streams their final names, and adds them to the totals. It repeats a rename
-// that a signal interrupted, as happens on network file systems; [os.Root.Rename] does not.
+// nameStreams gives the streams their final names, and adds them to the totals. A name such as
+// train-00000.csv.gz ends with a number, 00000, and extensions, .csv.gz. What is before the number,
+// which may have dots, too, is the same for all shards of a split.
 func (d *Folder) nameStreams() error {
+	shards := map[string]int{}
 	for _, f := range d.streams {
-		if f.err != nil {
-			return f.err
+		if f.err != nil || f.sum == nil {
+			return cmp.Or(f.err, errors.New("a file in it is not complete"))
 		}
-		if f.sum == nil {
-			return errOpenStream
-		}
+		shards[f.split()]++
 	}
-	for i, name := range d.kind.names(d.streams) {
-		f := d.streams[i]
-		if name != f.name {
+	for _, f := range d.streams {
+		end := len(f.split()) + strings.IndexByte(f.name[len(f.split()):]+".", '.') // of the number
+		name := f.name
+		switch d.kind {
+		case Parts:
+			name = fmt.Sprintf("%s-%x%s", name[:end], f.sum, name[end:])
+		case Hub:
+			name = fmt.Sprintf("%s-of-%05d%s", name[:end], shards[f.split()], name[end:])
+		}
+		if name != f.name { // os.Root.Rename does not repeat a rename that a signal interrupted
 			rename := func() error { return ignoringEINTR(func() error { return d.root.Rename(f.name, name) }) }
-			if err := d.disk.do("renameStream", f.name, rename); err != nil {
+			if err := d.disk("renameStream", f.name, rename); err != nil {
 				return err
 			}
 			f.name = name
@@ -303,33 +288,10 @@ func (d *Folder) nameStreams() error {
 	return nil
 }
 
-// names returns the final names of all streams of a folder. A name such as train-00000.csv.gz ends
-// with a number, 00000, and extensions, .csv.gz. What is before the number may have dots, too; it
-// is the same for all shards of a split.
-func (kind Kind) names(all []*Stream) []string {
-	numberStart := func(f *Stream) int { return strings.LastIndexAny(f.name, "-/") + 1 }
-	shards := map[string]int{}
-	for _, f := range all {
-		shards[f.name[:numberStart(f)]]++
-	}
-	names := make([]string, len(all))
-	for i, f := range all {
-		split, rest := f.name[:numberStart(f)], f.name[numberStart(f):]
-		number, _, _ := strings.Cut(rest, ".")
-		extensions := rest[len(number):]
-		switch kind {
-		case Parts:
-			number += "-" + hex.EncodeToString(f.sum)
-		case Hub:
-			number += fmt.Sprintf("-of-%05d", shards[split])
-		}
-		names[i] = split + number + extensions
-	}
-	return names
-}
+// split returns what is before the number in the name.
+func (f *Stream) split() string { return f.name[:strings.LastIndexAny(f.name, "-/")+1] }
 
-// close closes all descriptors, once. A WriteFile that is stuck keeps its own open until it
-// returns.
+// close closes all descriptors, once. A WriteFile that is stuck keeps its own until it returns.
 func (d *Folder) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -337,12 +299,8 @@ func (d *Folder) close() error {
 		return nil
 	}
 	d.closed = true
-	var errs []error
 	for _, f := range d.streams {
-		errs = append(errs, f.close())
+		_ = f.close() // of a stream that was not completed
 	}
-	errs = append(errs, d.disk.do("closeFolder", d.path, func() error {
-		return errors.Join(d.self.Close(), d.root.Close())
-	}))
-	return errors.Join(errs...)
+	return d.disk("closeFolder", d.path, func() error { return errors.Join(d.self.Close(), d.root.Close()) })
 }

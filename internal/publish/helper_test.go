@@ -234,7 +234,7 @@ func put(d *Folder, name, content string) error {
 
 // commitFile publishes one file.
 func commitFile(path, content string, o Options) error {
-	return run(nil, o, outputOf{Target{Path: path}, tree{"": content}})
+	return run(system, o, outputOf{Target{Path: path}, tree{"": content}})
 }
 
 // usual returns a file and a folder in dir with version as their content.

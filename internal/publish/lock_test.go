@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,36 +50,5 @@ func TestLockExcludes(t *testing.T) {
 	all.Wait()
 	if left := readTree(t, dir); len(left) > 0 {
 		t.Errorf("left %v", left)
-	}
-}
-
-func TestSecondRunIsLockedOut(t *testing.T) {
-	t.Parallel()
-	for _, folder := range []bool{false, true} {
-		t.Run(fmt.Sprintf("folder %v", folder), func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			targets := []Target{{Path: dir + "/free.csv"}, {Path: dir + "/x", Folder: folder}}
-			first, err := Prepare(targets[1:], Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := fmt.Sprint(readTree(t, dir))
-			_, err = Prepare(targets, Options{})
-			if !errors.Is(err, fault.Locked) || !strings.HasPrefix(err.Error(), dir+"/x: ") {
-				t.Errorf("the second run: %v", err)
-			}
-			if after := fmt.Sprint(readTree(t, dir)); after != before {
-				t.Errorf("the second run changed %s to %s", before, after)
-			}
-			if err := first.Commit(); err != nil {
-				t.Fatal(err)
-			}
-			second, err := Prepare(targets, Options{})
-			if err != nil {
-				t.Fatalf("after the first run ended: %v", err)
-			}
-			second.Discard()
-		})
 	}
 }

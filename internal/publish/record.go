@@ -2,15 +2,12 @@ package publish
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // The parts of hidden names after the name of the target; see the package comment.
@@ -22,18 +19,15 @@ const (
 	recordSuffix  = ".made"
 )
 
-// keptBytes is the number of bytes that are kept of a name that would be too long as a whole.
-const keptBytes = 64
+// maxName is the maximum length of a name on file systems, in bytes.
+const maxName = 255
 
-// hidden returns the hidden name .<base><tail>. If that is too long for file systems, the beginning
-// of base and its hash replace base.
+// hidden returns the hidden name .<base><tail>. If that is too long, a hash of base replaces base.
 func hidden(base, tail string) string {
-	if len("."+base+tail) <= maxName {
-		return "." + base + tail
+	if len("."+base+tail) > maxName {
+		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))
 	}
-	hash := sha256.Sum256([]byte(base))
-	start := strings.ToValidUTF8(base[:min(keptBytes, len(base))], "")
-	return "." + start + "-" + hex.EncodeToString(hash[:16]) + tail
+	return "." + base + tail
 }
 
 // beside returns the path of the hidden name with the given tail, in the folder of the target.
@@ -48,39 +42,29 @@ func (out *output) newHidden(suffix string) string {
 	return out.beside(fmt.Sprintf("%s%016x%s", hiddenInfix, rand.Uint64(), suffix))
 }
 
-// A sibling is a hidden name beside a target, other than the lock.
-type sibling struct {
-	path    string
-	isOld   bool    // an old folder, not a partial
-	listing listing // the numbers of a record
-	key     string
-	content string
-}
+// A record is one beside a target, see the package comment.
+type record struct{ path, listing, key, content string }
 
-// siblings returns the records beside the target, and what runs that were killed left.
-func (out *output) siblings(d disk) (records, left []sibling, err error) {
-	const number = `([0-9a-f]{16})`
-	tail := regexp.MustCompile(`\.idxport-(?:[0-9a-f]{16}\.(?:partial|(old))|` +
-		number + "-" + number + "-" + number + `\.made)$`)
+var hiddenTail = regexp.MustCompile(`\.idxport-(?:[0-9a-f]{16}\.(?:partial|old)|` +
+	`([0-9a-f]{16})-([0-9a-f]{16})-([0-9a-f]{16})\.made)$`)
+
+// siblings returns the records beside the target, and the paths of what killed runs left.
+func (out *output) siblings(d disk) (records []record, left []string, err error) {
 	dir, base := filepath.Split(out.real)
 	entries, err := resultOn(d, "readDir", os.ReadDir, dir)
 	for _, entry := range entries {
 		name := entry.Name()
-		m := tail.FindStringSubmatch(name)
+		m := hiddenTail.FindStringSubmatch(name)
 		switch {
 		case m == nil || name != hidden(base, m[0]):
-		case m[2] != "":
-			listed, _ := strconv.ParseUint(m[2], 16, 64) // it has 16 digits
-			records = append(records, sibling{path: dir + name, listing: listing(listed), key: m[3], content: m[4]})
+		case m[1] != "":
+			records = append(records, record{dir + name, m[1], m[2], m[3]})
 		default:
-			left = append(left, sibling{path: dir + name, isOld: m[1] != ""})
+			left = append(left, dir+name)
 		}
 	}
 	return records, left, err
 }
-
-// noNumber stands in a record for a number that an output does not have.
-const noNumber = "0000000000000000"
 
 // makeRecord makes the record of the output, which is complete but not visible yet. A file without
 // a key has none.
@@ -90,26 +74,24 @@ func (out *output) makeRecord(d disk) (err error) {
 		return nil
 	}
 	var listed listing
+	key, content := listed.String(), listed.String() // zero
+	makeIt := makeDir
 	if isFolder {
-		listed = folder.listing
+		listed, makeIt = folder.listing, makeEmpty
 	}
-	key, content := noNumber, noNumber
 	if out.target.Key != "" {
 		key = out.target.Key
 		if content, err = resultOn(d, "open", Fingerprint, out.partial); err != nil {
 			return err
 		}
 	}
-	made := out.beside(fmt.Sprintf("%s%s-%s-%s%s", hiddenInfix, listed, key, content, recordSuffix))
+	made := out.beside(fmt.Sprintf("%s%v-%s-%s%s", hiddenInfix, listed, key, content, recordSuffix))
 	if i := slices.Index(out.stale, made); i >= 0 { // from an earlier run with the same result
 		out.stale = slices.Delete(out.stale, i, i+1)
 		return nil
 	}
 	out.record = made // set first: making it may succeed and still return an error
-	if isFolder {
-		return d.on("makeEmpty", makeEmpty, made)
-	}
-	return d.on("makeDir", makeDir, made)
+	return d.on("makeRecord", makeIt, made)
 }
 
 // UpToDate reports whether the file or folder at path was published with this Target.Key and has
@@ -117,19 +99,31 @@ func (out *output) makeRecord(d disk) (err error) {
 func UpToDate(path, key string) (bool, error) {
 	out, err := locate(Target{Path: path})
 	if err != nil || out.info == nil || out.direct {
-		return false, Failure(path, "resolving it", err)
+		return false, failure(path, "resolving it", err)
 	}
-	records, _, err := out.siblings(nil)
-	if err != nil {
-		return false, Failure(path, "listing its folder", err)
+	records, _, err := out.siblings(system)
+	records = slices.DeleteFunc(records, func(r record) bool { return r.key != key })
+	if err != nil || len(records) == 0 {
+		return false, failure(path, "listing its folder", err)
 	}
-	for _, h := range records {
-		if h.key == key {
-			print, err := Fingerprint(out.real)
-			if err != nil || print == h.content {
-				return err == nil, Failure(path, "reading it", err)
-			}
-		}
+	found, err := Fingerprint(out.real)
+	matches := slices.ContainsFunc(records, func(r record) bool { return r.content == found })
+	return matches && err == nil, failure(path, "reading it", err)
+}
+
+// refuseForeign fails with fault.Refused unless the folder at path, which is the target or was
+// moved from there, is an earlier output and holds nothing else: its listing is that of a record.
+// An empty folder needs no record.
+func (out *output) refuseForeign(d disk, path string) error {
+	records, _, err := out.siblings(d)
+	var found listing
+	if err == nil {
+		found, err = resultOn(d, "list", list, path)
 	}
-	return false, nil
+	recorded := slices.ContainsFunc(records, func(r record) bool { return r.listing == found.String() })
+	if err != nil || recorded || found == 0 && !out.occupied {
+		return failure(out.target.Path, "listing it", err)
+	}
+	return refusal(out.target.Path, "idxport has no record of it, or files were added, removed or changed since",
+		"move away what you need and delete it, or name a new folder")
 }

@@ -3,7 +3,6 @@ package publish
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -63,18 +62,6 @@ func TestUpToDate(t *testing.T) {
 				t.Errorf("found the records %v, expected %d", records, c.records)
 			}
 		})
-	}
-}
-
-// TestFingerprintFails has a missing file, and a folder with a link to a missing file.
-func TestFingerprintFails(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	plant(t, dir, tree{"link": "-> nothing"})
-	for _, path := range []string{filepath.Join(dir, "missing"), dir} {
-		if _, err := Fingerprint(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: found %v, expected %v", path, err, fs.ErrNotExist)
-		}
 	}
 }
 

@@ -5,8 +5,6 @@ package publish
 import (
 	"errors"
 	"io/fs"
-	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -14,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/idxport/idxport/fault"
 )
 
 func TestModesFollowTheUmask(t *testing.T) {
@@ -113,23 +109,6 @@ func TestDirectTargets(t *testing.T) {
 			t.Errorf("left %v", entries)
 		}
 	})
-	t.Run("socket", func(t *testing.T) {
-		t.Parallel()
-		dir, err := os.MkdirTemp("", "s") // a socket's name is at most 104 bytes
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(dir) })
-		listener, err := net.Listen("unix", dir+"/socket")
-		if err != nil {
-			t.Skip(err)
-		}
-		t.Cleanup(func() { listener.Close() })
-		refuses(t, commitFile(dir+"/socket", "x", Options{Overwrite: true}), fault.Refused, "is a socket")
-		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-			t.Errorf("found %v, %v, expected the socket alone", left, err)
-		}
-	})
 	for path, want := range map[string]error{"/dev/null": nil, "/dev/full": syscall.ENOSPC} {
 		if _, err := os.Stat(path); err != nil {
 			continue
@@ -176,38 +155,5 @@ func TestDiscardDoesNotWait(t *testing.T) {
 	defer reader.Close()
 	if err := <-wrote; !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("the stuck Write: %v", err)
-	}
-}
-
-// TestFixedFolders has folders that the file system cannot rename: nothing is published, not even
-// the file beside them.
-func TestFixedFolders(t *testing.T) {
-	t.Parallel()
-	for cause, says := range map[error]string{syscall.EXDEV: "overlayfs", syscall.EBUSY: "mount point"} {
-		dir := t.TempDir()
-		before := must(t, dir, usual(dir, "old"))
-		refuses(t, run(failing(cause, "refuseFixed"), Options{Overwrite: true}, usual(dir, "new")...), fault.Refused, says)
-		if after := readTree(t, dir); !maps.Equal(before, after) {
-			t.Errorf("%v: found %v, expected %v", cause, after, before)
-		}
-	}
-}
-
-// TestParentOfLink pins that ".." after a symbolic link is the parent of the folder that the link
-// leads to, as for the system, in relative and absolute paths.
-func TestParentOfLink(t *testing.T) {
-	dir := t.TempDir()
-	plant(t, dir, tree{"here/": "", "there/inner/": "", "here/link": "-> ../there/inner"})
-	t.Chdir(dir + "/here")
-	above := dir + "/here/link/.."
-	for _, path := range []string{"link/../relative.csv", above + "/absolute.csv", above + "/new/x.csv"} {
-		if err := run(quick(), Options{}, outputOf{Target{Path: path, MakeParents: true}, nil}); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-	for _, path := range []string{"there/relative.csv", "there/absolute.csv", "there/new/x.csv"} {
-		if _, err := os.Stat(dir + "/" + path); err != nil {
-			t.Error(err)
-		}
 	}
 }
