@@ -3,14 +3,12 @@ package convert
 import (
 	"context"
 	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"
 )
@@ -58,7 +56,7 @@ func (k *openedInputs) about(path string) (etag string, sequential bool) {
 	return k.etags[path], k.sequential[path]
 }
 
-func newStore() *object.Store { return &object.Store{Scratch: publish.Scratch(os.TempDir)} }
+func newStore() *object.Store { return &object.Store{} }
 
 // parseURL separates the URL in an argument, if it has one, from its parameters, which go to the
 // store. A file:// URL becomes a path.

@@ -109,7 +109,7 @@ func TestWebErrors(t *testing.T) {
 		"no such file":       {66, "not found", []string{"convert", at("/etag/none"), "-o", dir + "/x.npy"}},
 		"denied":             {77, "presigned", []string{"convert", site + "/etag/" + webNames[0] + "?sig=hunter2x", "-o", dir + "/x.npy"}},
 		"a password":         {64, "password", []string{"convert", "https://user:hunter2@example.org/x", "-o", dir + "/x.npy"}},
-		"a folder":           {64, "name the files", []string{"convert", at("/etag/"), "-o", dir + "/x.npy"}},
+		"a folder":           {64, "name each file", []string{"convert", at("/etag/"), "-o", dir + "/x.npy"}},
 		"an output":          {64, "only be read", []string{"convert", image, "-o", at("/etag/x.npy")}},
 		"a folder as output": {64, "only be read", []string{"convert", image, "-o", "csv=" + at("/etag/")}},
 		"a sheet":            {64, "cannot write to a URL", []string{"preview", image, "-o", at("/etag/x.png")}},

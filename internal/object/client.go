@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"time"
@@ -26,21 +27,17 @@ func (o Options) withDefaults() Options {
 	return Options{cmp.Or(o.Attempts, 12), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize)}
 }
 
-// The pauses between attempts are those of minio-go, which are random, double and have a maximum.
-// They are variables only for the tests.
-var (
-	firstPause = 200 * time.Millisecond
-	maxPause   = time.Second
-)
+// maxPause is the longest of the random pauses between attempts; tests shorten it.
+var maxPause = time.Second
 
 // pause waits after attempt n, which failed with err, and returns nil if there is another attempt,
 // or else the error. It is for what minio-go does not repeat: requests to web servers, and reads of
 // an answer that ends too early.
 func (o Options) pause(ctx context.Context, err error, n int) error {
-	if !isTemporary(err) || n >= o.Attempts {
+	if !errors.Is(err, errTemporary) || n >= o.Attempts {
 		return err
 	}
-	timer := time.NewTimer(rand.N(min(firstPause<<min(n-1, 20), maxPause) + 1))
+	timer := time.NewTimer(rand.N(maxPause + 1))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

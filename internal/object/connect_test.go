@@ -109,16 +109,12 @@ func TestRefusedSettings(t *testing.T) {
 		{"role_arn = arn:aws:iam::1:role/x\nsource_profile = y", "", "", fault.Usage, "the profile x assumes a role", "eval \"$(aws configure export-credentials --profile x --format env)\""},
 		{"role_arn = arn:aws:iam::1:role/x\ncredential_source = Environment", "profile=x", "", fault.Usage, "assumes a role", "without ?profile="},
 		{"role_arn = r\nweb_identity_token_file = f\nmfa_serial = m", "", "", fault.Usage, "assumes a role", "aws configure"},
-		{"credential_process = \"/a b/c\" d", "", "", fault.Usage, "credential_process", "aws configure"},
-		{"credential_process = cat $KEYS", "", "", fault.Usage, "credential_process", "aws configure"},
-		{"credential_process = /bin/keys", "", "", fault.Usage, "credential_process", "aws configure"},
-		{"ca_bundle = /x", "anonymous=true", "", fault.Usage, "ca_bundle of the profile x is set", "SSL_CERT_FILE"},
-		{"", "anonymous=true", "AWS_CA_BUNDLE=/x", fault.Usage, "AWS_CA_BUNDLE is set", "SSL_CERT_FILE"},
+		{"credential_process = \"/a b/c\" d", "", "", fault.Permission, "no credentials found: ", "aws configure"},
 		{"", "", "AWS_ACCESS_KEY_ID=x", fault.Permission, "only one of AWS_ACCESS_KEY_ID and", "set AWS_ACCESS_KEY_ID and"},
 		{"", "", "AWS_SECRET_ACCESS_KEY=x", fault.Permission, "only one of AWS_ACCESS_KEY_ID and", "set AWS_ACCESS_KEY_ID and"},
 		{"aws_access_key_id = x", "", "", fault.Permission, "partial static", "AWS_PROFILE"},
 		{"sso_account_id = 1\nsso_role_name = r\nsso_start_url = https://x\nsso_region = r", "", "", fault.Permission, "no such file", "aws sso login --profile x"},
-		{"credential_process = cat /no/such/file", "", "", fault.Permission, "exit status 1", "AWS_PROFILE"},
+		{"credential_process = cat /no/such/file", "", "", fault.Permission, "exit status 1", "aws configure"},
 		{"region = r", "", "", fault.Permission, "no credentials found", "?anonymous=true"},
 	} {
 		t.Run(c.config+c.variable, func(t *testing.T) {
@@ -200,7 +196,7 @@ func TestHostOfBucket(t *testing.T) {
 			asked = r.URL.Host + r.URL.Path
 			return nil, errors.New("no network")
 		})
-		s, err := newS3Client(c.bucket, query, Options{Attempts: 1}, transport, transport)
+		s, err := newS3Client(c.bucket, query, Options{Attempts: 1}, transport)
 		if err != nil {
 			t.Fatal(err)
 		}

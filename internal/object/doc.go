@@ -11,11 +11,8 @@
 // A Reader supports sequential and random access. Sequential reads fetch pieces of up to 8 MiB,
 // at most four of them in memory; random reads use a cache of a few blocks. All requests ask for
 // the version that the object had when it was opened; if it has changed, reads fail with
-// fault.Changed.
-//
-// The version of a file on a web server is its strong ETag, or else its weak ETag, time and
-// length. If the server does not send parts of files, the first request copies the file to a
-// scratch file.
+// fault.Changed. The version of a file on a web server is its strong ETag, or else its weak ETag,
+// time and length.
 //
 // # Writing
 //
@@ -26,13 +23,12 @@
 // the object that exists, as an answer may have been lost. The parts of a killed process stay,
 // invisible, until a lifecycle rule of the bucket removes them.
 //
-// # Attempts and limits
+// # Attempts
 //
 // minio-go repeats requests after errors of the server and of the connection, with growing pauses
 // of random length: at most Options.Attempts times. The package repeats in the same way what
 // minio-go does not: reads that end too early, from the byte where they stopped, and requests to
-// web servers. A connection fails when no byte was transferred for Options.Stall. A list has at
-// most 100,000 entries, 1,000 pages, 64 MiB, and 4 MiB in a page.
+// web servers. A connection fails when no byte was transferred for Options.Stall.
 //
 // With the build tag lean the package contains no network code, and every URL is an error.
 package object

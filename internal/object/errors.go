@@ -13,9 +13,6 @@ import (
 // errTemporary is the cause of errors after which the next attempt may succeed.
 var errTemporary = errors.New("may succeed if repeated")
 
-// isTemporary reports whether the next attempt may succeed.
-func isTemporary(err error) bool { return errors.Is(err, errTemporary) }
-
 // messages has, for each kind of error, the beginning of its messages and the hint.
 var messages = map[fault.Kind]struct{ words, hint string }{
 	fault.Usage:    {"bad URL", ""},
@@ -47,8 +44,7 @@ func temporary(format string, args ...any) *fault.Error {
 	return failed(fault.IO, format, args...).Because(errTemporary)
 }
 
-// writeError returns the error of a request that writes, where fault.NotFound means a missing
-// bucket.
+// writeError returns the error of a request that writes: fault.NotFound means a missing bucket.
 func writeError(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return failed(fault.Refused, "")
@@ -57,10 +53,7 @@ func writeError(err error) error {
 }
 
 // Limits in messages for text from servers and libraries, in bytes.
-const (
-	maxWord = 60
-	maxText = 300
-)
+const maxWord, maxText = 60, 300
 
 // suspicious are parts of words that may be secret, such as parameters, signatures, keys and
 // tokens, in lower case.

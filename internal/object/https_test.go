@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,19 +17,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 )
-
-// webStore returns a store whose scratch files are in a folder of the test.
-func webStore(t *testing.T, o Options) *Store {
-	t.Helper()
-	dir := t.TempDir()
-	return &Store{Options: o, Scratch: func() (*os.File, error) {
-		f, err := os.CreateTemp(dir, "")
-		if err == nil {
-			t.Cleanup(func() { _ = f.Close() })
-		}
-		return f, err
-	}}
-}
 
 // changed is when the files of serveFile were changed.
 var changed = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -77,7 +63,7 @@ func TestWebRequests(t *testing.T) {
 		asked = append(asked, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Header.Get("Accept-Encoding"), " ", r.Header.Get("Range"), " ", r.Header.Get("If-Match")))
 		serveFile(data)(w, r)
 	}))
-	s := webStore(t, quick)
+	s := &Store{Options: quick}
 	r, err := open(t, s, address+"/a%2Fb/train%2Dimages.gz?b=2&a=%20&sig=x%3D#top")
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +126,7 @@ func TestWebVersions(t *testing.T) {
 			t.Parallel()
 			var now atomic.Pointer[http.HandlerFunc]
 			now.Store(&c.before)
-			r, err := open(t, webStore(t, quick), webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) }))+"/x?sig="+secret)
+			r, err := open(t, &Store{Options: quick}, webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) }))+"/x?sig="+secret)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,47 +154,25 @@ func TestWebAnswers(t *testing.T) {
 			http.Error(w, "the URL "+r.URL.String()+" is "+secret, code)
 		}
 	}
-	header := func(name, value string, next http.HandlerFunc) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set(name, value)
-			next(w, r)
-		}
-	}
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
-		is   error // nil if data is read
+		is   error
 		says string
 		hint string
 	}{
-		"no length": {h: func(w http.ResponseWriter, _ *http.Request) {
-			_ = http.NewResponseController(w).Flush()
-			_, _ = w.Write(data)
-		}},
-		"unknown total": {h: func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Range") == "" {
-				_, _ = w.Write(data)
-				return
-			}
+		"a large file without ranges": {wholly(serveFile(make([]byte, maxWhole+1))), fault.IO, "large or has no length", "curl"},
+		"unknown total": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Range", "bytes 0-0/*")
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write(data[:1])
-		}},
-		"ranges are refused": {h: func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Range") != "" {
-				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
-			}
-			_, _ = w.Write(data)
-		}},
-		"encoded, without ranges": {h: header("Content-Encoding", "gzip", wholly(serveFile(data)))},
-		"no file any more":        {status(http.StatusGone), fault.NotFound, "not found", ""},
-		"denied":                  {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
-		"unavailable":             {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
-		"a teapot":                {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
-		"cut short, no length": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write(data[1:])
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}, fault.IO, "the connection was lost: unexpected EOF", "run again"},
+		}, fault.IO, "large or has no length", "curl"},
+		"ranges are refused": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}, fault.IO, "large or has no length", "curl"},
+		"no file any more": {status(http.StatusGone), fault.NotFound, "not found", ""},
+		"denied":           {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
+		"unavailable":      {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
+		"a teapot":         {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,21 +180,12 @@ func TestWebAnswers(t *testing.T) {
 			server.Config.ErrorLog = nil
 			server.Start()
 			t.Cleanup(server.Close)
-			r, err := open(t, webStore(t, quick), server.URL+"/x?sig="+secret)
-			if c.is != nil {
-				shown := fmt.Sprint(err, fault.HintOf(err))
-				if !errors.Is(err, c.is) || !strings.HasSuffix(err.Error(), c.says) ||
-					!strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(shown, secret) ||
-					strings.Contains(shown, "AWS") || !strings.HasPrefix(shown, server.URL+"/x: ") {
-					t.Errorf("found %v, hint %s", err, fault.HintOf(err))
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
-				t.Errorf("found %d bytes, %v", len(got), err)
+			_, err := open(t, &Store{Options: quick}, server.URL+"/x?sig="+secret)
+			shown := fmt.Sprint(err, fault.HintOf(err))
+			if !errors.Is(err, c.is) || !strings.HasSuffix(err.Error(), c.says) ||
+				!strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(shown, secret) ||
+				strings.Contains(shown, "AWS") || !strings.HasPrefix(shown, server.URL+"/x: ") {
+				t.Errorf("found %v, hint %s", err, fault.HintOf(err))
 			}
 		})
 	}
@@ -244,7 +199,7 @@ func TestWebEmptyFile(t *testing.T) {
 			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 		}
 	}} {
-		r, err := open(t, webStore(t, quick), webServer(t, h)+"/x")
+		r, err := open(t, &Store{Options: quick}, webServer(t, h)+"/x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +231,7 @@ func TestWebRedirects(t *testing.T) {
 		chain + strings.Repeat("/x", 11): "transfer failed: found more than 10 redirects",
 		file:                             "transfer failed: the server redirects to file://, expected https://",
 	} {
-		r, err := open(t, webStore(t, quick), from+"/y?sig="+secret)
+		r, err := open(t, &Store{Options: quick}, from+"/y?sig="+secret)
 		if says != "" {
 			if !errors.Is(err, fault.IO) || !strings.HasSuffix(err.Error(), says) || strings.Contains(err.Error(), secret) {
 				t.Errorf("%s: found %v, expected %q", from, err, says)
@@ -295,24 +250,11 @@ func TestWebRedirects(t *testing.T) {
 	}
 }
 
-// TestWebNoScratch has a server without ranges, and no place for the copy.
-func TestWebNoScratch(t *testing.T) {
-	t.Parallel()
-	address := webServer(t, wholly(serveFile(noise(1000))))
-	for _, scratch := range []func() (*os.File, error){nil, func() (*os.File, error) { return nil, os.ErrPermission },
-		func() (*os.File, error) { return os.Open(os.DevNull) }} { // not for writing
-		_, err := open(t, &Store{Options: quick, Scratch: scratch}, address+"/x")
-		if !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "scratch file") || !strings.Contains(fault.HintOf(err), "TMPDIR") {
-			t.Errorf("found %v", err)
-		}
-	}
-}
-
 // TestWebIsReadOnly: nothing is written or listed, and no request is made.
 func TestWebIsReadOnly(t *testing.T) {
 	t.Parallel()
 	address := webServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("found the request %s %s", r.Method, r.URL) }))
-	s, name := webStore(t, quick), address+"/x"
+	s, name := &Store{Options: quick}, address+"/x"
 	_, createErr := s.Create(t.Context(), name, true)
 	_, listErr := s.ReadDir(t.Context(), name, 0)
 	_, folderErr := s.ReadDir(t.Context(), address+"/", 0)

@@ -4,7 +4,6 @@ package object
 
 import (
 	"net/url"
-	"os"
 
 	"github.com/idxport/idxport/fault"
 )
@@ -16,6 +15,6 @@ func connect(string, url.Values, Options) (*client, error) {
 }
 
 // connectWeb fails likewise.
-func connectWeb(string, string, Options, func() (*os.File, error)) (*client, error) {
+func connectWeb(string, string, Options) (*client, error) {
 	return connect("", nil, Options{})
 }

@@ -6,22 +6,20 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/idxport/idxport/fault"
 )
 
-// Sizes in bytes.
+// Sizes in bytes, and how many of them are in memory.
 const (
 	headSize  = 64 << 10 // of the block at the start, from which formats are detected
 	firstSize = 1 << 20  // of the first piece of a sequential run; the size doubles with each piece
 	pieceSize = 8 << 20  // of the largest pieces
+	maxPieces = 4        // of a sequential run, including the current one
 	blockSize = 1 << 20  // of cached blocks
-)
-
-const (
-	maxPieces = 4 // of a sequential run in memory, including the current one
-	maxBlocks = 8 // in the cache
+	maxBlocks = 8        // in the cache
 )
 
 // A Reader is an open object. Read and Seek are for one goroutine, ReadAt for any number. Close
@@ -101,7 +99,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.version.size
 	}
 	if offset < 0 {
-		return r.next, r.misused(fs.ErrInvalid)
+		return r.next, fs.ErrInvalid
 	}
 	r.next = offset
 	return offset, nil
@@ -110,7 +108,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 // ReadAt reads at an offset. Short reads use the cache, long ones do not.
 func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
-		return 0, r.misused(fs.ErrInvalid)
+		return 0, fs.ErrInvalid
 	}
 	want := int(max(0, min(int64(len(p)), r.version.size-offset)))
 	for n < want && err == nil {
@@ -147,12 +145,7 @@ func (r *Reader) closed() error {
 	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	return r.misused(fs.ErrClosed)
-}
-
-// misused returns the error of a call that is not allowed.
-func (r *Reader) misused(cause error) error {
-	return fault.New(fault.Internal, "%v", cause).Because(cause).In(r.address.String())
+	return fs.ErrClosed
 }
 
 // start starts to fetch a piece. The caller holds the mutex, as Close may be called at any time and
@@ -188,23 +181,22 @@ func (p *piece) read(ctx context.Context, dst []byte, offset int64) (int, error)
 
 // block returns the block that contains the byte at an offset. If that is not in the cache, a new
 // block replaces the least recently used one.
-func (r *Reader) block(offset int64) *piece {
+func (r *Reader) block(offset int64) (b *piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, b := range r.blocks {
-		if b.has(offset) {
-			copy(r.blocks[i:], r.blocks[i+1:])
-			r.blocks[len(r.blocks)-1] = b
-			return b
-		}
+	i := slices.IndexFunc(r.blocks, func(b *piece) bool { return b.has(offset) })
+	switch {
+	case i >= 0:
+		b = r.blocks[i]
+		r.blocks = slices.Delete(r.blocks, i, i+1)
+	case offset < headSize:
+		b = r.start(0, make([]byte, min(headSize, r.version.size)))
+	default:
+		first := offset / blockSize * blockSize
+		b = r.start(first, make([]byte, min(blockSize, r.version.size-first)))
 	}
-	first, size := offset/blockSize*blockSize, int64(blockSize)
-	if offset < headSize {
-		first, size = 0, headSize
-	}
-	b := r.start(first, make([]byte, min(size, r.version.size-first)))
 	if len(r.blocks) == maxBlocks {
-		r.blocks = append(r.blocks[:0], r.blocks[1:]...)
+		r.blocks = slices.Delete(r.blocks, 0, 1)
 	}
 	r.blocks = append(r.blocks, b)
 	return b

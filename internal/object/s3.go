@@ -24,14 +24,10 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
-// stallFactor multiplies Options.Stall for requests that assemble an object or list many.
-const stallFactor = 10
-
 // An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests after
 // temporary errors.
 type s3Client struct {
 	core      *minio.Core
-	slow      *minio.Core // for requests that assemble an object
 	options   *minio.Options
 	endpoint  *url.URL
 	name      string // of the bucket
@@ -40,21 +36,22 @@ type s3Client struct {
 
 // connect opens a bucket of S3, or of a server like it.
 func connect(name string, query url.Values, o Options) (*client, error) {
-	s, err := newS3Client(name, query, o, newTransport(o.Stall), newTransport(stallFactor*o.Stall))
+	s, err := newS3Client(name, query, o, newTransport(o.Stall))
 	if err != nil {
 		return nil, err
 	}
 	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, nil
 }
 
-func newS3Client(name string, query url.Values, o Options, quick, slow http.RoundTripper) (*s3Client, error) {
+func newS3Client(name string, query url.Values, o Options, transport http.RoundTripper) (*s3Client, error) {
 	e := readSettings(query)
 	s := &s3Client{name: name, endpoint: e.endpoint(), checksums: e.checksums()}
-	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: slow, Region: e.region(),
+	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: transport, Region: e.region(),
 		MaxRetries: o.Attempts, BucketLookup: minio.BucketLookupDNS,
 		Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
+	// A name with such characters is not allowed in a host name, or no wildcard certificate covers it.
 	_, err := netip.ParseAddr(s.endpoint.Hostname())
-	if e.isTrue("use_path_style") || err == nil || strings.ContainsFunc(name, notHost) {
+	if e.isTrue("use_path_style") || err == nil || strings.ContainsAny(name, "._") || name != strings.ToLower(name) {
 		s.options.BucketLookup = minio.BucketLookupPath
 	}
 	if s.endpoint.Host != amazon { // S3 itself is asked for the region of the bucket
@@ -66,10 +63,7 @@ func newS3Client(name string, query url.Values, o Options, quick, slow http.Roun
 	if e.err != nil {
 		return nil, e.err
 	}
-	if s.core, err = s.newCore(quick); err != nil {
-		return nil, err
-	}
-	s.slow, err = s.newCore(slow)
+	s.core, err = s.newCore(transport)
 	return s, err
 }
 
@@ -84,10 +78,6 @@ func (s *s3Client) newCore(transport http.RoundTripper) (*minio.Core, error) {
 	core.SetS3EnableDualstack(false) // AWS's private networks only know the other host names
 	return core, nil
 }
-
-// notHost reports whether a bucket with this character in its name cannot be a subdomain of the
-// endpoint: it is not allowed in a host name, or a wildcard certificate does not cover it.
-func notHost(r rune) bool { return r == '.' || r == '_' || r >= 'A' && r <= 'Z' }
 
 // markKey is the name of the metadata that holds the mark of an upload.
 const markKey = "Idxport-Upload"
@@ -124,7 +114,9 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 		return nil, err
 	}
 	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool), MaxKeys: min(limit, 1000)}
+	keys := 0 // bytes
 	for o := range core.ListObjectsIter(ctx, s.name, o) {
+		keys += len(o.Key)
 		i := info{name: path.Base(o.Key), size: o.Size, modTime: o.LastModified, folder: strings.HasSuffix(o.Key, "/")}
 		if o.Key == prefix { // an empty object that some programs make for a folder
 			i = info{}
@@ -133,7 +125,7 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 		switch {
 		case o.Err != nil:
 			return nil, classify(ctx, o.Err)
-		case len(infos) > maxEntries:
+		case len(infos) > maxEntries || keys > maxKeys:
 			return nil, endless()
 		case len(infos) == limit:
 			return infos, nil
@@ -153,8 +145,7 @@ func (s *s3Client) putOptions(u upload, replace bool, headers map[string]string)
 	return o
 }
 
-// sum returns the SHA-256 to be signed if the connection is not encrypted, so that nobody can
-// change data in transit.
+// sum returns the SHA-256 to be signed if the connection is not encrypted, against changes in transit.
 func (s *s3Client) sum(data []byte) string {
 	if s.options.Secure {
 		return ""
@@ -198,10 +189,10 @@ func (s *s3Client) finish(ctx context.Context, key string, u upload) error {
 	}
 	o := s.putOptions(u, u.replace, headers)
 	if u.id != "" {
-		_, err := s.slow.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
+		_, err := s.core.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
 		return classify(ctx, err)
 	}
-	_, err := s.slow.PutObject(ctx, s.name, key, bytes.NewReader(u.data), int64(len(u.data)), "", s.sum(u.data), o)
+	_, err := s.core.PutObject(ctx, s.name, key, bytes.NewReader(u.data), int64(len(u.data)), "", s.sum(u.data), o)
 	return classify(ctx, err)
 }
 
@@ -223,6 +214,8 @@ func classify(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, new(*http.MaxBytesError)):
+		return endless()
 	case errors.As(err, &lost) || errors.As(err, new(net.Error)):
 		return connectionError(err, "check the bucket's name, ?endpoint= and ?use_path_style=true")
 	case !errors.As(err, &answer):
@@ -259,10 +252,8 @@ func answerError(answer minio.ErrorResponse) error {
 		return failed(fault.IO, "the bucket is in another region: %s", scrub(cmp.Or(answer.Region, "not named"))).
 			WithHint("name the region: ?region=eu-central-1, or AWS_REGION")
 	}
-	e := statusError(status, text)
-	if errors.Is(e, fault.IO) && !isTemporary(e) {
-		e = failed(fault.IO, "%s", strings.TrimSuffix(text+": "+scrub(answer.Message), ": ")).
-			WithHint("check ?endpoint= and what the server supports")
+	if status < http.StatusInternalServerError && kinds[status] == 0 { // the message is about an invalid request
+		text = strings.TrimSuffix(text+": "+scrub(answer.Message), ": ")
 	}
-	return e
+	return statusError(status, text, "check ?endpoint= and what the server supports")
 }

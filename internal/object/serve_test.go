@@ -36,6 +36,6 @@ func serve(t *testing.T, next func(*http.Request) proxy.Fault) (f *fake.Server, 
 // TestMain makes the pauses between attempts short: here and in minio-go.
 func TestMain(m *testing.M) {
 	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, 20*time.Millisecond
-	firstPause, maxPause = minio.DefaultRetryUnit, minio.DefaultRetryCap
+	maxPause = minio.DefaultRetryCap
 	m.Run()
 }

@@ -5,6 +5,7 @@ package object
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -96,7 +97,6 @@ func (e *settings) region() string {
 
 // endpoint returns the URL of the server.
 func (e *settings) endpoint() *url.URL {
-	const example = "a URL such as https://storage.example.org"
 	text, origin := e.find("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	if value := e.query.Get("endpoint"); value != "" {
 		text, origin = value, "the parameter endpoint"
@@ -105,16 +105,9 @@ func (e *settings) endpoint() *url.URL {
 	if err != nil {
 		u = new(url.URL)
 	}
-	known, wrong := u.Scheme == "http" || u.Scheme == "https", origin+" is not "+example
-	if !e.query.Has("endpoint") && !isSuspicious(text) { // it has no password
-		wrong = origin + " is " + scrub(text) + ", expected " + example
-	}
-	e.check(u.Host != "" && u.User == nil && known, "%s", wrong)
-	e.check(strings.Trim(u.Path, "/") == "" && u.RawQuery == "", "%s has a path, expected %s", origin, example)
-	if bundle, origin := e.find("ca_bundle", "AWS_CA_BUNDLE"); bundle != "" && u.Scheme == "https" && e.err == nil {
-		e.err = fault.New(fault.Usage, "%s is set, but is not supported", origin).
-			WithHint("on Linux: unset AWS_CA_BUNDLE; export SSL_CERT_FILE=FILE")
-	}
+	known := u.Scheme == "http" || u.Scheme == "https"
+	plain := u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" // the message does not show a password
+	e.check(known && plain && u.Host != "", "%s is not a URL such as https://storage.example.org", origin)
 	return u
 }
 
@@ -138,18 +131,15 @@ func (e *settings) checksums() bool {
 // errors, and if there are no keys, requests are not signed.
 type keys struct {
 	credentials.Provider
-	client   *http.Client
-	optional bool   // an error is no news: there may be nothing that provides keys
-	hint     string // empty: the usual one
-	found    credentials.Value
+	client *http.Client
+	hint   string // empty: the usual one
+	found  credentials.Value
 }
 
-// refreshBefore is how long before their expiration new keys are fetched.
-const refreshBefore = 5 * time.Minute
-
-// IsExpired reports whether new keys must be fetched.
+// IsExpired reports whether new keys must be fetched: five minutes before the old ones expire.
 func (k *keys) IsExpired() bool {
-	return k.found.AccessKeyID == "" || !k.found.Expiration.IsZero() && time.Until(k.found.Expiration) < refreshBefore
+	expires := k.found.Expiration
+	return k.found.AccessKeyID == "" || !expires.IsZero() && time.Until(expires) < 5*time.Minute
 }
 
 // RetrieveWithCredContext finds the keys. Its error is a *fault.Error. If no new keys can be
@@ -163,7 +153,7 @@ func (k *keys) RetrieveWithCredContext(cc *credentials.CredContext) (credentials
 		return value, nil
 	case k.found.Expiration.After(time.Now()):
 		return k.found, nil
-	case err == nil || k.optional:
+	case err == nil:
 		return value, noCredentials("", k.hint)
 	case errors.As(err, &answer) && isCode(answer.STSError.Code):
 		return value, noCredentials(": "+answer.STSError.Code, k.hint)
@@ -182,31 +172,38 @@ func noCredentials(text, hint string) error {
 func (e *settings) provider() credentials.Provider {
 	k := &keys{client: &http.Client{Transport: newTransport(time.Minute), Timeout: time.Minute}}
 	id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
-	environment := !e.query.Has("profile")
-	if !environment || id+secret == "" && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") == "" {
-		e.checkProfile()
+	identity := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE")
+	if e.query.Has("profile") { // it is preferred to the environment
+		id, secret, identity = "", "", ""
 	}
 	p := e.profile
+	const advice = `export temporary keys, without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`
+	if id+secret+identity == "" && p["role_arn"] != "" {
+		role := fault.New(fault.Usage, "the profile %s assumes a role (role_arn), which is not supported", scrub(e.name))
+		e.err = cmp.Or(e.err, error(role.WithHint(advice, shell.Quote(e.name))))
+	}
 	sso := p["sso_account_id"]+p["sso_session"] != ""
 	switch {
-	case environment && id != "" && secret != "":
+	case id != "" && secret != "":
 		k.Provider = &credentials.EnvAWS{}
-	case environment && id+secret != "":
+	case id+secret != "":
 		e.err = cmp.Or(e.err, noCredentials(": only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set", ""))
-	case environment && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "":
+	case identity != "":
 		k.Provider = &credentials.IAM{Region: e.region(),
 			Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), os.Getenv("AWS_ENDPOINT_URL"))}
 	case sso || p["aws_access_key_id"]+p["aws_secret_access_key"]+p["credential_process"] != "":
 		k.Provider = &credentials.FileAWSCredentials{Profile: e.name}
-		if sso {
+		switch {
+		case sso:
 			k.hint = "log in: aws sso login --profile " + shell.Quote(e.name)
+		case p["credential_process"] != "": // minio-go divides it at spaces, without a shell
+			k.hint = fmt.Sprintf(advice, shell.Quote(e.name))
 		}
 	default: // the servers of containers and machines are local, so that requests to them use no proxy
 		k.client = &http.Client{Transport: new(http.Transport), Timeout: 5 * time.Second}
 		iam := &credentials.IAM{}
 		k.Provider = iam
 		if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") == "" {
-			k.optional = true
 			iam.Endpoint = strings.TrimSuffix(os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "/")
 			if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
 				k.Provider = &credentials.Static{}
@@ -214,22 +211,4 @@ func (e *settings) provider() credentials.Provider {
 		}
 	}
 	return k
-}
-
-// checkProfile refuses settings of the profile that other programs follow and this one does not.
-func (e *settings) checkProfile() {
-	text, command := "", e.profile["credential_process"]
-	switch {
-	case e.profile["role_arn"] != "":
-		text = "assumes a role (role_arn)"
-	// minio-go divides the command at spaces, without a shell, and demands an argument.
-	case strings.ContainsAny(command, "'\"$`|&;<>*~") || command != "" && len(strings.Fields(command)) < 2:
-		text = "has a credential_process with quotes, with words for a shell or without an argument"
-	default:
-		return
-	}
-	err := fault.New(fault.Usage, "the profile %s %s, which is not supported", scrub(e.name), text)
-	const advice = "export temporary keys, without ?profile=: "
-	e.err = cmp.Or(e.err, error(err.WithHint(
-		advice+`eval "$(aws configure export-credentials --profile %s --format env)"`, shell.Quote(e.name))))
 }

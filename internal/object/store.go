@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -19,14 +18,9 @@ import (
 // used by many goroutines.
 type Store struct {
 	Options Options
-	// Scratch creates a temporary file, which the system deletes once it is closed or no longer
-	// used. It will hold the copy of a file from a web server that does not send parts of files. If
-	// Scratch is nil, such files cannot be read.
-	Scratch func() (*os.File, error)
 
-	mu      sync.Mutex
-	queries map[string]string  // what follows the question mark, by address.root; may be secret
-	clients map[string]*client // of buckets and files that were opened, by address.root
+	queries sync.Map // what follows the question mark, by address.root; may be secret
+	clients sync.Map // the *client of each bucket and file that was opened, by address.root
 }
 
 // ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
@@ -47,19 +41,13 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	} else if _, err := parseQuery(a, query); err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before, ok := s.queries[a.root()]
-	if ok && before != query {
+	before, known := s.queries.LoadOrStore(a.root(), query)
+	switch {
+	case before != query:
 		return "", failed(fault.Usage, "found another text after the question mark than before").In(a.root()).
 			WithHint("give the parameters of a bucket once, or download files of a web server under different names")
-	}
-	if !ok {
-		if s.queries == nil {
-			s.queries = map[string]string{}
-		}
-		s.queries[a.root()] = query
-		delete(s.clients, a.root()) // it was made without the query
+	case !known:
+		s.clients.Delete(a.root()) // it was made without the query
 	}
 	return arg[:begin] + name, nil
 }
@@ -70,30 +58,25 @@ func (s *Store) client(name string) (*client, address, error) {
 	if err != nil {
 		return nil, a, err
 	}
-	if a.scheme == "file" {
-		return nil, a, failed(fault.Usage, "expected s3:// or https://, not a file").In(a.String())
+	if c, ok := s.clients.Load(a.root()); ok {
+		return c.(*client), a, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c, ok := s.clients[a.root()]; ok {
-		return c, a, nil
-	}
-	c, err := s.connect(a)
+	made, err := s.connect(a)
 	if err != nil {
 		return nil, a, errorAt(a, err)
 	}
-	if s.clients == nil {
-		s.clients = map[string]*client{}
-	}
-	s.clients[a.root()] = c
-	return c, a, nil
+	c, _ := s.clients.LoadOrStore(a.root(), made) // another goroutine may have made one meanwhile
+	return c.(*client), a, nil
 }
 
-// connect makes the client of an address. The caller holds the mutex.
+// connect makes the client of an address.
 func (s *Store) connect(a address) (*client, error) {
-	o, query := s.Options.withDefaults(), s.queries[a.root()]
+	o, query := s.Options.withDefaults(), ""
+	if found, ok := s.queries.Load(a.root()); ok {
+		query = found.(string)
+	}
 	if a.isWeb() {
-		return connectWeb(a.String(), query, o, s.Scratch)
+		return connectWeb(a.String(), query, o)
 	}
 	values, err := parseQuery(a, query)
 	if text := values.Get(paramStall); err == nil && text != "" {

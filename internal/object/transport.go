@@ -21,7 +21,7 @@ import (
 // Limits of the answers of a server that lists objects, which may lie or have no end.
 const (
 	maxAnswer  = 4 << 20  // bytes of one answer: 1,000 keys of 1,024 bytes, with escapes
-	maxList    = 64 << 20 // bytes of all answers
+	maxKeys    = 64 << 20 // bytes of all keys
 	maxPages   = 1000     // answers
 	maxEntries = 100_000
 )
@@ -30,7 +30,6 @@ const (
 type guard struct {
 	http.RoundTripper
 	pages int
-	bytes int64
 }
 
 // RoundTrip sends one request.
@@ -40,26 +39,9 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := g.RoundTripper.RoundTrip(r)
 	if err == nil {
-		answer.Body = &limitedBody{answer.Body, g, 0}
+		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
 	}
 	return answer, err
-}
-
-// A limitedBody is the body of an answer with a list.
-type limitedBody struct {
-	io.ReadCloser
-	list  *guard
-	count int64
-}
-
-// Read reads the body.
-func (b *limitedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.count, b.list.bytes = b.count+int64(n), b.list.bytes+int64(n)
-	if b.count > maxAnswer || b.list.bytes > maxList {
-		return n, endless()
-	}
-	return n, err
 }
 
 // A patientConn is a connection that fails when no byte was transferred for the time stall. The
@@ -108,27 +90,21 @@ func newTransport(stall time.Duration) *http.Transport {
 
 // endless returns the error for a list that is too long.
 func endless() *fault.Error {
-	return failed(fault.IO, "the server's list is too long: found more than %d entries, %d pages, %d MiB, "+
-		"or %d MiB in one page", maxEntries, maxPages, maxList>>20, maxAnswer>>20).
+	return failed(fault.IO, "the server's list is too long: found more than %d entries, %d pages, %d MiB of keys, "+
+		"or %d MiB in one page", maxEntries, maxPages, maxKeys>>20, maxAnswer>>20).
 		WithHint("name the objects, or use a prefix with fewer keys")
-}
-
-// isHopeless reports whether the host's name or certificate is wrong.
-func isHopeless(err error) bool {
-	var name *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	return errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate)
 }
 
 // connectionError returns the error of a request without an answer. It is temporary unless the
 // host name or the certificate is wrong. hint is the hint for a wrong host name.
 func connectionError(err error, hint string) error {
+	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &certificate):
 		return failed(fault.IO, "the server's certificate is not trusted").
-			WithHint("check the host's name and this machine's clock and certificates")
-	case isHopeless(err):
+			WithHint("check the host's name and this machine's clock and certificates (on Linux: SSL_CERT_FILE=FILE)")
+	case errors.As(err, &name) && name.IsNotFound:
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
 	}
 	return temporary("%s", reason(err)).WithHint("check the address and the network, and run again if they are right")
@@ -192,8 +168,9 @@ var kinds = map[int]fault.Kind{
 	http.StatusRequestedRangeNotSatisfiable: fault.Changed,
 }
 
-// statusError returns the error for the status of an answer, with a text that has the status.
-func statusError(status int, text string) *fault.Error {
+// statusError returns the error for the status of an answer, with a text that has the status. hint
+// is that of an error whose cause is not known.
+func statusError(status int, text, hint string) *fault.Error {
 	kind, ok := kinds[status]
 	switch {
 	case kind == fault.Permission:
@@ -204,7 +181,7 @@ func statusError(status int, text string) *fault.Error {
 		status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
 		return temporary("%s", text)
 	}
-	return failed(fault.IO, "%s", text)
+	return failed(fault.IO, "%s", text).WithHint("%s", hint)
 }
 
 // reason returns the safe part of a connection's error, without the request.

@@ -75,23 +75,17 @@ func parse(name string) (address, error) {
 	return a, nil
 }
 
-// checkWeb returns an error if the address is not that of a file on a web server.
+// checkWeb returns an error if the address is not that of a file on a web server. The error does not
+// show the URL, as it may contain a password.
 func (a address) checkWeb() error {
 	u, err := url.Parse(a.String())
-	refuse := func(text string) *fault.Error { // does not show the URL, as it may contain a password
-		return failed(fault.Usage, "%s", text).In(a.scheme + "://…")
-	}
+	e := failed(fault.Usage, "expected a host, a slash and the path of a file, without #").In(a.scheme + "://…")
 	switch {
-	case err != nil && !strings.Contains(a.bucket, "@") || err == nil && u.User == nil && u.Hostname() == "":
-		return refuse("expected a host, a slash and a path")
-	case err != nil || u.User != nil:
-		return refuse("users and passwords are not supported, as other users of this machine can see command lines").
-			WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
-	case !a.hasKey():
-		return refuse("it names a folder, and folders of web servers cannot be listed").
-			WithHint("name the files, such as %s://HOST/train-images-idx3-ubyte.gz and the labels", a.scheme)
-	case strings.Contains(a.key, "#"):
-		return refuse("expected no #").WithHint("write %%23 if it belongs to the name of the file")
+	case err != nil && strings.Contains(a.bucket, "@") || err == nil && u.User != nil:
+		e.Msg = "bad URL: users and passwords are not supported, as other users of this machine can see command lines"
+		return e.WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
+	case err != nil || u.Hostname() == "" || !a.hasKey() || strings.Contains(a.key, "#"):
+		return e.WithHint("name each file, such as %s://HOST/train-images-idx3-ubyte.gz, and write %%23 for #", a.scheme)
 	}
 	return nil
 }

@@ -60,9 +60,6 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 			return nil, errorAt(a, err)
 		}
 	}
-	if _, err = c.list(ctx, a.key, 1); errors.Is(err, fault.NotFound) { // writing may be permitted despite other errors
-		return nil, errorAt(a, writeError(err)) // there is no bucket: now, rather than after the work
-	}
 	w := &Writer{client: c, address: a, parent: ctx, sum: crc32.NewIEEE()}
 	w.upload = upload{mark: rand.Text(), replace: overwrite}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
@@ -75,7 +72,7 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 // be committed.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
-		return 0, fault.New(fault.Internal, "written to after its end").Because(fs.ErrClosed).In(w.address.String())
+		return 0, fs.ErrClosed
 	}
 	if w.err != nil {
 		return 0, w.err
@@ -186,16 +183,14 @@ func (w *Writer) Commit() error {
 // answer to an earlier attempt may have been lost. Otherwise it returns the error.
 func (w *Writer) resolve(ctx context.Context, err error) error {
 	found, headErr := w.client.head(ctx, w.address.key)
-	var e *fault.Error
 	switch {
 	case headErr == nil && found.mark == w.upload.mark:
 		return nil
-	case headErr == nil || errors.Is(headErr, fault.NotFound) || !errors.Is(err, fault.IO) || !errors.As(headErr, &e):
+	case headErr == nil || errors.Is(headErr, fault.NotFound) || !errors.Is(err, fault.IO):
 		return err
 	}
-	unknown := *e
-	unknown.Msg = "the last answer was lost or unclear, so the object may exist or not: " + e.Msg
-	return unknown.WithHint("check whether it exists, since it is complete if it does")
+	return failed(fault.KindOf(headErr), "the last answer was lost or unclear, so the object may exist or not").
+		Because(headErr).WithHint("check whether it exists, since it is complete if it does")
 }
 
 // Discard ends the upload and removes its parts, unless Commit has succeeded. It waits for
