@@ -31,8 +31,7 @@ func (o Options) withDefaults() Options {
 var maxPause = time.Second
 
 // pause waits after attempt n, which failed with err, and returns nil if there is another attempt,
-// or else the error. It is for what minio-go does not repeat: requests to web servers, and reads of
-// an answer that ends too early.
+// or else the error. minio-go does the same, but not for an answer that ends too early.
 func (o Options) pause(ctx context.Context, err error, n int) error {
 	if !errors.Is(err, errTemporary) || n >= o.Attempts {
 		return err
@@ -58,8 +57,7 @@ type identity struct {
 
 // A client sends requests, and repeats them after temporary errors. Its errors are *fault.Error, or
 // the cause of the end of the context. The client of a file on a web server has head, read and list
-// only. It is not an interface, because then the linker would keep 1.5 MB of unused methods of
-// minio-go.
+// only. An interface would make the linker keep 1.5 MB of unused methods of minio-go.
 type client struct {
 	Options
 	head func(ctx context.Context, key string) (identity, error)
@@ -90,8 +88,7 @@ type upload struct {
 	data    []byte // of an upload without an ID
 }
 
-// A part is a part of an upload, with its ETag and CRC-32 as the storage returned them. There is no
-// CRC-32 if checksums are off.
+// A part is a part of an upload, with its ETag and CRC-32, if checksums are on, from the storage.
 type part struct{ etag, crc32 string }
 
 // checksum returns a CRC-32 as S3 writes it: base64 of four bytes, big-endian.

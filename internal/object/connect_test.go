@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -83,7 +84,7 @@ region = not a profile
 	if got := readSettings(url.Values{"profile": {"dev"}}).profile["aws_access_key_id"]; got != "of-the-keys" {
 		t.Errorf("found %s, expected what the file of credentials says", got)
 	}
-	if hint := fault.HintOf(connectionError(syscall.ECONNREFUSED, "")); !strings.HasPrefix(hint, "check the address and the network") {
+	if hint := fault.HintOf(requestError(t.Context(), &net.OpError{Err: syscall.ECONNREFUSED}, "")); !strings.HasPrefix(hint, "check the address and the network") {
 		t.Errorf("a refused connection has the hint %q", hint)
 	}
 	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "profile=none",

@@ -55,8 +55,7 @@ func writeError(err error) error {
 // Limits in messages for text from servers and libraries, in bytes.
 const maxWord, maxText = 60, 300
 
-// suspicious are parts of words that may be secret, such as parameters, signatures, keys and
-// tokens, in lower case.
+// suspicious are parts of words that may be secret, in lower case.
 var suspicious = []string{"?", "&", "=", "%", "x-amz", "signature", "credential", "token", "secret",
 	"bearer", "akia", "asia", "authorization", "password", "://", "@"}
 

@@ -3,10 +3,11 @@
 package object
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 const (
 	maxRedirects = 10
-	maxWhole     = 16 << 20 // bytes of a file that is kept in memory, as its server sends only whole files
+	maxWhole     = 32 << 20 // bytes of a file that is kept in memory, as its server sends only whole files
 )
 
 // A webFile is a file on a web server. A run reads one version of it.
@@ -38,7 +39,10 @@ func connectWeb(name, query string, o Options) (*client, error) {
 	}
 	h := &http.Client{Transport: newTransport(o.Stall), CheckRedirect: checkRedirect}
 	w := &webFile{url: name, options: o, client: h}
-	return &client{Options: o, head: w.head, read: w.read, list: w.list}, nil
+	list := func(context.Context, string, int) ([]fs.FileInfo, error) {
+		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
+	}
+	return &client{Options: o, head: w.head, read: w.read, list: list}, nil
 }
 
 // checkRedirect refuses redirects from https to anything else.
@@ -69,8 +73,8 @@ func (w *webFile) head(ctx context.Context, _ string) (identity, error) {
 	return *w.found, nil
 }
 
-// version requests the first byte of the file to find out which version it has: not every server and
-// signature allows HEAD.
+// version requests the first byte of the file to find out which version it has, as not every server
+// and signature allows HEAD.
 func (w *webFile) version(ctx context.Context) (v identity, err error) {
 	err = w.get(ctx, "bytes=0-0", func(answer *http.Response) (err error) {
 		v = validators(answer.Header)
@@ -82,14 +86,18 @@ func (w *webFile) version(ctx context.Context) (v identity, err error) {
 			v.size = size
 			_, err = fill(answer.Body, make([]byte, 1)) // else the connection would be closed
 			return err
-		case answer.StatusCode != http.StatusOK || answer.ContentLength < 0 || answer.ContentLength > maxWhole:
-			return failed(fault.IO, "the server sends only whole files, and this one is large or has no length").
+		}
+		var whole bytes.Buffer
+		whole.Grow(int(min(max(answer.ContentLength, 0), maxWhole)) + bytes.MinRead)
+		_, err = whole.ReadFrom(io.LimitReader(answer.Body, maxWhole+1))
+		switch {
+		case err != nil:
+			return lost(err)
+		case answer.StatusCode != http.StatusOK || whole.Len() > maxWhole:
+			return failed(fault.IO, "the server sends neither parts nor whole files of up to %d MiB", maxWhole>>20).
 				WithHint("download the file first: curl -LO URL")
 		}
-		v.size, w.whole = answer.ContentLength, make([]byte, answer.ContentLength)
-		if n, err := fill(answer.Body, w.whole); err != nil || n < len(w.whole) {
-			return cmp.Or(err, error(temporary("found %d bytes, expected %d", n, len(w.whole))))
-		}
+		v.size, w.whole = int64(whole.Len()), whole.Bytes()
 		return nil
 	})
 	return v, err
@@ -107,11 +115,6 @@ func (w *webFile) read(ctx context.Context, _ string, v identity, offset int64, 
 		return err
 	})
 	return got, err
-}
-
-// list fails.
-func (w *webFile) list(context.Context, string, int) ([]fs.FileInfo, error) {
-	return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
 }
 
 // get requests a range of the file and passes the answer to use.
@@ -136,16 +139,7 @@ func (w *webFile) get(ctx context.Context, byteRange string, use func(*http.Resp
 			err = webError(answer.StatusCode)
 		}
 	}
-	var known *fault.Error
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.As(err, &known):
-		return known // without the URL that net/http adds
-	case err != nil:
-		return connectionError(err, "check the host's name in the URL")
-	}
-	return nil
+	return requestError(ctx, err, "check the host's name in the URL")
 }
 
 // validators returns what identifies the version that was sent (RFC 9110, section 8.8): its strong

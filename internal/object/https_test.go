@@ -160,15 +160,15 @@ func TestWebAnswers(t *testing.T) {
 		says string
 		hint string
 	}{
-		"a large file without ranges": {wholly(serveFile(make([]byte, maxWhole+1))), fault.IO, "large or has no length", "curl"},
-		"unknown total": {func(w http.ResponseWriter, r *http.Request) {
+		"a large file without ranges": {wholly(serveFile(make([]byte, maxWhole+1))), fault.IO, "neither parts nor whole files of up to 32 MiB", "curl"},
+		"unknown total": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", "bytes 0-0/*")
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write(data[:1])
-		}, fault.IO, "large or has no length", "curl"},
+		}, fault.IO, "neither parts nor whole files of up to 32 MiB", "curl"},
 		"ranges are refused": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
-		}, fault.IO, "large or has no length", "curl"},
+		}, fault.IO, "neither parts nor whole files of up to 32 MiB", "curl"},
 		"no file any more": {status(http.StatusGone), fault.NotFound, "not found", ""},
 		"denied":           {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
 		"unavailable":      {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},

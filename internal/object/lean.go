@@ -14,7 +14,4 @@ func connect(string, url.Values, Options) (*client, error) {
 		WithHint("copy the file to this machine, or use a build without the tag lean")
 }
 
-// connectWeb fails likewise.
-func connectWeb(string, string, Options) (*client, error) {
-	return connect("", nil, Options{})
-}
+func connectWeb(string, string, Options) (*client, error) { return connect("", nil, Options{}) }

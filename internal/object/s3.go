@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -24,11 +24,15 @@ import (
 	"github.com/idxport/idxport/fault"
 )
 
+// stallFactor multiplies Options.Stall for the request that assembles an object.
+const stallFactor = 10
+
 // An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests after
 // temporary errors.
 type s3Client struct {
 	core      *minio.Core
 	options   *minio.Options
+	stall     time.Duration
 	endpoint  *url.URL
 	name      string // of the bucket
 	checksums bool   // send checksums, which the storage compares
@@ -45,7 +49,7 @@ func connect(name string, query url.Values, o Options) (*client, error) {
 
 func newS3Client(name string, query url.Values, o Options, transport http.RoundTripper) (*s3Client, error) {
 	e := readSettings(query)
-	s := &s3Client{name: name, endpoint: e.endpoint(), checksums: e.checksums()}
+	s := &s3Client{name: name, stall: o.Stall, endpoint: e.endpoint(), checksums: e.checksums()}
 	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: transport, Region: e.region(),
 		MaxRetries: o.Attempts, BucketLookup: minio.BucketLookupDNS,
 		Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
@@ -145,7 +149,7 @@ func (s *s3Client) putOptions(u upload, replace bool, headers map[string]string)
 	return o
 }
 
-// sum returns the SHA-256 to be signed if the connection is not encrypted, against changes in transit.
+// sum returns the SHA-256 to be signed if the connection is not encrypted.
 func (s *s3Client) sum(data []byte) string {
 	if s.options.Secure {
 		return ""
@@ -189,7 +193,10 @@ func (s *s3Client) finish(ctx context.Context, key string, u upload) error {
 	}
 	o := s.putOptions(u, u.replace, headers)
 	if u.id != "" {
-		_, err := s.core.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
+		slow, err := s.newCore(newTransport(stallFactor * s.stall))
+		if err == nil {
+			_, err = slow.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
+		}
 		return classify(ctx, err)
 	}
 	_, err := s.core.PutObject(ctx, s.name, key, bytes.NewReader(u.data), int64(len(u.data)), "", s.sum(u.data), o)
@@ -200,31 +207,16 @@ func (s *s3Client) abort(ctx context.Context, key, id string) error {
 	return classify(ctx, s.core.AbortMultipartUpload(ctx, s.name, key, id))
 }
 
-// classify returns the error of a request as a *fault.Error, or the cause of the end of the
-// context. It quotes the code and the status, which are words of the protocol, and the server's
-// message about an invalid request, scrubbed.
+// classify returns the error of a request as a *fault.Error, or the cause of the context's end.
 func classify(ctx context.Context, err error) error {
-	var known *fault.Error
-	var answer minio.ErrorResponse
-	var lost *url.Error
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, new(*http.MaxBytesError)):
-		return endless()
-	case errors.As(err, &lost) || errors.As(err, new(net.Error)):
-		return connectionError(err, "check the bucket's name, ?endpoint= and ?use_path_style=true")
-	case !errors.As(err, &answer):
-		return failed(fault.IO, "the server's answer cannot be read: %s", reason(err)).WithHint("check ?endpoint=")
+	if answer, ok := errors.AsType[minio.ErrorResponse](err); ok && ctx.Err() == nil {
+		return answerError(answer)
 	}
-	return answerError(answer)
+	return requestError(ctx, err, "check the bucket's name, ?endpoint= and ?use_path_style=true")
 }
 
-// answerError returns the error for an answer that is an error.
+// answerError returns the error for an answer that is an error. It quotes the code and the status,
+// which are words of the protocol, and the server's message about an invalid request, scrubbed.
 func answerError(answer minio.ErrorResponse) error {
 	code, status := answer.Code, answer.StatusCode
 	if !isCode(code) {
@@ -238,9 +230,7 @@ func answerError(answer minio.ErrorResponse) error {
 	case status == 0:
 		return failed(fault.IO, "the request could not be made: %s", scrub(answer.Error()))
 	case code == "NoSuchBucket":
-		e := failed(fault.Refused, "").Because(fs.ErrNotExist) // as for files
-		e.Kind = fault.NotFound
-		return e
+		return failed(fault.NotFound, "the bucket does not exist")
 	case code == "NoSuchUpload": // this 404 is about the upload, not the object
 		return failed(fault.IO, "the upload no longer exists").
 			WithHint("a lifecycle rule that aborts incomplete uploads must wait until the work is done")

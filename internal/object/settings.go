@@ -106,7 +106,7 @@ func (e *settings) endpoint() *url.URL {
 		u = new(url.URL)
 	}
 	known := u.Scheme == "http" || u.Scheme == "https"
-	plain := u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" // the message does not show a password
+	plain := u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == ""
 	e.check(known && plain && u.Host != "", "%s is not a URL such as https://storage.example.org", origin)
 	return u
 }
@@ -177,9 +177,9 @@ func (e *settings) provider() credentials.Provider {
 		id, secret, identity = "", "", ""
 	}
 	p := e.profile
-	const advice = `export temporary keys, without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`
+	const advice = `export keys, without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`
 	if id+secret+identity == "" && p["role_arn"] != "" {
-		role := fault.New(fault.Usage, "the profile %s assumes a role (role_arn), which is not supported", scrub(e.name))
+		role := fault.New(fault.Usage, "the profile %s assumes a role (role_arn): not supported", scrub(e.name))
 		e.err = cmp.Or(e.err, error(role.WithHint(advice, shell.Quote(e.name))))
 	}
 	sso := p["sso_account_id"]+p["sso_session"] != ""

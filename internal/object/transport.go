@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -51,24 +52,18 @@ type patientConn struct {
 	stall time.Duration
 }
 
-func (c patientConn) Read(p []byte) (int, error) {
-	_ = c.SetDeadline(time.Now().Add(c.stall))
-	n, err := c.Conn.Read(p)
-	return n, c.explain(err)
-}
+func (c patientConn) Read(p []byte) (int, error) { return c.within(c.Conn.Read, p) }
 
 // Write also prolongs the time of a Read that already waits for the answer.
-func (c patientConn) Write(p []byte) (int, error) {
-	_ = c.SetDeadline(time.Now().Add(c.stall))
-	n, err := c.Conn.Write(p)
-	return n, c.explain(err)
-}
+func (c patientConn) Write(p []byte) (int, error) { return c.within(c.Conn.Write, p) }
 
-func (c patientConn) explain(err error) error {
+func (c patientConn) within(call func([]byte) (int, error), p []byte) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(c.stall))
+	n, err := call(p)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return temporary("no bytes were transferred for %v", c.stall)
+		err = temporary("no bytes were transferred for %v", c.stall)
 	}
-	return err
+	return n, err
 }
 
 // newTransport returns a transport that uses the proxies of the environment. Its requests fail
@@ -95,19 +90,30 @@ func endless() *fault.Error {
 		WithHint("name the objects, or use a prefix with fewer keys")
 }
 
-// connectionError returns the error of a request without an answer. It is temporary unless the
-// host name or the certificate is wrong. hint is the hint for a wrong host name.
-func connectionError(err error, hint string) error {
+// requestError returns the error of a request, which is no answer, as a *fault.Error, or the cause
+// of the end of the context. It is temporary unless the host name or the certificate is wrong. hint
+// is the hint for a wrong host name.
+func requestError(ctx context.Context, err error, hint string) error {
+	var known *fault.Error
 	var name *net.DNSError
-	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.As(err, &certificate):
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &known):
+		return known // without the URL that net/http adds
+	case errors.As(err, new(*http.MaxBytesError)):
+		return endless()
+	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return failed(fault.IO, "the server's certificate is not trusted").
 			WithHint("check the host's name and this machine's clock and certificates (on Linux: SSL_CERT_FILE=FILE)")
 	case errors.As(err, &name) && name.IsNotFound:
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
+	case errors.As(err, new(*url.Error)) || errors.As(err, new(net.Error)):
+		return temporary("%s", reason(err)).WithHint("check the address and the network, or run again")
 	}
-	return temporary("%s", reason(err)).WithHint("check the address and the network, and run again if they are right")
+	return failed(fault.IO, "the server's answer cannot be read: %s", reason(err)).WithHint("check ?endpoint=")
 }
 
 // receive fills p with the answer to a request for the bytes of a version from offset on. same
@@ -147,14 +153,18 @@ func fill(body io.Reader, p []byte) (got int, err error) {
 		n, err = body.Read(p[got:])
 		got += n
 	}
-	var known *fault.Error
-	switch {
-	case err == nil || err == io.EOF:
+	if err == nil || err == io.EOF {
 		return got, nil
-	case errors.As(err, &known):
-		return got, known
 	}
-	return got, temporary("the connection was lost: %s", reason(err))
+	return got, lost(err)
+}
+
+// lost returns the error of a connection while the body of an answer was read.
+func lost(err error) error {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return known
+	}
+	return temporary("the connection was lost: %s", reason(err))
 }
 
 // kinds are the kinds of errors of answers.

@@ -38,8 +38,7 @@ func IsURL(name string) bool {
 	return ok && len(scheme) > 1 && strings.Trim(scheme, letters) == ""
 }
 
-// isBucket reports whether text is the name of a bucket. It refuses a user and password before an
-// @.
+// isBucket reports whether text is the name of a bucket, without a user and password before an @.
 func isBucket(text string) bool {
 	text = strings.ToLower(text)
 	return len(text) >= 3 && len(text) <= 63 && strings.Trim(text, letters+"._-") == "" &&
@@ -75,14 +74,14 @@ func parse(name string) (address, error) {
 	return a, nil
 }
 
-// checkWeb returns an error if the address is not that of a file on a web server. The error does not
-// show the URL, as it may contain a password.
+// checkWeb returns an error if the address is not that of a file on a web server. It does not show
+// the URL, as it may contain a password.
 func (a address) checkWeb() error {
 	u, err := url.Parse(a.String())
 	e := failed(fault.Usage, "expected a host, a slash and the path of a file, without #").In(a.scheme + "://…")
 	switch {
 	case err != nil && strings.Contains(a.bucket, "@") || err == nil && u.User != nil:
-		e.Msg = "bad URL: users and passwords are not supported, as other users of this machine can see command lines"
+		e.Msg = "bad URL: passwords are not supported, as other users of this machine can see command lines"
 		return e.WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
 	case err != nil || u.Hostname() == "" || !a.hasKey() || strings.Contains(a.key, "#"):
 		return e.WithHint("name each file, such as %s://HOST/train-images-idx3-ubyte.gz, and write %%23 for #", a.scheme)
@@ -159,8 +158,7 @@ func parseQuery(a address, query string) (url.Values, error) {
 
 // errorAt adds the URL of the object to an error of this package.
 func errorAt(a address, err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
 		return fault.In(a.String(), known)
 	}
 	return err

@@ -177,6 +177,9 @@ func TestWriteThroughFaults(t *testing.T) {
 							f.Put("x", []byte("old"))
 						}
 						o := patience(fault)
+						if request == "last" && name == "parts" && o.Stall < time.Minute {
+							o.Stall /= stallFactor
+						}
 						data := noise(size)
 						w := create(t, &Store{Options: o}, query, overwrite)
 						if err := errors.Join(write(w, data), w.Commit()); err != nil {

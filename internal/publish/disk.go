@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// A disk makes the system calls of a Set: it performs an operation by calling effect, which sets the
-// results, perhaps before an error. Tests make each call fail. An operation that a file system lacks
-// fails with errors.ErrUnsupported.
+// A disk makes the system calls of a Set: it performs an operation by calling effect, which sets
+// the results, perhaps before an error. Tests make each call fail. An operation that a file system
+// lacks fails with errors.ErrUnsupported.
 type disk func(operation, path string, effect func() error) error
 
 // system is the disk without faults of its own.

@@ -32,7 +32,7 @@
 // files in a folder, the Target.Key, and the [Fingerprint] of an output with a key. They are in the
 // name because programs that read whole folders take any file with a content as data, even a hidden
 // one. Polars, and DuckDB with '*', take even an empty one, so the record is an empty folder beside
-// a file; beside a folder it is an empty file, because readers of images take any folder as a class.
+// a file; beside a folder it is an empty file, as readers of images take any folder as a class.
 //
 // # Replacing
 //

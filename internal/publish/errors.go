@@ -39,8 +39,8 @@ var refused = map[syscall.Errno]string{
 
 // failure returns err as a *fault.Error about the output at path; doing names the operation that
 // failed. It returns nil if err is nil, and only adds the path if err is a *fault.Error already. Of
-// the errors of package os only the cause is shown, because they quote hidden names. NotFound, which
-// is for missing inputs, and Internal become fault.IO.
+// the errors of package os only the cause is shown, because they quote hidden names. NotFound, as
+// it is for missing inputs, and Internal become fault.IO.
 func failure(path, doing string, err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || err == nil {
 		return fault.In(path, err)

@@ -213,7 +213,7 @@ func TestNotMovedBack(t *testing.T) {
 	}
 }
 
-// TestNothingChanges has disks that fail while a folder is to be replaced: nothing changes, not even
+// TestNothingChanges has disks that fail while a folder is to be replaced: nothing changes, nor does
 // the file beside it.
 func TestNothingChanges(t *testing.T) {
 	t.Parallel()
@@ -224,9 +224,9 @@ func TestNothingChanges(t *testing.T) {
 	}{
 		"the lock cannot be taken":     {failing(errFault, "lock"), errFault, "cannot be created: "},
 		"the folder cannot be listed":  {failing(errFault, "list"), errFault, "train: "},
-		"a lower layer of overlayfs":   {failing(syscall.EXDEV, "exchange", "rename"), fault.Refused, "train: refused: it cannot be renamed"},
-		"the folder is a mount point":  {failing(syscall.EBUSY, "exchange", "rename"), fault.Refused, "train: refused: it cannot be renamed"},
-		"no permission for the folder": {failing(syscall.EACCES, "create"), fs.ErrPermission, "cannot be created: permission denied"},
+		"a lower layer of overlayfs":   {failing(syscall.EXDEV, "exchange", "rename"), fault.Refused, "cannot be renamed"},
+		"the folder is a mount point":  {failing(syscall.EBUSY, "exchange", "rename"), fault.Refused, "cannot be renamed"},
+		"no permission for the folder": {failing(syscall.EACCES, "create"), fs.ErrPermission, "permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

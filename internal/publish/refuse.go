@@ -33,7 +33,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		return fault.New(fault.Refused, "its folder does not exist").In(path).
 			WithHint("%s", shell.MakeFolder(filepath.Dir(path)))
 	}
-	parts, _ := fs.Glob(os.DirFS(parent), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*") // the pattern is well formed
+	parts, _ := fs.Glob(os.DirFS(parent), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
 	if len(parts) > 0 {
 		return refusal(path, "its folder has part files: programs read every file in it as a part", "name another folder")
 	}

@@ -166,7 +166,7 @@ func (s *Set) claim(out *output) error {
 			err = s.disk.on("removeAll", os.RemoveAll, path)
 		}
 	}
-	return err
+	return failure(out.target.Path, "removing what an interrupted run left", err)
 }
 
 // create creates the partial, so that a missing permission shows before any work; a device or FIFO

@@ -68,7 +68,7 @@ func locate(t Target) (*output, error) {
 	case errors.Is(statErr, syscall.ELOOP):
 		return nil, statErr
 	case errors.Is(err, fs.ErrNotExist): // not even the root exists
-		return nil, refusal(t.Path, "the current folder or the drive does not exist", "give the path of an existing folder")
+		return nil, refusal(t.Path, "the current folder or the drive does not exist", "name an existing folder")
 	case err == nil && statErr == nil && out.info == nil: // /dev/stdout may lead to a file that was deleted
 		return nil, refusal(t.Path, "it leads to a file that has no name", "name a file")
 	}
@@ -152,7 +152,7 @@ var unstorable = regexp.MustCompile(
 // refuseNames refuses a path with a name that Windows cannot store. NUL may be the output, as
 // /dev/null may.
 func refuseNames(path string) error {
-	names := strings.FieldsFunc(path[len(filepath.VolumeName(path)):], func(r rune) bool { return r == '/' || r == '\\' })
+	names := strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
 	for i, name := range names {
 		if unstorable.MatchString(name) && !(i == len(names)-1 && strings.EqualFold(name, "nul")) {
 			return refusal(path, fmt.Sprintf("Windows cannot store the name %q", name),

@@ -204,7 +204,7 @@ def open_elsewhere(stage: Stage) -> None:
     before = stage.tree()
     for how in ([], ["alone"]):
         with stage.held("x.csv", *how):
-            stage.run(75, *convert, "10:20", "--overwrite", says="x.csv: publishing it: is open in another program\nhint: close it there and try again")
+            stage.run(75, *convert, "10:20", "--overwrite", says="x.csv: is open in another program, or write-protected\nhint: close it there and try again")
         demand(stage.tree() == before, f"found {sorted(stage.tree())}, or other bytes")
     stage.run(0, *convert, "10:20", "--overwrite")
     demand(stage.tree() != before, "x.csv was not replaced")
@@ -265,7 +265,7 @@ def paths(stage: Stage) -> None:
     demand(code == 0 and not (stage.work / "-p").exists(), f"the hint, pasted: exit code {code}: {said}")
     stage.run(0, *missing)
     for name in ("Q:\\x.csv", "Q:\\a\\b\\x.csv", "q:x.csv"):
-        stage.run(73, "convert", windows(stage.images), *few, name, says="its folder does not exist: there is no Q:\\\nhint: choose a drive that exists")
+        stage.run(73, "convert", windows(stage.images), *few, name, says="refused: the current folder or the drive does not exist\nhint: name an existing folder")
     stage.run(66, "convert", "Q:\\x.idx", *few, "x.csv")
 
 
