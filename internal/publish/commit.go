@@ -115,8 +115,7 @@ func (s *Set) moveNew(out *output) error {
 // files into it: only then is the last check for foreign files reliable, and a folder that holds
 // one is moved back.
 func (s *Set) replaceFolder(out *output) error {
-	old, moveBack := out.partial, exchange
-	operation := "exchange"
+	old, operation, moveBack := out.partial, "exchange", exchange
 	err := s.disk.move(operation, exchange, old, out.real)
 	twoSteps := errors.Is(err, errors.ErrUnsupported)
 	if twoSteps {
