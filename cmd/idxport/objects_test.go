@@ -117,7 +117,7 @@ func TestNoCredentials(t *testing.T) {
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + metadata.URL,
 		"GOCOVERDIR=" + t.TempDir()} // `make cover` complains without it
 	said, err := command.CombinedOutput()
-	want := regexp.MustCompile(`^idxport: s3://bkt/x\.idx: no credentials found\nhint: set AWS_ACCESS_KEY_ID and [^\n]+\n$`)
+	want := regexp.MustCompile(`^idxport: s3://bkt/x\.idx: no credentials found: 404 Not Found\nhint: set AWS_ACCESS_KEY_ID and [^\n]+\n$`)
 	if command.ProcessState.ExitCode() != exitPermission || !want.Match(said) || len(asked) == 0 {
 		t.Errorf("found %v after %d requests for credentials, expected exit %d:\n%s", err, len(asked), exitPermission, said)
 	}

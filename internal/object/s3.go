@@ -53,7 +53,7 @@ func newS3Client(name string, query url.Values, o Options, transport http.RoundT
 	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: transport, Region: e.region(),
 		MaxRetries: o.Attempts, BucketLookup: minio.BucketLookupDNS,
 		Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
-	// A name with such characters is not allowed in a host name, or no wildcard certificate covers it.
+	// A host name has no such characters, or no wildcard certificate covers it.
 	_, err := netip.ParseAddr(s.endpoint.Hostname())
 	if e.isTrue("use_path_style") || err == nil || strings.ContainsAny(name, "._") || name != strings.ToLower(name) {
 		s.options.BucketLookup = minio.BucketLookupPath

@@ -213,8 +213,7 @@ func TestNotMovedBack(t *testing.T) {
 	}
 }
 
-// TestNothingChanges has disks that fail while a folder is to be replaced: nothing changes, nor does
-// the file beside it.
+// TestNothingChanges has disks that fail while a folder and the file beside it are to be replaced.
 func TestNothingChanges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

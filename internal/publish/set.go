@@ -51,11 +51,11 @@ func prepare(d disk, targets []Target, o Options) (*Set, error) {
 			s.staged = append(s.staged, out)
 		}
 	}
-	// Of two runs with the same targets one gets all the locks. Folders are published first, as their
-	// file system may be unable to rename them; then nothing else is published.
+	// Of two runs with the same targets one gets all the locks. Folders are published first: their
+	// file system may be unable to rename them, and then nothing else is published.
 	order := func(out *output) string { return strconv.FormatBool(!out.target.Folder) + out.real }
 	slices.SortFunc(s.staged, func(a, b *output) int { return strings.Compare(order(a), order(b)) })
-	err := each(s.staged, "cannot be created", s.claim)
+	err := each(s.staged, "cannot be created", s.lockAndSweep)
 	if err == nil {
 		err = s.refuseExisting()
 	}
@@ -138,10 +138,10 @@ func (s *Set) makeParents(dir string) error {
 	return err
 }
 
-// claim makes the folders above a target, takes its lock, and sweeps. An old folder whose target is
-// missing is moved back: a run was killed between its two renames. On a file system without locks a
-// run goes on, as its hidden names are random and its renames atomic, but it sweeps nothing.
-func (s *Set) claim(out *output) error {
+// lockAndSweep makes the folders above a target, takes its lock, and sweeps. An old folder whose
+// target is missing is moved back: a run was killed between its two renames. On a file system
+// without locks a run goes on, as its hidden names are random, but sweeps nothing.
+func (s *Set) lockAndSweep(out *output) error {
 	err := s.makeParents(filepath.Dir(out.real))
 	if err == nil {
 		out.lock, err = resultOn(s.disk, "lock", takeLock, out.beside(lockSuffix)) // perhaps a lock and an error
