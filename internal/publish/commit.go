@@ -66,8 +66,7 @@ func (s *Set) syncParents() (first error) {
 	return first
 }
 
-// publish moves one output to its target. A plain rename replaces a file, or a folder while it is
-// empty.
+// publish moves one output to its target. A rename replaces a file, or a folder if it is empty.
 func (s *Set) publish(out *output) (err error) {
 	switch {
 	case out.occupied && !s.overwrite: // accepted by refuseExisting

@@ -42,8 +42,7 @@ func rename(from, to string) error {
 }
 
 func renameNew(_, _ string) error { return errors.ErrUnsupported }
-
-func exchange(_, _ string) error { return errors.ErrUnsupported }
+func exchange(_, _ string) error  { return errors.ErrUnsupported }
 
 // syncDir does nothing: Windows has no fsync for folders.
 func syncDir(string) error { return nil }

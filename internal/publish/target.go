@@ -102,6 +102,9 @@ func follow(path string) (string, error) {
 		if dir, err = follow(dir); err != nil {
 			return "", err
 		}
+		if _, err := os.Lstat(dir); err != nil && filepath.Dir(dir) == dir { // there is no such drive
+			return "", fs.ErrNotExist
+		}
 		real = filepath.Join(dir, base)
 		link, err := os.Readlink(real)
 		if err != nil { // nothing exists there
@@ -147,7 +150,7 @@ func (out *output) mode() (mode fs.FileMode, inherited bool) {
 // console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 var unstorable = regexp.MustCompile(
-	`(?i)[\x00-\x1f<>:"|?*]| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
+	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
 
 // refuseNames refuses a path with a name that Windows cannot store. NUL may be the output, as
 // /dev/null may.
@@ -156,7 +159,7 @@ func refuseNames(path string) error {
 	for i, name := range names {
 		if unstorable.MatchString(name) && !(i == len(names)-1 && strings.EqualFold(name, "nul")) {
 			return refusal(path, fmt.Sprintf("Windows cannot store the name %q", name),
-				`leave out <>:"|?*, dots and spaces at its end, and names of devices`)
+				`leave out <>:"|?*, dots and spaces at its end, devices, and more than 255 characters`)
 		}
 	}
 	return nil
