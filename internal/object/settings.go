@@ -177,7 +177,7 @@ func (e *settings) provider() credentials.Provider {
 		id, secret, identity = "", "", ""
 	}
 	p := e.profile
-	const advice = `export keys, without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`
+	const advice = `export keys without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`
 	if id+secret+identity == "" && p["role_arn"] != "" {
 		role := fault.New(fault.Usage, "the profile %s assumes a role (role_arn): not supported", scrub(e.name))
 		e.err = cmp.Or(e.err, error(role.WithHint(advice, shell.Quote(e.name))))

@@ -81,10 +81,10 @@ func (a address) checkWeb() error {
 	e := failed(fault.Usage, "expected a host, a slash and the path of a file, without #").In(a.scheme + "://…")
 	switch {
 	case err != nil && strings.Contains(a.bucket, "@") || err == nil && u.User != nil:
-		e.Msg = "bad URL: credentials are not supported, as other users of this machine can see command lines"
+		e.Msg = "bad URL: users and passwords are not supported, as others can see command lines"
 		return e.WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
 	case err != nil || u.Hostname() == "" || !a.hasKey() || strings.Contains(a.key, "#"):
-		return e.WithHint("name each file, such as %s://HOST/train-images-idx3-ubyte.gz, and write %%23 for #", a.scheme)
+		return e.WithHint("name each file, such as %s://HOST/train-images-idx3-ubyte, and write %%23 for #", a.scheme)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 	}
 	parts, _ := fs.Glob(os.DirFS(parent), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
 	if len(parts) > 0 {
-		return refusal(path, "its folder has part files: programs read every file in it as a part", "name another folder")
+		return refusal(path, "its folder has part files: programs read every file in it as a part", "use another folder")
 	}
 	return out.refuseOverlap(inputs, others)
 }

@@ -150,7 +150,7 @@ func (out *output) mode() (mode fs.FileMode, inherited bool) {
 // console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 var unstorable = regexp.MustCompile(
-	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
+	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
 
 // refuseNames refuses a path with a name that Windows cannot store. NUL may be the output, as
 // /dev/null may.
