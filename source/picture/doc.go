@@ -2,31 +2,23 @@
 // from the top. It reads PNG, JPEG, WebP, BMP, TIFF and GIF, whatever the name of the file.
 //
 // A [Format] describes the records of a column of pictures. [Options.Describe] finds the format in
-// a file without decoding it, so that the size of a record can be checked against a limit.
-// [Format.Append] decodes a file and requires it to have the format.
+// a file without decoding it, and [Format.Append] requires a file to have the format.
 //
-// # How samples are converted
+//	grey up to 8 bits   8 bits, [H W], scaled to 0…255 (section 13.12 of the PNG specification)
+//	grey of 16 bits     int16, because IDX has no uint16: samples above 32767 are errors
+//	colours of 8 bits   unchanged, [H W 3]; those of 16 bits and CMYK are refused
+//	palettes            their colours; if all are grey, [H W], or [H W 3] in a column of colours
+//	alpha               the alpha channel of PNG is a fourth channel, [H W 4], where grey is red =
+//	                    green = blue; other images must be opaque
+//	JPEG, lossy WebP    grey or converted from YCbCr, see [Options.Decoders]
+//	GIF                 the first frame, which must fill the screen
 //
-//	grey of 1, 2, 4 bits   8 bits, scaled to 0…255 as in section 13.12 of the PNG specification
-//	grey of 8 bits         unchanged, [H W]
-//	colours of 8 bits      unchanged, [H W 3]
-//	16 bits                int16, because IDX has no uint16: samples above 32767 are errors
-//	palettes               their colours, [H W 3]; opaque greys also fit records of grey, [H W]
-//	alpha                  in PNG files a fourth channel, [H W 4], also for palettes and for grey,
-//	                       as red = green = blue = grey; in other files it must be opaque
-//	JPEG, lossy WebP       [H W], or [H W 3] converted from YCbCr by the Go packages; their pixels
-//	                       depend on the decoder, see [Options.Decoders]
-//	GIF                    the first frame, which must fill the screen
-//
-// Gamma, colour profiles and significant bits (gAMA, iCCP, sRGB, sBIT) are not applied. Alpha is
-// not premultiplied. Files whose EXIF data say that the picture is to be turned or mirrored are
-// refused, because some programs do so and others do not; so are TIFF files of several pages.
+// Gamma, colour profiles and significant bits (gAMA, iCCP, sRGB, sBIT) are not applied, and alpha
+// is not premultiplied. Files that EXIF data turn or mirror, which some programs do and others do
+// not, and TIFF files of several pages are refused.
 //
 // With [Options], pictures of 8 bits become grey (ITU-R 601, as [color.GrayModel] does) and then
 // have another size (bicubic, Catmull-Rom). Alpha must then be opaque.
 //
-// # Safety
-//
-// Dimensions are checked before anything is allocated, and pictures of more than 4 MiB of samples
-// are decoded one after another.
+// Only files of the right size are decoded, and those of more than 4 MiB one after another.
 package picture

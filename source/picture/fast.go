@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -16,98 +17,70 @@ import (
 type plainDecoder struct {
 	data  bytes.Reader
 	in    io.ReadCloser // a zlib reader, which is reset for each file
-	lines []byte        // filtered, each after the byte that names its filter
-	zeros []byte        // above the first line; may be longer than a line
+	lines []byte        // a line of zeros, then those of the picture, each after the byte of its filter
 }
 
 // plainDecoders has the decoders that are not in use.
-var plainDecoders = sync.Pool{New: func() any { return new(plainDecoder) }}
+var plainDecoders = sync.Pool{New: func() any {
+	in, _ := zlib.NewReader(strings.NewReader("\x78\x9c")) // a header, which is all that it reads
+	return &plainDecoder{in: in}
+}}
 
 // appendPlain appends the samples of file. If file is no such picture of f or is damaged, ok is
 // false and dst is unchanged: appendAny then decodes file or reports the error.
 func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
-	if f.options.converts() || len(file) < len(signature) || string(file[:len(signature)]) != signature {
-		return dst, false
-	}
-	header, rest, ok := chunk(file[len(signature):], "IHDR")
-	if !ok || len(header) != headerSize || !f.isPlain(header) {
-		return dst, false
-	}
-	pixels, rest, ok := chunk(rest, "IDAT")
-	if !ok || checkLength(file, f.Width, f.Height, 8*f.Channels) != nil {
-		return dst, false
-	}
-	if end, _, ok := chunk(rest, "IEND"); !ok || len(end) > 0 {
+	pixels, ok := f.cutPixels(file)
+	if !ok {
 		return dst, false
 	}
 	d := plainDecoders.Get().(*plainDecoder)
 	defer plainDecoders.Put(d)
-	if !d.inflate(pixels, f) {
+	line := 1 + f.Width*f.Channels
+	if !d.inflate(pixels, line, f.Height) {
 		return dst, false
 	}
-	line := f.Width * f.Channels
-	start := len(dst)
-	dst = slices.Grow(dst, line*f.Height)
-	if len(d.zeros) < line {
-		d.zeros = make([]byte, line)
-	}
-	above := d.zeros[:line]
+	record = slices.Grow(dst, (line-1)*f.Height)
+	above := d.lines[:line]
 	for y := range f.Height {
-		filtered := d.lines[y*(line+1) : (y+1)*(line+1)]
-		dst = append(dst, filtered[1:]...)
-		samples := dst[len(dst)-line:]
-		if !unfilter(filtered[0], samples, above, f.Channels) {
-			return dst[:start], false
+		filtered := d.lines[(1+y)*line : (2+y)*line]
+		if !unfilter(filtered[0], filtered[1:], above[1:], f.Channels) {
+			return dst, false
 		}
-		above = samples
+		record = append(record, filtered[1:]...)
+		above = filtered
 	}
-	return dst, true
+	return record, true
 }
 
-// isPlain reports whether header, the data of IHDR, is that of a picture of f without interlacing.
-func (f Format) isPlain(header []byte) bool {
-	width, height := int64(binary.BigEndian.Uint32(header)), int64(binary.BigEndian.Uint32(header[4:]))
-	depth, color := int(header[8]), header[9]
-	return width == int64(f.Width) && height == int64(f.Height) && depth == 8 && f.Depth == 8 &&
-		(color == grey && f.Channels == 1 || color == trueColor && f.Channels == 3 || color == withAlpha &&
-			f.Channels == 4) &&
-		header[10]|header[11]|header[12] == 0
+// cutPixels returns the data of the only IDAT chunk of file. ok is false if there are others than
+// IHDR, IDAT and IEND, or if the picture is not of f: sections 5 and 11.2.2 of the PNG specification.
+func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
+	if f.options.converts() || f.Depth != 8 {
+		return nil, false
+	}
+	header := append(make([]byte, 0, 64), "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"...)
+	header = binary.BigEndian.AppendUint32(header, uint32(f.Width))
+	header = binary.BigEndian.AppendUint32(header, uint32(f.Height))
+	header = append(header, 8, map[int]byte{1: 0, 3: 2, 4: 6}[f.Channels], 0, 0, 0)
+	header = binary.BigEndian.AppendUint32(header, crc32.ChecksumIEEE(header[12:]))
+	rest, begins := bytes.CutPrefix(file, header)
+	chunk, ends := bytes.CutSuffix(rest, []byte("\x00\x00\x00\x00IEND\xaeB\x60\x82"))
+	end := len(chunk) - 4 // of the data, before the checksum
+	if !begins || !ends || end < 8 || string(chunk[4:8]) != "IDAT" || int(binary.BigEndian.Uint32(chunk)) != end-8 {
+		return nil, false
+	}
+	return chunk[8:end], crc32.ChecksumIEEE(chunk[4:end]) == binary.BigEndian.Uint32(chunk[end:])
 }
 
-// chunk returns the data of the first chunk of file, and the bytes after the chunk. ok is false if
-// the chunk is not of the given kind, is not complete, or has a wrong checksum.
-func chunk(file []byte, kind string) (data, rest []byte, ok bool) {
-	if len(file) < chunkFrame || string(file[4:8]) != kind {
-		return nil, nil, false
-	}
-	size := int64(binary.BigEndian.Uint32(file))
-	if size > int64(len(file)-chunkFrame) {
-		return nil, nil, false
-	}
-	end := 8 + int(size)
-	return file[8:end], file[end+4:], crc32.ChecksumIEEE(file[4:end]) == binary.BigEndian.Uint32(file[end:])
-}
-
-// inflate decompresses data to d.lines. It reports whether data has exactly the lines of a picture
-// of f.
-func (d *plainDecoder) inflate(data []byte, f Format) bool {
+// inflate decompresses data to d.lines. It reports whether data has exactly height lines.
+func (d *plainDecoder) inflate(data []byte, line, height int) bool {
 	d.data.Reset(data)
-	var err error
-	if d.in == nil {
-		d.in, err = zlib.NewReader(&d.data)
-	} else {
-		err = d.in.(zlib.Resetter).Reset(&d.data, nil)
-	}
-	if err != nil {
-		d.in = nil
+	if err := d.in.(zlib.Resetter).Reset(&d.data, nil); err != nil {
 		return false
 	}
-	size := f.Height * (f.Width*f.Channels + 1)
-	if cap(d.lines) < size {
-		d.lines = make([]byte, size)
-	}
-	d.lines = d.lines[:size]
-	if _, err := io.ReadFull(d.in, d.lines); err != nil {
+	d.lines = slices.Grow(d.lines[:0], line*(1+height))[:line*(1+height)]
+	clear(d.lines[:line])
+	if _, err := io.ReadFull(d.in, d.lines[line:]); err != nil {
 		return false
 	}
 	var more [1]byte
@@ -115,35 +88,29 @@ func (d *plainDecoder) inflate(data []byte, f Format) bool {
 	return n == 0 && err == io.EOF
 }
 
-// unfilter undoes a filter of section 9.2 of the PNG specification. above is the line before, zeros
-// for the first line; size is the number of bytes of a pixel.
+// unfilter undoes a filter of section 9.2 of the PNG specification. above is the line before, and
+// size is the number of bytes of a pixel.
 func unfilter(filter byte, line, above []byte, size int) bool {
-	switch filter {
-	case 0:
-	case 1:
-		for i := size; i < len(line); i++ {
-			line[i] += line[i-size]
+	if filter == 0 {
+		return true
+	}
+	for i, up := range above[:len(line)] {
+		var left, corner byte
+		if i >= size {
+			left, corner = line[i-size], above[i-size]
 		}
-	case 2:
-		for i := range line {
-			line[i] += above[i]
+		switch filter {
+		case 1:
+			line[i] += left
+		case 2:
+			line[i] += up
+		case 3:
+			line[i] += byte((int(left) + int(up)) / 2)
+		case 4:
+			line[i] += paeth(left, up, corner)
+		default:
+			return false
 		}
-	case 3:
-		for i := range min(size, len(line)) {
-			line[i] += above[i] / 2
-		}
-		for i := size; i < len(line); i++ {
-			line[i] += byte((int(line[i-size]) + int(above[i])) / 2)
-		}
-	case 4:
-		for i := range min(size, len(line)) {
-			line[i] += above[i]
-		}
-		for i := size; i < len(line); i++ {
-			line[i] += paeth(line[i-size], above[i], above[i-size])
-		}
-	default:
-		return false
 	}
 	return true
 }

@@ -2,6 +2,10 @@ package picture
 
 import (
 	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/idx"
@@ -20,7 +24,7 @@ type Format struct {
 type Options struct {
 	Width, Height int   // to which pictures are scaled, or 0
 	Grey          bool  // colours become grey
-	Limit         int64 // largest size of the samples of a file in bytes, if pictures are converted
+	Limit         int64 // largest size in bytes of the samples of a picture, also before it is converted; or 0
 }
 
 // converts reports whether pictures are converted.
@@ -42,18 +46,14 @@ func (f Format) DType() idx.DType {
 	return idx.Uint8
 }
 
-// Size returns the number of bytes of a record. It does not overflow for a Format that Describe
-// returned.
+// Size returns the number of bytes of a record.
 func (f Format) Size() int64 {
 	return int64(f.Width) * int64(f.Height) * int64(f.Channels) * int64(f.Depth/8)
 }
 
-// fileExtra is the number of bytes that a file may have beyond twice its samples, for texts, colour
-// profiles and previews.
-const fileExtra = 4 << 20
-
-// MaxFile returns the largest size in bytes that is expected of the file of a picture.
-func (f Format) MaxFile() int64 { return 2*max(f.Size(), f.options.Limit) + fileExtra }
+// MaxFile returns the largest size in bytes that is expected of the file of a picture: twice its
+// samples, and 4 MiB for texts, colour profiles and previews.
+func (f Format) MaxFile() int64 { return 2*max(f.Size(), f.options.Limit) + 4<<20 }
 
 // String describes the format: "28×28, 8-bit grey".
 func (f Format) String() string {
@@ -64,14 +64,17 @@ func (f Format) String() string {
 // Describe returns the format of the converted picture of a file.
 func (o Options) Describe(file []byte) (Format, error) {
 	s, err := inspect(file)
-	if err != nil || !o.converts() {
-		return s.Format, err
+	if err != nil {
+		return Format{}, err
 	}
+	return o.convert(s)
+}
+
+// convert returns the format of a picture once it is converted, or an error if that cannot be.
+func (o Options) convert(s stored) (Format, error) {
 	f := s.Format
-	f.options = o
-	if s.Depth > 8 && (o.Width > 0 || s.Channels > 1) {
-		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --grey and --resize", s.Format).
-			WithHint("convert the images to 8 bits first: mogrify -depth 8 FILES")
+	if o.converts() {
+		f.options = o
 	}
 	if o.Grey {
 		f.Channels = 1
@@ -79,62 +82,79 @@ func (o Options) Describe(file []byte) (Format, error) {
 	if o.Width > 0 {
 		f.Width, f.Height, f.Channels = o.Width, o.Height, min(f.Channels, 3)
 	}
-	return f, f.checkSource(s)
-}
-
-// maxScratch is the largest size in bytes of the working memory of scaling: x/image/draw keeps four
-// float64 for each column of the result and row of the source.
-const maxScratch = 64 << 20
-
-// checkSource returns an error if a picture is too large to be converted.
-func (f Format) checkSource(s stored) error {
-	if limit := f.options.Limit; limit > 0 && s.Size() > limit {
-		return fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", s.Format, s.Size(),
-			limit).
-			WithHint("allow larger images with --max-record-bytes %d", s.Size())
-	}
-	if int64(f.options.Width)*int64(s.Height)*32 > maxScratch {
-		return fault.New(fault.Unsupported, "the image is %v, too high to be scaled to %d×%d", s.Format, f.Width,
-			f.Height).
+	switch size := max(s.Size(), f.Size()); {
+	case o.Width > 0 && f.Depth > 8:
+		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --resize", s.Format).
+			WithHint("convert the images to 8 bits first: mogrify -depth 8 FILES")
+	case o.Limit > 0 && size > o.Limit:
+		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", s.Format, size, o.Limit).
+			WithHint("allow larger images with --max-record-bytes %d", size)
+	case int64(o.Width)*int64(s.Height)*4*8 > 64<<20: // package draw keeps so many float64
+		return f, fault.New(fault.Unsupported, "the image is %v, too high to be scaled", s.Format).
 			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
 	}
-	return nil
-}
-
-// HasGreyPalette reports whether the palette of a file has opaque greys only, as optipng and
-// pngquant write grey pictures. Describe returns an RGB format for it, but Append also accepts it
-// for a format of 8-bit grey.
-func HasGreyPalette(file []byte) bool {
-	s, err := inspect(file)
-	return err == nil && s.greys
+	return f, nil
 }
 
 // accepts returns an error unless the picture of a file can become a record of f.
 func (f Format) accepts(s stored) error {
-	found, expected := s.Format, f
-	if f.options.Width > 0 {
-		found.Width, found.Height = f.Width, f.Height
+	found, err := f.options.convert(s)
+	if err != nil {
+		return err
 	}
-	if f.Channels == 1 && (s.greys || f.options.Grey) {
-		found.Channels = 1
-	}
-	if f.Channels == 3 && f.options.converts() && found.Channels == 4 {
+	if s.palette && f.Channels == 3 {
 		found.Channels = 3
 	}
-	expected.options = Options{}
-	if found == expected {
-		return f.checkSource(s)
+	if found == f {
+		return nil
 	}
-	advice := "remove this one, or convert it with another program"
-	switch {
-	case found.Depth != f.Depth:
-	case found.Channels == f.Channels:
-		advice = fmt.Sprintf("--resize %dx%d scales all images", f.Width, f.Height)
-	case found.Width != f.Width || found.Height != f.Height:
-		advice = fmt.Sprintf("--grey --resize %dx%d makes all images grey and scales them", f.Width, f.Height)
-	default:
-		advice = "--grey makes all images grey"
+	advice := fmt.Sprintf("--resize %dx%d scales all images, --grey makes all grey", f.Width, f.Height)
+	if found.Depth != f.Depth {
+		advice = "convert them to 8 bits first: mogrify -depth 8 FILES"
 	}
 	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
 		WithHint("all images must have the same size and type: %s", advice)
+}
+
+// KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.
+func KindOf(file []byte) string {
+	s, _ := inspect(file)
+	return s.kind
+}
+
+// Is reports whether a file is an image, which it is not if it only happens to begin like one.
+func Is(file []byte) bool {
+	s, err := inspect(file)
+	return err == nil || s.kind == "PNG"
+}
+
+// KindByName returns the kind of images whose files have the extension of name, or "" if there is
+// none. unread means that this package does not read them.
+func KindByName(name string) (kind string, unread bool) {
+	switch kind = strings.ToUpper(strings.TrimPrefix(path.Ext(name), ".")); kind {
+	case "JPG":
+		return "JPEG", false
+	case "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIF", "TIFF":
+		return kind, false
+	case "PPM", "PGM", "PBM", "PNM", "AVIF", "HEIC", "HEIF", "JXL", "JP2":
+		return kind, true
+	}
+	return "", false
+}
+
+// imageVersion is the version of golang.org/x/image in go.mod.
+const imageVersion = "v0.46.0"
+
+// Decoders returns the packages, and their versions, on which the pixels of some kinds of images
+// depend once they are converted: "image/jpeg go1.26.0".
+func (o Options) Decoders(kinds ...string) (all []string) {
+	add := func(used bool, decoder string) {
+		if used {
+			all = append(all, decoder)
+		}
+	}
+	add(slices.Contains(kinds, "WEBP"), "golang.org/x/image/webp "+imageVersion)
+	add(o.Width > 0, "golang.org/x/image/draw "+imageVersion)
+	add(slices.Contains(kinds, "JPEG"), "image/jpeg "+runtime.Version())
+	return all
 }

@@ -1,12 +1,16 @@
 package png
 
 import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,213 +19,276 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// maxClasses is the largest number of named classes. Names are in a slice indexed by label, and a
-// folder named 2000000000 must not allocate that many.
-const maxClasses = 1 << 20
-
 // findLabels adds the columns of labels and of other numbers: see the package comment.
 func (t *Table) findLabels(o source.ReadOptions) error {
-	name := "label"
-	var known []string // names of the expected labels
+	label := source.Column{Name: "label"} // or the expected one
 	if i := (&schema.Schema{Columns: o.Like}).Label(); i >= 0 {
-		name, known = o.Like[i].Name, o.Like[i].Classes
+		label = o.Like[i]
 	}
-	given, err := t.readMetadata()
+	m, err := t.readMetadata()
 	if err != nil {
 		return err
 	}
-	flat := len(t.list.folders) == 1 && t.list.folders[0] == ""
-	names := []string{t.columns[0].Name, name}
-	if given != nil {
-		names = append(names, given.header...)
-	}
-	wants := o.Wants(names)
-	switch {
-	case !wants(name):
-	case given != nil && given.column(name) >= 0:
-		err = t.labelByMetadata(given, name, o)
-	case flat:
-		t.note("images without labels, because there are no class folders")
+	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, m.names))
+	var classes []string // named by the column class
+	switch texts := m.texts[label.Name]; {
+	case !wants(label.Name):
+	case texts != nil:
+		classes = namesByLabel(texts, m.texts[schema.ClassName])
+		err = t.addIntegers(label.Name, texts, source.ReadOptions{Classes: o.Classes}, classes)
+	case t.folders[0] == "":
+		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:
-		err = t.labelByFolder(name, known, o)
+		err = t.labelByFolder(label, o)
 	}
-	if err != nil || given == nil {
-		return err
+	for _, name := range m.names {
+		used := name == label.Name || name == schema.ClassName && classes != nil
+		if err == nil && wants(name) && !used {
+			err = t.addNumbers(name, m.texts[name], o.Like)
+		}
 	}
-	return t.addNumbers(given, func(other string) bool { return other != name && wants(other) }, o.Like)
+	return err
 }
 
-// labelByFolder adds the label that each class folder gives its images.
-func (t *Table) labelByFolder(name string, known []string, o source.ReadOptions) error {
-	folders := t.allFolders(o.Folders)
+// labelByFolder adds the label that each class folder gives its images. The column that is expected
+// may have the names of the classes.
+func (t *Table) labelByFolder(expected source.Column, o source.ReadOptions) error {
 	own, err := t.readClasses()
 	if err != nil {
 		return err
 	}
-	var byFolder []int32
-	var classes []string
-	switch {
-	case own != nil && o.Classes == nil:
-		classes = own.Classes
-		byFolder, err = t.positions(own.Folders, classes)
-	case t.labelByNumber(folders) != nil:
-		byFolder = t.labelByNumber(folders)
-	case o.Classes != nil:
-		classes = o.Classes
-		byFolder, err = t.positions(schema.FolderNames(classes), classes)
-	default:
-		if byFolder, err = t.positions(schema.FolderNames(known), known); err == nil {
-			classes = known
-			break
+	all := slices.Clone(t.folders) // of all splits
+	for name, images := range o.Folders {
+		if images {
+			all = append(all, name)
 		}
-		byFolder, classes, err = t.labelByPosition(folders)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	numbers, places := map[string]string{}, map[string]string{} // labels by folder
+	for _, name := range all {
+		if n, err := strconv.ParseUint(name, 10, 31); err == nil {
+			numbers[name] = strconv.FormatUint(n, 10)
+		}
+	}
+	classes := o.Classes
+	if classes == nil {
+		classes = expected.Classes
+	}
+	switch {
+	case own.Classes != nil && o.Classes == nil:
+		classes = own.Classes
+		place(places, own.Folders, classes)
+	case len(numbers) == len(all):
+		classes, places = nil, numbers
+	case classes != nil:
+		place(places, schema.FolderNames(classes), classes)
+	default:
+		classes = all
+		place(places, all)
+		t.warnPlaces(all)
+	}
+	labels := make([]string, len(t.files))
+	for row, f := range t.files {
+		var ok bool
+		if labels[row], ok = places[norm.NFC.String(f.folder)]; !ok {
+			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
+				f.folder, len(classes)).
+				WithHint("name the class folders after the classes, or give their names with --classes FILE")
+		}
+	}
+	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
+}
+
+// place maps the names in each list, normalized because HFS+ has other forms of names, to their
+// positions. Names of later lists take precedence.
+func place(positions map[string]string, lists ...[]string) {
+	for _, names := range lists {
+		for i, name := range names {
+			positions[norm.NFC.String(name)] = strconv.Itoa(i)
+		}
+	}
+}
+
+// readClasses returns the content of the hidden file that sink/png writes, or nothing if there is
+// none.
+func (t *Table) readClasses() (own schema.ClassFolders, err error) {
+	text, err := t.root.ReadFile(schema.ClassesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return own, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &own)
 	}
 	if err != nil {
-		return err
+		return own, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
+			WithHint("remove the file, and give the class names with --classes FILE"))
 	}
-	labels := make([]int32, len(t.list.files))
-	for row, f := range t.list.files {
-		labels[row] = byFolder[f.folder]
+	return own, nil
+}
+
+// warnPlaces adds a warning that the labels of class folders are their places.
+func (t *Table) warnPlaces(folders []string) {
+	var listed []string
+	for label, name := range folders {
+		listed = append(listed, fmt.Sprintf("%s has label %d", name, label))
 	}
-	t.addLabels(name, labels, classes)
+	if len(listed) > 100 {
+		listed = append(listed[:99], "…", listed[len(listed)-1])
+	}
+	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
+		strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
+}
+
+// metadataName is the file of labels that Hugging Face's imagefolder reads, and fileName is its
+// column of the names of the images, relative to the folder.
+const (
+	metadataName = "metadata.csv"
+	fileName     = "file_name"
+)
+
+// A metadata has the columns of metadata.csv but for file_name, or none if there is no such file.
+type metadata struct {
+	names []string
+	texts map[string][]string // by name, a text for each row of the table
+}
+
+// readMetadata reads metadata.csv. Its other forms are errors.
+func (t *Table) readMetadata() (m metadata, err error) {
+	for _, name := range []string{"metadata.jsonl", "metadata.parquet"} {
+		if _, err := t.root.Stat(name); err == nil {
+			from, to := filepath.Join(t.path, name), filepath.Join(t.path, metadataName)
+			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", metadataName).
+				WithHint("write it as %s, then move it away: duckdb -c %s", metadataName,
+					shell.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
+		}
+	}
+	text, err := t.root.ReadFile(metadataName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, t.inFile(metadataName, err)
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err == nil && len(lines) > 0 {
+		m, err = t.arrange(lines[0], lines[1:])
+	}
+	if err != nil {
+		return m, t.inFile(metadataName, fault.Wrap(fault.Malformed, err))
+	}
+	return m, nil
+}
+
+// arrange returns the columns of lines in the order of the rows. Lines of other files are left out.
+func (t *Table) arrange(names []string, lines [][]string) (metadata, error) {
+	m := metadata{texts: map[string][]string{}}
+	key := slices.Index(names, fileName)
+	if key < 0 {
+		return m, fault.New(fault.Malformed, "found the columns %s, expected file_name and label", strings.Join(names, ", ")).
+			WithHint("rename its columns, or move the file away to read the images alone")
+	}
+	for i, name := range names {
+		if name == "" || name == t.columns[0].Name || slices.Contains(names[:i], name) {
+			return m, fault.New(fault.Malformed, "column %d has the name %q, expected one of its own", i, name).
+				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
+		}
+	}
+	byFile := make(map[string][]string, len(lines))
+	for _, line := range lines {
+		name := path.Clean(line[key])
+		if byFile[name] != nil {
+			return m, fault.New(fault.Malformed, "found two lines for %s", name).WithHint("remove one of them")
+		}
+		byFile[name] = line
+	}
+	for _, f := range t.files {
+		line := byFile[f.path()]
+		if line == nil {
+			return m, fault.New(fault.Malformed, "found no line for %s", f.path()).
+				WithHint("give each image a line, or move the images or this file away")
+		}
+		for i, text := range line {
+			m.texts[names[i]] = append(m.texts[names[i]], text)
+		}
+	}
+	m.names = slices.Delete(names, key, key+1)
+	return m, nil
+}
+
+// namesByLabel returns the name of each label. It returns nil if there are no names, if a label has
+// two, or if the largest label is so large that the names would fill the memory.
+func namesByLabel(labels, names []string) (byLabel []string) {
+	for row, name := range names {
+		label, err := strconv.Atoi(labels[row])
+		switch {
+		case name == "":
+			continue
+		case err != nil || label < 0 || label >= 1<<20:
+			return nil
+		}
+		byLabel = append(byLabel, make([]string, max(0, label+1-len(byLabel)))...)
+		if byLabel[label] != "" && byLabel[label] != name {
+			return nil
+		}
+		byLabel[label] = name
+	}
+	return byLabel
+}
+
+// addIntegers adds a column of the integers that the texts are, of which classes has the names, or
+// of the labels that o gives the texts.
+func (t *Table) addIntegers(name string, texts []string, o source.ReadOptions, classes []string) error {
+	form, unknown := source.NewTexts(texts, o)
+	if unknown != nil {
+		return t.inFile(metadataName, unknown.InColumn(name))
+	}
+	if form.Names != nil {
+		classes = form.Names
+	}
+	size := form.DType.Size()
+	data := make([]byte, len(texts)*size)
+	for row, text := range texts {
+		if err := form.Put(data[row*size:], text); err != nil {
+			return t.inFile(metadataName, err.InColumn(name).InRow(int64(row)))
+		}
+	}
+	t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, data)
 	return nil
 }
 
-// addLabels adds a column of labels: uint8 if they fit, else int32.
-func (t *Table) addLabels(name string, labels []int32, classes []string) {
-	c := source.Column{Name: name, DType: idx.Uint8, Origin: t.columns[0].Origin, Classes: classes}
-	if slices.Max(labels) > math.MaxUint8 || slices.Min(labels) < 0 {
-		c.DType = idx.Int32
+// addNumbers adds a column of integers, or else of floats: of the type of the column of this name
+// in like, or int32 or float64.
+func (t *Table) addNumbers(name string, texts []string, like []source.Column) error {
+	d := idx.Int32
+	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {
+		d = like[i].DType
 	}
-	data := make([]byte, len(labels)*c.DType.Size())
-	for row, label := range labels {
-		source.PutInt(data[row*c.DType.Size():], c.DType, int64(label))
-	}
-	t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
-}
-
-// readClasses returns the content of the hidden file that sink/png writes, or nil if there is none.
-func (t *Table) readClasses() (*schema.ClassFolders, error) {
-	text, err := t.root.ReadFile(schema.ClassesFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	found := new(schema.ClassFolders)
-	if err == nil {
-		err = json.Unmarshal(text, found)
-	}
-	if err == nil && len(found.Folders) != len(found.Classes) {
-		err = fmt.Errorf("found %d folders and %d classes", len(found.Folders), len(found.Classes))
-	}
-	if err != nil {
-		return nil, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
-			WithHint("remove the file, and give the class names with --classes FILE"))
-	}
-	return found, nil
-}
-
-// allFolders returns the names of the class folders of all splits, this one included, each with
-// whether it has images.
-func (t *Table) allFolders(splits map[string]bool) map[string]bool {
-	all, used := map[string]bool{}, t.list.used()
-	maps.Copy(all, splits)
-	for i, name := range t.list.folders {
-		all[name] = all[name] || used[i]
-	}
-	return all
-}
-
-// labelOf parses the name of a folder as a label, a number that fits an int32.
-func labelOf(name string) (int32, bool) {
-	if name == "" || name[0] < '0' || name[0] > '9' {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(name, 10, 32)
-	return int32(n), err == nil
-}
-
-// labelByNumber returns the label of each folder, the number that is its name. It returns nil
-// unless all folders with images have such names.
-func (t *Table) labelByNumber(folders map[string]bool) []int32 {
-	for name, used := range folders {
-		if _, ok := labelOf(name); !ok && used {
+	if !d.Float() {
+		if t.addIntegers(name, texts, source.ReadOptions{DType: d}, nil) == nil {
 			return nil
 		}
+		d = idx.Float64
 	}
-	byFolder := make([]int32, len(t.list.folders))
-	for i, name := range t.list.folders {
-		byFolder[i], _ = labelOf(name)
-	}
-	return byFolder
-}
-
-// maxListed is the largest number of class folders whose labels are all listed in a warning.
-const maxListed = 100
-
-// labelByPosition returns the label of each folder, the position of its name among all names,
-// sorted, and the class names. If some names are numbers, which may differ from the labels, the
-// warning gives the reason.
-func (t *Table) labelByPosition(folders map[string]bool) (byFolder []int32, classes []string, err error) {
-	classes = slices.Sorted(maps.Keys(folders))
-	if len(classes) > maxClasses {
-		return nil, nil, fault.New(fault.Unsupported, "found %d class folders, expected at most %d", len(classes),
-			maxClasses)
-	}
-	for _, name := range t.list.folders {
-		position, _ := slices.BinarySearch(classes, name)
-		byFolder = append(byFolder, int32(position))
-	}
-	var listed []string
-	numbers, other := false, ""
-	for i, name := range classes {
-		_, number := labelOf(name)
-		numbers = numbers || number
-		if !number && folders[name] && other == "" {
-			other = name
+	data := make([]byte, 0, len(texts)*d.Size())
+	for row, text := range texts {
+		v, err := strconv.ParseFloat(text, 8*d.Size())
+		if err != nil {
+			return t.inFile(metadataName, fault.New(fault.Unsupported, "found %q, expected a number", text).
+				InColumn(name).InRow(int64(row)).WithHint("leave the column out with --columns, or write numbers"))
 		}
-		if listed = append(listed, fmt.Sprintf("%s has label %d", name, i)); !folders[name] {
-			listed[i] += " (and no images)"
+		if d == idx.Float32 {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
+		} else {
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 		}
 	}
-	reason := ""
-	if numbers {
-		reason = fmt.Sprintf(", because the name %s is not an integer from 0 to 2147483647", other)
-	}
-	if len(listed) > maxListed {
-		listed = append(listed[:maxListed-1], "…", listed[len(listed)-1])
-	}
-	t.info.Warnings = append(t.info.Warnings,
-		fmt.Sprintf("class folders are numbered in the order of their names%s: %s; "+
-			"for other numbers, list the names in their order in a file: --classes FILE", reason, strings.Join(listed,
-			", ")))
-	return byFolder, classes, nil
-}
-
-// positions returns the label of each folder, the position of its name in classes, or in folders,
-// the names of folders that stand for classes. Folders without images need no label.
-func (t *Table) positions(folders, classes []string) ([]int32, error) {
-	byName := map[string]int32{}
-	// a class name takes precedence over the folder name of another class
-	for _, names := range [][]string{folders, classes} {
-		for label, name := range names {
-			byName[norm.NFC.String(name)] = int32(label)
-		}
-	}
-	delete(byName, "")
-	byFolder, used := make([]int32, len(t.list.folders)), t.list.used()
-	for i, name := range t.list.folders {
-		label, ok := byName[norm.NFC.String(name)] // HFS+ has other forms of names
-		if !ok && used[i] {
-			return nil, fault.New(fault.Malformed,
-				"found the class folder %s, expected the name of one of the %d classes",
-				name, len(classes)).
-				WithHint("name the class folders after the classes, or give their names with --classes FILE")
-		}
-		byFolder[i] = label
-	}
-	return byFolder, nil
+	t.add(source.Column{Name: name, DType: d}, data)
+	return nil
 }

@@ -1,27 +1,32 @@
 package png
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A Table is a folder of images. It is a source.Table and a source.Seeker.
+// A Table is a folder of images. It is a source.Table.
 type Table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
-	folders []*os.Root // the class folders; nil if there are too many to hold open
-	list    list
+	roots   map[string]*os.Root // of class folders, so that opening a file does not walk its path
+	files   []file              // in the order of the rows
+	folders []string            // sorted names of the class folders; one "" if there are none
+	kinds   []string            // of the images, by their names
 	format  picture.Format
 	limit   int64 // maximum size of a file in bytes
 	columns []source.Column
@@ -30,15 +35,6 @@ type Table struct {
 	next    int64 // row
 }
 
-const (
-	// maxOpen is the largest number of class folders that are held open. A process may have 1024
-	// descriptors, and several tables may be open.
-	maxOpen = 256
-	// maxExamined is the maximum number of files that are examined to find out whether images with
-	// palettes of greys are grey or RGB.
-	maxExamined = 1000
-)
-
 // Open opens the folder at path: it lists all files and reads the first one. The package comment
 // describes what it assumes about the folder. Errors name the folder or the file in it.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
@@ -46,7 +42,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{path: path, root: root}
+	t := &Table{path: path, root: root, roots: map[string]*os.Root{}}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -55,153 +51,181 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 // begin finds the files, their order, the labels and the format of the images.
 func (t *Table) begin(o source.ReadOptions) error {
-	if err := t.readFolder(); err != nil {
+	if err := t.list(); err != nil {
 		return err
 	}
-	t.sort()
 	t.columns = []source.Column{{Name: "image", Origin: filepath.Base(t.path)}}
 	if err := t.findLabels(o); err != nil {
 		return err
 	}
-	if err := t.openFolders(); err != nil {
-		return err
-	}
+	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
 	t.limit = picture.Format{}.MaxFile() + 2*o.MaxRecord()
-	first := t.list.files[0]
-	data, err := t.readFile(nil, first)
+	first, err := t.readFile(nil, t.files[0])
 	if err == nil {
-		err = t.findFormat(data, o)
+		t.format, err = options.Describe(first)
 	}
 	if err != nil {
-		return t.inFile(t.list.path(first), err)
+		return t.inFile(t.files[0].path(), err)
 	}
 	t.limit = t.format.MaxFile()
-	t.columns[0].Shape = t.format.Shape()
-	return t.chooseType(o)
-}
-
-// chooseType gives the images their type.
-func (t *Table) chooseType(o source.ReadOptions) error {
-	own := t.format.DType()
-	wanted := cmp.Or(o.DType, own)
-	if wanted == idx.Int8 || wanted == idx.Uint8 && own != idx.Uint8 {
-		return fault.New(fault.Unsupported, "the samples are %s, which %s cannot hold", own, wanted).
-			WithHint("leave out --dtype, or choose a wider type")
-	}
-	if size := t.format.Size() / int64(own.Size()) * int64(wanted.Size()); size > o.MaxRecord() {
-		return t.inFile(t.list.path(t.list.files[0]), fault.New(fault.Unsupported,
-			"the image is %v, a record of %d bytes, expected at most %d", t.format, size, o.MaxRecord()).
-			WithHint("allow larger records with --max-record-bytes %d", size))
-	}
-	t.columns[0].DType = wanted
+	t.columns[0].DType, t.columns[0].Shape = t.format.DType(), t.format.Shape()
+	t.info.Decoders = options.Decoders(append(t.kinds, picture.KindOf(first))...)
 	return nil
 }
 
-// findFormat finds the format of the images; data is the first file. If that has a palette of
-// greys, the images may be grey or RGB: the next file without such a palette decides.
-func (t *Table) findFormat(data []byte, o source.ReadOptions) (err error) {
-	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey}
-	if options != (picture.Options{}) {
-		options.Limit = o.MaxRecord()
-	}
-	t.info.Decoders = options.Decoders(append(t.list.kinds, picture.KindOf(data))...)
-	if t.format, err = options.Describe(data); err != nil || !picture.HasGreyPalette(data) {
+// A file is one image.
+type file struct {
+	folder string // the class folder, or "" if there is none
+	name   string
+}
+
+// path returns the path of f within the folder, separated by slashes.
+func (f file) path() string { return path.Join(f.folder, f.name) }
+
+// list lists all images, in the order of the rows, and their class folders.
+func (t *Table) list() error {
+	if err := t.visit(""); err != nil {
 		return err
 	}
-	for _, f := range t.list.files[1:min(maxExamined, len(t.list.files))] {
-		if data, err = t.readFile(data, f); err != nil {
-			return nil // Decode reports the error
-		}
-		if picture.HasGreyPalette(data) {
-			continue
-		}
-		if next, err := options.Describe(data); err != nil || next.Channels != 1 {
-			return nil
-		}
-		break
+	for _, f := range t.files {
+		t.folders = append(t.folders, f.folder)
 	}
-	t.format.Channels = 1
+	slices.Sort(t.folders)
+	t.folders = slices.Compact(t.folders)
+	if len(t.folders) == 0 {
+		return fault.New(fault.Unsupported, "found no images").
+			WithHint("give a folder of images, or of class folders with images")
+	}
+	if len(t.folders) > 1 && t.folders[0] == "" {
+		return t.misplaced(t.folders[1])
+	}
+	slices.SortFunc(t.files, func(a, b file) int {
+		if c := source.CompareNames(a.name, b.name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.folder, b.folder)
+	})
 	return nil
 }
 
-// openFolders opens the class folders, so that opening a file does not walk its whole path.
-func (t *Table) openFolders() error {
-	if len(t.list.folders) > maxOpen {
+// misplaced returns the error for a folder beside images, or in a class folder.
+func (t *Table) misplaced(folder string) error {
+	return t.inFile(folder, fault.New(fault.Malformed, "found a folder that is no class folder, "+
+		"expected images directly in class folders, or no folders").
+		WithHint("give the folder that holds the class folders, such as %s, or move the images",
+			shell.Path(filepath.Join(t.path, path.Dir(folder)))))
+}
+
+// maxOpen is the largest number of folders that are held open. A process may have 1024 descriptors,
+// and several tables may be open.
+const maxOpen = 256
+
+// visit adds the images in the directory dir, and in its class folders, to t.files.
+func (t *Table) visit(dir string) error {
+	root, err := t.root.OpenRoot(cmp.Or(dir, "."))
+	if err != nil {
+		return t.inFile(dir, err)
+	}
+	if len(t.roots) < maxOpen {
+		t.roots[dir] = root
+	} else {
+		defer root.Close() // read-only: an error does not matter
+	}
+	opened, err := root.Open(".")
+	if err != nil {
+		return t.inFile(dir, err)
+	}
+	defer opened.Close() // read-only: an error does not matter
+	for {
+		entries, err := opened.ReadDir(1024)
+		for _, e := range entries {
+			if err := t.visitEntry(dir, e); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return t.inFile(dir, err)
+		}
+	}
+}
+
+// visitEntry adds an image to t.files, or those of a class folder.
+func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
+	name, mode := path.Join(dir, e.Name()), e.Type()
+	if strings.HasPrefix(e.Name(), ".") {
 		return nil
 	}
-	for _, name := range t.list.folders {
-		if name == "" {
-			t.folders = append(t.folders, t.root)
-			continue
-		}
-		root, err := t.root.OpenRoot(name)
+	if mode&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+		info, err := t.root.Stat(name)
 		if err != nil {
-			return t.inFile(name, err)
+			return t.inFile(name, fault.New(fault.Malformed,
+				"the link does not lead to a file or a folder within the folder %s", t.path).
+				WithHint("replace the link with a copy of its target, or remove it"))
 		}
-		t.folders = append(t.folders, root)
+		mode = info.Mode().Type()
+	}
+	kind, unread := picture.KindByName(name)
+	switch {
+	case mode.IsDir() && dir != "":
+		return t.misplaced(name)
+	case mode.IsDir():
+		return t.visit(name)
+	case kind == "":
+		return nil
+	case unread:
+		return t.inFile(name, fault.New(fault.Unsupported, "%s images are not read", kind).
+			WithHint("convert them to PNG: mogrify -format png FILES; then move the originals away"))
+	case mode != 0:
+		return t.inFile(name, fault.New(fault.Unsupported, "found a %v, expected a regular file", mode))
+	}
+	t.files = append(t.files, file{dir, e.Name()})
+	if !slices.Contains(t.kinds, kind) {
+		t.kinds = append(t.kinds, kind)
 	}
 	return nil
+}
+
+// add adds a column of numbers.
+func (t *Table) add(c source.Column, data []byte) {
+	c.Origin = t.columns[0].Origin
+	t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
 }
 
 // readFile reads f into buf, which grows as needed.
 func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
-	var opened *os.File
-	var err error
-	if t.folders != nil {
-		opened, err = t.folders[f.folder].Open(string(t.list.name(f)))
-	} else {
-		opened, err = t.root.Open(filepath.FromSlash(t.list.path(f)))
+	root, name := t.roots[f.folder], f.name
+	if root == nil {
+		root, name = t.root, f.path()
 	}
+	opened, err := root.Open(name)
 	if err != nil {
-		return buf, bare(err)
+		return buf, err
 	}
 	defer opened.Close() // read-only: an error does not matter
-	if cap(buf) == 0 {
-		buf = make([]byte, 0, 64<<10)
+	data := bytes.NewBuffer(buf[:0])
+	_, err = data.ReadFrom(io.LimitReader(opened, t.limit+1))
+	if err == nil && int64(data.Len()) > t.limit {
+		err = fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs", t.limit)
 	}
-	buf = buf[:0]
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := opened.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
-		}
-		if err != nil {
-			return buf, bare(err)
-		}
-		if int64(len(buf)) > t.limit {
-			return buf, fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs",
-				t.limit)
-		}
-	}
+	return data.Bytes(), err
 }
 
-// inFile adds the path of a file in the folder to err.
+// inFile adds the path of a file in the folder to err, which may have the path within the folder.
 func (t *Table) inFile(name string, err error) error {
-	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
-}
-
-// bare returns err without its path, which is relative to the class folder.
-func bare(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
+	if known := (*os.PathError)(nil); errors.As(err, &known) {
+		err = known.Err
 	}
-	return err
-}
-
-func (t *Table) note(format string, args ...any) {
-	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
+	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
 }
 
 // Columns returns the images and, if they are known, the labels and other numbers.
 func (t *Table) Columns() []source.Column { return t.columns }
 
 // Rows returns the number of images.
-func (t *Table) Rows() int64 { return int64(len(t.list.files)) }
+func (t *Table) Rows() int64 { return int64(len(t.files)) }
 
 // Info returns what was assumed about the folder.
 func (t *Table) Info() source.Info { return t.info }
@@ -219,15 +243,6 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Skip skips n rows.
-func (t *Table) Skip(n int64) error {
-	if n < 0 || n > t.Rows()-t.next {
-		return fault.New(fault.Usage, "no such rows: skip %d of %d", n, t.Rows()-t.next)
-	}
-	t.next += n
-	return nil
-}
-
 // Decode reads and decodes the files of b. Errors name the file and its row.
 func (t *Table) Decode(b *source.Raw) error {
 	if len(b.Columns) != len(t.columns) {
@@ -237,51 +252,25 @@ func (t *Table) Decode(b *source.Raw) error {
 		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
 	}
 	images := b.Columns[0][:0]
-	for i := range b.Rows {
-		row := b.First + int64(i)
-		f := t.list.files[row]
+	for i, f := range t.files[b.First:][:b.Rows] {
 		var err error
 		if b.Scratch, err = t.readFile(b.Scratch, f); err == nil {
-			images, err = t.append(images, b.Scratch)
+			images, err = t.format.Append(images, b.Scratch)
 		}
 		if err != nil {
-			return t.inFile(t.list.path(f), fault.Wrap(0, err).InRow(row))
+			return t.inFile(f.path(), fault.Place(err, "", b.First+int64(i), -1))
 		}
 	}
 	for i, data := range t.numbers {
-		size := t.columns[i+1].DType.Size()
-		copy(b.Columns[i+1], data[b.First*int64(size):])
+		copy(b.Columns[i+1], data[b.First*int64(t.columns[i+1].DType.Size()):])
 	}
 	return nil
 }
 
-// append appends the record of a file to dst, with its samples converted to the type of the column.
-func (t *Table) append(dst, file []byte) ([]byte, error) {
-	own, image := t.format.DType(), t.columns[0]
-	if own == image.DType {
-		return t.format.Append(dst, file)
-	}
-	samples, err := t.format.Append(nil, file)
-	if err != nil {
-		return dst, err
-	}
-	number := source.NumberUint8
-	if own == idx.Int16 {
-		number = source.NumberInt16
-	}
-	start := len(dst)
-	dst = slices.Grow(dst, image.RecordSize())[:start+image.RecordSize()]
-	number.Convert(dst[start:], image.DType, samples, image.Elements()) // cannot fail, see begin
-	return dst, nil
-}
-
 // Close closes the folders.
 func (t *Table) Close() error {
-	var all []error
-	for _, f := range t.folders {
-		if f != t.root {
-			all = append(all, f.Close())
-		}
+	for _, root := range t.roots {
+		root.Close() // read-only: an error does not matter
 	}
-	return errors.Join(append(all, t.root.Close())...)
+	return t.root.Close()
 }

@@ -2,8 +2,8 @@
 """Make folders of images with Pillow, and beside each NAME.json: the expected rows in order, as [label, sum of
 samples].
 
-The labels of imagefolder are those of torchvision's ImageFolder: sorted folders. Files are sorted by the numbers in
-their names.
+The labels of imagefolder are those of torchvision's ImageFolder: sorted folders. Rows are sorted by the numbers in the
+names of files, then by folder.
 Pillow 13.0.0 made the committed files.
 """
 import json
@@ -34,12 +34,12 @@ def expect(name, rows):
 
 
 # Class folders by name, files by any name: ImageFolder.
-root, rows = folder("imagefolder"), []
+root, found = folder("imagefolder"), {}
 for label, animal in enumerate(["Bear", "ant", "cat"]):  # sorted by code point
-    found = {file: [label, image(root / animal / file, 4, 5, 3)] for file in sorted(["z.png", "a b.PNG", "10.png", "9.png"])}
-    rows += [found[file] for file in ["9.png", "10.png", "a b.PNG", "z.png"]]
+    for file in sorted(["z.png", "a b.PNG", "10.png", "9.png"]):
+        found[file, label] = [label, image(root / animal / file, 4, 5, 3)]
 (root / "README.txt").write_text("no image\n")
-expect("imagefolder", rows)
+expect("imagefolder", [found[file, label] for file in ["9.png", "10.png", "a b.PNG", "z.png"] for label in range(3)])
 
 # Class folders by number, not from 0; the files' numbers are the rows, of which two are missing.
 root, found = folder("numbered"), {}
@@ -49,11 +49,11 @@ for number in [2, 3, 5, 8, 11, 6]:
 expect("numbered", [found[n] for n in sorted(found)])
 
 # Numbers that start from 0 in each folder.
-root, rows = folder("restarting"), []
+root, found = folder("restarting"), {}
 for label in range(2):
-    found = {number: [label, image(root / str(label) / f"{number}.png", 3, 2)] for number in ["0", "1", "10", "2"]}
-    rows += [found[number] for number in ["0", "1", "2", "10"]]
-expect("restarting", rows)
+    for number in ["0", "1", "10", "2"]:
+        found[number, label] = [label, image(root / str(label) / f"{number}.png", 3, 2)]
+expect("restarting", [found[number, label] for number in ["0", "1", "2", "10"] for label in range(2)])
 
 # Images alone.
 root, rows = folder("flat"), []
