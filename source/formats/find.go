@@ -95,7 +95,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			info, err := files.Stat(path)
 			isFolder = err == nil && info.IsDir() // opening a link that leads to nothing fails later
 		}
-		image, _ := picture.KindByName(name)
+		image := picture.KindByName(name)
 		switch {
 		case name == "_delta_log" || name == ".hoodie":
 			l.unread = name

@@ -49,9 +49,9 @@ func inspect(file []byte) (s stored, err error) {
 // format returns the format of a picture of the kind of s. Alpha is a channel in PNG files only.
 func (s stored) format(model color.Model, bounds image.Rectangle) (Format, error) {
 	f := Format{Width: bounds.Dx(), Height: bounds.Dy(), Channels: 3, Depth: 8}
-	if longest := 1 << 28; min(f.Width, f.Height) < 1 || max(f.Width, f.Height) > longest { // else Size overflows
-		return f, fault.New(fault.Malformed, "the image has %d×%d pixels, expected 1 to %d each way", f.Width, f.Height,
-			longest).WithHint("the file is damaged: download or write it again")
+	if longest := 1 << 28; min(f.Width, f.Height) < 1 || max(f.Width, f.Height) > longest { // or Size overflows
+		return f, fault.New(fault.Malformed, "the image has %d×%d pixels, expected 1 to %d each way",
+			f.Width, f.Height, longest).WithHint("the file is damaged: download or write it again")
 	}
 	if p, ok := model.(color.Palette); ok {
 		colored := func(c color.Color) bool { r, g, b, _ := c.RGBA(); return r != g || g != b }
@@ -92,29 +92,17 @@ func (s stored) check(file []byte) error {
 				WithHint("turn the pixels: mogrify -auto-orient FILES; or remove the EXIF data: mogrify -strip FILES")
 		}
 	}
-	switch s.kind {
-	case "JPEG":
-		return s.checkJPEG(file)
-	case "TIFF":
-		return checkTIFF(file)
-	}
-	return nil
-}
-
-// checkJPEG limits progressive images, which have the marker SOF2 of ITU-T T.81: image/jpeg takes 5
-// bytes for each sample, and every scan, after SOS, may go through the whole image.
-func (s stored) checkJPEG(file []byte) error {
-	scans := bytes.Count(file, []byte("\xff\xda")) // encoders write about ten
+	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3). image/jpeg
+	// takes 5 bytes for each sample, and every scan may go through the whole image.
+	progressive, scans := bytes.Contains(file, []byte("\xff\xc2")), bytes.Count(file, []byte("\xff\xda"))
 	sparse := s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
-	if !bytes.Contains(file, []byte("\xff\xc2")) || !sparse && scans <= 100 {
+	if s.kind == "JPEG" && progressive && (sparse || scans > 100) { // encoders write about ten
+		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format,
+			scans, len(file)).WithHint("write it without interlacing: mogrify -interlace none FILES")
+	}
+	if s.kind != "TIFF" {
 		return nil
 	}
-	return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format, scans,
-		len(file)).WithHint("write it without interlacing: mogrify -interlace none FILES")
-}
-
-// checkTIFF returns an error if there is a second page, whose pixels would be missing.
-func checkTIFF(file []byte) error {
 	var order binary.ByteOrder = binary.LittleEndian
 	if file[0] == 'M' {
 		order = binary.BigEndian
@@ -227,7 +215,7 @@ func (f Format) decode(file []byte, s stored) (image.Image, error) {
 	}
 	if o, ok := m.(interface{ Opaque() bool }); ok && f.Channels < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
-			WithHint("put the images on a background first: mogrify -background white -alpha remove -alpha off FILES; " +
+			WithHint("put the images on a background: mogrify -background white -alpha remove -alpha off FILES; " +
 				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES")
 	}
 	found, err := s.format(m.ColorModel(), m.Bounds())
@@ -239,36 +227,36 @@ func (f Format) decode(file []byte, s stored) (image.Image, error) {
 	return m, err
 }
 
-// append16 appends the samples of m.
+// append16 appends the samples of m, which are big-endian there.
 func append16(dst []byte, m *image.Gray16) ([]byte, error) {
-	for y := range m.Rect.Dy() {
-		for x := range m.Rect.Dx() {
-			v := m.Gray16At(x, y).Y
-			if v > math.MaxInt16 {
-				return nil, fault.New(fault.Malformed,
-					"the pixel at x = %d, y = %d has a sample of %d, expected at most 32767", x, y, v).
-					WithHint("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits")
-			}
-			dst = binary.LittleEndian.AppendUint16(dst, v)
+	for i := 0; i < len(m.Pix); i += 2 {
+		v := binary.BigEndian.Uint16(m.Pix[i:])
+		if v > math.MaxInt16 {
+			return nil, fault.New(fault.Malformed,
+				"the pixel at x = %d, y = %d has a sample of %d, expected at most 32767", i%m.Stride/2, i/m.Stride, v).
+				WithHint("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits")
 		}
+		dst = binary.LittleEndian.AppendUint16(dst, v)
 	}
 	return dst, nil
 }
 
 // draw sets lines to those of m from y on, with alpha as it is in m.
 func (s stored) draw(lines *image.RGBA, m image.Image, y int) {
-	if alpha, ok := m.(*image.NYCbCrA); ok { // opaque
-		m = &alpha.YCbCr
+	switch m := m.(type) {
+	case *image.NRGBA: // which package draw would multiply by alpha
+		copy(lines.Pix, m.Pix[y*m.Stride:])
+		return
+	case *image.NYCbCrA: // opaque
+		drawVideo(lines, &m.YCbCr, y)
+		return
+	case *image.YCbCr:
+		if s.kind == "WEBP" {
+			drawVideo(lines, m, y)
+			return
+		}
 	}
-	frame, ok := m.(*image.YCbCr)
-	switch colors, alpha := m.(*image.NRGBA); {
-	case alpha: // which package draw would multiply
-		copy(lines.Pix, colors.Pix[y*colors.Stride:])
-	case ok && s.kind == "WEBP":
-		drawVideo(lines, frame, y)
-	default:
-		draw.Draw(lines, lines.Rect, m, image.Pt(0, y), draw.Src)
-	}
+	draw.Draw(lines, lines.Rect, m, image.Pt(0, y), draw.Src)
 }
 
 // drawVideo draws lines of a VP8 frame. The range of its samples is that of ITU-R BT.601 for video:

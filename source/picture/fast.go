@@ -29,31 +29,37 @@ var plainDecoders = sync.Pool{New: func() any {
 // appendPlain appends the samples of file. If file is no such picture of f or is damaged, ok is
 // false and dst is unchanged: appendAny then decodes file or reports the error.
 func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
-	pixels, ok := f.cutPixels(file)
+	data, ok := f.cutPixels(file)
 	if !ok {
 		return dst, false
 	}
 	d := plainDecoders.Get().(*plainDecoder)
 	defer plainDecoders.Put(d)
+	d.data.Reset(data)
+	if err := d.in.(zlib.Resetter).Reset(&d.data, nil); err != nil {
+		return dst, false
+	}
 	line := 1 + f.Width*f.Channels
-	if !d.inflate(pixels, line, f.Height) {
+	d.lines = slices.Grow(d.lines[:0], line*(1+f.Height))[:line*(1+f.Height)]
+	clear(d.lines[:line])
+	if _, err := io.ReadFull(d.in, d.lines[line:]); err != nil {
+		return dst, false
+	}
+	if n, err := d.in.Read(make([]byte, 1)); n != 0 || err != io.EOF { // this verifies the checksum
 		return dst, false
 	}
 	record = slices.Grow(dst, (line-1)*f.Height)
-	above := d.lines[:line]
-	for y := range f.Height {
-		filtered := d.lines[(1+y)*line : (2+y)*line]
-		if !unfilter(filtered[0], filtered[1:], above[1:], f.Channels) {
+	for above, lines := d.lines[:line], d.lines[line:]; len(lines) > 0; above, lines = lines[:line], lines[line:] {
+		if !unfilter(lines[0], lines[1:line], above[1:], f.Channels) {
 			return dst, false
 		}
-		record = append(record, filtered[1:]...)
-		above = filtered
+		record = append(record, lines[1:line]...)
 	}
 	return record, true
 }
 
-// cutPixels returns the data of the only IDAT chunk of file. ok is false if there are others than
-// IHDR, IDAT and IEND, or if the picture is not of f: sections 5 and 11.2.2 of the PNG specification.
+// cutPixels returns the data of the only IDAT chunk of file, by sections 5 and 11.2.2 of the PNG
+// specification. ok is false if there are others than IHDR, IDAT and IEND, or if f does not fit.
 func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
 	if f.options.converts() || f.Depth != 8 {
 		return nil, false
@@ -66,26 +72,11 @@ func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
 	rest, begins := bytes.CutPrefix(file, header)
 	chunk, ends := bytes.CutSuffix(rest, []byte("\x00\x00\x00\x00IEND\xaeB\x60\x82"))
 	end := len(chunk) - 4 // of the data, before the checksum
-	if !begins || !ends || end < 8 || string(chunk[4:8]) != "IDAT" || int(binary.BigEndian.Uint32(chunk)) != end-8 {
+	if !begins || !ends || end < 8 || string(chunk[4:8]) != "IDAT" ||
+		int64(binary.BigEndian.Uint32(chunk)) != int64(end-8) {
 		return nil, false
 	}
 	return chunk[8:end], crc32.ChecksumIEEE(chunk[4:end]) == binary.BigEndian.Uint32(chunk[end:])
-}
-
-// inflate decompresses data to d.lines. It reports whether data has exactly height lines.
-func (d *plainDecoder) inflate(data []byte, line, height int) bool {
-	d.data.Reset(data)
-	if err := d.in.(zlib.Resetter).Reset(&d.data, nil); err != nil {
-		return false
-	}
-	d.lines = slices.Grow(d.lines[:0], line*(1+height))[:line*(1+height)]
-	clear(d.lines[:line])
-	if _, err := io.ReadFull(d.in, d.lines[line:]); err != nil {
-		return false
-	}
-	var more [1]byte
-	n, err := d.in.Read(more[:]) // this verifies the checksum
-	return n == 0 && err == io.EOF
 }
 
 // unfilter undoes a filter of section 9.2 of the PNG specification. above is the line before, and

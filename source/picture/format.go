@@ -87,8 +87,8 @@ func (o Options) convert(s stored) (Format, error) {
 		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --resize", s.Format).
 			WithHint("convert the images to 8 bits first: mogrify -depth 8 FILES")
 	case o.Limit > 0 && size > o.Limit:
-		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", s.Format, size, o.Limit).
-			WithHint("allow larger images with --max-record-bytes %d", size)
+		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", s.Format, size,
+			o.Limit).WithHint("allow larger images with --max-record-bytes %d", size)
 	case int64(o.Width)*int64(s.Height)*4*8 > 64<<20: // package draw keeps so many float64
 		return f, fault.New(fault.Unsupported, "the image is %v, too high to be scaled", s.Format).
 			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
@@ -129,17 +129,16 @@ func Is(file []byte) bool {
 }
 
 // KindByName returns the kind of images whose files have the extension of name, or "" if there is
-// none. unread means that this package does not read them.
-func KindByName(name string) (kind string, unread bool) {
-	switch kind = strings.ToUpper(strings.TrimPrefix(path.Ext(name), ".")); kind {
+// none. Some of the kinds are not read.
+func KindByName(name string) string {
+	switch kind := strings.ToUpper(strings.TrimPrefix(path.Ext(name), ".")); kind {
 	case "JPG":
-		return "JPEG", false
-	case "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIF", "TIFF":
-		return kind, false
-	case "PPM", "PGM", "PBM", "PNM", "AVIF", "HEIC", "HEIF", "JXL", "JP2":
-		return kind, true
+		return "JPEG"
+	case "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIF", "TIFF",
+		"PPM", "PGM", "PBM", "PNM", "AVIF", "HEIC", "HEIF", "JXL", "JP2":
+		return kind
 	}
-	return "", false
+	return ""
 }
 
 // imageVersion is the version of golang.org/x/image in go.mod.

@@ -115,8 +115,7 @@ func place(positions map[string]string, lists ...[]string) {
 	}
 }
 
-// readClasses returns the content of the hidden file that sink/png writes, or nothing if there is
-// none.
+// readClasses returns the content of the hidden file that sink/png writes, if there is one.
 func (t *Table) readClasses() (own schema.ClassFolders, err error) {
 	text, err := t.root.ReadFile(schema.ClassesFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,12 +144,9 @@ func (t *Table) warnPlaces(folders []string) {
 		strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
 }
 
-// metadataName is the file of labels that Hugging Face's imagefolder reads, and fileName is its
-// column of the names of the images, relative to the folder.
-const (
-	metadataName = "metadata.csv"
-	fileName     = "file_name"
-)
+// metadataName is the file of labels that Hugging Face's imagefolder reads. Its column file_name has
+// the paths of the images within the folder.
+const metadataName = "metadata.csv"
 
 // A metadata has the columns of metadata.csv but for file_name, or none if there is no such file.
 type metadata struct {
@@ -189,10 +185,10 @@ func (t *Table) readMetadata() (m metadata, err error) {
 // arrange returns the columns of lines in the order of the rows. Lines of other files are left out.
 func (t *Table) arrange(names []string, lines [][]string) (metadata, error) {
 	m := metadata{texts: map[string][]string{}}
-	key := slices.Index(names, fileName)
+	key := slices.Index(names, "file_name")
 	if key < 0 {
-		return m, fault.New(fault.Malformed, "found the columns %s, expected file_name and label", strings.Join(names, ", ")).
-			WithHint("rename its columns, or move the file away to read the images alone")
+		return m, fault.New(fault.Malformed, "found the columns %s, expected file_name and label",
+			strings.Join(names, ", ")).WithHint("rename its columns, or move the file away to read the images alone")
 	}
 	for i, name := range names {
 		if name == "" || name == t.columns[0].Name || slices.Contains(names[:i], name) {

@@ -34,7 +34,8 @@ func written(t *testing.T, table source.Table, classes []string, o sinkpng.Optio
 	return target
 }
 
-var fashion = []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"}
+var fashion = []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
+	"Ankle boot"}
 
 func TestWhatTheSinkWritesComesBack(t *testing.T) {
 	t.Parallel()
@@ -49,6 +50,7 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 		{"class folders by label", []string{images, labels}, nil, sinkpng.Options{}},
 		{"no labels", []string{images}, nil, sinkpng.Options{}},
 		{"metadata.csv has the names", []string{images, labels}, fashion, sinkpng.Options{MetadataCSV: true}},
+		{"class folders by name", []string{images, labels}, fashion, sinkpng.Options{ClassFolders: "names"}},
 		{"class folders by name and metadata.csv", []string{images, labels}, fashion,
 			sinkpng.Options{MetadataCSV: true, ClassFolders: "names"}},
 		{"colours", []string{"image=testdata/tiny/uint8-2x5x7x3.idx"}, nil, sinkpng.Options{}},

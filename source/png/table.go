@@ -97,28 +97,14 @@ func (t *Table) list() error {
 			WithHint("give a folder of images, or of class folders with images")
 	}
 	if len(t.folders) > 1 && t.folders[0] == "" {
-		return t.misplaced(t.folders[1])
+		return fault.New(fault.Malformed, "found images beside the class folder %s, expected all in class folders",
+			t.folders[1]).WithHint("move the images into class folders, or move the folders away")
 	}
 	slices.SortFunc(t.files, func(a, b file) int {
-		if c := source.CompareNames(a.name, b.name); c != 0 {
-			return c
-		}
-		return strings.Compare(a.folder, b.folder)
+		return cmp.Or(source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder))
 	})
 	return nil
 }
-
-// misplaced returns the error for a folder beside images, or in a class folder.
-func (t *Table) misplaced(folder string) error {
-	return t.inFile(folder, fault.New(fault.Malformed, "found a folder that is no class folder, "+
-		"expected images directly in class folders, or no folders").
-		WithHint("give the folder that holds the class folders, such as %s, or move the images",
-			shell.Path(filepath.Join(t.path, path.Dir(folder)))))
-}
-
-// maxOpen is the largest number of folders that are held open. A process may have 1024 descriptors,
-// and several tables may be open.
-const maxOpen = 256
 
 // visit adds the images in the directory dir, and in its class folders, to t.files.
 func (t *Table) visit(dir string) error {
@@ -126,7 +112,7 @@ func (t *Table) visit(dir string) error {
 	if err != nil {
 		return t.inFile(dir, err)
 	}
-	if len(t.roots) < maxOpen {
+	if len(t.roots) < 256 { // a process may have 1024 descriptors, and several tables may be open
 		t.roots[dir] = root
 	} else {
 		defer root.Close() // read-only: an error does not matter
@@ -154,38 +140,39 @@ func (t *Table) visit(dir string) error {
 
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
-	name, mode := path.Join(dir, e.Name()), e.Type()
+	name, mode, err := path.Join(dir, e.Name()), e.Type(), error(nil)
 	if strings.HasPrefix(e.Name(), ".") {
 		return nil
 	}
 	if mode&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
-		info, err := t.root.Stat(name)
-		if err != nil {
-			return t.inFile(name, fault.New(fault.Malformed,
-				"the link does not lead to a file or a folder within the folder %s", t.path).
-				WithHint("replace the link with a copy of its target, or remove it"))
+		var info fs.FileInfo
+		if info, err = t.root.Stat(name); err == nil {
+			mode = info.Mode().Type()
 		}
-		mode = info.Mode().Type()
 	}
-	kind, unread := picture.KindByName(name)
+	kind := picture.KindByName(name)
+	var found, hint string
 	switch {
+	case err != nil:
+		found, hint = "a link that leads to nothing in "+t.path, "put a copy of its target here, or remove it"
 	case mode.IsDir() && dir != "":
-		return t.misplaced(name)
+		found = "a folder in a class folder"
+		hint = "move it, or give the folder that holds class folders: " + shell.Path(filepath.Join(t.path, dir))
 	case mode.IsDir():
 		return t.visit(name)
 	case kind == "":
 		return nil
-	case unread:
-		return t.inFile(name, fault.New(fault.Unsupported, "%s images are not read", kind).
-			WithHint("convert them to PNG: mogrify -format png FILES; then move the originals away"))
 	case mode != 0:
-		return t.inFile(name, fault.New(fault.Unsupported, "found a %v, expected a regular file", mode))
+		found, hint = "a "+mode.String(), "remove it"
+	default:
+		t.files = append(t.files, file{dir, e.Name()})
+		if !slices.Contains(t.kinds, kind) {
+			t.kinds = append(t.kinds, kind)
+		}
+		return nil
 	}
-	t.files = append(t.files, file{dir, e.Name()})
-	if !slices.Contains(t.kinds, kind) {
-		t.kinds = append(t.kinds, kind)
-	}
-	return nil
+	return t.inFile(name, fault.New(fault.Malformed, "found %s, expected images directly in class folders", found).
+		WithHint("%s", hint))
 }
 
 // add adds a column of numbers.
@@ -245,9 +232,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 
 // Decode reads and decodes the files of b. Errors name the file and its row.
 func (t *Table) Decode(b *source.Raw) error {
-	if len(b.Columns) != len(t.columns) {
-		b.Columns = make([][]byte, len(t.columns))
-	}
+	b.Columns = slices.Grow(b.Columns[:0], len(t.columns))[:len(t.columns)]
 	for i, c := range t.columns {
 		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
 	}
