@@ -93,10 +93,10 @@ func (s stored) check(file []byte) error {
 		}
 	}
 	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3). image/jpeg
-	// takes 5 bytes for each sample, and every scan may go through the whole image.
-	progressive, scans := bytes.Contains(file, []byte("\xff\xc2")), bytes.Count(file, []byte("\xff\xda"))
-	sparse := s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
-	if s.kind == "JPEG" && progressive && (sparse || scans > 100) { // encoders write about ten
+	// takes 5 bytes for each sample, and every scan, of which encoders write about ten, may go
+	// through the whole image.
+	scans, sparse := bytes.Count(file, []byte("\xff\xda")), s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
+	if s.kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
 		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format,
 			scans, len(file)).WithHint("write it without interlacing: mogrify -interlace none FILES")
 	}
@@ -177,7 +177,8 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 		return append16(dst, grey)
 	}
 	dst = slices.Grow(dst, int(f.Size()))
-	resized, height := f.Width != s.Width || f.Height != s.Height, 1 // of the lines that are drawn at a time
+	height := 1 // of the lines that are drawn at a time, in little memory
+	resized := f.Width != s.Width || f.Height != s.Height
 	if resized {
 		height = s.Height
 	}

@@ -108,12 +108,9 @@ func (f Format) accepts(s stored) error {
 	if found == f {
 		return nil
 	}
-	advice := fmt.Sprintf("--resize %dx%d scales all images, --grey makes all grey", f.Width, f.Height)
-	if found.Depth != f.Depth {
-		advice = "convert them to 8 bits first: mogrify -depth 8 FILES"
-	}
 	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
-		WithHint("all images must have the same size and type: %s", advice)
+		WithHint("all images must have the same size and type: --resize %dx%d scales all images, "+
+			"--grey makes all grey, mogrify -depth 8 FILES makes all 8-bit", f.Width, f.Height)
 }
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.

@@ -141,7 +141,7 @@ func (t *Table) visit(dir string) error {
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
 	name, mode, err := path.Join(dir, e.Name()), e.Type(), error(nil)
-	if strings.HasPrefix(e.Name(), ".") {
+	if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" { // which zip files of macOS have
 		return nil
 	}
 	if mode&(fs.ModeSymlink|fs.ModeIrregular) != 0 {

@@ -259,7 +259,7 @@ func TestOddFolders(t *testing.T) {
 		"a folder called as an image": {map[string]string{"1/a.png": good, "b.png/": ""}, "\x01", ""},
 		"an empty class folder":       {map[string]string{"0/a.png": good, "1/": ""}, "\x00", ""},
 		"a folder of notes":           {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
-		"hidden files": {map[string]string{"7/a.png": good, "7/.b.png": "x", "__MACOSX/._a.png": "x",
+		"hidden files": {map[string]string{"7/a.png": good, "7/.b.png": "x", "__MACOSX/7/._a.png": "x",
 			".cache/c.png": "x"}, "\x07", ""},
 		"an empty metadata.csv": {map[string]string{"0/a.png": good, metadataName: ""}, "\x00", ""},
 		"metadata.csv with a mark": {map[string]string{"a.png": good,
