@@ -119,7 +119,7 @@ func TestPlantedInputs(t *testing.T) {
 		{"2", outside, exitData, "does not lead to a file or a folder within the folder"},
 		{"3", filepath.Join(outside, "1"), exitData, "does not lead to a file or a folder within the folder"},
 		{"0/9.png", "9.png", exitData, "does not lead to a file or a folder within the folder"},
-		{"NOTES", filepath.Join(outside, "0", "0.png"), exitOK, "2 rows"},
+		{"NOTES", filepath.Join(outside, "0", "0.png"), exitData, "does not lead to a file or a folder within the folder"},
 		{"0/9.png", "0.png", exitOK, "3 rows"},
 	} {
 		link := filepath.Join(tree, filepath.FromSlash(c.link))

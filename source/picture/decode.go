@@ -92,9 +92,9 @@ func (s stored) check(file []byte) error {
 				WithHint("turn the pixels: mogrify -auto-orient FILES; or remove the EXIF data: mogrify -strip FILES")
 		}
 	}
-	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3). image/jpeg
-	// takes 5 bytes for each sample, and every scan, of which encoders write about ten, may go
-	// through the whole image.
+	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3):
+	// image/jpeg takes 5 bytes for each sample, and every scan may go through the whole image.
+	// Encoders write about ten.
 	scans, sparse := bytes.Count(file, []byte("\xff\xda")), s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
 	if s.kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
 		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format,

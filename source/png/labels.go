@@ -144,8 +144,8 @@ func (t *Table) warnPlaces(folders []string) {
 		strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
 }
 
-// metadataName is the file of labels that Hugging Face's imagefolder reads. Its column file_name has
-// the paths of the images within the folder.
+// metadataName is the file of labels that Hugging Face's imagefolder reads. Its column file_name
+// has the paths of the images within the folder.
 const metadataName = "metadata.csv"
 
 // A metadata has the columns of metadata.csv but for file_name, or none if there is no such file.

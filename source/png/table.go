@@ -154,7 +154,8 @@ func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
 	var found, hint string
 	switch {
 	case err != nil:
-		found, hint = "a link that leads to nothing in "+t.path, "put a copy of its target here, or remove it"
+		found = "a link that does not lead to a file or a folder within the folder " + t.path
+		hint = "put a copy of its target here, or remove it"
 	case mode.IsDir() && dir != "":
 		found = "a folder in a class folder"
 		hint = "move it, or give the folder that holds class folders: " + shell.Path(filepath.Join(t.path, dir))

@@ -218,7 +218,7 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 	} {
 		must.Do(t, os.Symlink(target, filepath.Join(dir, link)))
 		_, err := Open(dir, source.ReadOptions{})
-		want := link + ": found a link that leads to nothing in "
+		want := link + ": found a link that does not lead to a file or a folder within the folder "
 		if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
