@@ -67,7 +67,7 @@ func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
 	header := append(make([]byte, 0, 64), "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"...)
 	header = binary.BigEndian.AppendUint32(header, uint32(f.Width))
 	header = binary.BigEndian.AppendUint32(header, uint32(f.Height))
-	header = append(header, 8, map[int]byte{1: 0, 3: 2, 4: 6}[f.Channels], 0, 0, 0)
+	header = append(header, 8, [...]byte{1: 0, 3: 2, 4: 6}[f.Channels], 0, 0, 0)
 	header = binary.BigEndian.AppendUint32(header, crc32.ChecksumIEEE(header[12:]))
 	rest, begins := bytes.CutPrefix(file, header)
 	chunk, ends := bytes.CutSuffix(rest, []byte("\x00\x00\x00\x00IEND\xaeB\x60\x82"))
