@@ -100,15 +100,15 @@ func withFooter(t *testing.T, pages []byte, footer *format.FileMetaData) []byte 
 // parallel, as it measures the memory of the whole process.
 func TestBombs(t *testing.T) {
 	const page, values, many = 64 << 20, 16 << 20, 600
-	dictionary, last := bomb(t, format.DictionaryPage, 1<<20, 4<<20, 0), bomb(t, format.DataPage, 5, 20, 0)
+	dictionary, last := bomb(t, format.DictionaryPage, 1<<18, 1<<20, 0), bomb(t, format.DataPage, 5, 20, 0)
 	for name, test := range map[string]struct {
 		file []byte
 		want string
 	}{
-		"a page of 1 GB":                {bombs(t, 255<<20, 1, bomb(t, format.DataPage, 255<<20, 1020<<20, 300_000)), "decompress from"},
-		"large pages of 30 columns":     {bombs(t, values, 30, bomb(t, format.DataPage, values, page, 0)), "decompress from"},
-		"small pages of 30,000 columns": {bombs(t, 4096, 30_000, bomb(t, format.DataPage, 4096, 4*4096, 0)), "decompress from"},
-		"a large dictionary":            {bombs(t, 5, 1, bomb(t, format.DictionaryPage, values, page, 0), last), "decompress from"},
+		"a page of 1 GB":                {bombs(t, 255<<20, 1, bomb(t, format.DataPage, 255<<20, 1020<<20, 300_000)), "decompress to"},
+		"large pages of 30 columns":     {bombs(t, values, 30, bomb(t, format.DataPage, values, page, 0)), "decompress to"},
+		"small pages of 30,000 columns": {bombs(t, 4096, 30_000, bomb(t, format.DataPage, 4096, 4*4096, 0)), "decompress to"},
+		"a large dictionary":            {bombs(t, 5, 1, bomb(t, format.DictionaryPage, values, page, 0), last), "found a page of"},
 		"two dictionaries":              {bombs(t, 5, 1, dictionary, dictionary, last), "a second dictionary"},
 		"a dictionary":                  {bombs(t, 5, 1, dictionary, last), ""},
 		"pages of one value":            {bombs(t, many, 1, slices.Repeat([][]byte{bomb(t, format.DataPage, 1, page, 0)}, many)...), "found a page of"},
@@ -149,8 +149,8 @@ func TestDeepNames(t *testing.T) {
 	if err != nil || len(leaves) != columns || after.TotalAlloc-before.TotalAlloc > 16<<20 {
 		t.Errorf("found %d columns and %v; %d bytes were allocated", len(leaves), err, after.TotalAlloc-before.TotalAlloc)
 	}
-	if path := leaves[0].path(); len(path) != 100_002 {
-		t.Errorf("found a path of %d bytes", len(path))
+	if name := leaves[0].column(); len(name) != 100_000 {
+		t.Errorf("found a column whose name has %d bytes", len(name))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -13,10 +12,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
-
-	"github.com/idxport/idxport/shell"
-	"github.com/idxport/idxport/source"
 )
+
+// codecs are the codecs that expand supports. LZ4, which was not specified, is not LZ4_RAW.
+var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw}
+
+// adviceCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
+const adviceCodec = `write it with another codec: python -c "import pyarrow.parquet as q; ` +
+	`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`
 
 // zstdDecoder decompresses whole frames, on any number of goroutines.
 var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
@@ -24,29 +27,9 @@ var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxWindow(maxPage))
 })
 
-// knownCodec reports whether decode supports codec. LZ4, which was not specified, is not LZ4_RAW.
-func knownCodec(codec format.CompressionCodec) bool {
-	switch codec {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw:
-		return true
-	}
-	return false
-}
-
-// hintCodec returns a command that writes the Parquet file called name with a codec that is
-// supported. It is pyarrow's, since DuckDB does not read the codec LZ4.
-func hintCodec(name string) string {
-	script := fmt.Sprintf("import pyarrow.parquet as q; q.write_table(q.read_table(%q), %q, compression=\"zstd\")",
-		name, strings.TrimSuffix(source.Base(name), ".parquet")+"-zstd.parquet")
-	return "python -c " + shell.Quote(script)
-}
-
 // decompress returns the size bytes that src decompresses to: src itself if codec is Uncompressed.
 func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte, err error) {
-	switch {
-	case codec == format.Uncompressed:
-		dst = src
-	case size > 0:
+	if size > 0 || codec == format.Uncompressed { // some writers store nothing for no bytes, not even an empty frame
 		if dst, err = expand(codec, src, size); err != nil {
 			return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)
 		}
@@ -60,6 +43,8 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 // expand decompresses src, of which size bytes are expected. It may return more or fewer.
 func expand(codec format.CompressionCodec, src []byte, size int) ([]byte, error) {
 	switch codec {
+	case format.Uncompressed:
+		return src, nil
 	case format.Zstd:
 		d, err := zstdDecoder()
 		if err != nil {
@@ -76,9 +61,7 @@ func expand(codec format.CompressionCodec, src []byte, size int) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
-		b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-		_, err = b.ReadFrom(io.LimitReader(r, int64(size)+1))
-		return b.Bytes(), err
+		return io.ReadAll(io.LimitReader(r, int64(size)+1))
 	default:
 		dst := make([]byte, size)
 		n, err := lz4.UncompressBlock(src, dst)

@@ -19,93 +19,64 @@ var (
 // bytes.
 const (
 	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
-	maxOuter        = 1 << 17 // structs in a list outside of other lists: schema elements, row groups
+	maxOuter        = 1 << 17 // structs in lists outside of other lists: schema elements, row groups
 	maxInner        = 1 << 21 // structs in lists within those: 4,096 columns in 512 row groups
-	minInner        = 16      // average bytes of these, in more than a few; a column of a row group has at least 24
+	fewStructs      = 1 << 12 // more structs than these have at least minStruct bytes on average
+	minStruct       = 16      // a column of a row group has at least 24
 )
 
-// A cursor reads data from a position on. After an error, nothing is read any more.
+// A cursor reads data from its start on. After an error there is no data any more.
 type cursor struct {
 	data []byte
-	pos  int
 	err  error // the first one
-}
-
-// take returns the next n bytes, or nil if there are fewer.
-func (c *cursor) take(n uint64) []byte {
-	if n > uint64(len(c.data)-c.pos) {
-		c.fail(errShort)
-	}
-	if c.err != nil {
-		return nil
-	}
-	c.pos += int(n)
-	return c.data[c.pos-int(n) : c.pos]
-}
-
-// byte returns the next byte, or 0 if there is none.
-func (c *cursor) byte() byte {
-	if b := c.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-// uvarint returns the next number, of 7 bits in each byte, or 0 if there is none.
-func (c *cursor) uvarint() uint64 {
-	v, n := binary.Uvarint(c.data[c.pos:])
-	switch {
-	case n == 0:
-		c.fail(errShort)
-	case n < 0:
-		c.fail(errNoCompact)
-	}
-	if c.err != nil {
-		return 0
-	}
-	c.pos += n
-	return v
 }
 
 func (c *cursor) fail(err error) {
 	if c.err == nil {
-		c.err = err
+		c.data, c.err = nil, err
 	}
+}
+
+// take returns the next n bytes, or nil if there are fewer.
+func (c *cursor) take(n uint64) []byte {
+	if n > uint64(len(c.data)) {
+		c.fail(errShort)
+		return nil
+	}
+	taken := c.data[:n]
+	c.data = c.data[n:]
+	return taken
+}
+
+// uvarint returns the next number, of 7 bits in each byte, or 0 if there is none.
+func (c *cursor) uvarint() uint64 {
+	v, n := binary.Uvarint(c.data)
+	if n < 0 {
+		c.fail(errNoCompact)
+	}
+	if c.take(uint64(max(1, n))); c.err != nil {
+		return 0
+	}
+	return v
 }
 
 // A compact walks data in Thrift's compact protocol. It allocates nothing, and checks that no
 // length exceeds the remaining bytes: after that a decoder may trust the lengths.
 type compact struct {
 	cursor
-	lists int    // depth of lists
-	inner uint64 // structs in lists within lists so far
+	size    int       // of all the data
+	lists   int       // depth of lists
+	structs [2]uint64 // in lists outside of other lists, and in lists within those
 }
 
-// fields walks a struct.
-func (c *compact) fields(depth int) {
-	for c.err == nil {
-		head := c.byte()
-		if head == byte(thrift.STOP) {
-			return
-		}
-		if head>>4 == 0 { // the number of the field follows
-			c.uvarint()
-		}
-		c.skip(thrift.Type(head&0xf), depth+1, false)
-	}
-}
-
-// skip walks a value. In lists booleans have a byte of their own.
-func (c *compact) skip(kind thrift.Type, depth int, inList bool) {
+// skip walks a value.
+func (c *compact) skip(kind thrift.Type, depth int) {
 	if depth > maxCompactDepth {
 		c.fail(errNoCompact)
 		return
 	}
 	switch kind {
-	case thrift.TRUE, thrift.FALSE:
-		if inList {
-			c.take(1)
-		}
+	case thrift.TRUE, thrift.FALSE: // the type is the value
 	case thrift.I8:
 		c.take(1)
 	case thrift.I16, thrift.I32, thrift.I64:
@@ -119,7 +90,12 @@ func (c *compact) skip(kind thrift.Type, depth int, inList bool) {
 	case thrift.LIST, thrift.SET:
 		c.list(depth)
 	case thrift.STRUCT:
-		c.fields(depth + 1)
+		for head := word(c.take(1)); head != uint64(thrift.STOP); head = word(c.take(1)) {
+			if head>>4 == 0 { // the number of the field follows
+				c.uvarint()
+			}
+			c.skip(thrift.Type(head&0xf), depth+1)
+		}
 	default: // Parquet has no maps
 		c.fail(errNoCompact)
 	}
@@ -127,27 +103,28 @@ func (c *compact) skip(kind thrift.Type, depth int, inList bool) {
 
 // list walks a list. A struct in a list must have a field: all of Parquet's have one.
 func (c *compact) list(depth int) {
-	head := c.byte()
-	n, kind := uint64(head>>4), thrift.Type(head&0xf)
+	head := word(c.take(1))
+	n, kind := head>>4, thrift.Type(head&0xf)
 	if n == 15 {
 		n = c.uvarint()
 	}
-	if n > uint64(len(c.data)-c.pos) { // no value is shorter than a byte
+	if n > uint64(len(c.data)) { // no value is shorter than a byte
 		c.fail(errShort)
 	}
-	if kind == thrift.STRUCT && c.lists == 0 && n > maxOuter {
-		c.fail(errMany)
-	}
-	if kind == thrift.STRUCT && c.lists == 1 {
-		if c.inner += n; c.inner > maxInner || c.inner > 1<<12 && c.inner > uint64(len(c.data)/minInner) {
+	if kind == thrift.STRUCT && c.lists < len(c.structs) {
+		c.structs[c.lists] += n
+		found, most := c.structs[c.lists], [...]uint64{maxOuter, maxInner}[c.lists]
+		if found > most || found > max(fewStructs, uint64(c.size/minStruct)) {
 			c.fail(errMany)
 		}
 	}
+	if kind == thrift.TRUE || kind == thrift.FALSE { // a byte in lists
+		kind = thrift.I8
+	}
 	c.lists++
 	for ; n > 0 && c.err == nil; n-- {
-		from := c.pos
-		c.skip(kind, depth+1, true)
-		if kind == thrift.STRUCT && c.pos-from < 2 {
+		before := len(c.data)
+		if c.skip(kind, depth+1); kind == thrift.STRUCT && before-len(c.data) < 2 {
 			c.fail(errNoCompact)
 		}
 	}
@@ -156,9 +133,10 @@ func (c *compact) list(depth int) {
 
 // unmarshal decodes the struct at the start of data, and returns its size.
 func unmarshal(data []byte, v any) (size int, err error) {
-	c := compact{cursor: cursor{data: data}}
-	if c.fields(0); c.err != nil {
+	c := compact{cursor: cursor{data: data}, size: len(data)}
+	if c.skip(thrift.STRUCT, 0); c.err != nil {
 		return 0, c.err
 	}
-	return c.pos, thrift.Unmarshal(new(thrift.CompactProtocol), data[:c.pos], v)
+	size = len(data) - len(c.data)
+	return size, thrift.Unmarshal(new(thrift.CompactProtocol), data[:size], v)
 }

@@ -129,15 +129,16 @@ func TestManyStructs(t *testing.T) {
 		data string
 		want error
 	}{
-		"schema elements":            {list(maxOuter, small), nil},
-		"too many schema elements":   {list(maxOuter+1, small), errMany},
+		"schema elements":            {list(maxOuter, column), nil},
+		"small schema elements":      {list(maxOuter, small), errMany},
+		"too many schema elements":   {list(maxOuter+1, column), errMany},
 		"columns":                    {list(1, list(1<<13, column)+"\x00"), nil},
 		"columns without a content":  {list(1, list(1<<13, small)+"\x00"), errMany},
 		"too many columns":           {list(1, list(maxInner+1, column)+"\x00"), errMany},
 		"statistics of many columns": {list(1, list(1<<12, list(3, small)+column[2:3]+"\x00")+"\x00"), errNoCompact},
 	} {
-		c := compact{cursor: cursor{data: []byte(test.data + "\x00")}}
-		if c.skip(thrift.STRUCT, 0, false); !errors.Is(c.err, test.want) {
+		c := compact{cursor: cursor{data: []byte(test.data + "\x00")}, size: len(test.data) + 1}
+		if c.skip(thrift.STRUCT, 0); !errors.Is(c.err, test.want) {
 			t.Errorf("%s: found %v, expected %v", name, c.err, test.want)
 		}
 	}

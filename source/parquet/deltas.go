@@ -13,11 +13,9 @@ import (
 func deltas(src []byte, n int) (values []int64, rest []byte, err error) {
 	c := cursor{data: src}
 	block, minis, count, last := c.uvarint(), c.uvarint(), c.uvarint(), zigzag(c.uvarint())
-	switch {
-	case c.err != nil || minis == 0 || block == 0 || block > math.MaxInt32 || block%minis != 0 || block/minis%8 != 0:
-		return nil, nil, damaged("the header of delta-encoded values is damaged")
-	case count != uint64(n):
-		return nil, nil, damaged("found %d delta-encoded values, expected %d", count, n)
+	if c.err != nil || count != uint64(n) || minis == 0 || block == 0 || block > math.MaxInt32 ||
+		block%minis != 0 || block/minis%8 != 0 {
+		return nil, nil, damaged("the header of delta-encoded values is damaged, or is not that of %d values", n)
 	}
 	perMini := int(block / minis)
 	values = append(make([]int64, 0, n), last)
@@ -36,9 +34,9 @@ func deltas(src []byte, n int) (values []int64, rest []byte, err error) {
 		}
 	}
 	if c.err != nil {
-		return nil, nil, errValuesEnd()
+		return nil, nil, errEnd
 	}
-	return values, src[c.pos:], nil
+	return values, c.data, nil
 }
 
 // zigzag returns the signed integer that v encodes: 0, 1, 2, 3 encode 0, −1, 1, −2.
@@ -60,55 +58,23 @@ func bitsAt(p []byte, off, width int) uint64 {
 // deltaNumbers returns n integers of DELTA_BINARY_PACKED as PLAIN values of width bytes, 4 or 8.
 func deltaNumbers(src []byte, n, width int) ([]byte, error) {
 	values, _, err := deltas(src, n)
-	data := make([]byte, 0, len(values)*width)
+	data := make([]byte, 0, len(values)*width+8)
 	for _, v := range values {
-		if width == 4 {
-			data = binary.LittleEndian.AppendUint32(data, uint32(v))
-		} else {
-			data = binary.LittleEndian.AppendUint64(data, uint64(v))
-		}
+		data = binary.LittleEndian.AppendUint64(data, uint64(v))
+		data = data[:len(data)-8+width]
 	}
 	return data, err
 }
 
-// deltaLengths returns n byte arrays of DELTA_LENGTH_BYTE_ARRAY: all lengths, then all values.
-func deltaLengths(src []byte, n int) (t texts, err error) {
+// deltaTexts returns n byte arrays of DELTA_LENGTH_BYTE_ARRAY: all lengths, then all values.
+func deltaTexts(src []byte, n int) (texts [][]byte, err error) {
 	lengths, rest, err := deltas(src, n)
-	t.data = rest
+	c := cursor{data: rest}
 	for _, size := range lengths {
-		end := int64(len(t.data) - len(rest))
-		if size < 0 || size > int64(len(rest)) {
-			return t, errValuesEnd()
-		}
-		rest = rest[size:]
-		t.ends = append(t.ends, uint32(end+size))
+		texts = append(texts, c.take(uint64(size)))
 	}
-	return t, err
-}
-
-// deltaTexts returns n byte arrays of DELTA_BYTE_ARRAY, of at most limit bytes together: each
-// shares a prefix with the previous one. The lengths of the prefixes are stored first, then the
-// suffixes.
-func deltaTexts(src []byte, n, limit int) (t texts, err error) {
-	prefixes, rest, err := deltas(src, n)
-	if err != nil {
-		return t, err
+	if c.err != nil {
+		err = errEnd
 	}
-	suffixes, err := deltaLengths(rest, n)
-	if err != nil {
-		return t, err
-	}
-	start := 0 // of the previous value
-	for i, prefix := range prefixes {
-		end, suffix := len(t.data), suffixes.at(i)
-		if prefix < 0 || prefix > int64(end-start) {
-			return t, errValuesEnd()
-		}
-		if end+int(prefix)+len(suffix) > limit {
-			return t, damaged("found values of more than %d bytes in %d bytes", limit, len(src))
-		}
-		t.data = append(append(t.data, t.data[start:start+int(prefix)]...), suffix...)
-		t.ends, start = append(t.ends, uint32(len(t.data))), end
-	}
-	return t, nil
+	return texts, err
 }

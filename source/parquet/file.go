@@ -25,20 +25,21 @@ const (
 	maxFooter      = 128 << 20 // bytes
 	minPage        = 16        // minimum size of a page with its header, in bytes
 	arrowSchemaKey = "ARROW:schema"
+	adviceDecrypt  = "decrypt the file first"
 )
 
-// A file is the columnar.File of a Parquet file.
+// A file is the columnar.File of a Parquet file, and the columnar.Sample of its first row.
 type file struct {
-	r      io.ReaderAt
-	closer io.Closer
-	end    int64 // offset of the footer
+	r         io.ReaderAt
+	closer    io.Closer
+	end       int64 // offset of the footer
+	maxRecord int64 // bytes
 
 	footer  format.FileMetaData
-	root    *node
-	leaves  []*node   // of the schema
+	root    *node     // of the schema
 	streams []*stream // of the leaves of the table
-	window  []byte    // memory for page headers
-	current size      // of the current pages and dictionaries of all streams
+	limits  []int64   // for held, by row group
+	held    int64     // bytes of the current pages and dictionaries of all streams after decompression
 }
 
 // Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
@@ -60,25 +61,27 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	t *columnar.Table, err error) {
 	defer func() { err = fault.In(name, err) }()
 	defer columnar.Recovered(&err)
-	f := &file{r: r, closer: closer}
-	if err := f.readFooter(size, name); err != nil {
+	f := &file{r: r, closer: closer, maxRecord: o.MaxRecord()}
+	if err := f.readFooter(size); err != nil {
 		return nil, err
 	}
 	in := columnar.Input{Origin: source.Base(name), Meta: map[string]string{}, Options: o}
 	for _, pair := range f.footer.KeyValueMetadata {
 		in.Meta[pair.Key] = pair.Value
 	}
-	metadata, err := arrowMetadata(in.Meta[arrowSchemaKey])
-	if err != nil {
+	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one has
+	// none, as Parquet files can be read without it.
+	message, _ := base64.StdEncoding.DecodeString(in.Meta[arrowSchemaKey])
+	metadata, err := arrow.Metadata(message)
+	if errors.Is(err, fault.Unsupported) {
 		return nil, err
 	}
-	delete(in.Meta, arrowSchemaKey) // not the user's metadata
+	delete(in.Meta, arrowSchemaKey) // not the user's
 	for _, n := range f.root.children {
 		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
 	}
-	sample := &firstRow{f, o.MaxRecord()}
 	if f.Rows() > 0 {
-		in.First = sample
+		in.First = f
 	}
 	found, err := columnar.Resolve(in)
 	if err == nil {
@@ -90,14 +93,14 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	for i := range found.Columns {
 		c := &found.Columns[i]
 		for _, at := range c.Leaves() {
-			l := sample.leaf(at.Field, at.Member)
+			l := f.leaf(at.Field, at.Member)
 			if c.Form == columnar.Numbers {
 				l.dtype, l.element = c.DType, c.DType.Size()
 			} else {
 				l.limit = c.MaxValue()
 			}
 			if l.maxRepetition > 0 && in.First != nil {
-				if _, err := l.firstLengths(o.MaxRecord()); err != nil {
+				if _, err := l.firstLengths(f.maxRecord); err != nil {
 					return nil, err
 				}
 			}
@@ -107,21 +110,6 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	return columnar.NewTable(name, f, found, in.Meta), nil
 }
 
-// arrowMetadata returns the metadata of the columns in an Arrow schema, an encapsulated message in
-// base64, which Arrow's writers and idxport store. A damaged schema has none, as Parquet files can
-// be read without it. It refuses integers of more than 64 bits, which Parquet stores as bytes.
-func arrowMetadata(encoded string) (map[string]map[string]string, error) {
-	message, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, nil
-	}
-	metadata, err := arrow.Metadata(message)
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Kind == fault.Unsupported && e.Column != "" {
-		return nil, e.WithHint("%s", source.AdviceCast("parquet", e.Column, "Int32"))
-	}
-	return metadata, nil
-}
-
 // Rows returns the number of rows according to the footer.
 func (f *file) Rows() int64 { return f.footer.NumRows }
 
@@ -129,34 +117,37 @@ func (f *file) Rows() int64 { return f.footer.NumRows }
 func (f *file) Close() error { return f.closer.Close() }
 
 // readFooter reads the footer of the file, which has size bytes, and checks its structure.
-func (f *file) readFooter(size int64, name string) error {
+func (f *file) readFooter(size int64) error {
 	data, err := f.footerBytes(size)
 	if err != nil {
 		return err
 	}
 	switch _, err := unmarshal(data, &f.footer); {
 	case f.footer.EncryptionAlgorithm.Value != nil: // the signature of the footer follows it
-		return unsupported("", "decrypt it first", "columns of the file are encrypted")
+		return unsupported(adviceDecrypt, "columns of the file are encrypted")
 	case err != nil:
 		return damaged("the footer is damaged: %v", err).At(f.end)
 	}
-	if f.root, f.leaves, err = newTree(f.footer.Schema); err != nil {
-		return located(err, "", -1, f.end)
+	root, leaves, err := newTree(f.footer.Schema)
+	if err != nil {
+		return fault.Place(err, "", -1, f.end)
 	}
+	f.root = root
 	rows := int64(0)
 	for i := range f.footer.RowGroups {
 		g := &f.footer.RowGroups[i]
-		if g.NumRows < 0 || rows > 1<<62-g.NumRows {
-			return damaged("found row group %d with %d rows", i, g.NumRows).At(f.end)
+		if g.NumRows < 0 || rows > 1<<62-g.NumRows || len(g.Columns) != len(leaves) {
+			return damaged("found row group %d with %d rows and %d columns, expected %d columns",
+				i, g.NumRows, len(g.Columns), len(leaves)).At(f.end)
 		}
-		if len(g.Columns) != len(f.leaves) {
-			return damaged("row group %d has %d columns, expected %d", i, len(g.Columns), len(f.leaves)).At(f.end)
-		}
-		for k, n := range f.leaves {
-			if err := f.checkChunk(&g.Columns[k], n, g.NumRows, name); err != nil {
-				return located(err, n.path(), -1, f.end)
+		packed := int64(0)
+		for k, n := range leaves {
+			if err := f.checkChunk(&g.Columns[k], n, g.NumRows); err != nil {
+				return fault.Place(err, n.column(), -1, f.end)
 			}
+			packed = min(packed+g.Columns[k].MetaData.TotalCompressedSize, f.end)
 		}
+		f.limits = append(f.limits, freeSize+maxRatio*packed)
 		rows += g.NumRows
 	}
 	if rows != f.footer.NumRows {
@@ -172,15 +163,16 @@ func (f *file) footerBytes(size int64) ([]byte, error) {
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte
-	if err := f.readAt(head[:], 0); err != nil {
-		return nil, err
+	err := f.readAt(head[:], 0)
+	if err == nil {
+		err = f.readAt(tail[:], size-tailSize)
 	}
-	if err := f.readAt(tail[:], size-tailSize); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	switch end := string(tail[4:]); {
 	case end == magicEncrypted || string(head[:]) == magicEncrypted:
-		return nil, unsupported("", "decrypt it first", "the file is encrypted")
+		return nil, unsupported(adviceDecrypt, "the file is encrypted")
 	case string(head[:]) != magic:
 		if message, advice := idx.WebPage(head[:], "a Parquet file"); message != "" {
 			return nil, damaged("%s", message).At(0).WithHint("%s", advice)
@@ -200,26 +192,21 @@ func (f *file) footerBytes(size int64) ([]byte, error) {
 }
 
 // checkChunk checks the chunk of leaf n in a row group, which must end before the footer.
-func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64, name string) error {
+func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 	m, start := &c.MetaData, chunkStart(&c.MetaData)
 	size := m.TotalCompressedSize
 	switch {
-	case c.FilePath != "":
-		return unsupported(n.path(), "", "the column is in another file, %q", c.FilePath)
-	case len(m.PathInSchema) == 0:
-		return unsupported(n.path(), "decrypt the file first", "the column is encrypted, or its description is missing")
+	case c.FilePath != "" || len(m.PathInSchema) == 0:
+		return unsupported(adviceDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
 	case m.Type != n.Type.V:
 		return damaged("found a column of %s, expected %s as in the schema", m.Type, n.Type.V)
-	case start < 0 || size < 0 || m.NumValues < 0 || start > f.end || size > f.end-start:
+	case start < 0 || size < 0 || start > f.end || size > f.end-start:
 		return damaged("found a column of %d bytes at byte %d, expected it to end before the footer", size, start)
-	case m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
-		return damaged("found a column of %d entries in %d bytes, expected fewer than 2³¹ entries per page",
-			m.NumValues, size)
-	case !knownCodec(m.Codec):
-		return unsupported(n.path(), hintCodec(name),
-			"found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
-	case rows > m.NumValues:
-		return damaged("found %d rows and %d entries, expected at least one per row", rows, m.NumValues)
+	case m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
+		return damaged("found a column of %d entries in %d bytes, expected at least the %d of the rows, "+
+			"and fewer than 2³¹ entries per page", m.NumValues, size, rows)
+	case !slices.Contains(codecs, m.Codec):
+		return unsupported(adviceCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
 	}
 	return nil
 }
@@ -241,34 +228,28 @@ func (f *file) readAt(p []byte, offset int64) error {
 	return err
 }
 
-// A firstRow is the columnar.Sample of a file.
-type firstRow struct {
-	file      *file
-	maxRecord int64 // bytes
-}
-
 // leaf returns the leaf of a field, or of its member if that is not empty, with one value in a row.
-func (r *firstRow) leaf(field int, member string) *leaf {
-	n := r.file.root.children[field]
+func (f *file) leaf(field int, member string) *leaf {
+	n := f.root.children[field]
 	if member != "" {
 		n = n.children[slices.IndexFunc(n.children, func(c *node) bool { return c.Name == member })]
 	}
 	n = n.innermost()
-	l := &leaf{node: n, file: r.file, element: n.width, shape: "one value"}
+	l := &leaf{node: n, file: f, element: n.width, shape: "one value"}
 	l.expect([]byte{0}, n.maxDefinition)
 	return l
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists.
-func (r *firstRow) Lengths(i int) ([]int, error) { return r.leaf(i, "").firstLengths(r.maxRecord) }
+func (f *file) Lengths(i int) ([]int, error) { return f.leaf(i, "").firstLengths(f.maxRecord) }
 
 // Values returns the bytes of a column, or of a member of a struct, in up to limit rows of the
 // first page.
-func (r *firstRow) Values(i int, member string, limit int) (values [][]byte, err error) {
-	l := r.leaf(i, member)
-	l.limit = int(2*r.maxRecord) + 16<<20 // an image file has more than its pixels
+func (f *file) Values(i int, member string, limit int) (values [][]byte, err error) {
+	l := f.leaf(i, member)
+	l.limit = int(2*f.maxRecord) + 16<<20 // an image file has more than its pixels
 	s := newStream(l)
-	defer s.hold(size{})
+	defer s.hold(0)
 	p, err := s.nextPage(0)
 	if err != nil {
 		return nil, err
@@ -289,15 +270,6 @@ func damaged(message string, values ...any) *fault.Error {
 }
 
 // unsupported returns the error for a file that may be valid but cannot be read as IDX columns.
-func unsupported(column, advice, message string, values ...any) *fault.Error {
-	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", advice)
-}
-
-// located returns err with the column, row and offset, where they are missing. It returns errors of
-// the operating system as they are.
-func located(err error, column string, row, offset int64) error {
-	if k := fault.KindOf(err); k != fault.Malformed && k != fault.Truncated && k != fault.Unsupported {
-		return err
-	}
-	return fault.Place(err, column, row, offset)
+func unsupported(advice, message string, values ...any) *fault.Error {
+	return fault.New(fault.Unsupported, message, values...).WithHint("%s", advice)
 }

@@ -1,10 +1,12 @@
 package parquet
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -19,22 +21,18 @@ type leaf struct {
 	element int       // bytes of an element or of a value of fixed size; 0 for byte arrays
 	limit   int       // bytes of a byte array
 
-	// All rows have the same levels, which are not turned into offsets but compared: perRow is the
-	// number of entries of a row, definition is the definition level of each, and pattern[:perRow]
-	// has their repetition levels. If rows are short, pattern repeats them, so that long runs are
-	// compared at once.
-	perRow     int
-	definition int
-	pattern    []byte
+	// All rows have the same levels, which are not turned into offsets but compared.
+	perRow     int    // entries of a row
+	definition int    // level of each entry
+	pattern    []byte // repetition levels of a row, repeated so that long runs are compared at once
 	shape      string // of a row, for messages
 }
 
 // expect sets the levels of every row.
 func (l *leaf) expect(repetition []byte, definition int) {
 	l.perRow, l.definition, l.pattern = len(repetition), definition, repetition
-	const enough = 4096
-	if l.maxRepetition > 0 && len(repetition) < enough {
-		l.pattern = slices.Repeat(repetition, 1+enough/len(repetition))
+	if l.maxRepetition > 0 {
+		l.pattern = slices.Repeat(repetition, 1+4096/len(repetition))
 	}
 }
 
@@ -71,83 +69,75 @@ func repetitions(shape []int) []byte {
 // them of all rows. The file must have rows, and a row may have up to limit elements.
 func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 	s := newStream(l)
-	defer s.hold(size{})
-	defer columnar.Recovered(&err)
-	var levels []byte
-	for done := false; !done; done = done || s.unread == 0 {
-		p, err := s.nextPage(0)
-		if err == nil {
-			levels, done, err = p.firstLevels(levels, limit)
-			err = located(err, l.path(), -1, p.offset)
-		}
-		if err != nil {
-			return nil, err
-		}
+	defer s.hold(0)
+	defer func() { err = fault.Place(err, l.column(), 0, -1) }()
+	levels, err := s.firstLevels(limit)
+	if err != nil {
+		return nil, err
 	}
-	upTo := make([]int, l.maxRepetition+1) // by repetition level: the entries of this level and lower ones
-	for _, level := range levels {
-		for k := int(level); k <= l.maxRepetition; k++ {
-			upTo[k]++
-		}
-	}
+	entries := 1 // of a repetition level below k
 	for k := 1; k <= l.maxRepetition; k++ {
-		shape = append(shape, upTo[k]/upTo[k-1])
+		lists := entries
+		entries += bytes.Count(levels, []byte{byte(k)})
+		shape = append(shape, entries/lists)
 	}
-	if l.empty() { // the lists of this level are empty, and so would be lists in them
-		clear(shape[l.listAt(l.definition)-1:])
+	if l.empty() {
+		if l.listAt(l.definition) == 0 {
+			return nil, l.levelError(l.definition, 0)
+		}
+		clear(shape[l.listAt(l.definition)-1:]) // the lists of this level are empty, and so would be lists in them
 	}
-	if !slices.Equal(repetitions(shape), levels) {
-		return nil, unsupported(l.path(), adviceLists, "found lists of different lengths in one row, expected equal ones").
-			InRow(0)
+	if !slices.Equal(repetitions(shape), levels) || l.definition > l.maxDefinition {
+		return nil, unsupported(adviceLists, "found lists of different lengths in a row, expected equal ones")
 	}
 	l.expect(levels, l.definition)
 	l.shape = "the shape " + display.Shape(shape)
 	return shape, nil
 }
 
-// firstLevels adds the repetition levels of the entries of p to levels until the first row ends,
-// and reports whether it does. It expects the definition level of the first entry of all others.
-func (p *page) firstLevels(levels []byte, limit int64) (_ []byte, done bool, err error) {
-	c, err := p.split()
-	for i := 0; i < p.entries && err == nil; i++ {
-		repetition, failed := c.repetition.one()
-		first := len(levels) == 0
-		if first && failed == nil {
-			var definition uint32
-			definition, failed = c.definition.one()
-			p.definition = int(definition)
+// firstLevels returns the repetition levels of the first row, which may have several pages, and
+// expects the definition level of its first entry of all others.
+func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
+	defer columnar.Recovered(&err)
+	for s.group < 0 || s.unread > 0 {
+		p, err := s.nextPage(0)
+		if err != nil {
+			return nil, err
 		}
-		switch r, d := int(repetition), p.definition; {
-		case failed != nil:
-			err = failed
-		case r == 0 && !first:
-			return levels, true, nil
-		case r > p.maxRepetition || d > p.maxDefinition || r > 0 && first:
-			err = damaged("found the levels %d and %d, expected at most %d and %d, and the first to be 0",
-				r, d, p.maxRepetition, p.maxDefinition)
-		case p.empty() && p.listAt(d) == 0:
-			err = p.levelError(d, 0)
-		case int64(len(levels)) >= limit:
-			err = unsupported("", fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit),
-				"found a list of more than %d values, which is too large for a record", limit).InRow(0)
+		found, _, err := p.split()
+		if err == nil && levels == nil {
+			s.definition, err = found[1].one()
 		}
-		levels = append(levels, byte(repetition))
+		for i, r := 0, 0; i < p.entries; i++ {
+			if err == nil {
+				r, err = found[0].one()
+			}
+			switch {
+			case err != nil:
+				return nil, err
+			case r == 0 && len(levels) > 0:
+				return levels, nil
+			case int64(len(levels)) >= limit:
+				return nil, unsupported(fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit),
+					"found a list of more than %d values, which is too large for a record", limit)
+			}
+			levels = append(levels, byte(r))
+		}
 	}
-	return levels, false, err
+	return levels, nil
 }
 
 // check compares the levels of the page with the expected ones.
-func (p *page) check(c *content) error {
+func (p *page) check(levels [2]runs) (err error) {
 	matched, n := p.entries, p.entries
 	if p.maxRepetition > 0 {
-		var err error
-		if matched, err = c.repetition.matchRows(p.pattern, p.perRow, p.entry, n); err != nil {
+		if matched, err = levels[0].matchRows(p.pattern, p.perRow, p.entry, n); err != nil {
 			return err
 		}
 	}
 	if p.maxDefinition > 0 {
 		most := min(n, matched+1)
-		present, other, err := c.definition.match([]byte{byte(p.definition)}, 0, most)
+		present, other, err := levels[1].match([]byte{byte(p.definition)}, 0, most)
 		if err != nil {
 			return err
 		}
@@ -158,37 +148,23 @@ func (p *page) check(c *content) error {
 	if matched == n {
 		return nil
 	}
-	row, length := p.rowOf(matched), (p.entry+matched)%p.perRow
-	if length == 0 && row > 0 {
-		row-- // the row before has too many entries
+	row := p.rowOf(matched)
+	if (p.entry+matched)%p.perRow == 0 && row > 0 {
+		row-- // it has too many entries
 	}
-	return p.lengthError(length, row)
+	return p.lengthError(row)
 }
 
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
-// length is the number of values in its list, or 0 if the list is longer than in the first row. The
-// lengths of nested lists are not known.
-func (l *leaf) lengthError(length int, row int64) error {
-	found, expected := display.Count(length, "value"), display.Thousands(int64(l.perRow))
-	switch {
-	case l.maxRepetition > 1:
-		found, expected = "another length", l.shape
-	case length == 0:
-		found = "more than " + display.Count(l.perRow, "value")
-	}
-	return unsupported(l.path(), adviceLists, "found a list of %s, expected %s as in the first row", found, expected).
-		InRow(row)
+func (l *leaf) lengthError(row int64) error {
+	return unsupported(adviceLists, "found another number of values, expected %s as in the first row", l.shape).InRow(row)
 }
 
 // levelError returns the error for an unexpected definition level in a row.
-func (l *leaf) levelError(found int, row int64) error {
-	switch {
-	case found >= l.maxDefinition:
-		return unsupported(l.path(), adviceLists, "found a list with elements, expected an empty one as in the first row").
-			InRow(row)
-	case l.listAt(found) > 0:
-		return unsupported(l.path(), adviceLists, "found an empty list, expected %s", l.shape).InRow(row)
+func (l *leaf) levelError(definition int, row int64) error {
+	if definition >= l.maxDefinition || l.listAt(definition) > 0 { // a list that is not empty, or one that is
+		return l.lengthError(row)
 	}
-	return unsupported(l.path(), "fill the missing values or remove the rows: IDX has no missing values",
+	return unsupported("fill the missing values or remove the rows: IDX has no missing values",
 		"found a missing value (null), expected none").InRow(row).Because(columnar.ErrNull)
 }

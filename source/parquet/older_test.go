@@ -74,13 +74,13 @@ func TestRefusedFooters(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"column in another file":   {chunk(func(c *format.ColumnChunk) { c.FilePath = "other.parquet" }), fault.Unsupported, `in another file, "other.parquet"`},
-		"column without a path":    {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = nil }), fault.Unsupported, "is encrypted"},
+		"column in another file":   {chunk(func(c *format.ColumnChunk) { c.FilePath = "other.parquet" }), fault.Unsupported, `in another file ("other.parquet")`},
+		"column without a path":    {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = nil }), fault.Unsupported, "is encrypted, or in another file"},
 		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), fault.Malformed, "a column of DOUBLE, expected INT32"},
 		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), fault.Malformed, "before the footer"},
-		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), fault.Malformed, "before the footer"},
+		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), fault.Malformed, "a column of -1 entries"},
 		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "fewer than 2³¹ entries per page"},
-		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected at least one per row"},
+		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected at least the 64 of the rows"},
 		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), fault.Unsupported, ""},
 		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, fault.Malformed, "with -1 rows"},
 		"groups of 2⁶³ rows": {func(f *format.FileMetaData) {
@@ -90,8 +90,8 @@ func TestRefusedFooters(t *testing.T) {
 		}, fault.Malformed, ""},
 		"fewer rows than values": {func(f *format.FileMetaData) {
 			f.NumRows, f.RowGroups[0].NumRows = f.NumRows-1, f.RowGroups[0].NumRows-1
-		}, fault.Unsupported, "found a list of more than 12 values, expected 12"},
-		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, fault.Malformed, "has 1 columns, expected 2"},
+		}, fault.Unsupported, "found another number of values, expected the shape 12"},
+		"group of fewer columns": {func(f *format.FileMetaData) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] }, fault.Malformed, "1 columns, expected 2"},
 		"other rows than groups": {func(f *format.FileMetaData) { f.NumRows++ }, fault.Malformed, "in the row groups"},
 		"no schema":              {func(f *format.FileMetaData) { f.Schema = nil }, fault.Malformed, ""},
 		"schema of a leaf":       {func(f *format.FileMetaData) { f.Schema = f.Schema[len(f.Schema)-1:] }, fault.Malformed, ""},

@@ -96,20 +96,23 @@ func TestLevelsOfVersion2(t *testing.T) {
 		h := &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: c.plain}
 		h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{RepetitionLevelsByteLength: c.repetition,
 			DefinitionLevelsByteLength: c.definition})
-		p := &page{leaf: l, header: h, codec: c.codec, body: []byte("rrddd" + c.values)}
-		found, err := p.split()
+		body := "rrddd" + c.values
+		h.CompressedPageSize, l.file.r = int32(len(body)), strings.NewReader(body)
+		p := &page{stream: stream{leaf: l, codec: c.codec}, header: h}
+		levels, values, err := p.split()
 		if c.fails != errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v, expected damage: %t", name, err, c.fails)
 		}
-		parts := fmt.Sprintf("%s %s %s", found.repetition.src, found.definition.src, found.values)
+		parts := fmt.Sprintf("%s %s %s", levels[0].src, levels[1].src, values)
 		if !c.fails && parts != "rr ddd "+c.values {
 			t.Errorf("%s: found the levels and values %q", name, parts)
 		}
 	}
-	h := &format.PageHeader{UncompressedPageSize: 5, DataPageHeader: thrift.New(format.DataPageHeader{
+	h := &format.PageHeader{UncompressedPageSize: 5, CompressedPageSize: 5, DataPageHeader: thrift.New(format.DataPageHeader{
 		RepetitionLevelEncoding: format.BitPacked, DefinitionLevelEncoding: format.RLE})} // deprecated since 2013
-	p := &page{leaf: l, header: h, body: []byte("rrddd")}
-	if _, err := p.split(); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
+	l.file.r = strings.NewReader("rrddd")
+	p := &page{stream: stream{leaf: l}, header: h}
+	if _, _, err := p.split(); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "BIT_PACKED") {
 		t.Errorf("found %v, expected %v", err, fault.Unsupported)
 	}
 }

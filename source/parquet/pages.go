@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -11,24 +10,24 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
 
 // Limits of pages, in bytes. A page may not be much larger than its values can be. The current
-// pages and dictionaries of all columns together may have freeSize bytes after decompression, or
-// maxRatio for each compressed byte: a file of kilobytes must not need a gigabyte of memory. The
-// images of MNIST as 785 columns of int64 have a ratio of about 20.
+// pages and dictionaries of all columns together may have freeSize bytes after decompression, and
+// maxRatio for each byte of a row group: a file of kilobytes must not need a gigabyte of memory.
+// The images of MNIST as 785 columns of int64 have a ratio of about 20.
 const (
-	maxPageHeader = 16 << 20                  // parquet-go writes the minimum and the maximum value into it
-	maxPage       = min(1<<30, math.MaxInt/8) // after decompression; an int can count its bits
-	freeSize      = 32 << 20
-	maxRatio      = 64
-	smallPage     = 16 << 10 // for levels and the headers of encodings
+	maxPageHeader   = 16 << 20                  // parquet-go writes the minimum and the maximum value into it
+	maxPage         = min(1<<30, math.MaxInt/8) // after decompression; an int can count its bits
+	freeSize        = 32 << 20
+	maxRatio        = 64
+	smallPage       = 16 << 10 // for levels and the headers of encodings
+	smallDictionary = 1 << 20  // the limit of most writers
+	sliceSize       = 24       // of a byte array, without its bytes
 )
-
-// A size has the bytes of pages as they are in the file, and after decompression.
-type size struct{ packed, plain int64 }
 
 // A stream reads the pages of a leaf from start to end.
 type stream struct {
@@ -40,15 +39,14 @@ type stream struct {
 	row, last   int64 // of the next entry, and after the row group
 	codec       format.CompressionCodec
 	dictionary  *dictionary
-	held        size // of the current page and the dictionary
+	held        int64 // bytes of the current page and the dictionary after decompression
 }
 
 func newStream(l *leaf) *stream { return &stream{leaf: l, group: -1} }
 
-// hold counts n instead of what s held before.
-func (s *stream) hold(n size) {
-	s.file.current.packed += n.packed - s.held.packed
-	s.file.current.plain += n.plain - s.held.plain
+// hold counts n bytes instead of what s held before.
+func (s *stream) hold(n int64) {
+	s.file.held += n - s.held
 	s.held = n
 }
 
@@ -64,20 +62,9 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 
 // nextGroup goes to the chunk of the next row group, after checking that the entries of the last
 // one were those of its rows.
-func (s *stream) nextGroup() error {
-	var err error
-	switch {
-	case s.row == s.last && s.entry == 0: // also before the first row group
-	case s.row >= s.last:
-		err = s.lengthError(0, max(0, s.last-1))
-	case s.entry > 0:
-		err = s.lengthError(s.entry, s.row)
-	default: // a column without lists has at least as many entries as rows
-		err = unsupported("", adviceLists,
-			"the column ends %d rows before its row group: earlier lists are shorter than %s", s.last-s.row, s.shape)
-	}
-	if err != nil {
-		return located(err, s.path(), s.row, s.offset)
+func (s *stream) nextGroup() (err error) {
+	if s.row != s.last || s.entry > 0 { // there is no row yet before the first row group
+		return s.lengthError(min(s.row, max(0, s.last-1)))
 	}
 	if s.group++; s.group >= len(s.file.footer.RowGroups) {
 		return io.EOF
@@ -86,15 +73,19 @@ func (s *stream) nextGroup() error {
 	m := &g.Columns[s.index].MetaData
 	s.offset, s.unread, s.codec, s.dictionary = chunkStart(m), m.NumValues, m.Codec, nil
 	s.end, s.last = s.offset+m.TotalCompressedSize, s.last+g.NumRows
-	s.hold(size{})
-	return nil
+	s.hold(0)
+	if s.Type.V != format.Boolean {
+		return nil
+	}
+	s.dictionary, err = s.newDictionary(truths, len(truths))
+	return err
 }
 
-// nextPage returns the next data page with entries. If it has at most skip entries, its body is not
-// read. The pages of a row group that are all skipped count as one.
+// nextPage returns the next data page with entries. The pages of a row group that are all among the
+// next skip entries count as one.
 func (s *stream) nextPage(skip int64) (p *page, err error) {
 	start, row := s.offset, s.row
-	defer func() { err = located(err, s.path(), row, start) }()
+	defer func() { err = fault.Place(err, s.column(), row, start) }()
 	for s.unread == 0 {
 		if err := s.nextGroup(); err != nil {
 			return nil, err
@@ -110,18 +101,15 @@ func (s *stream) nextPage(skip int64) (p *page, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if left := s.end - s.offset; h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > left {
+		at, left := s.offset, s.end-s.offset
+		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > left {
 			return nil, damaged("found a page of %d bytes, expected at most the %d that are left of the column",
 				h.CompressedPageSize, left)
 		}
-		at := s.offset
 		s.offset += int64(h.CompressedPageSize)
 		switch h.Type {
 		case format.DictionaryPage:
-			if s.dictionary != nil {
-				return nil, damaged("found a second dictionary, expected one for each column of a row group")
-			}
-			s.dictionary, err = s.readDictionary(h, at)
+			err = s.readDictionary(h, at)
 		case format.DataPage, format.DataPageV2:
 			p, err = s.dataPage(h, at, skip)
 		}
@@ -140,12 +128,11 @@ func (s *stream) header() (*format.PageHeader, error) {
 		if limit <= 0 {
 			return nil, damaged("the column ends where a page is expected")
 		}
-		s.file.window = source.Grow(s.file.window, int(limit))
-		if err := s.file.readAt(s.file.window, s.offset); err != nil {
+		data, h := make([]byte, limit), new(format.PageHeader)
+		if err := s.file.readAt(data, s.offset); err != nil {
 			return nil, err
 		}
-		h := new(format.PageHeader)
-		size, err := unmarshal(s.file.window, h)
+		size, err := unmarshal(data, h)
 		if err == nil {
 			s.offset += int64(size)
 			return h, nil
@@ -156,7 +143,8 @@ func (s *stream) header() (*format.PageHeader, error) {
 	}
 }
 
-// dataPage returns the page with the header h, or nil if it has no entries.
+// dataPage returns the page with the header h and the body at an offset, or nil if it has no
+// entries.
 func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 	n, encoding := int64(h.DataPageHeader.V.NumValues), h.DataPageHeader.V.Encoding
 	if h.Type == format.DataPageV2 {
@@ -168,55 +156,46 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	p := &page{leaf: s.leaf, header: h, codec: s.codec, encoding: encoding, dictionary: s.dictionary,
-		entries: int(n), entry: s.entry, row: s.row}
+	p := &page{stream: *s, header: h, encoding: encoding, body: at, entries: int(n)}
 	p.content = sync.OnceValues(p.open)
 	s.unread -= n
 	s.row, s.entry = s.row+(int64(s.entry)+n)/int64(s.perRow), int((int64(s.entry)+n)%int64(s.perRow))
 	if n <= skip {
 		return p, nil
 	}
-	expanded := int64(0)
-	if encoding != format.Plain && !p.indexes() {
-		expanded = 8 * n // other values are decoded as a whole
+	most, expanded := smallPage+n*int64(2*max(s.limit, s.width)+16), int64(0)
+	if s.element == 0 {
+		most += maxRatio * int64(h.CompressedPageSize) // a value too large for a record is another error
 	}
-	err := s.checkSize(h, n*int64(2*max(s.limit, s.width)+16), expanded)
-	if err == nil {
-		p.body, err = s.body(h, at)
+	if !p.indexes() && (encoding != format.Plain || s.width == 0) {
+		expanded = sliceSize * n // these values are decoded as a whole
 	}
-	return p, err
+	if s.dictionary != nil {
+		expanded += s.dictionary.held
+	}
+	return p, s.checkSize(h, most, expanded)
 }
 
-// checkSize refuses a page whose header gives an impossible size after decompression, or one that
-// needs too much memory together with the other pages. Its values have at most the given number of
-// bytes, and expand to some more when they are decoded.
-func (s *stream) checkSize(h *format.PageHeader, values, expanded int64) error {
-	packed, plain := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
-	most := smallPage + values
-	if s.element == 0 {
-		most += maxRatio * packed // a value may be too large for a record, which is another error
-	}
-	if plain < 0 || plain > maxPage || plain > most {
+// checkSize refuses a page that decompresses to more than most bytes, or that needs too much memory
+// together with the other pages. It expands to some more bytes when it is decoded.
+func (s *stream) checkSize(h *format.PageHeader, most, expanded int64) error {
+	plain, limit := int64(h.UncompressedPageSize), s.file.limits[s.group]
+	if most = min(most, maxPage); plain < 0 || plain > most {
 		return damaged("found a page of %d bytes that decompresses to %d, expected at most %d",
-			packed, plain, min(maxPage, most))
+			h.CompressedPageSize, plain, most)
 	}
-	held := size{packed, plain + expanded}
-	if d := s.dictionary; d != nil {
-		held.packed, held.plain = held.packed+d.held.packed, held.plain+d.held.plain
-	}
-	s.hold(held)
-	if c := s.file.current; c.plain > freeSize+maxRatio*c.packed {
-		return damaged("the current pages of all columns decompress from %d bytes to %d, expected at most %d",
-			c.packed, c.plain, freeSize+maxRatio*c.packed).WithHint("write the file with smaller pages")
+	if s.hold(plain + expanded); s.file.held > limit {
+		return damaged("the current pages of all columns decompress to %d bytes, expected at most %d",
+			s.file.held, limit).WithHint("write the file with smaller pages")
 	}
 	return nil
 }
 
-// body reads the body of the page with the header h, as it is in the file, and checks its checksum,
-// which is 0 if there is none.
-func (s *stream) body(h *format.PageHeader, offset int64) ([]byte, error) {
+// readBody reads the body of the page with the header h, and checks its checksum, which is 0 if
+// there is none.
+func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 	body := make([]byte, h.CompressedPageSize)
-	if err := s.file.readAt(body, offset); err != nil {
+	if err := f.readAt(body, offset); err != nil {
 		return nil, err
 	}
 	if sum := crc32.ChecksumIEEE(body); h.CRC != 0 && sum != uint32(h.CRC) {
@@ -225,123 +204,101 @@ func (s *stream) body(h *format.PageHeader, offset int64) ([]byte, error) {
 	return body, nil
 }
 
-// readDictionary reads the dictionary page at offset.
-func (s *stream) readDictionary(h *format.PageHeader, offset int64) (*dictionary, error) {
+// readDictionary reads the dictionary page whose body is at offset.
+func (s *stream) readDictionary(h *format.PageHeader, offset int64) error {
 	d := &h.DictionaryPageHeader.V
-	if d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
-		return nil, damaged("found a dictionary of %d values of the encoding %s", d.NumValues, d.Encoding)
+	switch {
+	case s.dictionary != nil:
+		return damaged("found a second dictionary, expected one for each column of a row group")
+	case d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary:
+		return damaged("found a dictionary of %d values of the encoding %s", d.NumValues, d.Encoding)
 	}
-	values := int64(d.NumValues) * int64(s.width+4)
-	if s.element == 0 {
-		values = maxPage // that a value is too large for a record is another error
-	}
-	if err := s.checkSize(h, values, 4*int64(d.NumValues)); err != nil { // the ends of byte arrays take 4 bytes
-		return nil, err
-	}
-	body, err := s.body(h, offset)
+	err := s.checkSize(h, smallDictionary+maxRatio*int64(h.CompressedPageSize), sliceSize*int64(d.NumValues))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	data, err := decompress(s.codec, body, int(h.UncompressedPageSize))
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.newDictionary(data, int(d.NumValues))
+	data, err := s.file.readBody(h, offset)
 	if err == nil {
-		found.held = s.held
+		data, err = decompress(s.codec, data, int(h.UncompressedPageSize))
 	}
-	return found, err
+	if err == nil {
+		s.dictionary, err = s.newDictionary(data, int(d.NumValues))
+	}
+	if err == nil {
+		s.dictionary.held = s.held
+	}
+	return err
 }
 
 // A page is a data page.
 type page struct {
-	*leaf
-	header     *format.PageHeader
-	codec      format.CompressionCodec
-	encoding   format.Encoding
-	dictionary *dictionary
-	offset     int64  // in the file
-	body       []byte // as in the file
-	entries    int
-	entry      int   // index of the first entry in its row
-	row        int64 // of the first entry
-
-	content func() (*content, error) // of the page, which may be used in pieces
+	stream   // before the page
+	header   *format.PageHeader
+	encoding format.Encoding
+	body     int64 // offset of what follows the header
+	entries  int
+	content  func() (*content, error) // read once, when rows of the page are needed
 }
 
-// A content is a page after decompression.
+// A content has the values of a page: PLAIN values of a fixed size, byte arrays, or indices.
 type content struct {
-	repetition, definition runs
-	values                 []byte // encoded
-	texts                  texts
-	indices                position // if the values are in the dictionary
+	values  []byte
+	number  source.NumberKind // of values
+	texts   [][]byte
+	indices position // if the values are in the dictionary
 }
 
 // rowOf returns the row of entry i.
 func (p *page) rowOf(i int) int64 { return p.row + int64((p.entry+i)/p.perRow) }
 
-// use is the method Use of the chunk of p.
-func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err error) {
-	defer func() { err = located(err, p.path(), p.rowOf(from), p.offset) }()
-	c, err := p.content()
+// open reads and decompresses the page, and checks its levels. It keeps only what is needed of the
+// values, since hundreds of columns may have a current page.
+func (p *page) open() (c *content, err error) {
+	c = new(content)
+	levels, values, err := p.split()
 	if err == nil {
-		err = p.decode(c, dst, from, n, f)
-	}
-	return err
-}
-
-// open decompresses the page, and checks its levels. Values that are not indices are decoded to
-// PLAIN.
-func (p *page) open() (*content, error) {
-	c, err := p.split()
-	if err == nil {
-		err = p.check(c)
+		err = p.check(levels)
 	}
 	if err == nil && !p.empty() {
-		err = p.decodePlain(c)
+		err = p.decodeValues(c, values)
 	}
 	return c, err
 }
 
-// split decompresses the page, and separates its levels and its values.
-func (p *page) split() (c *content, err error) {
-	c = new(content)
-	c.repetition.width, c.definition.width = bits.Len(uint(p.maxRepetition)), bits.Len(uint(p.maxDefinition))
-	size := int(p.header.UncompressedPageSize)
+// split reads and decompresses the page, and separates its repetition levels, its definition levels
+// and its values.
+func (p *page) split() (levels [2]runs, values []byte, err error) {
+	levels[0].width, levels[1].width = bits.Len(uint(p.maxRepetition)), bits.Len(uint(p.maxDefinition))
+	body, err := p.file.readBody(p.header, p.body)
+	if err != nil {
+		return levels, nil, err
+	}
+	c, size := cursor{data: body}, int(p.header.UncompressedPageSize)
 	if h := &p.header.DataPageHeaderV2.V; p.header.Type == format.DataPageV2 { // the levels are not compressed
-		r, d := int(h.RepetitionLevelsByteLength), int(h.DefinitionLevelsByteLength)
-		if r < 0 || d < 0 || r > len(p.body) || d > len(p.body)-r || r+d > size {
-			return c, damaged("found levels of %d and %d bytes in a page of %d", r, d, len(p.body))
-		}
-		c.repetition.src, c.definition.src, c.values = p.body[:r], p.body[r:r+d], p.body[r+d:]
+		levels[0].src = c.take(uint64(h.RepetitionLevelsByteLength))
+		levels[1].src = c.take(uint64(h.DefinitionLevelsByteLength))
 		codec := p.codec
 		if h.IsCompressed.Valid && !h.IsCompressed.V {
 			codec = format.Uncompressed
 		}
-		if len(c.values) > 0 { // if there are no values, some writers store nothing, not even an empty frame
-			c.values, err = decompress(codec, c.values, size-r-d)
+		if len(c.data) > 0 { // if there are no values, some writers store nothing, not even an empty frame
+			c.data, err = decompress(codec, c.data, size-len(body)+len(c.data))
 		}
-		return c, err
-	}
-	if c.values, err = decompress(p.codec, p.body, size); err != nil {
-		return c, err
-	}
-	h := &p.header.DataPageHeader.V
-	for _, l := range []struct {
-		*runs
-		encoding format.Encoding
-	}{{&c.repetition, h.RepetitionLevelEncoding}, {&c.definition, h.DefinitionLevelEncoding}} {
-		switch {
-		case l.width == 0: // absent levels may have any encoding
-			continue
-		case l.encoding != format.RLE:
-			return c, unsupported("", "write the file with a newer program",
-				"found levels of the encoding %s, expected RLE", l.encoding)
-		case len(c.values) < 4 || int64(binary.LittleEndian.Uint32(c.values)) > int64(len(c.values)-4):
-			return c, damaged("the levels of a page are longer than the page")
+	} else if c.data, err = decompress(p.codec, body, size); err == nil {
+		h := &p.header.DataPageHeader.V
+		for i, encoding := range []format.Encoding{h.RepetitionLevelEncoding, h.DefinitionLevelEncoding} {
+			switch {
+			case levels[i].width == 0: // absent levels may have any encoding
+			case encoding != format.RLE:
+				err = unsupported("write the file with a newer program",
+					"found levels of the encoding %s, expected RLE", encoding)
+			default:
+				levels[i].src = c.take(word(c.take(4)))
+			}
 		}
-		end := 4 + int(binary.LittleEndian.Uint32(c.values))
-		l.src, c.values = c.values[4:end], c.values[end:]
 	}
-	return c, nil
+	if err == nil && c.err != nil {
+		err = damaged("the levels of a page are longer than the page")
+	}
+	return levels, c.data, err
 }

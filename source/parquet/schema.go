@@ -3,7 +3,6 @@ package parquet
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -17,6 +16,7 @@ type node struct {
 	*format.SchemaElement
 	parent   *node
 	children []*node
+	depth    int // 0 for the root
 	index    int // of a leaf among all leaves, −1 for a group
 
 	number source.NumberKind // of the values of a leaf, or NoNumber
@@ -35,59 +35,53 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 	if len(elements) == 0 {
 		return nil, nil, damaged("the schema is empty")
 	}
-	rest := elements[1:]
 	root = &node{SchemaElement: &elements[0], index: -1}
-	var add func(parent *node, depth int) error
-	add = func(parent *node, depth int) error {
-		for range parent.NumChildren.V {
-			if len(rest) == 0 || depth > maxDepth {
-				return damaged("the schema ends too early, after %d elements, or has more than %d levels",
-					len(elements), maxDepth)
-			}
-			n := &node{SchemaElement: &rest[0], parent: parent, index: -1,
-				maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
-			rest = rest[1:]
-			if n.repeated() {
-				n.maxRepetition++
-			}
-			if n.repeated() || n.RepetitionType.Valid && n.RepetitionType.V == format.Optional {
-				n.maxDefinition++
-			}
-			parent.children = append(parent.children, n)
-			if !n.Type.Valid {
-				if err := add(n, depth+1); err != nil {
-					return err
-				}
-				continue
-			}
-			n.index = len(leaves)
-			n.setNumbers()
-			leaves = append(leaves, n)
+	parent := root
+	for i := 1; i < len(elements); i++ {
+		for parent.complete() && parent != root {
+			parent = parent.parent
 		}
-		return nil
+		n := &node{SchemaElement: &elements[i], parent: parent, depth: parent.depth + 1, index: -1,
+			maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
+		if parent.complete() || n.depth > maxDepth {
+			return nil, nil, damaged("element %d of the schema is outside its root or too deep", i)
+		}
+		if n.repeated() {
+			n.maxRepetition++
+		}
+		if n.repeated() || n.RepetitionType.Valid && n.RepetitionType.V == format.Optional {
+			n.maxDefinition++
+		}
+		parent.children = append(parent.children, n)
+		if !n.Type.Valid {
+			parent = n
+			continue
+		}
+		n.index = len(leaves)
+		n.setNumbers()
+		leaves = append(leaves, n)
 	}
-	if err := add(root, 0); err != nil {
-		return nil, nil, err
-	}
-	if len(rest) > 0 {
-		return nil, nil, damaged("the schema has %d elements outside its root", len(rest))
+	for n := parent; n != nil; n = n.parent {
+		if !n.complete() {
+			return nil, nil, damaged("the schema ends too early, after %d elements", len(elements))
+		}
 	}
 	return root, leaves, nil
 }
+
+// complete reports whether n, a group, has all of its children.
+func (n *node) complete() bool { return len(n.children) >= int(n.NumChildren.V) }
 
 func (n *node) repeated() bool {
 	return n.RepetitionType.Valid && n.RepetitionType.V == format.Repeated
 }
 
-// path returns the names from the root to n, with dots. They are joined when they are needed: deep
-// schemas of long names would take much memory.
-func (n *node) path() string {
-	var names []string
-	for ; n.parent != nil; n = n.parent {
-		names = append(names, n.Name)
+// column returns the name of the column of the table that n is, or is a part of.
+func (n *node) column() string {
+	for n.depth > 1 {
+		n = n.parent
 	}
-	slices.Reverse(names)
-	return strings.Join(names, ".")
+	return n.Name
 }
 
 // innermost returns the node below nodes of one child, such as the element of nested lists, or n.
@@ -104,39 +98,34 @@ func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.Con
 
 func (n *node) isDecimal() bool {
 	_, decimal := n.LogicalType.Value.(*format.DecimalType)
-	return n.index >= 0 && (decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal)
+	return decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal
 }
 
 // describe describes n, a child of the root or of a struct, for package columnar. metadata is from
 // the Arrow schema.
 func (n *node) describe(metadata map[string]string) columnar.Field {
 	value := n.innermost()
-	f := columnar.Field{Name: n.Name, Metadata: metadata, Number: value.number, Size: int(n.TypeLength.V)}
-	f.Type = value.typeName()
-	if value.index >= 0 && value.maxRepetition > 0 {
-		f.Type = "lists of " + f.Type
-	}
+	lists := value.maxRepetition
+	f := columnar.Field{Name: n.Name, Type: value.typeName(), Metadata: metadata,
+		Number: value.number, Size: int(n.TypeLength.V)}
 	switch {
 	case value.isDecimal(): // also of the type BYTE_ARRAY
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
-	case n.index >= 0 && n.Type.V == format.ByteArray && !n.physicalOnly():
-		f.Kind, f.Type = columnar.Text, "text"
-	case n.index < 0 && value.maxRepetition == 0:
+	case n.index < 0 && lists == 0:
 		f.Kind = columnar.Struct
 		for _, child := range n.children {
-			member := columnar.Field{Name: child.Name}
-			if child.index >= 0 {
-				member = child.describe(nil)
-			}
-			f.Members = append(f.Members, member)
+			f.Members = append(f.Members, child.describe(nil))
 		}
-	case f.Number != source.NoNumber && value.maxRepetition > 0:
-		f.Kind, f.Lengths = columnar.List, slices.Repeat([]int{-1}, value.maxRepetition)
+	case f.Number != source.NoNumber && lists > 0:
+		f.Kind, f.Lengths = columnar.List, slices.Repeat([]int{-1}, lists)
 	case f.Number != source.NoNumber:
 		f.Kind = columnar.Number
-	case n.index >= 0 && n.Type.V == format.ByteArray && !n.repeated():
+	case n.index < 0: // a list of other values
+	case n.Type.V == format.ByteArray && lists == 0 && !n.physicalOnly():
+		f.Kind, f.Type = columnar.Text, "text"
+	case n.Type.V == format.ByteArray && lists == 0:
 		f.Kind = columnar.Bytes
-	case n.Type.V == format.FixedLenByteArray && n.physicalOnly() && !n.repeated() && f.Size > 0:
+	case n.Type.V == format.FixedLenByteArray && n.physicalOnly() && lists == 0 && f.Size > 0:
 		f.Kind = columnar.FixedBytes
 	}
 	return f
@@ -144,71 +133,55 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 
 // typeName returns the type of n for messages.
 func (n *node) typeName() string {
+	name := "values of the type " + n.Type.V.String()
 	switch {
 	case n.index < 0:
-		var names []string
-		for _, c := range n.children {
-			names = append(names, c.Name)
-		}
-		return fmt.Sprintf("a struct of %q", names)
+		name = "structs"
 	case n.LogicalType.Value != nil:
-		return "values of the type " + n.LogicalType.Value.String()
-	case n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Interval:
-		return "values of the type INTERVAL"
+		name = "values of the type " + n.LogicalType.Value.String()
 	case n.ConvertedType.Valid:
-		return fmt.Sprintf("values of the type %s (converted type %d)", n.Type.V, n.ConvertedType.V)
-	case n.Type.V == format.ByteArray && n.maxRepetition > 0:
-		return "byte arrays"
+		name += fmt.Sprintf(" (converted type %d)", n.ConvertedType.V)
 	}
-	return "values of the type " + n.Type.V.String()
+	if n.maxRepetition > 0 {
+		return "lists of " + name
+	}
+	return name
 }
 
 // setNumbers sets what the values of n, a leaf, are. In PLAIN pages, narrow integers have 32 bits;
 // truth values, which are bits there, are expanded to bytes.
 func (n *node) setNumbers() {
-	switch n.Type.V {
-	case format.Boolean:
-		n.number, n.stored, n.width = source.NumberBool, source.NumberBool, 1
-		return
-	case format.Float:
-		n.number = source.NumberFloat32
-	case format.Double:
-		n.number = source.NumberFloat64
-	case format.FixedLenByteArray:
-		n.width = max(0, int(n.TypeLength.V))
-		if _, half := n.LogicalType.Value.(*format.Float16Type); half && n.width == 2 {
+	n.stored = map[format.Type]source.NumberKind{format.Boolean: source.NumberBool, format.Int32: source.NumberInt32,
+		format.Int64: source.NumberInt64, format.Float: source.NumberFloat32, format.Double: source.NumberFloat64}[n.Type.V]
+	n.number, n.width = n.stored, n.stored.Size()
+	switch _, half := n.LogicalType.Value.(*format.Float16Type); {
+	case n.Type.V == format.Int32 || n.Type.V == format.Int64:
+		if n.number = n.integer(); n.number.Size() == n.width { // also unsigned
+			n.stored = n.number
+		}
+	case n.Type.V == format.FixedLenByteArray:
+		if n.width = max(0, int(n.TypeLength.V)); half && n.width == 2 {
 			n.number, n.stored = source.NumberFloat16, source.NumberFloat16
 		}
-		return
-	case format.Int32:
-		n.number, n.stored, n.width = n.integer(), source.NumberInt32, 4
-		if n.number != source.NumberUint32 {
-			return
-		}
-	case format.Int64:
-		n.number, n.stored, n.width = n.integer(), source.NumberInt64, 8
-		if n.number != source.NumberUint64 {
-			return
-		}
 	}
-	n.stored, n.width = n.number, n.number.Size()
 }
 
 // integer returns the kind of the integers of n, or source.NoNumber for dates and the like.
 func (n *node) integer() source.NumberKind {
 	kinds := [...]source.NumberKind{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
 		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types
-	i := -1
+	i := int(n.ConvertedType.V - deprecated.Uint8)
 	switch t := n.LogicalType.Value.(type) {
 	case *format.IntType:
 		if i = slices.Index([]int8{8, 16, 32, 64}, t.BitWidth); i >= 0 && t.IsSigned {
 			i += 4
 		}
 	case nil:
-		i = int(n.ConvertedType.V - deprecated.Uint8)
 		if n.physicalOnly() {
-			i = 6 + int(n.Type.V-format.Int32)
+			return n.stored
 		}
+	default:
+		return source.NoNumber
 	}
 	if i < 0 || i >= len(kinds) {
 		return source.NoNumber
