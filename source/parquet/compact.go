@@ -21,7 +21,7 @@ const (
 	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
 	maxOuter        = 1 << 17 // structs in lists outside of other lists: schema elements, row groups
 	maxInner        = 1 << 21 // structs in lists within those: 4,096 columns in 512 row groups
-	fewStructs      = 1 << 12 // more structs than these have at least minStruct bytes on average
+	fewStructs      = 1 << 12 // more than these have at least minStruct bytes on average
 	minStruct       = 16      // a column of a row group has at least 24
 )
 

@@ -95,7 +95,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 		for _, at := range c.Leaves() {
 			l := f.leaf(at.Field, at.Member)
 			if c.Form == columnar.Numbers {
-				l.dtype, l.element = c.DType, c.DType.Size()
+				l.dtype = c.DType
 			} else {
 				l.limit = c.MaxValue()
 			}
@@ -198,13 +198,10 @@ func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 	switch {
 	case c.FilePath != "" || len(m.PathInSchema) == 0:
 		return unsupported(adviceDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
-	case m.Type != n.Type.V:
-		return damaged("found a column of %s, expected %s as in the schema", m.Type, n.Type.V)
-	case start < 0 || size < 0 || start > f.end || size > f.end-start:
-		return damaged("found a column of %d bytes at byte %d, expected it to end before the footer", size, start)
-	case m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
-		return damaged("found a column of %d entries in %d bytes, expected at least the %d of the rows, "+
-			"and fewer than 2³¹ entries per page", m.NumValues, size, rows)
+	case m.Type != n.Type.V || start < 0 || size < 0 || start > f.end || size > f.end-start ||
+		m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
+		return damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for each of %d rows, "+
+			"and an end before the footer", m.NumValues, m.Type, size, start, n.Type.V, rows)
 	case !slices.Contains(codecs, m.Codec):
 		return unsupported(adviceCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
 	}
@@ -235,7 +232,7 @@ func (f *file) leaf(field int, member string) *leaf {
 		n = n.children[slices.IndexFunc(n.children, func(c *node) bool { return c.Name == member })]
 	}
 	n = n.innermost()
-	l := &leaf{node: n, file: f, element: n.width, shape: "one value"}
+	l := &leaf{node: n, file: f, shape: "one value"}
 	l.expect([]byte{0}, n.maxDefinition)
 	return l
 }

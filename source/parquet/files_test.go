@@ -56,7 +56,7 @@ func readFailing(file []byte, skip int64, f *sourcetest.FailingReaderAt) error {
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
 	files := map[string][]byte{"idxport": written(t, small(), sinkparquet.Options{}, 8)}
-	for _, name := range []string{"pyarrow-list", "pyarrow-png", "pyarrow-png-dictionary", "pyarrow-binary", "pyarrow-delta-length", "pyarrow-columns", "pyarrow-gzip-v2",
+	for _, name := range []string{"pyarrow-list", "pyarrow-png", "pyarrow-png-dictionary", "pyarrow-binary", "pyarrow-columns", "pyarrow-gzip-v2",
 		"duckdb-array-v2", "datasets-image"} {
 		data := must.Get(os.ReadFile("testdata/" + name + ".parquet"))(t)
 		files[name] = data

@@ -16,10 +16,9 @@ const adviceLists = "all records must have one shape, as in an IDX file: pad or 
 // A leaf is a Parquet column, and what is expected of it. It does not change while rows are read.
 type leaf struct {
 	*node
-	file    *file
-	dtype   idx.DType // of the elements, if they are numbers
-	element int       // bytes of an element or of a value of fixed size; 0 for byte arrays
-	limit   int       // bytes of a byte array
+	file  *file
+	dtype idx.DType // of the elements, if they are numbers
+	limit int       // bytes of a byte array
 
 	// All rows have the same levels, which are not turned into offsets but compared.
 	perRow     int    // entries of a row
@@ -108,10 +107,11 @@ func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
 		if err == nil && levels == nil {
 			s.definition, err = found[1].one()
 		}
-		for i, r := 0, 0; i < p.entries; i++ {
-			if err == nil {
-				r, err = found[0].one()
-			}
+		if err != nil {
+			return nil, err
+		}
+		for range p.entries {
+			r, err := found[0].one()
 			switch {
 			case err != nil:
 				return nil, err
@@ -129,27 +129,21 @@ func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
 
 // check compares the levels of the page with the expected ones.
 func (p *page) check(levels [2]runs) (err error) {
-	matched, n := p.entries, p.entries
+	n, other := p.entries, byte(0)
+	matched, present := n, n
 	if p.maxRepetition > 0 {
-		if matched, err = levels[0].matchRows(p.pattern, p.perRow, p.entry, n); err != nil {
-			return err
-		}
+		matched, err = levels[0].matchRows(p.pattern, p.perRow, p.entry, n)
 	}
-	if p.maxDefinition > 0 {
-		most := min(n, matched+1)
-		present, other, err := levels[1].match([]byte{byte(p.definition)}, 0, most)
-		if err != nil {
-			return err
-		}
-		if present < most {
-			return p.levelError(int(other), p.rowOf(present))
-		}
+	if err == nil && p.maxDefinition > 0 {
+		present, other, err = levels[1].match([]byte{byte(p.definition)}, 0, n)
 	}
-	if matched == n {
-		return nil
-	}
-	row := p.rowOf(matched)
-	if (p.entry+matched)%p.perRow == 0 && row > 0 {
+	row := p.rowOf(min(matched, present))
+	switch {
+	case err != nil || min(matched, present) == n:
+		return err
+	case present <= matched:
+		return p.levelError(int(other), row)
+	case (p.entry+matched)%p.perRow == 0 && row > 0:
 		row-- // it has too many entries
 	}
 	return p.lengthError(row)

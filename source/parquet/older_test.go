@@ -76,11 +76,11 @@ func TestRefusedFooters(t *testing.T) {
 	}{
 		"column in another file":   {chunk(func(c *format.ColumnChunk) { c.FilePath = "other.parquet" }), fault.Unsupported, `in another file ("other.parquet")`},
 		"column without a path":    {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = nil }), fault.Unsupported, "is encrypted, or in another file"},
-		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), fault.Malformed, "a column of DOUBLE, expected INT32"},
+		"column of another type":   {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Double }), fault.Malformed, "entries of DOUBLE in 1941 bytes at byte 4, expected INT32"},
 		"column behind the footer": {chunk(func(c *format.ColumnChunk) { c.MetaData.TotalCompressedSize = 1 << 40 }), fault.Malformed, "before the footer"},
 		"column of −1 values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), fault.Malformed, "a column of -1 entries"},
-		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "fewer than 2³¹ entries per page"},
-		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "expected at least the 64 of the rows"},
+		"column of 2⁶² values":     {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 << 62 }), fault.Malformed, "a column of 4611686018427387904 entries"},
+		"fewer values than rows":   {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = 1 }), fault.Malformed, "an entry for each of 64 rows"},
 		"unknown codec":            {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 99 }), fault.Unsupported, ""},
 		"group of −1 rows":         {func(f *format.FileMetaData) { f.RowGroups[0].NumRows = -1 }, fault.Malformed, "with -1 rows"},
 		"groups of 2⁶³ rows": {func(f *format.FileMetaData) {

@@ -1,14 +1,20 @@
 package parquet
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
 	"math/bits"
 	"sync"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
@@ -164,7 +170,7 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 		return p, nil
 	}
 	most, expanded := smallPage+n*int64(2*max(s.limit, s.width)+16), int64(0)
-	if s.element == 0 {
+	if s.width == 0 {
 		most += maxRatio * int64(h.CompressedPageSize) // a value too large for a record is another error
 	}
 	if !p.indexes() && (encoding != format.Plain || s.width == 0) {
@@ -180,7 +186,7 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 // together with the other pages. It expands to some more bytes when it is decoded.
 func (s *stream) checkSize(h *format.PageHeader, most, expanded int64) error {
 	plain, limit := int64(h.UncompressedPageSize), s.file.limits[s.group]
-	if most = min(most, maxPage); plain < 0 || plain > most {
+	if most = min(most, maxPage, freeSize+maxRatio*int64(h.CompressedPageSize)); plain < 0 || plain > most {
 		return damaged("found a page of %d bytes that decompresses to %d, expected at most %d",
 			h.CompressedPageSize, plain, most)
 	}
@@ -245,7 +251,26 @@ type content struct {
 	values  []byte
 	number  source.NumberKind // of values
 	texts   [][]byte
-	indices position // if the values are in the dictionary
+	indices runs // if the values are in the dictionary
+
+	mu   sync.Mutex
+	last runs // indices from a place on: those of the next batch often follow
+	from int  // index of the next value of last
+}
+
+// at returns the indices from entry i on. If they end before, its methods fail.
+func (c *content) at(i int) runs {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.from == 0 || i < c.from {
+		c.last, c.from = c.indices, 0
+	}
+	for c.from < i && c.last.next() == nil {
+		n := min(i-c.from, c.last.left)
+		c.last.advance(n)
+		c.from += n
+	}
+	return c.last
 }
 
 // rowOf returns the row of entry i.
@@ -301,4 +326,59 @@ func (p *page) split() (levels [2]runs, values []byte, err error) {
 		err = damaged("the levels of a page are longer than the page")
 	}
 	return levels, c.data, err
+}
+
+// codecs are the codecs that expand supports. LZ4, which was not specified, is not LZ4_RAW.
+var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw}
+
+// adviceCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
+const adviceCodec = `write it with another codec: python -c "import pyarrow.parquet as q; ` +
+	`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`
+
+// zstdDecoder decompresses whole frames, on any number of goroutines.
+var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxWindow(maxPage))
+})
+
+// decompress returns the size bytes that src decompresses to: src itself if codec is Uncompressed.
+func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte, err error) {
+	if size > 0 || codec == format.Uncompressed { // some writers store nothing for no bytes, not even an empty frame
+		if dst, err = expand(codec, src, size); err != nil {
+			return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)
+		}
+	}
+	if len(dst) != size {
+		return nil, damaged("found a page of %d bytes after decompression (%s), expected %d", len(dst), codec, size)
+	}
+	return dst, nil
+}
+
+// expand decompresses src, of which size bytes are expected. It may return more or fewer.
+func expand(codec format.CompressionCodec, src []byte, size int) ([]byte, error) {
+	switch codec {
+	case format.Uncompressed:
+		return src, nil
+	case format.Zstd:
+		d, err := zstdDecoder()
+		if err != nil {
+			return nil, err
+		}
+		return d.DecodeAll(src, make([]byte, 0, size))
+	case format.Snappy:
+		if n, err := snappy.DecodedLen(src); err != nil || n > size {
+			return nil, errors.Join(err, fmt.Errorf("found %d bytes", n))
+		}
+		return snappy.Decode(nil, src)
+	case format.Gzip:
+		r, err := gzip.NewReader(bytes.NewReader(src))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(io.LimitReader(r, int64(size)+1))
+	default:
+		dst := make([]byte, size)
+		n, err := lz4.UncompressBlock(src, dst)
+		return dst[:max(0, n)], err
+	}
 }

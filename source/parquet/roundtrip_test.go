@@ -86,7 +86,7 @@ func fromBytes(file []byte, o source.ReadOptions) (source.Table, error) {
 // kindLeaf returns a leaf with one value of a physical type in each row, and elements of size
 // bytes.
 func kindLeaf(kind format.Type, size int) *leaf {
-	l := &leaf{file: &file{}, element: size}
+	l := &leaf{file: &file{}}
 	l.node = &node{SchemaElement: &format.SchemaElement{Type: thrift.New(kind), TypeLength: thrift.New(int32(size))}}
 	l.setNumbers()
 	l.expect([]byte{0}, 0)

@@ -36,20 +36,24 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 		return nil, nil, damaged("the schema is empty")
 	}
 	root = &node{SchemaElement: &elements[0], index: -1}
-	parent := root
-	for i := 1; i < len(elements); i++ {
+	parent := root // the innermost group that lacks children
+	for i := 1; ; i++ {
 		for parent.complete() && parent != root {
 			parent = parent.parent
 		}
+		switch {
+		case i == len(elements) && parent.complete():
+			return root, leaves, nil
+		case i == len(elements) || parent.complete() || parent.depth == maxDepth:
+			return nil, nil, damaged("found a schema of %d elements, expected the children of all groups "+
+				"and at most %d levels", len(elements), maxDepth)
+		}
 		n := &node{SchemaElement: &elements[i], parent: parent, depth: parent.depth + 1, index: -1,
 			maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
-		if parent.complete() || n.depth > maxDepth {
-			return nil, nil, damaged("element %d of the schema is outside its root or too deep", i)
-		}
 		if n.repeated() {
 			n.maxRepetition++
 		}
-		if n.repeated() || n.RepetitionType.Valid && n.RepetitionType.V == format.Optional {
+		if n.repeated() || n.RepetitionType.V == format.Optional {
 			n.maxDefinition++
 		}
 		parent.children = append(parent.children, n)
@@ -61,20 +65,12 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 		n.setNumbers()
 		leaves = append(leaves, n)
 	}
-	for n := parent; n != nil; n = n.parent {
-		if !n.complete() {
-			return nil, nil, damaged("the schema ends too early, after %d elements", len(elements))
-		}
-	}
-	return root, leaves, nil
 }
 
 // complete reports whether n, a group, has all of its children.
 func (n *node) complete() bool { return len(n.children) >= int(n.NumChildren.V) }
 
-func (n *node) repeated() bool {
-	return n.RepetitionType.Valid && n.RepetitionType.V == format.Repeated
-}
+func (n *node) repeated() bool { return n.RepetitionType.V == format.Repeated }
 
 // column returns the name of the column of the table that n is, or is a part of.
 func (n *node) column() string {
@@ -92,8 +88,7 @@ func (n *node) innermost() *node {
 	return n
 }
 
-// physicalOnly reports whether n has a physical type, but no logical type. If n has a logical type,
-// its BYTE_ARRAY values are text, documents or decimals.
+// physicalOnly reports whether n has no logical type, with which byte arrays are text or decimals.
 func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
 func (n *node) isDecimal() bool {
@@ -133,26 +128,26 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 
 // typeName returns the type of n for messages.
 func (n *node) typeName() string {
-	name := "values of the type " + n.Type.V.String()
+	name := n.Type.V.String()
 	switch {
 	case n.index < 0:
-		name = "structs"
+		return "structs"
 	case n.LogicalType.Value != nil:
-		name = "values of the type " + n.LogicalType.Value.String()
+		name = n.LogicalType.Value.String()
 	case n.ConvertedType.Valid:
-		name += fmt.Sprintf(" (converted type %d)", n.ConvertedType.V)
+		name = fmt.Sprintf("%s (converted type %d)", name, n.ConvertedType.V)
 	}
-	if n.maxRepetition > 0 {
-		return "lists of " + name
-	}
-	return name
+	return "values of the type " + name
 }
 
-// setNumbers sets what the values of n, a leaf, are. In PLAIN pages, narrow integers have 32 bits;
-// truth values, which are bits there, are expanded to bytes.
+// physical has the numbers of the physical types in PLAIN pages. Truth values, which are bits there,
+// are read as indices.
+var physical = map[format.Type]source.NumberKind{format.Boolean: source.NumberBool, format.Int32: source.NumberInt32,
+	format.Int64: source.NumberInt64, format.Float: source.NumberFloat32, format.Double: source.NumberFloat64}
+
+// setNumbers sets what the values of n, a leaf, are.
 func (n *node) setNumbers() {
-	n.stored = map[format.Type]source.NumberKind{format.Boolean: source.NumberBool, format.Int32: source.NumberInt32,
-		format.Int64: source.NumberInt64, format.Float: source.NumberFloat32, format.Double: source.NumberFloat64}[n.Type.V]
+	n.stored = physical[n.Type.V]
 	n.number, n.width = n.stored, n.stored.Size()
 	switch _, half := n.LogicalType.Value.(*format.Float16Type); {
 	case n.Type.V == format.Int32 || n.Type.V == format.Int64:

@@ -43,20 +43,18 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 	n, e := p.entries, p.encoding
 	switch kind := p.Type.V; {
 	case kind == format.Boolean && e == format.Plain:
-		c.indices.runs = runs{width: 1, packed: true, bits: src, left: 8 * len(src)}
+		c.indices = runs{width: 1, packed: true, bits: src, left: 8 * len(src)}
 	case kind == format.Boolean && e == format.RLE: // the runs follow their length
-		c.indices.runs = runs{width: 1, src: src[min(4, len(src)):]}
+		c.indices = runs{width: 1, src: src[min(4, len(src)):]}
 	case kind != format.Boolean && p.indexes(): // the runs follow their width
 		if p.dictionary == nil || len(src) == 0 || src[0] > 32 {
 			return damaged("found indices without a dictionary, or without a width of at most 32 bits")
 		}
-		c.indices.runs = runs{src: src[1:], width: int(src[0])}
+		c.indices = runs{src: src[1:], width: int(src[0])}
 	case kind == format.ByteArray && e == format.Plain:
 		c.texts, err = plainTexts(src, n)
-	case kind == format.ByteArray && e == format.DeltaLengthByteArray:
-		c.texts, err = deltaTexts(src, n)
 	case (kind == format.Int32 || kind == format.Int64) && e == format.DeltaBinaryPacked:
-		c.values, err = deltaNumbers(src, n, p.width)
+		c.values, err = deltas(src, n, p.width)
 	case kind != format.Boolean && p.width > 0 && e == format.ByteStreamSplit:
 		c.values = join(src, p.width)
 	case kind != format.Boolean && e == format.Plain:
@@ -71,7 +69,8 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 	if len(c.values) < n*p.width {
 		return errEnd
 	}
-	if c.number = p.stored; p.dtype != 0 && p.maxRepetition == 0 {
+	if c.values = c.values[:n*p.width]; p.dtype != 0 {
+		c.number = p.stored
 		p.narrow(c)
 	}
 	return nil
@@ -81,7 +80,7 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 // int64, each with a page of a megabyte.
 func (p *page) narrow(c *content) {
 	for _, k := range [...]source.NumberKind{source.NumberUint8, source.NumberInt16, source.NumberInt32} {
-		if !p.stored.Integer() || k.Size() >= p.stored.Size() {
+		if p.maxRepetition > 0 || !p.stored.Integer() || k.Size() >= p.width {
 			return
 		}
 		values := make([]byte, p.entries*k.Size())
@@ -117,7 +116,7 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 	case p.empty():
 	case encoded && p.width == 0:
 		texts := make([][]byte, n)
-		r := c.indices.at(from)
+		r := c.at(from)
 		for i := range texts {
 			index, err := r.one()
 			if err == nil {
@@ -133,12 +132,10 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 		v.Value = func(i int) []byte { return c.texts[from+i] }
 	case encoded:
 		v.Number = p.dictionary.number
-		v.Data, err = p.indexed(dst, c.indices.at(from), n)
-	case p.dtype == 0: // records
-		v.Data = c.values[from*p.width:][:n*p.width]
+		v.Data, err = p.indexed(dst, c.at(from), n)
 	default:
-		v.Number = c.number
-		v.Data = c.values[from*c.number.Size():][:n*c.number.Size()]
+		size := len(c.values) / p.entries
+		v.Number, v.Data = c.number, c.values[from*size:][:n*size]
 	}
 	if err != nil {
 		return err
@@ -153,27 +150,30 @@ type dictionary struct {
 	texts  [][]byte
 	size   int               // of an element, in bytes
 	number source.NumberKind // of the elements; NoNumber: they have the type of the column, or are records
-	table  []byte            // the elements, padded to 256 entries so that any byte is an index
+	table  []byte            // the elements, and 256 bytes so that any byte is an index
 }
 
 // newDictionary returns a dictionary of n PLAIN values. A value that does not fit the type of the
 // column is an error only if it is used: if there is one, the elements are not converted yet.
 func (l *leaf) newDictionary(src []byte, n int) (d *dictionary, err error) {
-	d = &dictionary{n: n, size: l.element}
-	width := l.width
+	d = &dictionary{n: n, size: l.width}
 	if l.Type.V == format.ByteArray {
 		d.texts, err = plainTexts(src, n)
 		return d, err
 	}
-	if width == 0 || n > len(src)/width {
+	if d.size == 0 || n > len(src)/d.size {
 		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
 	}
-	d.table = make([]byte, max(n, 256)*d.size)
-	if number := l.stored; l.dtype == 0 || number.Is(l.dtype) {
-		copy(d.table, src[:n*width])
-	} else if bad, _ := number.Convert(d.table, l.dtype, src, n); bad >= 0 {
-		d.number, d.size, d.table = number, width, src
+	if l.dtype == 0 || l.stored.Is(l.dtype) {
+		d.table = append(src[:n*d.size:n*d.size], make([]byte, 256)...)
+		return d, nil
 	}
+	d.table = make([]byte, n*l.dtype.Size()+256)
+	if bad, _ := l.stored.Convert(d.table, l.dtype, src, n); bad >= 0 {
+		d.number, d.table = l.stored, src
+		return d, nil
+	}
+	d.size = l.dtype.Size()
 	return d, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"sync"
 )
 
 // runs reads levels and indices, a hybrid of run-length runs and bit-packed runs (see Encodings.md
@@ -136,26 +135,51 @@ func (r *runs) matchRows(pattern []byte, perRow, pos, n int) (matched int, err e
 	return matched + more, err
 }
 
-// A position finds values of runs by their index. It remembers where the last ones began, as those
-// that follow are often next. It may be used by many goroutines.
-type position struct {
-	runs // at the first value
-	mu   sync.Mutex
-	last runs
-	from int // index of the next value of last
+// deltas decodes n integers of DELTA_BINARY_PACKED as PLAIN values of width bytes, 4 or 8: the first
+// integer, then blocks of differences between neighbours. A block has its smallest difference, and
+// then each difference minus the smallest, bit-packed in miniblocks (see Encodings.md of the
+// Parquet format). The decoder of parquet-go is not used, as it returns any values for pages that
+// are cut short.
+func deltas(src []byte, n, width int) (data []byte, err error) {
+	c := cursor{data: src}
+	block, minis, count, last := c.uvarint(), c.uvarint(), c.uvarint(), zigzag(c.uvarint())
+	if c.err != nil || count != uint64(n) || minis == 0 || block == 0 || block > math.MaxInt32 ||
+		block%minis != 0 || block/minis%8 != 0 {
+		return nil, damaged("the header of delta-encoded values is damaged, or is not that of %d values", n)
+	}
+	perMini, size := int(block/minis), n*width
+	data = binary.LittleEndian.AppendUint64(make([]byte, 0, size+8), uint64(last))[:width]
+	for len(data) < size && c.err == nil {
+		least := zigzag(c.uvarint())
+		for _, bits := range c.take(minis) {
+			if len(data) == size { // miniblocks without values have no bytes
+				break
+			}
+			packed := c.take(uint64(perMini) / 8 * uint64(bits))
+			if bits > 64 {
+				c.fail(errShort)
+			}
+			for i := 0; i < perMini && len(data) < size && c.err == nil; i++ {
+				last += least + int64(bitsAt(packed, i*int(bits), int(bits)))
+				data = binary.LittleEndian.AppendUint64(data, uint64(last))[:len(data)+width]
+			}
+		}
+	}
+	if c.err != nil {
+		return nil, errEnd
+	}
+	return data, nil
 }
 
-// at returns the runs from the value with index i on. If they end before, its methods fail.
-func (p *position) at(i int) runs {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.last.src == nil || i < p.from {
-		p.last, p.from = p.runs, 0
+// zigzag returns the signed integer that v encodes: 0, 1, 2, 3 encode 0, −1, 1, −2.
+func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
+
+// bitsAt returns width bits of p, at most 64, starting at bit off.
+func bitsAt(p []byte, off, width int) uint64 {
+	p, shift := p[off/8:], off%8
+	v := word(p) >> shift
+	if shift+width > 64 {
+		v |= uint64(p[8]) << (64 - shift)
 	}
-	for p.from < i && p.last.next() == nil {
-		n := min(i-p.from, p.last.left)
-		p.last.advance(n)
-		p.from += n
-	}
-	return p.last
+	return v & (math.MaxUint64 >> (64 - width))
 }
