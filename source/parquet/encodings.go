@@ -135,11 +135,10 @@ func (r *runs) matchRows(pattern []byte, perRow, pos, n int) (matched int, err e
 	return matched + more, err
 }
 
-// deltas decodes n integers of DELTA_BINARY_PACKED as PLAIN values of width bytes, 4 or 8: the first
-// integer, then blocks of differences between neighbours. A block has its smallest difference, and
-// then each difference minus the smallest, bit-packed in miniblocks (see Encodings.md of the
-// Parquet format). The decoder of parquet-go is not used, as it returns any values for pages that
-// are cut short.
+// deltas decodes n integers of DELTA_BINARY_PACKED as PLAIN values of width bytes, 4 or 8. They are
+// stored as the first, then blocks of differences between neighbours. A block has its smallest
+// difference, and then each difference minus the smallest, bit-packed in miniblocks. The decoder of
+// parquet-go is not used, as it returns any values for pages that are cut short.
 func deltas(src []byte, n, width int) (data []byte, err error) {
 	c := cursor{data: src}
 	block, minis, count, last := c.uvarint(), c.uvarint(), c.uvarint(), zigzag(c.uvarint())

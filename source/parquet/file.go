@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -40,6 +41,8 @@ type file struct {
 	streams []*stream // of the leaves of the table
 	limits  []int64   // for held, by row group
 	held    int64     // bytes of the current pages and dictionaries of all streams after decompression
+
+	unopened sync.Map // the pages of batches that are not decoded yet
 }
 
 // Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
@@ -69,12 +72,12 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	for _, pair := range f.footer.KeyValueMetadata {
 		in.Meta[pair.Key] = pair.Value
 	}
-	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one has
-	// none, as Parquet files can be read without it.
+	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged schema
+	// has none, as Parquet files can be read without it.
 	message, _ := base64.StdEncoding.DecodeString(in.Meta[arrowSchemaKey])
 	metadata, err := arrow.Metadata(message)
-	if errors.Is(err, fault.Unsupported) {
-		return nil, err
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Kind == fault.Unsupported && e.Column != "" {
+		return nil, e.WithHint("%s", source.AdviceCast("parquet", e.Column, "Int32"))
 	}
 	delete(in.Meta, arrowSchemaKey) // not the user's
 	for _, n := range f.root.children {
@@ -113,8 +116,14 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 // Rows returns the number of rows according to the footer.
 func (f *file) Rows() int64 { return f.footer.NumRows }
 
-// Close closes the file.
-func (f *file) Close() error { return f.closer.Close() }
+// Close closes the file, after reading the pages of batches that may be decoded later.
+func (f *file) Close() error {
+	f.unopened.Range(func(p, _ any) bool {
+		_, _ = p.(*page).content() // keeps an error for these batches
+		return true
+	})
+	return f.closer.Close()
+}
 
 // readFooter reads the footer of the file, which has size bytes, and checks its structure.
 func (f *file) readFooter(size int64) error {
@@ -200,8 +209,8 @@ func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 		return unsupported(adviceDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
 	case m.Type != n.Type.V || start < 0 || size < 0 || start > f.end || size > f.end-start ||
 		m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
-		return damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for each of %d rows, "+
-			"and an end before the footer", m.NumValues, m.Type, size, start, n.Type.V, rows)
+		return damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for "+
+			"each of %d rows, and an end before the footer", m.NumValues, m.Type, size, start, n.Type.V, rows)
 	case !slices.Contains(codecs, m.Codec):
 		return unsupported(adviceCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
 	}

@@ -63,6 +63,9 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
+	if int64(p.entries) > skip {
+		f.unopened.Store(p, true)
+	}
 	return &columnar.Chunk{Entries: int64(p.entries), Use: p.use}, nil
 }
 
@@ -279,6 +282,8 @@ func (p *page) rowOf(i int) int64 { return p.row + int64((p.entry+i)/p.perRow) }
 // open reads and decompresses the page, and checks its levels. It keeps only what is needed of the
 // values, since hundreds of columns may have a current page.
 func (p *page) open() (c *content, err error) {
+	defer columnar.Recovered(&err)
+	defer p.file.unopened.Delete(p)
 	c = new(content)
 	levels, values, err := p.split()
 	if err == nil {
