@@ -39,8 +39,8 @@ type file struct {
 	footer  format.FileMetaData
 	root    *node     // of the schema
 	streams []*stream // of the leaves of the table
-	limits  []int64   // for held, by row group
 	held    int64     // bytes of the current pages and dictionaries of all streams after decompression
+	limit   int64     // for held
 
 	unopened sync.Map // the pages of batches that are not decoded yet
 }
@@ -72,7 +72,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	for _, pair := range f.footer.KeyValueMetadata {
 		in.Meta[pair.Key] = pair.Value
 	}
-	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged schema
+	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one
 	// has none, as Parquet files can be read without it.
 	message, _ := base64.StdEncoding.DecodeString(in.Meta[arrowSchemaKey])
 	metadata, err := arrow.Metadata(message)
@@ -137,11 +137,10 @@ func (f *file) readFooter(size int64) error {
 	case err != nil:
 		return damaged("the footer is damaged: %v", err).At(f.end)
 	}
-	root, leaves, err := newTree(f.footer.Schema)
-	if err != nil {
+	var leaves []*node
+	if f.root, leaves, err = newTree(f.footer.Schema); err != nil {
 		return fault.Place(err, "", -1, f.end)
 	}
-	f.root = root
 	rows := int64(0)
 	for i := range f.footer.RowGroups {
 		g := &f.footer.RowGroups[i]
@@ -156,7 +155,7 @@ func (f *file) readFooter(size int64) error {
 			}
 			packed = min(packed+g.Columns[k].MetaData.TotalCompressedSize, f.end)
 		}
-		f.limits = append(f.limits, freeSize+maxRatio*packed)
+		f.limit = max(f.limit, freeSize+maxRatio*packed)
 		rows += g.NumRows
 	}
 	if rows != f.footer.NumRows {
@@ -241,9 +240,7 @@ func (f *file) leaf(field int, member string) *leaf {
 		n = n.children[slices.IndexFunc(n.children, func(c *node) bool { return c.Name == member })]
 	}
 	n = n.innermost()
-	l := &leaf{node: n, file: f, shape: "one value"}
-	l.expect([]byte{0}, n.maxDefinition)
-	return l
+	return &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"}
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists.

@@ -27,14 +27,6 @@ type leaf struct {
 	shape      string // of a row, for messages
 }
 
-// expect sets the levels of every row.
-func (l *leaf) expect(repetition []byte, definition int) {
-	l.perRow, l.definition, l.pattern = len(repetition), definition, repetition
-	if l.maxRepetition > 0 {
-		l.pattern = slices.Repeat(repetition, 1+4096/len(repetition))
-	}
-}
-
 // empty reports whether the lists of every row are empty, so that there are no values.
 func (l *leaf) empty() bool { return l.definition < l.maxDefinition }
 
@@ -89,13 +81,13 @@ func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 	if !slices.Equal(repetitions(shape), levels) || l.definition > l.maxDefinition {
 		return nil, unsupported(adviceLists, "found lists of different lengths in a row, expected equal ones")
 	}
-	l.expect(levels, l.definition)
+	l.perRow, l.pattern = len(levels), slices.Repeat(levels, 1+4096/len(levels))
 	l.shape = "the shape " + display.Shape(shape)
 	return shape, nil
 }
 
 // firstLevels returns the repetition levels of the first row, which may have several pages, and
-// expects the definition level of its first entry of all others.
+// expects the definition level of its first entry of all entries.
 func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
 	defer columnar.Recovered(&err)
 	for s.group < 0 || s.unread > 0 {

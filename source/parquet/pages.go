@@ -23,7 +23,7 @@ import (
 
 // Limits of pages, in bytes. A page may not be much larger than its values can be. The current
 // pages and dictionaries of all columns together may have freeSize bytes after decompression, and
-// maxRatio for each byte of a row group: a file of kilobytes must not need a gigabyte of memory.
+// maxRatio for each byte of the largest row group: a file of kilobytes must not need a gigabyte.
 // The images of MNIST as 785 columns of int64 have a ratio of about 20.
 const (
 	maxPageHeader   = 16 << 20                  // parquet-go writes the minimum and the maximum value into it
@@ -83,10 +83,9 @@ func (s *stream) nextGroup() (err error) {
 	s.offset, s.unread, s.codec, s.dictionary = chunkStart(m), m.NumValues, m.Codec, nil
 	s.end, s.last = s.offset+m.TotalCompressedSize, s.last+g.NumRows
 	s.hold(0)
-	if s.Type.V != format.Boolean {
-		return nil
+	if s.Type.V == format.Boolean {
+		s.dictionary, err = s.newDictionary(truths, len(truths))
 	}
-	s.dictionary, err = s.newDictionary(truths, len(truths))
 	return err
 }
 
@@ -188,14 +187,14 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 // checkSize refuses a page that decompresses to more than most bytes, or that needs too much memory
 // together with the other pages. It expands to some more bytes when it is decoded.
 func (s *stream) checkSize(h *format.PageHeader, most, expanded int64) error {
-	plain, limit := int64(h.UncompressedPageSize), s.file.limits[s.group]
+	plain := int64(h.UncompressedPageSize)
 	if most = min(most, maxPage, freeSize+maxRatio*int64(h.CompressedPageSize)); plain < 0 || plain > most {
 		return damaged("found a page of %d bytes that decompresses to %d, expected at most %d",
 			h.CompressedPageSize, plain, most)
 	}
-	if s.hold(plain + expanded); s.file.held > limit {
+	if s.hold(plain + expanded); s.file.held > s.file.limit {
 		return damaged("the current pages of all columns decompress to %d bytes, expected at most %d",
-			s.file.held, limit).WithHint("write the file with smaller pages")
+			s.file.held, s.file.limit).WithHint("write the file with smaller pages")
 	}
 	return nil
 }
@@ -341,9 +340,10 @@ const adviceCodec = `write it with another codec: python -c "import pyarrow.parq
 	`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`
 
 // zstdDecoder decompresses whole frames, on any number of goroutines.
-var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
-		zstd.WithDecoderMaxWindow(maxPage))
+var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
+	d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxWindow(maxPage)) // fails for wrong options only
+	return d
 })
 
 // decompress returns the size bytes that src decompresses to: src itself if codec is Uncompressed.
@@ -365,11 +365,7 @@ func expand(codec format.CompressionCodec, src []byte, size int) ([]byte, error)
 	case format.Uncompressed:
 		return src, nil
 	case format.Zstd:
-		d, err := zstdDecoder()
-		if err != nil {
-			return nil, err
-		}
-		return d.DecodeAll(src, make([]byte, 0, size))
+		return zstdDecoder().DecodeAll(src, make([]byte, 0, size))
 	case format.Snappy:
 		if n, err := snappy.DecodedLen(src); err != nil || n > size {
 			return nil, errors.Join(err, fmt.Errorf("found %d bytes", n))

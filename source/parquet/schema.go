@@ -115,7 +115,6 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 		f.Kind, f.Lengths = columnar.List, slices.Repeat([]int{-1}, lists)
 	case f.Number != source.NoNumber:
 		f.Kind = columnar.Number
-	case n.index < 0: // a list of other values
 	case n.Type.V == format.ByteArray && lists == 0 && !n.physicalOnly():
 		f.Kind, f.Type = columnar.Text, "text"
 	case n.Type.V == format.ByteArray && lists == 0:
