@@ -31,7 +31,7 @@ const (
 	freeSize        = 32 << 20
 	maxRatio        = 64
 	smallPage       = 16 << 10 // for levels and the headers of encodings
-	smallDictionary = 1 << 20  // the limit of most writers
+	smallDictionary = 64 << 10 // of values that compress by more than maxRatio
 	sliceSize       = 24       // of a byte array, without its bytes
 )
 
