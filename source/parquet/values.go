@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -213,7 +212,10 @@ func (p *page) indexed(dst []byte, r runs, n int) ([]byte, error) {
 			if err := d.check(int(r.value)); err != nil {
 				return nil, err
 			}
-			copy(dst, bytes.Repeat(d.table[int(r.value)*size:][:size], n))
+			run := dst[:n*size]
+			for done := copy(run, d.table[int(r.value)*size:][:size]); done < len(run); {
+				done += copy(run[done:], run[:done])
+			}
 			r.advance(n)
 		default:
 			n = min(n, len(unpacked))
