@@ -2,28 +2,238 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"iter"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
+// stats describes the values of a file column in the examined rows.
+type stats struct {
+	values    int64
+	floats    bool     // some are not written as integers
+	fractions bool     // some are not whole numbers (5.0 is whole)
+	min, max  float64  // NaN counts as 0
+	texts     []string // the first fields that are not numbers
+}
+
+// observe examines the sample, and returns the number of elements of a row. Decode reports rows
+// with a wrong number of fields.
+func (t *Table) observe() (elements int) {
+	var last stats // of the last field
+	for rest := range bytes.Lines(t.sample) {
+		if bytes.Count(rest, []byte{t.comma}) != t.count {
+			continue
+		}
+		var span, text []byte
+		for i := range t.fileColumns {
+			f := &t.fileColumns[i]
+			span, rest = cut(rest, t.comma, f.fields)
+			for text = range t.elements(f, span) {
+				f.stats.observe(text)
+			}
+		}
+		last.observe(text)
+	}
+	for _, f := range t.fileColumns {
+		elements += f.count
+	}
+	// UCI's files have the label last.
+	if t.guessedLabel && !t.fileColumns[len(t.fileColumns)-2].stats.looksLikeLabel() && last.looksLikeLabel() {
+		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label, "+
+			"but the last one looks like it; --label-column first, last or none decides")
+	}
+	return elements
+}
+
+func (s *stats) observe(text []byte) {
+	const maxTexts = 1 << 14 // they decide whether texts are names
+	text = bytes.TrimSpace(text)
+	v, integer, ok := parseNumber(text, 64)
+	if !ok {
+		if len(s.texts) < maxTexts {
+			s.texts = append(s.texts, string(text))
+		}
+		return
+	}
+	s.floats = s.floats || !integer
+	s.fractions = s.fractions || v != math.Trunc(v) || math.IsInf(v, 0) // NaN differs from itself
+	if math.IsNaN(v) {
+		v = 0
+	}
+	if s.values == 0 {
+		s.min, s.max = v, v
+	}
+	s.min, s.max, s.values = min(s.min, v), max(s.max, v), s.values+1
+}
+
+// looksLikeLabel reports whether the values are integers from 0 to 999, and not all the same.
+func (s *stats) looksLikeLabel() bool {
+	return s.texts == nil && !s.fractions && s.min >= 0 && s.max < 1000 && s.min < s.max
+}
+
+// cut returns the next n fields of a row, with their separators, and what is after them.
+func cut(row []byte, comma byte, n int) (span, rest []byte) {
+	end := 0
+	for range n {
+		end += bytes.IndexByte(row[end:], comma) + 1
+	}
+	return row[:end], row[end:]
+}
+
+// elements yields the elements of f in span, its fields.
+func (t *Table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
+	if f.comma != t.comma {
+		return bytes.FieldsSeq(span[:len(span)-1])
+	}
+	return bytes.SplitSeq(span[:len(span)-1], []byte{t.comma})
+}
+
+// decide gives every file column that is read its column and type.
+func (t *Table) decide() error {
+	names := make([]string, len(t.fileColumns))
+	for i, f := range t.fileColumns {
+		names[i] = f.Name
+	}
+	wants := t.options.Wants(names)
+	t.tensors = slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
+	types, bad := "", error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
+	for i := range t.fileColumns {
+		f := &t.fileColumns[i]
+		if f.column = -1; !wants(f.Name) {
+			continue
+		}
+		if left := t.setType(f); left != nil {
+			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
+				t.note("column %s is not read: %s", left.Column, left.Why)
+			}
+			bad = cmp.Or(left.Err, bad)
+			continue
+		}
+		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path), Label: f.label}
+		if f.texts != nil {
+			c.Classes, t.info.Classes = f.texts.Names, true
+		}
+		if size := int64(c.RecordSize()); size > t.options.MaxRecord() {
+			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
+				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
+		}
+		f.column = len(t.columns)
+		if t.columns = append(t.columns, c); f.column < 8 {
+			types += ", " + c.Name + " " + c.DType.String()
+		}
+	}
+	if len(t.columns) == 0 {
+		return bad
+	}
+	if t.info.Unnamed = t.names == nil; t.options.DType == 0 {
+		t.note("types: %s; --dtype overrides this", types[len(", "):])
+	}
+	return nil
+}
+
+// setType sets the type of f: that of the caller, or one for the examined rows. It returns why f is
+// not a column of the table, or nil.
+func (t *Table) setType(f *fileColumn) *source.Omission {
+	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
+	isLabel := func(f fileColumn) bool {
+		return f.Shape == nil && f.stats.texts == nil && strings.EqualFold(f.Name, labelName)
+	}
+	switch d := t.options.DType; {
+	case f.first == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
+		left.Type, left.Why = "index", "it is the first and has no name, so it is taken for row numbers"
+		return left
+	case (s.texts != nil || s.values == 0) && strings.EqualFold(f.Name, schema.ClassName) &&
+		slices.ContainsFunc(t.fileColumns, isLabel):
+		left.Why = "it holds class names"
+		return left
+	case s.texts != nil && s.values == 0:
+		if left.Why, left.Err = "it holds text", t.setNames(f); left.Err != nil {
+			return left
+		}
+		return nil
+	case d != 0 && (f.Shape != nil || !t.tensors):
+		f.dtype = d
+	case s.floats && (s.fractions || !t.tensors || !isLabel(*f)) || s.min < math.MinInt32 || s.max > math.MaxInt32:
+		f.dtype = idx.Float64 // but labels written 5.0, as in one array with the pixels, are integers
+	case s.min < 0 || s.max > math.MaxUint8:
+		f.dtype = idx.Int32
+	default:
+		f.dtype = idx.Uint8
+	}
+	t.applyLike(f)
+	return nil
+}
+
+// setNames makes f a column of the labels of names, if the caller has a list of them.
+func (t *Table) setNames(f *fileColumn) error {
+	sample := f.stats.texts
+	for i, text := range sample {
+		sample[i] = t.plain.Replace(text)
+	}
+	if strings.Trim(sample[0], "+-.,;: 0123456789eE") == "" { // no name, but a number in another form
+		return t.inRow(0, hintNumber+"; or leave the column out with --columns",
+			"found the text %.40q, expected a number", sample[0]).InColumn(t.name(f.first))
+	}
+	texts, unknown := source.NewTexts(sample, t.options)
+	if unknown != nil {
+		return unknown.In(t.path).InColumn(t.name(f.first))
+	}
+	f.texts, f.dtype = texts, texts.DType
+	return nil
+}
+
+// applyLike gives f the type and shape of the expected column that has as many elements and the
+// same name, or is the only tensor. An integer type must hold the examined values.
+func (t *Table) applyLike(f *fileColumn) {
+	alone := len(slices.DeleteFunc(slices.Clone(t.options.Like), source.Column.Scalar)) == 1
+	for _, c := range t.options.Like {
+		one := slices.Contains([]string{"pixel0", "pixel1", c.Name + "0", c.Name + "1"}, f.Name) // of one element
+		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || !one && (f.Shape == nil || !alone)) {
+			continue
+		}
+		smallest, largest := c.DType.Limits()
+		if !c.Integer() || !f.stats.floats && f.stats.min >= float64(smallest) && f.stats.max <= float64(largest) {
+			f.dtype = c.DType
+		}
+		if !c.Scalar() && (f.Guess != "" || len(f.Shape) <= 1) { // otherwise the header gives the shape
+			f.Shape = c.Shape
+		}
+		if f.count == 1 {
+			f.Name = c.Name
+		}
+		return
+	}
+}
+
+// name returns the name of field i of a line, for messages.
+func (t *Table) name(i int) string {
+	if t.names == nil || t.names[i] == "" {
+		return strconv.Itoa(i + 1)
+	}
+	return t.names[i]
+}
+
 // Decode parses the rows of b. Errors name the file, the row and usually the column.
 func (t *Table) Decode(b *source.Raw) error {
-	if len(b.Columns) != len(t.columns) {
-		b.Columns = make([][]byte, len(t.columns))
-	}
+	b.Columns = slices.Grow(b.Columns[:0], len(t.columns))[:len(t.columns)]
 	for i, c := range t.columns {
 		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
 	}
 	text := b.Input
 	for row := range b.Rows {
 		n := bytes.IndexByte(text, '\n')
-		if err := t.parseRow(b, text[:n], row); err != nil {
-			return fault.In(t.path, err)
+		if bad := t.parseRow(b, text[:n], row); bad != nil {
+			return bad.In(t.path).InRow(b.First + int64(row))
 		}
 		text = text[n+1:]
 	}
@@ -31,90 +241,60 @@ func (t *Table) Decode(b *source.Raw) error {
 }
 
 // parseRow parses the fields of text, each of which ends with a separator, as a row of b.
-func (t *Table) parseRow(b *source.Raw, text []byte, row int) error {
-	rest := text
-	for i := range t.parts {
-		p := &t.parts[i]
-		f := &t.fileColumns[p.fileColumn]
-		n, size := 0, f.dtype.Size()
-		var dst []byte
-		if f.column >= 0 {
-			dst = b.Columns[f.column][(row*f.count+p.element)*size:]
-		}
-		if f.dtype == idx.Uint8 && !f.list && f.texts == nil {
-			var used int
-			n, used = parseUint8s(dst[:p.count], rest, t.dialect.comma)
-			rest = rest[used:]
-		}
-		for ; n < p.count; n++ {
-			end := bytes.IndexByte(rest, t.dialect.comma)
-			if end < 0 {
-				return t.countError(b.First+int64(row), text)
-			}
-			field := bytes.TrimSpace(rest[:end])
-			rest = rest[end+1:]
-			var err error
-			switch {
-			case f.column < 0:
-			case f.list:
-				err = t.parseList(dst, field, b.First+int64(row), f)
-			default:
-				err = t.parseField(dst[n*size:], field, b.First+int64(row), p.first+n, f)
-			}
-			if err != nil {
-				return err
-			}
-		}
+func (t *Table) parseRow(b *source.Raw, text []byte, row int) *fault.Error {
+	at := b.First + int64(row)
+	if n := bytes.Count(text, []byte{t.comma}); n != t.count {
+		return t.inRow(at, "", "found %s, expected %d", display.Count(n, "field"), t.count)
 	}
-	if len(rest) > 0 {
-		return t.countError(b.First+int64(row), text)
+	var span []byte
+	for i := range t.fileColumns {
+		f := &t.fileColumns[i]
+		if f.column < 0 {
+			_, text = cut(text, t.comma, f.fields)
+			continue
+		}
+		n, used, size := 0, 0, f.dtype.Size()
+		dst := b.Columns[f.column][row*f.count*size:][:f.count*size]
+		if f.dtype == idx.Uint8 && f.texts == nil {
+			n, used = parseUint8s(dst, text, f.comma)
+			text = text[used:]
+		}
+		if n == f.count && f.comma == t.comma {
+			continue
+		}
+		span, text = cut(text, t.comma, max(f.fields-n, 1))
+		for element := range t.elements(f, span) {
+			if n < f.count {
+				if bad := t.parseElement(dst[n*size:], bytes.TrimSpace(element), f, at); bad != nil {
+					return bad.InColumn(t.name(f.first + min(n, f.fields-1)))
+				}
+			}
+			n++
+		}
+		if n != f.count {
+			bad := t.inRow(at, "", "found %s, expected %d", display.Count(n, "number"), f.count)
+			return bad.InColumn(t.name(f.first))
+		}
 	}
 	return nil
 }
 
-// parseList parses the numbers of a field, separated by spaces, as a record at the start of dst.
-func (t *Table) parseList(dst, field []byte, row int64, f *fileColumn) error {
-	n, used, size := 0, 0, f.dtype.Size()
-	if f.dtype == idx.Uint8 {
-		n, used = parseUint8s(dst[:f.count], field, ' ')
-	}
-	for number := range bytes.FieldsSeq(field[used:]) {
-		if n < f.count {
-			if err := t.parseField(dst[n*size:], number, row, f.first, f); err != nil {
-				return err
-			}
-		}
-		n++
-	}
-	if n != f.count {
-		return t.inRow(row, t.name(f.first), "", "found %s, expected %d", display.Count(n, "number"), f.count)
-	}
-	return nil
-}
+// hintNumber is the hint for texts that are not numbers.
+const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a point"
 
-// parseField parses the number in text, field i of a row, as the element at the start of dst.
-func (t *Table) parseField(dst, text []byte, row int64, i int, f *fileColumn) error {
+// parseElement parses text, an element of f in a row, as the element at the start of dst.
+func (t *Table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {
 	if f.texts != nil {
-		if err := f.texts.Put(dst, t.dialect.original(text)); err != nil {
-			return err.InColumn(t.name(i)).InRow(row)
-		}
+		return f.texts.Put(dst, t.plain.Replace(string(text)))
+	}
+	if put(f.dtype, dst, text) {
 		return nil
 	}
-	expected, hint := put(f.dtype, dst, text)
-	switch {
-	case expected == "":
-		return nil
-	case len(text) == 0:
-		return t.inRow(row, t.name(i), "fill it, or remove such rows", "the field is empty, expected a number")
-	case hint == hintType && f.Shape == nil && t.hasTensors(): // --dtype is the type of the tensors
-		hint = "the type was guessed from the first and last rows; correct the value, or remove the row"
+	hint := hintNumber + "; or choose a type that holds all values: --dtype int32, or --dtype float64"
+	if f.Shape == nil && t.tensors { // --dtype is the type of the tensors
+		hint = hintNumber + "; or read the column by itself: --columns " + f.Name + " --dtype int32"
 	}
-	return t.inRow(row, t.name(i), hint, "found %s, expected %s", t.dialect.shown(text), expected)
-}
-
-// countError returns the error for a row with too few or too many fields.
-func (t *Table) countError(row int64, text []byte) error {
-	return t.inRow(row, "", "", "found %s, expected %d", display.Count(t.dialect.count(text), "field"), t.count)
+	return t.inRow(row, hint, "found %.40q, expected a number that %v holds", t.plain.Replace(string(text)), f.dtype)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
@@ -160,8 +340,62 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// hintComma is the hint for numbers with a decimal comma.
-const hintComma = "decimals need a point, not a comma"
+// parseNumber reads the content of a field as a float of that many bits. integer reports whether it
+// has only digits, and perhaps a sign; ok is false if it is not a number, or one beyond the type.
+// Go's hexadecimal floats and underscores are not numbers here.
+func parseNumber(text []byte, bits int) (v float64, integer, ok bool) {
+	integer, ok = true, true
+	for _, c := range text {
+		integer = integer && (c >= '0' && c <= '9' || c == '-' || c == '+')
+		ok = ok && c|0x20 != 'x' && c != '_'
+	}
+	if len(text) == 0 || text[0] >= 'A' && bytes.IndexByte([]byte("INin"), text[0]) < 0 {
+		return 0, false, false // without the garbage of an error
+	}
+	v, err := strconv.ParseFloat(string(text), bits)
+	return v, integer, ok && err == nil
+}
 
-// hintSeparate is the hint for lines that seem to have one field.
-const hintSeparate = "separate the fields by commas, tabs or semicolons"
+// countNumbers returns how many numbers text has, separated by spaces; 0 if it has anything else.
+func countNumbers(text []byte) (n int) {
+	for number := range bytes.FieldsSeq(text) {
+		if _, _, ok := parseNumber(number, 64); !ok {
+			return 0
+		}
+		n++
+	}
+	return n
+}
+
+// put stores the number in text as the element at the start of dst. It returns false if text is not
+// a number that d can hold. Floats round fractions, but not integers.
+func put(d idx.DType, dst, text []byte) (fits bool) {
+	const maxExact = 1 << 24 // float32 holds all integers below this
+	smallest, largest := d.Limits()
+	bits := 64
+	if d == idx.Float32 {
+		bits = 32
+	} else if d != idx.Float64 {
+		if v, err := strconv.ParseInt(string(text), 10, 32); err == nil && v >= smallest && v <= largest {
+			source.PutInt(dst, d, v)
+			return true
+		}
+	}
+	v, integer, fits := parseNumber(text, bits)
+	switch {
+	case !d.Float():
+		fits = fits && v == math.Trunc(v) && v >= float64(smallest) && v <= float64(largest)
+	case integer && math.Abs(v) >= maxExact:
+		fits = fits && strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
+	}
+	switch {
+	case !fits:
+	case d == idx.Float32:
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
+	case d == idx.Float64:
+		binary.LittleEndian.PutUint64(dst, math.Float64bits(v))
+	default:
+		source.PutInt(dst, d, int64(v))
+	}
+	return fits
+}

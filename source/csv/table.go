@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -17,150 +19,93 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Table is a CSV file. It is a source.Table and a source.Seeker.
+// A Table is a CSV file. It is a source.Table.
 type Table struct {
 	path    string // as given by the user, for errors
 	word    string // the path for commands in hints, or FILE.csv
-	origin  string
 	options source.ReadOptions
-	in      lines
-	dialect dialect
+	file    source.File
 	stream  *compressed.Reader
-	file    source.File // closed by Close; nil if the caller owns the reader
 
-	names        []string // of the fields of a line; nil without a header
-	unnamed      bool     // the header has only numbers, which pandas writes for columns without names
+	in     *bufio.Reader
+	long   []byte            // a record that the buffer of in does not hold
+	comma  byte              // the separator
+	quoted *csv.Reader       // reads a record with quotes from text
+	text   bytes.Buffer      // see quoted
+	escape *strings.Replacer // replaces separators and line feeds that are part of a field
+	plain  *strings.Replacer // the inverse of escape
+
+	names        []string // of the fields of a line; nil if there are none but numbers
+	index        bool     // the first field has row numbers, and the others have numbers as names
 	count        int      // number of fields of a line
 	limit        int      // maximum number of bytes of a line
 	fileColumns  []fileColumn
-	parts        []part // of all file columns, in the order of a line
-	guessedLabel bool   // the first field is taken for the label, without a name
+	placed       int  // number of fields of fileColumns
+	tensors      bool // some columns that are read are tensors, whose type is that of --dtype
+	guessedLabel bool // the first field is taken for the label, without a name
 	columns      []source.Column
-	notes        []string
-	warnings     []string
-	omitted      []source.Omission
+	info         source.Info
 
 	before int64  // number of lines before the first row
-	cut    int64  // number of rows that were read from the file
+	cut    int64  // number of rows that were read from the file; −1 while the first line is read
 	next   int64  // index of the next row of Read
-	empty  bool   // an empty line was read; only empty lines may follow
 	sample []byte // rows that were read to examine them, and not yet returned by Read
 	err    error  // how reading the sample ended; nil if more rows follow
 }
 
 const (
-	// textPerByte is how many bytes of text the first line may have for each byte of a record:
-	// "255," for a byte.
-	textPerByte = 4
-	// fieldText is how many bytes the text of a number may have on average:
-	// -1.000000014901161194e-01 in quotes, with spaces and the separator.
+	sampleSize  = 1 << 20  // bytes of text that are examined before the types are decided
+	bufferSize  = 64 << 10 // of the input; longer lines are copied once more
+	maxLine     = 8 << 20  // bytes of a line of the sample, unless larger records were asked for
+	textPerByte = 4        // bytes of text for each byte of such a record, as in "255,"
+	// Once the columns are known, a line may have fieldText bytes for each number, as in
+	// "-1.000000014901161194e-01" with quotes and spaces, and lineText bytes for class names.
 	fieldText = 32
-	// maxLine is the longest first line unless larger records were asked for. A line is held in
-	// memory as a whole.
-	maxLine = 8 << 20
-	// lineText is how many bytes a line may have in addition, for class names.
-	lineText = 1 << 10
-	// sampleSize is how much text is examined before the types are decided, and tailSize how much
-	// of the end of a file: columns that count rows have larger values there.
-	sampleSize = 1 << 20
-	tailSize   = 64 << 10
-	// bufferSize is the size of the buffer of the input; longer lines are copied once more.
-	bufferSize = 64 << 10
+	lineText  = 1 << 10
 )
 
-// Open opens the file at path. The package comment describes what is assumed about it. Errors name
-// the file.
+// Open opens the file at path, compressed or not, and decides what the columns are, as the package
+// comment describes. Errors name the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, info, err := source.OpenFile(o.Files, path, "a CSV file")
+	f, _, err := source.OpenFile(o.Files, path, "a CSV file")
 	if err != nil {
 		return nil, err
 	}
-	var tail []byte
-	if info.Size() > sampleSize {
-		tail = make([]byte, tailSize)
-		if _, err := f.ReadAt(tail, info.Size()-tailSize); err != nil {
-			return nil, errors.Join(fault.In(path, err), f.Close())
-		}
-	}
-	t, err := newTable(f, path, tail, o)
+	stream, err := compressed.NewReader(f)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(fault.In(path, err), f.Close())
 	}
-	t.file = f
-	return t, nil
-}
-
-// newTable reads CSV from r, compressed or not, and decides what the columns are. Errors call it
-// path. The caller closes r after the table. tail is the end of an uncompressed file, if it is
-// known.
-func newTable(r io.Reader, path string, tail []byte, o source.ReadOptions) (*Table, error) {
-	stream, err := compressed.NewReader(r)
-	if err != nil {
-		return nil, fault.In(path, err)
-	}
-	t := &Table{path: path, word: source.Word(path, "FILE.csv"), origin: source.Base(path), options: o, stream: stream,
-		in: lines{in: bufio.NewReaderSize(stream, bufferSize)}}
+	t := &Table{path: path, word: source.Word(path, "FILE.csv"), options: o, file: f, stream: stream,
+		in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
 	if stream.Format() != compressed.Plain {
-		tail, t.word = nil, "FILE.csv"
+		t.word = "FILE.csv"
 	}
-	if err := t.begin(tail); err != nil {
-		return nil, errors.Join(fault.In(path, err), stream.Close())
+	if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
+		t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
+	}
+	if err := t.begin(); err != nil {
+		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
 	return t, nil
 }
 
-// begin reads the header, if there is one, and examines the first rows, and the last ones in tail.
-func (t *Table) begin(tail []byte) error {
-	limit := int(min(t.options.MaxRecord(), math.MaxInt/8)*textPerByte) + lineText
-	if t.options.MaxRecord() <= idx.DefaultMaxRecordSize {
-		limit = min(limit, maxLine)
-	}
-	if err := t.readHeader(limit); err != nil {
+// begin reads the header, if there is one, and examines the first rows.
+func (t *Table) begin() error {
+	if err := t.readFirstLine(); err != nil {
 		return err
 	}
 	for t.err == nil && len(t.sample) < sampleSize {
-		t.sample, t.err = t.row(t.sample, limit)
+		t.sample, t.err = t.row(t.sample)
 	}
 	if err := t.arrange(); err != nil {
 		return err
 	}
-	numbers := 0
-	for _, f := range t.fileColumns {
-		numbers += f.count
-	}
-	t.limit = int(min(int64(limit), lineText+fieldText*int64(numbers)))
-	t.observe(t.sample, 0)
-	if t.guessedLabel {
-		t.doubtLabel()
-	}
-	if t.err == nil && len(tail) > 0 {
-		t.observeTail(tail)
-	}
-	if err := t.decide(); err != nil {
-		return err
-	}
-	t.noteTypes()
-	return nil
-}
-
-// noteTypes notes the types of the columns, which the examined rows decided.
-func (t *Table) noteTypes() {
-	if t.options.DType != 0 {
-		return
-	}
-	const limit = 8
-	var types []string
-	for _, c := range t.columns[:min(limit, len(t.columns))] {
-		types = append(types, c.Name+" "+c.DType.String())
-	}
-	if len(t.columns) > limit {
-		types = append(types, "…")
-	}
-	t.note("types: %s; --dtype overrides this", strings.Join(types, ", "))
+	t.limit = min(t.limit, lineText+fieldText*t.observe())
+	return t.decide()
 }
 
 func (t *Table) note(format string, args ...any) {
-	t.notes = append(t.notes, t.path+": "+fmt.Sprintf(format, args...))
+	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
 // Columns returns the columns, in the order of the file.
@@ -170,80 +115,117 @@ func (t *Table) Columns() []source.Column { return t.columns }
 func (t *Table) Rows() int64 { return -1 }
 
 // Info returns what was assumed about the file, and its columns that are not part of the table.
-func (t *Table) Info() source.Info {
-	named := func(f fileColumn) bool { return f.texts != nil && f.texts.Names != nil }
-	return source.Info{Notes: t.notes, Warnings: t.warnings, Omitted: t.omitted,
-		Unnamed: t.names == nil, Classes: slices.ContainsFunc(t.fileColumns, named)}
-}
+func (t *Table) Info() source.Info { return t.info }
 
-// Close stops decompression and closes the file if Open opened it.
-func (t *Table) Close() error {
-	err := t.stream.Close()
-	if t.file != nil {
-		err = errors.Join(err, t.file.Close())
-	}
-	return err
-}
+// Close stops decompression and closes the file.
+func (t *Table) Close() error { return errors.Join(t.stream.Close(), t.file.Close()) }
 
 // Read cuts the next rows. They are in b.Input, as split returns them.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	b.First, b.Rows, b.Input = t.next, 0, b.Input[:0]
-	for b.Rows < b.Cap {
-		var err error
-		if b.Input, err = t.nextRow(b.Input); err == io.EOF && b.Rows > 0 {
-			break
-		} else if err != nil {
-			return err
+	err := ctx.Err()
+	for err == nil && b.Rows < b.Cap {
+		if n := bytes.IndexByte(t.sample, '\n') + 1; n > 0 {
+			b.Input, t.sample = append(b.Input, t.sample[:n]...), t.sample[n:]
+		} else if t.sample, err = nil, t.err; err == nil { // nil frees the memory
+			b.Input, err = t.row(b.Input)
 		}
-		b.Rows++
-	}
-	return nil
-}
-
-// nextRow appends the next row to dst. It returns io.EOF after the last row.
-func (t *Table) nextRow(dst []byte) ([]byte, error) {
-	if len(t.sample) == 0 {
-		if t.err != nil {
-			return dst, t.err
+		if err == nil {
+			b.Rows++
+			t.next++
 		}
-		t.next++
-		return t.row(dst, t.limit)
 	}
-	n := bytes.IndexByte(t.sample, '\n') + 1
-	if n > t.limit {
-		return dst, t.rowError(errLong, t.next, t.limit)
-	}
-	dst = append(dst, t.sample[:n]...)
-	if t.sample = t.sample[n:]; len(t.sample) == 0 {
-		t.sample = nil // frees the memory
-	}
-	t.next++
-	return dst, nil
-}
-
-// Skip skips n rows. It returns io.EOF if there are fewer.
-func (t *Table) Skip(n int64) (err error) {
-	var row []byte
-	for ; n > 0 && err == nil; n-- {
-		row, err = t.nextRow(row[:0])
+	if err == io.EOF && b.Rows > 0 {
+		return nil
 	}
 	return err
 }
 
-// inRow returns the error for a row and, unless column is empty, a column. It also names the line,
-// which is what editors show; no line feeds in quotes are expected before it.
-func (t *Table) inRow(row int64, column, hint, format string, args ...any) error {
-	return fault.New(fault.Malformed, format+" (line %d)", append(args, t.before+row+1)...).
-		InRow(row).InColumn(column).WithHint("%s", hint)
+// row appends the next row of the file to dst, as split does. It returns io.EOF after the last row,
+// which only empty lines may follow.
+func (t *Table) row(dst []byte) ([]byte, error) {
+	record, err := t.record()
+	for empty := false; err == nil; record, err = t.record() {
+		if len(record) > 0 && empty {
+			return dst, t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
+		} else if len(record) > 0 {
+			dst, err = t.split(dst, record)
+			t.cut++
+			break
+		}
+		empty = true
+	}
+	return dst, err
 }
 
-// shown quotes up to 40 bytes of text for a message.
-func shown(text []byte) string {
-	if len(text) > 40 {
-		return fmt.Sprintf("%q…", text[:40])
+// record returns the next line, or lines up to the one that closes all quotes, without its end. It
+// is valid until the next call. After the last record it returns io.EOF.
+func (t *Table) record() ([]byte, error) {
+	t.long = t.long[:0]
+	for quotes := 0; ; {
+		line, err := t.in.ReadSlice('\n')
+		quotes += bytes.Count(line, []byte{'"'})
+		size := len(t.long) + len(line)
+		switch {
+		case size > t.limit:
+			const hint = "close its quotes, or allow longer lines with --max-record-bytes %d"
+			return nil, t.inRow(t.cut, fmt.Sprintf(hint, 2*t.options.MaxRecord()), "the line has more than %d bytes", t.limit)
+		case err == io.EOF && size == 0:
+			return nil, io.EOF
+		case err == io.EOF && quotes%2 != 0:
+			return nil, t.inRow(t.cut, "close it, or remove it", "found a quote that is not closed")
+		case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+			return nil, fault.In(t.path, err)
+		}
+		whole := err == io.EOF || err == nil && quotes%2 == 0
+		if !whole || len(t.long) > 0 {
+			if size > cap(t.long) {
+				t.long = slices.Grow(t.long, cap(t.long)+len(line)) // less garbage than append leaves
+			}
+			t.long = append(t.long, line...)
+			line = t.long
+		}
+		if whole {
+			return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'}), nil
+		}
 	}
-	return fmt.Sprintf("%q", text)
+}
+
+// split appends a row to dst: the fields of record, without quotes, each followed by the separator,
+// and a line feed. A separator or a line feed in a field is escaped.
+func (t *Table) split(dst, record []byte) ([]byte, error) {
+	switch {
+	case bytes.IndexByte(record, '"') >= 0:
+		_, _ = t.text.Write(bytes.TrimRight(record, " ")) // a buffer never fails
+		_ = t.text.WriteByte('\n')
+		fields, err := t.quoted.Read()
+		if err != nil {
+			return dst, t.inRow(t.cut, "put the text in quotes, and write each quote in it twice",
+				"found a quote inside of an unquoted text, or text after a quoted one")
+		}
+		for _, field := range fields {
+			if t.comma != ' ' || field != "" {
+				dst = append(append(dst, t.escape.Replace(field)...), t.comma)
+			}
+		}
+	case t.comma == ' ': // several spaces separate once, and those at the ends nothing
+		for field := range bytes.FieldsSeq(record) {
+			dst = append(append(dst, field...), t.comma)
+		}
+	default:
+		dst = append(append(slices.Grow(dst, len(record)+len(",\n")), record...), t.comma)
+	}
+	return append(dst, '\n'), nil
+}
+
+// fields yields the fields of a row, with spaces around them.
+func (t *Table) fields(row []byte) iter.Seq[[]byte] {
+	return bytes.SplitSeq(bytes.TrimSuffix(row, []byte{t.comma, '\n'}), []byte{t.comma})
+}
+
+// inRow returns the error for a row, −1 for the first line. It also names the line, which is what
+// editors show; no line feeds in quotes are expected before it.
+func (t *Table) inRow(row int64, hint, format string, args ...any) *fault.Error {
+	return fault.New(fault.Malformed, format+" (line %d)", append(args, t.before+row+1)...).
+		In(t.path).InRow(row).WithHint("%s", hint)
 }

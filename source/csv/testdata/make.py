@@ -51,10 +51,10 @@ expect("savetxt.csv", image)
 np.savetxt(HERE / "savetxt-e.csv", images, delimiter=", ")  # 0.000000000000000000e+00
 expect("savetxt-e.csv", ["image", "float64", [4, 4], images.ravel().tolist()])
 
-# Floats: of 32 bits, which only the length of their texts shows, and of 64 bits.
+# Floats of 32 bits, whose texts are read as 64 bits, and of 64 bits.
 singles = rng.standard_normal((N, 3)).astype(np.float32)
 pl.DataFrame(singles, schema=["x0", "x1", "x2"]).write_csv(HERE / "float32.csv")
-expect("float32.csv", ["x", "float32", [3], singles.astype(float).ravel().tolist()])
+expect("float32.csv", ["x", "float64", [3], [float(str(v)) for v in singles.ravel()]])
 doubles = rng.standard_normal((N, 3))
 pd.DataFrame(doubles, columns=["x0", "x1", "x2"]).to_csv(HERE / "float64.csv", index=False)
 expect("float64.csv", ["x", "float64", [3], doubles.ravel().tolist()])
