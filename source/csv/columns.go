@@ -67,7 +67,7 @@ func (t *Table) readFirstLine() error {
 	t.count = bytes.Count(row, []byte{t.comma})
 	header, err := t.readNames(row)
 	if t.cut = 0; !header {
-		t.note("no header, as the first line is all numbers")
+		t.note("no header: the first line is read as a row")
 		t.sample, t.before, t.cut = row, 0, 1
 	}
 	return err
@@ -82,7 +82,7 @@ func (t *Table) check(begin []byte) error {
 	case strings.HasPrefix(line, "\xff\xfe"), strings.HasPrefix(line, "\xfe\xff"):
 		found, hint = "the file is UTF-16, expected UTF-8", "iconv -f UTF-16 -t UTF-8 FILE >utf8.csv"
 	case strings.HasPrefix(line, "<"):
-		found, hint = "the file begins with <, like a web page", "download it again: it may be the error page of a server"
+		found, hint = "the file begins with <, like a web page", "download it again: it may be a server's error page"
 	case strings.HasPrefix(line, "sep="):
 		found, hint = "the first line is for Excel, expected names or numbers", "remove it: tail -n +2 FILE >rows.csv"
 	case strings.HasPrefix(line, "#") && t.options.Header == nil:
@@ -170,8 +170,8 @@ func (t *Table) arrange() error {
 	}
 	switch {
 	case t.names != nil && o.Label == "none" && !slices.Contains(t.names, "none"):
-		return fault.New(fault.Usage, "--label-column none: it is for files without names of columns, "+
-			"but the first line has names")
+		return fault.New(fault.Usage,
+			"--label-column none: it is for files without names, but the first line has names")
 	case t.names != nil:
 		return t.group()
 	case like != t.count || o.Shape != nil || o.Label != "":
@@ -180,7 +180,7 @@ func (t *Table) arrange() error {
 	for _, scalars := range []bool{true, false} { // as sink/csv writes them
 		for _, c := range o.Like {
 			if c.Scalar() == scalars {
-				t.add(flat.Field{Name: c.Name, Shape: c.Shape}, c.Elements())
+				t.add(flat.Field{Name: c.Name, Shape: append([]int(nil), c.Shape...)}, c.Elements())
 			}
 		}
 	}

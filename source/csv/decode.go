@@ -90,7 +90,7 @@ func cut(row []byte, comma byte, n int) (span, rest []byte) {
 	return row[:end], row[end:]
 }
 
-// elements yields the elements of f in span, its fields.
+// elements yields the elements of f in span, which has its fields: those of a list end with spaces.
 func (t *Table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 	if f.comma != t.comma {
 		return bytes.FieldsSeq(span[:len(span)-1])

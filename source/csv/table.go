@@ -168,8 +168,8 @@ func (t *Table) record() ([]byte, error) {
 		size := len(t.long) + len(line)
 		switch {
 		case size > t.limit:
-			const hint = "close its quotes, or allow longer lines with --max-record-bytes %d"
-			return nil, t.inRow(t.cut, fmt.Sprintf(hint, 2*t.options.MaxRecord()), "the line has more than %d bytes", t.limit)
+			hint := fmt.Sprintf("close its quotes, or allow more with --max-record-bytes %d", 2*t.options.MaxRecord())
+			return nil, t.inRow(t.cut, hint, "the line has more than %d bytes", t.limit)
 		case err == io.EOF && size == 0:
 			return nil, io.EOF
 		case err == io.EOF && quotes%2 != 0:

@@ -87,6 +87,12 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 		}
 	}
 	slices.SortFunc(fields, func(a, b Field) int { return cmp.Compare(slices.Min(a.Columns), slices.Min(b.Columns)) })
+	taken := slices.ContainsFunc(fields, func(f Field) bool { return f.Shape == nil && f.Name == Image })
+	for i := range fields {
+		if fields[i].Shape != nil && fields[i].Name == Image && taken {
+			fields[i].Name = "data"
+		}
+	}
 	return fields, nil
 }
 
