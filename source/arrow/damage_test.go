@@ -157,7 +157,7 @@ func TestDictionaryIndicesOutOfRange(t *testing.T) {
 	for last, ok := range map[byte]bool{1: true, 2: false, 255: false} {
 		column := array.NewDictionaryData(array.NewDataWithDictionary(kind, 2, buffers(1, last), 0, 0, numbers))
 		record := func() (arrow.RecordBatch, error) { return array.NewRecordBatch(schema, []arrow.Array{column}, 2), nil }
-		_, err := (&leaf{name: "x"}).entriesOf(&batch{rows: 2, record: record})
+		_, err := (&leaf{name: "x"}).entriesOf(&batch{message: message{summary: summary{rows: 2}}, record: record}, 2)
 		if ok != (err == nil) || !ok && (!errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "column x: ")) {
 			t.Errorf("index %d: found %v", last, err)
 		}
@@ -214,7 +214,7 @@ func TestImpossibleBatches(t *testing.T) {
 		"views of more buffers":             {buffers: pairs{{0, 0}}, counts: []int64{2}, views: 1},
 		"views of fewer buffers than none":  {counts: []int64{-1}, views: 1},
 	} {
-		err := recordBatch(test.nodes, test.buffers, test.counts).checkBatch(&summary{body: 64}, test.views)
+		err := recordBatch(test.nodes, test.buffers, test.counts).batch(&summary{body: 64}, test.views)
 		if (err == nil) != test.ok || err != nil && !errors.Is(err, fault.Malformed) {
 			t.Errorf("%s: found %v", name, err)
 		}
@@ -245,9 +245,9 @@ func TestLargeBody(t *testing.T) {
 // TestExpandingBatch has a record batch of kilobytes that decompresses to more than is allowed. It
 // is not parallel, as it measures the memory of the whole process.
 func TestExpandingBatch(t *testing.T) {
-	written := layouttest.Random(65, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 20}})
+	written := layouttest.Random(65<<8, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 12}})
 	clear(written.Data[0])
-	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}}, 65)
+	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}}, written.Rows)
 	taken, err := tryMeasured(t, file)
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))

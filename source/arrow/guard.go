@@ -33,13 +33,13 @@ const (
 // A summary is what the walk over a message found.
 type summary struct {
 	kind           byte
-	body           int64  // bytes
-	rows           int64  // of a record batch
-	id             int64  // of a dictionary
-	delta          bool   // a dictionary extends an earlier one
-	nodes, buffers []span // of a record batch: lengths and nulls of arrays, offsets and sizes of buffers
-	compressed     bool
+	body           int64         // bytes
 	views          map[int64]int // of a schema: see walk.schema
+	id             int64         // of a dictionary
+	delta          bool          // a dictionary extends an earlier one
+	rows           int64         // of a record batch, or values of a dictionary
+	nodes, buffers []span        // lengths and nulls of arrays, offsets and sizes of buffers
+	codec          byte
 }
 
 // A walk is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics if an
@@ -87,12 +87,6 @@ func (t walk) vector(i, size int) (pos flatbuffers.UOffsetT, n int) {
 	return pos, n
 }
 
-// text returns the text in field i, or "".
-func (t walk) text(i int) string {
-	pos, n := t.vector(i, 1)
-	return string(t.Bytes[pos:][:n])
-}
-
 // each calls f with each table of the vector in field i.
 func (t walk) each(i int, f func(walk)) {
 	pos, n := t.vector(i, flatbuffers.SizeUOffsetT)
@@ -115,7 +109,10 @@ func (t walk) schema() (views map[int64]int) {
 			WithHint("write the file on a little-endian machine"))
 	}
 	views = map[int64]int{}
-	t.each(1, func(f walk) { f.field(f.text(0), -1, 1, views) })
+	t.each(1, func(f walk) {
+		pos, n := f.vector(0, 1)
+		f.field(string(f.Bytes[pos:][:n]), -1, 1, views)
+	})
 	t.pairs(2)
 	return views
 }
@@ -130,11 +127,11 @@ func (t walk) field(column string, owner int64, depth int, views map[int64]int) 
 	if encoding, ok := t.table(4); ok {
 		owner = encoding.GetInt64Slot(slot(0), 0)
 	}
-	parameters, ok := t.table(3)
-	switch t.GetByteSlot(slot(2), 0) {
+	switch parameters, ok := t.table(3); t.GetByteSlot(slot(2), 0) {
 	case typeInt:
 		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 { // arrow-go does not know them
-			panic(wide(column, bits, parameters.GetByteSlot(slot(1), 0) != 0))
+			panic(fault.New(fault.Unsupported, "found integers of %d bits, expected at most 64", bits).
+				InColumn(column).WithHint("%s", source.AdviceCast("ipc", column, "Int32")))
 		}
 	case binaryView, utf8View:
 		views[owner]++
@@ -142,17 +139,6 @@ func (t walk) field(column string, owner int64, depth int, views map[int64]int) 
 	t.vector(0, 1)
 	t.pairs(6)
 	t.each(5, func(child walk) { child.field(column, owner, depth+1, views) })
-}
-
-// wide returns the error for a column of integers of more than 64 bits.
-func wide(column string, bits int32, signed bool) *fault.Error {
-	name := "uint"
-	if signed {
-		name = "int"
-	}
-	return fault.New(fault.Unsupported,
-		"found the type %s%d, expected integers of up to 64 bits, floats, lists of them, bytes, or images", name, bits).
-		InColumn(column).WithHint("%s", source.AdviceCast("ipc", column, "Int32"))
 }
 
 // summarize walks the metadata of a message. The columns of views are those of the schema.
@@ -181,16 +167,17 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	default:
 		return s, damaged("found a message of kind %d, expected a dictionary or a record batch", s.kind)
 	}
-	s.rows = header.GetInt64Slot(slot(0), 0)
-	return s, header.checkBatch(&s, views[owner])
+	return s, header.batch(&s, views[owner])
 }
 
-// checkBatch checks a RecordBatch of Message.fbs with a number of columns of views.
-func (t walk) checkBatch(s *summary, views int) error {
-	if s.rows < 0 || s.rows > maxRows {
+// batch checks a RecordBatch of Message.fbs with a number of columns of views, and adds it to s.
+func (t walk) batch(s *summary, views int) error {
+	if s.rows = t.GetInt64Slot(slot(0), 0); s.rows < 0 || s.rows > maxRows {
 		return damaged("found %d rows, expected at most %d", s.rows, int64(maxRows))
 	}
-	_, s.compressed = t.table(3)
+	if compression, ok := t.table(3); ok {
+		s.codec = compression.GetByteSlot(slot(0), 0) + codecLZ4
+	}
 	s.nodes, s.buffers = t.spans(1), t.spans(2)
 	for _, a := range s.nodes {
 		if a.first < 0 || a.second < 0 || a.second > a.first || a.first > maxRows {
@@ -243,8 +230,7 @@ func readSchema(footer []byte, start int64) (schema message, places []place, err
 	if !ok {
 		return schema, nil, damaged("the footer has no schema")
 	}
-	schema.kind = kindSchema
-	schema.views = header.schema()
+	schema.kind, schema.views = kindSchema, header.schema()
 	left := start // bytes: the messages do not overlap
 	for i, kind := range []byte{kindDictionary, kindBatch} {
 		pos, n := t.vector(2+i, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}
@@ -275,22 +261,28 @@ func readSchema(footer []byte, start int64) (schema message, places []place, err
 	return schema, places, nil
 }
 
-// An allocator limits the memory for decompressed buffers: a file of some kilobytes must not need a
-// gigabyte. Polars and pandas write a table of 60,000 rows as one batch, and its 785 columns may be
-// int64. Such numbers compress to a thirtieth of their size.
-type allocator struct {
-	memory.GoAllocator
-	left, limit int
+// maxPlain returns the number of bytes that a record batch may have after decompression: a file of
+// some kilobytes must not need a gigabyte. Polars and pandas write a table of 60,000 rows as one
+// batch, and its 785 columns may be int64. Such numbers compress to a thirtieth of their size.
+func (msg *message) maxPlain() int64 {
+	return min(maxBody, max(64<<20, 64*msg.body))
 }
 
-func newAllocator(body int) *allocator {
-	limit := min(maxBody, max(minPlain, maxRatio*body))
-	return &allocator{left: limit, limit: limit}
+// errPlain returns the error for a record batch that has more bytes.
+func (msg *message) errPlain() error {
+	return fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", msg.maxPlain()).
+		At(msg.offset).WithHint("%s", hintSmaller)
+}
+
+// An allocator limits the memory for decompressed buffers.
+type allocator struct {
+	memory.GoAllocator
+	left int64
 }
 
 // Allocate panics if too much memory is needed. Then left is negative, as arrow-go recovers.
 func (a *allocator) Allocate(size int) []byte {
-	if a.left -= max(0, size); size < 0 || a.left < 0 {
+	if a.left -= int64(max(0, size)); size < 0 || a.left < 0 {
 		panic(damaged("found a buffer of %d bytes, expected less", size))
 	}
 	return a.GoAllocator.Allocate(size)

@@ -13,33 +13,27 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Magic numbers: magic is at both ends of an Arrow file, magicFeather is that of version 1 of
-// Feather, which is another format. continuation precedes every message, and the end mark, a length
-// of 0, since Arrow 0.15.
+// magic is at both ends of an Arrow file. continuation precedes every message, and the end mark,
+// which is a length of 0.
 const (
 	magic        = "ARROW1"
-	magicFeather = "FEA1"
-	continuation = 0xffffffff
+	continuation = "\xff\xff\xff\xff"
 )
 
 // Limits of a message, in bytes. The metadata of 4,096 columns has less than 1 MiB. Useful
-// dictionaries, of numbers or class names, are far smaller than maxDictionaries. After
-// decompression, a record batch may have minPlain bytes, or maxRatio for each byte of its body.
+// dictionaries, of numbers or class names, are far smaller than maxDictionaries.
 const (
 	maxMetadata     = 64 << 20
 	maxBody         = 1 << 30
 	maxPiped        = 256 << 20 // body of a record batch in a pipe
 	maxDictionaries = 16 << 20  // all of them together
-	minPlain        = 64 << 20
-	maxRatio        = 64
-	block           = 4 << 20 // memory that is allocated before input arrives to fill it
+	block           = 4 << 20   // memory that is allocated before input arrives to fill it
 )
 
 const hintSmaller = "write it in smaller record batches"
@@ -48,7 +42,7 @@ const hintSmaller = "write it in smaller record batches"
 type message struct {
 	summary
 	offset, size   int64 // size: bytes of the prefix and the metadata
-	metadata, body []byte
+	metadata, data []byte
 }
 
 // messages reads the messages of a file, in the order of its footer, or of a stream.
@@ -58,140 +52,115 @@ type messages struct {
 	file   source.File // nil if the input is a pipe
 	end    int64       // of the messages in file
 	rows   int64       // of file, or −1
-	note   func(string)
-
-	columns []direct // of the schema, if all are of this kind
-	perRow  []int64
+	failed error       // the first error of a read of file
 
 	footer bool // places lists the messages of file that follow
 	places []place
 	schema message   // which all record batches need
-	known  []message // the current dictionaries; not changed once a record batch has them
-	held   int       // bytes of these
+	known  []message // the current dictionaries
+	held   int64     // bytes of these
 	first  int64     // row of the next record batch
-	noMark bool      // the input ends without an end mark
 	ended  bool
 }
 
 // A batch is a record batch, which is decoded when it is needed.
 type batch struct {
-	first, rows int64
-	record      func() (arrow.RecordBatch, error)
-	window      int64 // rows that are read straight from the file at a time; 0: none are
-	message     message
+	message
+	first  int64 // row
+	record func() (arrow.RecordBatch, error)
+	left   int // number of leaves that have passed it
 }
 
 // open reads what is before the first record batch, and returns the schema.
 func (m *messages) open() (*arrow.Schema, error) {
 	m.rows = -1
 	if m.file != nil {
-		m.r = m.section(0)
+		m.r = io.NewSectionReader(m, 0, m.end)
 	}
 	prefix, err := readBytes(m.r, len(magic))
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	if err := checkPrefix(prefix); err != nil {
-		return nil, err
-	}
 	m.r = io.MultiReader(bytes.NewReader(prefix), m.r) // of a pipe
+	var schema message
 	switch m.footer = string(prefix) == magic; {
 	case m.footer && m.file == nil:
 		return nil, fault.New(fault.Unsupported,
 			"found an Arrow file in a pipe, expected a stream: a file is read from its end").At(0).
 			WithHint("give the path of the file")
 	case m.footer:
-		err = m.readFooter()
-	default:
-		if m.schema, err = m.nextMessage(); err == nil {
-			err = m.skipBody(m.schema.summary.body)
+		schema, err = m.readFooter()
+	case bytes.HasPrefix(prefix, []byte(continuation)):
+		if schema, err = m.nextMessage(); err == nil {
+			err = m.passBody(&schema, false)
 		}
+	default:
+		return nil, noArrow(prefix)
 	}
-	if err == nil && m.file != nil {
+	if err == io.EOF || err == nil && schema.kind != kindSchema {
+		err = damaged("found no schema at the beginning").At(schema.offset)
+	}
+	if m.schema = schema; err == nil && m.file != nil {
 		err = m.count()
 	}
-	switch {
-	case err == io.EOF || err == nil && m.schema.kind != kindSchema:
-		return nil, damaged("found no schema at the beginning").At(m.schema.offset)
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
-	r, err := ipc.NewReaderFromMessageReader(&replay{all: []message{m.schema}})
-	if err != nil {
-		return nil, damaged("the schema cannot be read: %v", err)
-	}
-	return r.Schema(), nil
+	return schema.decodeSchema()
 }
 
-// section returns a reader of the messages of a file from offset on.
-func (m *messages) section(offset int64) io.Reader {
-	return io.NewSectionReader(m.file, offset, m.end-offset)
-}
-
-// checkPrefix refuses an input that does not begin like an Arrow file or stream.
-func checkPrefix(prefix []byte) error {
-	switch {
-	case len(prefix) == 0:
-		return truncated(0, "the input is empty, expected an Arrow file or stream")
-	case bytes.HasPrefix(prefix, []byte(magicFeather)):
-		return fault.New(fault.Unsupported, "found a Feather file of version 1, expected version 2, which is Arrow").At(0).
-			WithHint("write it with pyarrow.feather.write_feather(…, version=2)")
-	case len(prefix) < len(magic):
-		return truncated(int64(len(prefix)), "the input has %s, expected an Arrow file or stream",
-			display.Count(len(prefix), "byte"))
-	}
-	length := binary.LittleEndian.Uint32(prefix)
-	if string(prefix) == magic || length == continuation || length > 0 && length <= 1<<20 { // before Arrow 0.15
-		return nil
+// noArrow returns the error for an input that does not begin like an Arrow file or stream.
+func noArrow(prefix []byte) error {
+	if len(prefix) < len(magic) {
+		return truncated(int64(len(prefix)), "found %d bytes, expected an Arrow file or stream", len(prefix))
 	}
 	message, hint := idx.WebPage(prefix, "an Arrow file or stream")
 	if message == "" {
 		message = fmt.Sprintf("found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4])
-		hint = "give the file the extension of its format"
+		hint = "give the file the extension of its format, or write it again if it is older than Feather 2"
 	}
 	return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
 }
 
-// readFooter reads the footer of a file, whose length and the magic number are its last bytes.
-func (m *messages) readFooter() error {
+// readFooter reads the footer of a file, whose length and the magic number are its last bytes. It
+// returns the schema.
+func (m *messages) readFooter() (schema message, err error) {
 	const tail = int64(4 + len(magic))
 	var end [tail]byte
 	if m.end < 8+tail {
-		return truncated(m.end, "the file has %d bytes, expected at least %d", m.end, 8+tail)
+		return schema, truncated(m.end, "the file has %d bytes, expected at least %d", m.end, 8+tail)
 	}
-	if err := m.readFile(end[:], m.end-tail); err != nil {
-		return err
+	if _, err := m.ReadAt(end[:], m.end-tail); err != nil {
+		return schema, err
 	}
 	if string(end[4:]) != magic {
-		return truncated(m.end, "found % x at the end, expected ARROW1, which ends a file", end[4:])
+		return schema, truncated(m.end, "found % x at the end, expected ARROW1, which ends a file", end[4:])
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	start := m.end - tail - length
 	if length > maxMetadata || start < 8 {
-		return damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
+		return schema, damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
 	}
 	footer := make([]byte, length) // the file has that many bytes
-	if err := m.readFile(footer, start); err != nil {
-		return err
+	if _, err := m.ReadAt(footer, start); err != nil {
+		return schema, err
 	}
 	m.end = start
-	var err error
-	m.schema, m.places, err = readSchema(footer, start)
-	return at(start, err)
+	schema, m.places, err = readSchema(footer, start)
+	return schema, at(start, err)
 }
 
-// readFile fills p with the bytes of the file at offset.
-func (m *messages) readFile(p []byte, offset int64) error {
-	_, err := m.file.ReadAt(p, offset)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = errShorter(offset)
+// ReadAt fills p with the bytes of the file at offset.
+func (m *messages) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := m.file.ReadAt(p, offset)
+	switch {
+	case n == len(p):
+		return n, nil
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		err = truncated(offset, "the file became shorter while it was read")
 	}
-	return err
-}
-
-// errShorter returns the error for a file that ends at an offset where it did not end before.
-func errShorter(offset int64) error {
-	return truncated(offset, "the file became shorter while it was read")
+	m.failed = err
+	return n, err
 }
 
 // count counts the rows of a file.
@@ -204,7 +173,7 @@ func (m *messages) count() error {
 			return nil
 		}
 		if err == nil {
-			err = all.skipBody(msg.summary.body)
+			err = all.passBody(&msg, false)
 		}
 		if msg.kind == kindBatch {
 			all.rows += msg.rows
@@ -218,31 +187,24 @@ func (m *messages) count() error {
 	}
 }
 
-// readMessage reads the metadata of a message and checks it. It returns io.EOF at the end mark, and
-// at the end of the input; only the end mark has a size.
+// readMessage reads the metadata of a message and checks it. It returns io.EOF at the end mark.
 func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, err error) {
 	msg.offset = offset
-	length := uint32(continuation)
-	for err == nil && (msg.size == 0 || msg.size == 4 && length == continuation) {
-		var prefix []byte
-		if prefix, err = readBytes(r, 4); err == nil {
-			length = binary.LittleEndian.Uint32(prefix)
-			msg.size += 4
-		} else if msg.size == 0 && len(prefix) == 0 && err == io.ErrUnexpectedEOF {
+	prefix, err := readBytes(r, 8)
+	if err == nil {
+		length := binary.LittleEndian.Uint32(prefix[4:])
+		switch msg.size = 8 + int64(length); {
+		case string(prefix[:4]) != continuation:
+			return msg, damaged("found % x, expected ff ff ff ff, which begins a message", prefix[:4]).At(offset)
+		case length == 0:
 			return msg, io.EOF
+		case length > maxMetadata:
+			return msg, damaged("found a message with %d bytes of metadata, expected at most %d", length, maxMetadata).At(offset)
 		}
-	}
-	switch {
-	case err == nil && length == 0:
-		return msg, io.EOF
-	case err == nil && length > maxMetadata:
-		return msg, damaged("found a message with %d bytes of metadata, expected at most %d", length, maxMetadata).At(offset)
-	case err == nil:
 		msg.metadata, err = readBytes(r, int(length))
-		msg.size += int64(length)
 	}
 	if err == io.ErrUnexpectedEOF {
-		err = truncated(offset, "the input ends within the message that begins here")
+		err = truncated(offset, "the input ends within the message or end mark that begins here")
 	}
 	if err == nil {
 		msg.summary, err = summarize(msg.metadata, views)
@@ -266,30 +228,39 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// skipBody skips the n bytes of the body of the last message, without reading them from a file.
-func (m *messages) skipBody(n int64) (err error) {
-	skipped := min(n, m.end-m.offset)
-	if m.file == nil {
-		skipped, err = io.CopyN(io.Discard, m.r, n)
+// passBody reads or skips the body of msg, the last message.
+func (m *messages) passBody(msg *message, read bool) (err error) {
+	limit, n := int64(maxPiped), msg.body
+	switch {
+	case msg.kind == kindDictionary:
+		limit = maxDictionaries - m.held
+	case m.file != nil:
+		limit = maxBody
 	}
-	m.offset += skipped
-	if err == io.EOF || err == nil && skipped < n {
-		err = truncated(m.offset, "the input ends %d bytes before the end of a message", n-skipped)
+	switch {
+	case !read && m.file != nil:
+		n = min(n, m.end-m.offset)
+	case !read:
+		n, err = io.CopyN(io.Discard, m.r, n)
+	case n > limit:
+		return fault.New(fault.Unsupported, "the message has %d bytes in its body, expected at most %d", n, limit).
+			At(msg.offset).WithHint("%s", hintSmaller)
+	default:
+		msg.data, err = readBytes(m.r, int(n))
+		n = int64(len(msg.data))
+	}
+	m.offset += n
+	if n < msg.body && (err == nil || err == io.EOF || err == io.ErrUnexpectedEOF) {
+		err = truncated(m.offset, "the input ends after %d of the %d bytes of a message", n, msg.body)
 	}
 	return err
 }
 
-// next returns the next record batch, and keeps the dictionaries before it. If the batch has at
-// most skip rows, it will not be decoded.
-func (m *messages) next(skip int64) (*batch, error) {
+// next returns the next record batch, and keeps the dictionaries before it. It reads the body of
+// the batch if wanted reports that it is needed.
+func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 	for {
 		msg, err := m.nextMessage()
-		if err == io.EOF {
-			if m.noMark {
-				m.note("the stream ends without an end mark; if its writer was stopped, rows are missing")
-			}
-			return nil, io.EOF
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -299,24 +270,19 @@ func (m *messages) next(skip int64) (*batch, error) {
 			}
 			continue
 		}
-		b := &batch{first: m.first, rows: msg.rows, window: m.window(&msg)}
+		err = m.passBody(&msg, wanted(&msg))
+		all := slices.Concat([]message{m.schema}, m.known, []message{msg})
+		record := sync.OnceValues(func() (arrow.RecordBatch, error) { return decode(all) })
+		b := &batch{message: msg, first: m.first, record: record}
 		if m.first += msg.rows; m.first > maxRows {
-			return nil, damaged("found more than %d rows", int64(maxRows)).At(msg.offset)
+			err = damaged("found more than %d rows", int64(maxRows)).At(msg.offset)
 		}
-		if msg.rows > skip && b.window == 0 {
-			err = m.readBody(&msg)
-		} else {
-			err = m.skipBody(msg.summary.body)
-		}
-		b.message = msg
-		all := append(append([]message{m.schema}, m.known...), msg)
-		b.record = sync.OnceValues(func() (arrow.RecordBatch, error) { return decode(all) })
 		return b, err
 	}
 }
 
-// nextMessage returns the next dictionary or record batch, without its body. It returns io.EOF at
-// the end, after which the input must end.
+// nextMessage returns the next message, without its body. It returns io.EOF at the end, after which
+// the input must end.
 func (m *messages) nextMessage() (msg message, err error) {
 	var p place
 	if m.ended || m.footer && len(m.places) == 0 {
@@ -327,47 +293,24 @@ func (m *messages) nextMessage() (msg message, err error) {
 		m.offset = p.offset
 	}
 	if m.file != nil {
-		m.r = m.section(m.offset)
+		m.r = io.NewSectionReader(m, m.offset, m.end-m.offset)
 	}
 	msg, err = readMessage(m.r, m.offset, m.schema.views)
 	m.offset += msg.size
 	switch {
-	case err == io.EOF && msg.size == 0 && m.offset < m.end: // never of a pipe
-		return msg, errShorter(m.offset)
-	case m.footer && (err == io.EOF || err == nil && (msg.kind != p.kind || msg.summary.body != p.body)):
-		return msg, damaged("found a message of kind %d and %d bytes, expected kind %d and %d bytes as in the footer",
-			msg.kind, msg.summary.body, p.kind, p.body).At(p.offset)
+	case m.footer && (err == io.EOF || err == nil && (msg.kind != p.kind || msg.body != p.body)):
+		err = damaged("found a message of kind %d and %d bytes, expected kind %d and %d bytes as in the footer",
+			msg.kind, msg.body, p.kind, p.body).At(p.offset)
 	case err == io.EOF:
-		m.ended, m.noMark = true, msg.size == 0
+		m.ended = true
 		if n, err := io.ReadFull(m.r, make([]byte, 1)); n == 0 {
 			return msg, err
 		}
-		return msg, damaged("found extra data after the end of the stream").At(m.offset)
+		err = damaged("found extra data after the end of the stream").At(m.offset)
 	case err == nil && msg.kind == kindSchema && m.schema.metadata != nil:
-		return msg, damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
+		err = damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}
 	return msg, err
-}
-
-// readBody reads the body of msg, the last message.
-func (m *messages) readBody(msg *message) (err error) {
-	n, limit := msg.summary.body, int64(maxPiped)
-	if m.file != nil {
-		limit = maxBody
-	}
-	if msg.kind == kindDictionary {
-		limit = maxDictionaries
-	}
-	if n > limit {
-		return fault.New(fault.Unsupported, "the message has %d bytes in its body, expected at most %d", n, limit).
-			At(msg.offset).WithHint("%s", hintSmaller)
-	}
-	msg.body, err = readBytes(m.r, int(n))
-	m.offset += int64(len(msg.body))
-	if err == io.ErrUnexpectedEOF {
-		err = truncated(m.offset, "the input ends after %d of the %d bytes of a message", len(msg.body), n)
-	}
-	return err
 }
 
 // keep reads the dictionary in msg, which replaces one of the same id.
@@ -376,58 +319,55 @@ func (m *messages) keep(msg message) error {
 		return fault.New(fault.Unsupported, "found a delta dictionary, which extends an earlier one, expected a whole one").
 			At(msg.offset).WithHint("%s", hintDictionary)
 	}
-	if err := m.readBody(&msg); err != nil {
-		return err
-	}
-	known := slices.Clone(m.known) // record batches have the old one
-	i := slices.IndexFunc(known, func(old message) bool { return old.id == msg.id })
+	i := slices.IndexFunc(m.known, func(old message) bool { return old.id == msg.id })
 	if i < 0 {
-		known = append(known, msg)
-	} else {
-		m.held -= len(known[i].metadata) + len(known[i].body)
-		known[i] = msg
+		i, m.known = len(m.known), append(m.known, message{})
 	}
-	m.known = known
-	if m.held += len(msg.metadata) + len(msg.body); m.held > maxDictionaries {
-		return fault.New(fault.Unsupported, "found dictionaries of more than %d bytes together", maxDictionaries).
-			At(msg.offset).WithHint("%s", hintDictionary)
-	}
-	return nil
+	m.held += msg.size - m.known[i].size - m.known[i].body
+	err := m.passBody(&msg, true)
+	m.held += msg.body
+	m.known[i] = msg
+	return err
 }
 
 // A replay is an ipc.MessageReader of messages that were read before.
-type replay struct {
-	all  []message
-	next int
-}
+type replay []message
 
 func (r *replay) Message() (*ipc.Message, error) {
-	if r.next == len(r.all) {
+	if len(*r) == 0 {
 		return nil, io.EOF
 	}
-	m := r.all[r.next]
-	r.next++
-	return ipc.NewMessage(memory.NewBufferBytes(m.metadata), memory.NewBufferBytes(m.body)), nil
+	m := (*r)[0]
+	*r = (*r)[1:]
+	return ipc.NewMessage(memory.NewBufferBytes(m.metadata), memory.NewBufferBytes(m.data)), nil
 }
 
 func (r *replay) Retain()  {}
 func (r *replay) Release() {}
 
+// decodeSchema returns the schema in msg.
+func (msg message) decodeSchema() (*arrow.Schema, error) {
+	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
+	if err != nil {
+		return nil, damaged("the schema cannot be read: %v", err).At(msg.offset)
+	}
+	return r.Schema(), nil
+}
+
 // decode returns the record batch in the last of all messages.
-func decode(all []message) (b arrow.RecordBatch, err error) {
+func decode(all replay) (b arrow.RecordBatch, err error) {
 	last := &all[len(all)-1]
 	defer func() { err = at(last.offset, err) }()
 	defer columnar.Recovered(&err)
-	limited := newAllocator(len(last.body))
-	r, err := ipc.NewReaderFromMessageReader(&replay{all: all}, ipc.WithAllocator(limited))
+	limited := &allocator{left: last.maxPlain()}
+	r, err := ipc.NewReaderFromMessageReader(&all, ipc.WithAllocator(limited))
 	switch {
 	case err != nil:
 		return nil, damaged("the schema cannot be read: %v", err)
 	case r.Next():
 		return r.RecordBatch(), nil
 	case limited.left < 0:
-		return nil, fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression",
-			limited.limit).WithHint("%s", hintSmaller)
+		return nil, last.errPlain()
 	}
 	return nil, damaged("a record batch cannot be decoded: %v", r.Err())
 }

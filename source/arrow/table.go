@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
@@ -48,20 +48,21 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ipc.NewReaderFromMessageReader(&replay{all: []message{m}})
+	schema, err := m.decodeSchema()
 	if err != nil {
 		return nil, err
 	}
 	all = map[string]map[string]string{}
-	for _, f := range r.Schema().Fields() {
-		all[f.Name] = describe(f).Metadata
+	for _, f := range schema.Fields() {
+		all[f.Name] = f.Metadata.ToMap()
 	}
 	return all, nil
 }
 
 // A file is the columnar.File of an Arrow file or stream. All leaves share its record batches.
 type file struct {
-	*messages
+	messages
+	windows windows
 	found   *columnar.Resolved
 	leaves  []leaf
 	batches []*batch // those that some leaf has not reached, from the first one on
@@ -72,10 +73,8 @@ type file struct {
 func open(m *messages, path, origin string, o source.ReadOptions) (t source.Table, err error) {
 	defer func() { err = fault.In(path, err) }()
 	defer columnar.Recovered(&err)
-	var notes []string // until there is a table
-	m.note = func(note string) { notes = append(notes, note) }
-	f := &file{messages: m}
-	schema, err := m.open()
+	f := &file{messages: *m}
+	schema, err := f.open()
 	if err != nil {
 		return nil, err
 	}
@@ -83,22 +82,17 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	for _, field := range schema.Fields() {
 		in.Fields = append(in.Fields, describe(field))
 	}
-	m.direct(schema, in.Fields)
+	f.windows = newWindows(schema, in.Fields)
 	sample := &firstRow{fields: in.Fields, maxRecord: o.MaxRecord()}
-	first, err := f.batch(0, 0)
-	if err == nil {
+	if sample.batch, err = f.batch(0, 0); err == nil {
 		in.First = sample
-	}
-	if err == nil && first.window == 0 {
-		sample.RecordBatch, err = first.record()
-	}
-	if err != nil && err != io.EOF {
+	} else if err != io.EOF {
 		return nil, err
 	}
 	if f.found, err = columnar.Resolve(in); err != nil {
 		return nil, err
 	}
-	if err := f.found.CheckEmpty(m.rows); err != nil {
+	if err := f.found.CheckEmpty(f.rows); err != nil {
 		return nil, err
 	}
 	for i := range f.found.Columns {
@@ -108,15 +102,10 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 			if err != nil {
 				return nil, err
 			}
-			f.leaves = append(f.leaves, leaf{l, c.Name, lengths, c.Entries(), 0, 0})
+			f.leaves = append(f.leaves, leaf{Leaf: l, name: c.Name, lengths: lengths, entries: c.Entries()})
 		}
 	}
-	table := columnar.NewTable(path, f, f.found, in.Meta)
-	for _, note := range notes {
-		table.AddNote(note)
-	}
-	m.note = table.AddNote
-	return table, nil
+	return columnar.NewTable(path, f, f.found, in.Meta), nil
 }
 
 // Rows returns the number of rows, or −1 if the input is not a regular file.
@@ -134,7 +123,7 @@ func (f *file) Close() error {
 // skip rows, it will not be decoded.
 func (f *file) batch(i int, skip int64) (*batch, error) {
 	for i-f.dropped >= len(f.batches) {
-		b, err := f.next(skip)
+		b, err := f.next(func(msg *message) bool { return msg.rows > skip && !f.hasWindows(msg) })
 		if err == nil && f.found != nil {
 			err = f.found.CheckEmpty(f.first)
 		}
@@ -148,7 +137,7 @@ func (f *file) batch(i int, skip int64) (*batch, error) {
 	return f.batches[i-f.dropped], nil
 }
 
-// Next returns the entries of a leaf in the next record batch.
+// Next returns the entries of a leaf in the next record batch, or in the next window of it.
 func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	l := &f.leaves[i]
 	b, err := f.batch(l.passed, skip/l.entries)
@@ -158,24 +147,32 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, rows := l.row, b.rows-l.row
-	if b.window > 0 {
-		rows = min(rows, b.window)
+	chunk := &columnar.Chunk{Entries: (b.rows - l.row) * l.entries}
+	switch windows := f.hasWindows(&b.message); {
+	case chunk.Entries <= skip:
+	case windows && skip >= l.entries:
+		chunk.Entries = skip / l.entries * l.entries
+	case windows:
+		chunk, err = f.window(b, l.Field, l.row)
+	default:
+		chunk.Use = l.use(b)
 	}
-	if l.row += rows; l.row == b.rows {
+	if err != nil {
+		return nil, fault.Place(err, l.name, -1, -1)
+	}
+	if l.row += chunk.Entries / l.entries; l.row == b.rows {
 		l.passed, l.row = l.passed+1, 0
-		if i == len(f.leaves)-1 { // the last leaf is read last
-			f.batches, f.dropped = f.batches[1:], f.dropped+1
+		for b.left++; len(f.batches) > 0 && f.batches[0].left == len(f.leaves); f.dropped++ {
+			f.batches = f.batches[1:]
 		}
 	}
-	switch {
-	case rows*l.entries <= skip:
-		return &columnar.Chunk{Entries: rows * l.entries}, nil
-	case b.window > 0:
-		return f.chunk(l, b, from, rows)
-	}
-	entries := sync.OnceValues(func() (arrow.Array, error) { return l.entriesOf(b) })
-	use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
+	return chunk, nil
+}
+
+// use returns the function for a chunk of the entries that l has in b.
+func (l *leaf) use(b *batch) func([]byte, int, int, func(columnar.Values) error) error {
+	entries := sync.OnceValues(func() (arrow.Array, error) { return l.entriesOf(b, b.rows) })
+	return func(_ []byte, from, n int, f func(columnar.Values) error) error {
 		a, err := entries()
 		var v columnar.Values
 		if err == nil && a.Len() > 0 { // not lists that are all empty
@@ -186,22 +183,32 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 		}
 		return f(v)
 	}
-	return &columnar.Chunk{Entries: b.rows * l.entries, Use: use}, nil
 }
 
 // A firstRow is the columnar.Sample of a record batch.
 type firstRow struct {
-	fields            []columnar.Field
-	arrow.RecordBatch       // nil if there are no rows, or all columns have values of a fixed size
-	maxRecord         int64 // bytes
+	*batch    // nil if there are no rows
+	fields    []columnar.Field
+	maxRecord int64 // bytes
+}
+
+// Lengths returns the lengths of the lists in the first row, which are then expected of all lists
+// of field i.
+func (r *firstRow) Lengths(i int) ([]int, error) {
+	l := leaf{Leaf: columnar.Leaf{Field: i}, name: r.fields[i].Name, lengths: slices.Clone(r.fields[i].Lengths)}
+	if !slices.Contains(l.lengths, -1) || r.batch == nil {
+		return l.lengths, nil
+	}
+	_, err := l.entriesOf(r.batch, 1)
+	return l.lengths, err
 }
 
 // Values returns the bytes of field i, or of its member if given, in up to limit rows.
 func (r *firstRow) Values(i int, member string, limit int) (all [][]byte, err error) {
 	defer columnar.Recovered(&err)
-	l := leaf{columnar.Leaf{Field: i, Member: member}, r.ColumnName(i), nil, 1, 0, 0}
-	n := min(int64(limit), r.NumRows())
-	a, err := l.entriesOf(&batch{rows: n, record: func() (arrow.RecordBatch, error) { return r.NewSlice(0, n), nil }})
+	l := leaf{Leaf: columnar.Leaf{Field: i, Member: member}, name: r.fields[i].Name}
+	n := min(int64(limit), r.rows)
+	a, err := l.entriesOf(r.batch, n)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -40,41 +39,27 @@ func numberOf(t arrow.DataType) source.NumberKind {
 	return source.NoNumber
 }
 
-// storage returns the type that t is stored as.
-func storage(t arrow.DataType) arrow.DataType {
-	if e, ok := t.(arrow.ExtensionType); ok {
-		return e.StorageType()
-	}
-	return t
-}
-
 // describe describes a field for package columnar.
 func describe(field arrow.Field) columnar.Field {
-	t := storage(field.Type)
-	f := columnar.Field{Name: field.Name, Metadata: field.Metadata.ToMap()}
-	if e, ok := field.Type.(arrow.ExtensionType); ok {
-		f.Metadata[columnar.KeyExtension], f.Metadata[columnar.KeyExtensionMetadata] = e.ExtensionName(), e.Serialize()
-	}
-	f.Type = "the type " + t.Name()
-	if f.Number = numberOf(t); f.Number != source.NoNumber {
+	f := columnar.Field{Name: field.Name, Metadata: field.Metadata.ToMap(), Type: "the type " + field.Type.Name()}
+	if f.Number = numberOf(field.Type); f.Number != source.NoNumber {
 		f.Kind = columnar.Number
 		return f
 	}
-	switch t := t.(type) {
+	switch t := field.Type.(type) {
 	case *arrow.DictionaryType:
 		f.Type = fmt.Sprintf("the type dictionary<%s>", t.ValueType.Name())
-		switch value := describe(arrow.Field{Type: t.ValueType}); {
-		case value.Kind == columnar.Number && value.Number != source.NumberBool, value.Kind == columnar.Text:
+		f.Hint = hintDictionary
+		if value := describe(arrow.Field{Type: t.ValueType}); value.Number != source.NumberBool &&
+			(value.Kind == columnar.Number || value.Kind == columnar.Text) {
 			f.Kind, f.Number = value.Kind, value.Number
-		default:
-			f.Hint = hintDictionary
 		}
-	case arrow.ListLikeType:
-		child := describe(t.ElemField())
+	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:
+		elem := t.(arrow.ListLikeType).ElemField()
+		child := describe(elem)
 		f.Type += "<" + child.Type[len("the type "):] + ">"
 		f.Hint = "convert it to lists of numbers"
-		_, encoded := t.Elem().(*arrow.DictionaryType)
-		if (child.Kind == columnar.Number || child.Kind == columnar.List) && !encoded {
+		if elem.Type.ID() != arrow.DICTIONARY && (child.Kind == columnar.Number || child.Kind == columnar.List) {
 			n := -1
 			if fixed, ok := t.(*arrow.FixedSizeListType); ok {
 				n = int(fixed.Len())
@@ -92,67 +77,34 @@ func describe(field arrow.Field) columnar.Field {
 		f.Kind = columnar.Bytes
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 		f.Kind = columnar.Text
-	case arrow.DecimalType:
-		f.Hint = source.AdviceCast("ipc", f.Name, "Float64")
 	}
 	return f
 }
 
-// stored returns the array that a is stored as.
-func stored(a arrow.Array) arrow.Array {
-	if e, ok := a.(array.ExtensionArray); ok {
-		return e.Storage()
-	}
-	return a
-}
-
-// Lengths returns the lengths of the lists in the first row, which are then expected of all lists
-// of field i. Lists inside an empty list count as empty.
-func (r *firstRow) Lengths(i int) (lengths []int, err error) {
-	defer columnar.Recovered(&err)
-	if known := r.fields[i].Lengths; !slices.Contains(known, -1) || r.RecordBatch == nil {
-		return known, nil
-	}
-	first, n, a := 0, 1, stored(r.Column(i))
-	for range r.fields[i].Lengths {
-		size := 0
-		if fixed, ok := a.DataType().(*arrow.FixedSizeListType); ok {
-			size = int(fixed.Len())
-			first *= size
-		} else if n > 0 {
-			start, end := a.(array.ListLike).ValueOffsets(first)
-			if start < 0 || end < start || end-start >= 1<<31 {
-				return nil, damaged("a list begins at %d and ends at %d", start, end).InColumn(r.ColumnName(i))
-			}
-			first, size = int(start), int(end-start)
-		}
-		lengths, n, a = append(lengths, size), min(n, size), stored(a.(array.ListLike).ListValues())
-	}
-	return lengths, nil
-}
-
-// entriesOf returns the array of the entries of l in b, after checking the arrays around it.
-func (l *leaf) entriesOf(b *batch) (a arrow.Array, err error) {
+// entriesOf returns the array of the entries that l has in the first rows of b, after checking the
+// arrays around it. A length of −1 in l.lengths becomes that of the first list.
+func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 	defer func() { err = fault.Place(err, l.name, -1, -1) }()
 	defer columnar.Recovered(&err)
 	r, err := b.record()
 	if err != nil {
 		return nil, err
 	}
-	a = stored(r.Column(l.Field))
+	a = r.Column(l.Field)
 	if int64(a.Len()) != b.rows {
 		return nil, damaged("found %d values in a record batch of %d rows", a.Len(), b.rows)
 	}
 	if s, ok := a.(*array.Struct); ok { // which ValidateFull refuses if it has members of the type null
-		if err := refuseNulls(a, b.first, 1); err != nil {
+		if err := refuseNulls(array.NewSlice(a, 0, rows), b.first, 1); err != nil {
 			return nil, err
 		}
 		i, _ := a.DataType().(*arrow.StructType).FieldIdx(l.Member)
-		a = stored(s.Field(i))
+		a = s.Field(i)
 	}
 	if err := array.ValidateFull(a); err != nil {
 		return nil, damaged("%v", err)
 	}
+	a = array.NewSlice(a, 0, rows)
 	for perRow, lengths := 1, l.lengths; ; lengths = lengths[1:] {
 		if err := refuseNulls(a, b.first, perRow); err != nil {
 			return nil, err
@@ -161,11 +113,11 @@ func (l *leaf) entriesOf(b *batch) (a arrow.Array, err error) {
 		if !ok {
 			return a, nil
 		}
-		from, to, err := bounds(list, lengths[0], b.first, perRow)
+		from, err := checkLists(list, &lengths[0], b.first, perRow)
 		if err != nil {
 			return nil, err
 		}
-		a, perRow = stored(array.NewSlice(list.ListValues(), from, to)), perRow*lengths[0]
+		a, perRow = array.NewSlice(list.ListValues(), from, from+int64(a.Len()*lengths[0])), perRow*lengths[0]
 	}
 }
 
@@ -206,32 +158,28 @@ func refuseNulls(a arrow.Array, row int64, perRow int) error {
 	return nil
 }
 
-// bounds returns where the elements of lists of n elements begin and end. The lists must follow one
-// another.
-func bounds(a array.ListLike, n int, row int64, perRow int) (from, to int64, err error) {
-	if a.Len() == 0 {
-		return 0, 0, nil
-	}
+// checkLists returns where the elements of the lists in a begin. All must have a length, or that of
+// the first one if it is −1. ValidateFull has checked that they follow one another.
+func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int64, err error) {
 	if _, fixed := a.DataType().(*arrow.FixedSizeListType); fixed {
-		from = int64(a.Data().Offset()) * int64(n)
-		return from, from + int64(a.Len()*n), nil
+		return int64(a.Data().Offset()) * int64(*length), nil
 	}
-	from, _ = a.ValueOffsets(0)
 	for i := range a.Len() {
 		start, end := a.ValueOffsets(i)
-		switch {
-		case start < 0 || end < start:
-			return 0, 0, damaged("a list begins at %d and ends at %d", start, end)
-		case end-start != int64(n):
-			return 0, 0, fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row",
-				display.Count(end-start, "value"), n).InRow(row + int64(i/max(1, perRow))).
+		if i == 0 {
+			from = start
+		}
+		if *length < 0 {
+			*length = int(end - start)
+		}
+		if end-start != int64(*length) {
+			return 0, fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row",
+				display.Count(end-start, "value"), *length).InRow(row + int64(i/max(1, perRow))).
 				WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a file for each length")
-		case n > 0 && start != from+int64(i*n):
-			return 0, 0, fault.New(fault.Unsupported, "the lists of a %s do not follow one another", a.DataType().Name()).
-				WithHint("write it as list or fixed_size_list")
 		}
 	}
-	return from, from + int64(a.Len()*n), nil
+	*length = max(0, *length) // lists inside an empty list count as empty
+	return from, nil
 }
 
 // encoded returns the numbers or texts that the indices of a refer to. ValidateFull has checked the

@@ -1,81 +1,178 @@
 package arrow
 
 import (
+	"bufio"
+	"encoding/binary"
+	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// Polars and pandas write a whole table as one record batch. If it is not compressed, and all
-// columns of the file have values of a fixed size, its rows are read straight from the file, some
-// megabytes at a time.
+// Polars and pandas write a whole table as one record batch. If all columns have values of a fixed
+// size, windows of some rows are read straight from the file. A compressed buffer is decompressed
+// from its start for each window; there are few windows, because integers of 64 bits that are small,
+// as those of pixels are, are kept in fewer.
 
-// windowSize is the number of bytes of all columns that are read at a time. Only tests change it.
-var windowSize int64 = 4 << 20
+// Bytes of all columns in a window. Only tests change them.
+var (
+	plainWindow      int64 = 4 << 20
+	compressedWindow int64 = 24 << 20
+)
+
+// Numbers of the compressions in Message.fbs, plus 1; 0 is none.
+const (
+	codecLZ4  = 1
+	codecZstd = 2
+)
+
+// maxPadding is the most bytes that follow the values in a buffer; writers need up to 63.
+const maxPadding = 256
 
 // A direct is a column whose values are in one buffer of a record batch, one row after another.
 type direct struct {
-	buffer int   // index
-	width  int64 // bytes of a row
-	number source.NumberKind
+	buffer       int               // index
+	elements     int64             // of a row
+	width        int64             // bytes of a row
+	number, kept source.NumberKind // in the file, and in window
+	window       []byte            // the values of some rows
 }
 
-// direct finds out where the values of all columns are, if they have a fixed size: the fields
+// windows are what is needed to read windows of rows.
+type windows struct {
+	columns []direct      // of the schema, if all are of this kind
+	size    int64         // bytes of a row
+	perRow  []int64       // values of each array
+	input   *bufio.Reader // these are for compressed buffers
+	zstd    *zstd.Decoder
+	scratch []byte
+}
+
+// newWindows finds out where the values of all columns are, if they have a fixed size: the fields
 // describe the schema.
-func (m *messages) direct(schema *arrow.Schema, fields []columnar.Field) {
-	var columns []direct
+func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
+	var all windows
 	buffers := 0
 	for i, f := range fields {
 		elements := int64(1)
 		for _, n := range f.Lengths {
-			m.perRow = append(m.perRow, elements)
+			all.perRow = append(all.perRow, elements)
 			elements, buffers = elements*int64(n), buffers+1
 		}
-		width := elements * int64(f.Number.Size()+f.Size)                                                  // one of them is 0
-		encoded := storage(schema.Field(i).Type).ID() == arrow.DICTIONARY || f.Number == source.NumberBool // of bits
+		width := elements * int64(f.Number.Size()+f.Size)                                         // one of them is 0
+		encoded := schema.Field(i).Type.ID() == arrow.DICTIONARY || f.Number == source.NumberBool // of bits
 		if encoded || slices.Contains(f.Lengths, -1) || width <= 0 || width > maxBody {
-			return
+			return w
 		}
-		m.perRow = append(m.perRow, elements)
-		columns, buffers = append(columns, direct{buffers + 1, width, f.Number}), buffers+2
+		c := direct{buffer: buffers + 1, elements: elements, width: width, number: f.Number, kept: f.Number}
+		if f.Number.Integer() && f.Number.Size() == 8 {
+			c.kept = source.NumberUint8
+		}
+		all.columns, all.size, buffers = append(all.columns, c), all.size+width, buffers+2
+		all.perRow = append(all.perRow, elements)
 	}
-	m.columns = columns
+	return all
 }
 
-// window returns the number of rows of a record batch that are read at a time, or 0 if it must be
-// read as a whole.
-func (m *messages) window(msg *message) int64 {
-	if m.file == nil || m.columns == nil || msg.compressed || msg.summary.body <= windowSize ||
-		len(msg.nodes) != len(m.perRow) {
-		return 0
+// hasWindows reports whether a record batch is read in windows.
+func (f *file) hasWindows(msg *message) bool {
+	w := &f.windows
+	if f.file == nil || w.columns == nil || msg.rows <= plainWindow/w.size || msg.codec > codecZstd ||
+		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
+		return false
 	}
-	for i, n := range m.perRow {
+	for i, n := range w.perRow {
 		if msg.nodes[i] != (span{msg.rows * n, 0}) {
-			return 0
+			return false
 		}
 	}
-	size := int64(0)
-	for _, c := range m.columns {
-		if size += c.width; c.buffer >= len(msg.buffers) || msg.rows > msg.buffers[c.buffer].second/c.width {
-			return 0
-		}
-	}
-	return max(1, windowSize/size)
+	return true
 }
 
-// chunk returns the entries of l in some rows of b, after reading them from the file.
-func (m *messages) chunk(l *leaf, b *batch, from, rows int64) (*columnar.Chunk, error) {
-	c := m.columns[l.Field]
-	data, size := make([]byte, rows*c.width), int(c.width/l.entries)
-	msg := &b.message
-	if err := m.readFile(data, msg.offset+msg.size+msg.buffers[c.buffer].first+from*c.width); err != nil {
-		return nil, err
+// window returns the values of a column in the next rows of b, from one on, until the next call.
+func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error) {
+	c := &f.windows.columns[column]
+	stored, want := b.buffers[c.buffer], b.rows*c.width
+	begin, size := b.offset+b.size+stored.first, stored.second
+	n := int64(-1) // bytes after decompression, if the buffer is compressed
+	if b.codec != 0 && size >= 8 {
+		var prefix [8]byte
+		if _, err := f.ReadAt(prefix[:], begin); err != nil {
+			return nil, err
+		}
+		n, begin, size = int64(binary.LittleEndian.Uint64(prefix[:])), begin+8, size-8
 	}
-	use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
-		return f(columnar.Values{Number: c.number, Data: data[from*size:][:n*size]})
+	switch {
+	case b.codec != 0 && b.rows > b.maxPlain()/f.windows.size:
+		return nil, b.errPlain()
+	case n < 0 && size < want || n >= 0 && (n < want || n-want > maxPadding):
+		return nil, damaged("found a buffer of %d bytes, expected %d", max(n, size), want).At(begin)
+	case n < 0:
+		rows := min(b.rows-from, max(1, plainWindow/f.windows.size))
+		c.window = source.Grow(c.window, int(rows*c.width))
+		_, err := f.ReadAt(c.window, begin+from*c.width)
+		return &columnar.Chunk{Entries: rows * c.elements, Data: c.window, Number: c.number}, err
 	}
-	return &columnar.Chunk{Entries: rows * l.entries, Use: use}, nil
+	for {
+		row := c.width
+		if c.kept != c.number {
+			row = c.elements * int64(c.kept.Size())
+		}
+		rows := min(b.rows-from, max(1, compressedWindow*c.width/f.windows.size/row))
+		c.window = source.Grow(c.window, int(rows*row))
+		fits, err := f.windows.expand(c, b.codec, io.NewSectionReader(f, begin, size), from*c.width, (from+rows)*c.width, n)
+		switch {
+		case f.failed != nil:
+			return nil, f.failed
+		case err != nil:
+			return nil, damaged("a buffer cannot be decompressed: %v", err).At(begin)
+		case fits:
+			return &columnar.Chunk{Entries: rows * c.elements, Data: c.window, Number: c.kept}, nil
+		case c.kept == source.NumberUint8:
+			c.kept = source.NumberInt32
+		default:
+			c.kept = c.number
+		}
+	}
+}
+
+// expand decompresses the bytes between two places of a buffer of n, and reports whether c.kept can
+// hold the values. After the last values, the buffer must end.
+func (w *windows) expand(c *direct, codec byte, r io.Reader, from, to, n int64) (fits bool, err error) {
+	if w.input == nil {
+		w.input, w.scratch = bufio.NewReaderSize(nil, 64<<10), make([]byte, 32<<10)
+		w.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	}
+	w.input.Reset(r)
+	d := io.Reader(lz4.NewReader(w.input)) // one that was used has a history
+	if codec == codecZstd && err == nil {
+		d, err = w.zstd, w.zstd.Reset(w.input)
+	}
+	if err == nil {
+		_, err = io.CopyN(io.Discard, d, from)
+	}
+	if c.kept == c.number && err == nil {
+		_, err = io.ReadFull(d, c.window)
+	}
+	for dst := c.window; c.kept != c.number && err == nil && len(dst) > 0; {
+		count := min(len(dst)/c.kept.Size(), len(w.scratch)/c.number.Size())
+		if _, err = io.ReadFull(d, w.scratch[:count*c.number.Size()]); err == nil {
+			if bad, _ := c.number.Convert(dst, c.kept.DType(), w.scratch, count); bad >= 0 {
+				return false, nil
+			}
+		}
+		dst = dst[count*c.kept.Size():]
+	}
+	if rest := n - to; err == nil && rest <= maxPadding {
+		var found int64
+		if found, err = io.Copy(io.Discard, io.LimitReader(d, rest+1)); err == nil && found != rest {
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	return true, err
 }

@@ -31,6 +31,10 @@ type Chunk struct {
 	// valid until f returns. Elements may be decoded into dst, which has room for them or is nil.
 	// Many goroutines may call Use at once.
 	Use func(dst []byte, from, n int, f func(Values) error) error
+	// Data, if not nil, has the entries, as in Values, until the next call of Next for the leaf.
+	// Read copies what it needs of them, and Use is nil.
+	Data   []byte
+	Number source.NumberKind
 }
 
 // Values are decoded entries.
@@ -73,6 +77,7 @@ type leaf struct {
 type piece struct {
 	*Chunk
 	from, n int
+	copied  []byte // of Chunk.Data
 }
 
 // A Table is a source.Table of the columns of a file.
@@ -225,7 +230,9 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // rows.
 func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64, err error) {
 	l := &t.leaves[i]
-	clear(reused) // the chunks of earlier rows
+	for i := range reused {
+		reused[i].Chunk = nil // of earlier rows
+	}
 	pieces = reused[:0]
 	left := n * l.perRow
 	for left > 0 {
@@ -235,7 +242,13 @@ func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64
 			return pieces, 0, err
 		}
 		k := min(left, l.chunk.Entries-l.used)
-		pieces = append(pieces, piece{l.chunk, int(l.used), int(k)})
+		var copied []byte
+		if len(pieces) < cap(pieces) {
+			copied = pieces[:len(pieces)+1][len(pieces)].copied
+		}
+		size := int64(len(l.chunk.Data)) / l.chunk.Entries
+		copied = append(copied[:0], l.chunk.Data[l.used*size:][:k*size]...)
+		pieces = append(pieces, piece{l.chunk, int(l.used), int(k), copied})
 		l.used, left = l.used+k, left-k
 	}
 	if part := left % l.perRow; part != 0 {
@@ -262,6 +275,9 @@ func (t *Table) earlier(pieces []piece, err error) error {
 // use calls f with the values of p.
 func (p *piece) use(dst []byte, f func(Values) error) (err error) {
 	defer Recovered(&err)
+	if p.Use == nil {
+		return f(Values{Data: p.copied, Number: p.Number})
+	}
 	return p.Use(dst, p.from, p.n, f)
 }
 

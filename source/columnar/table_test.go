@@ -36,7 +36,7 @@ func (f *fakeFile) Next(i int, skip int64) (*Chunk, error) {
 	if n <= skip {
 		return &Chunk{Entries: n}, nil
 	}
-	return &Chunk{n, func(_ []byte, from, n int, use func(Values) error) error {
+	return &Chunk{Entries: n, Use: func(_ []byte, from, n int, use func(Values) error) error {
 		if data[from*size] == 'x' {
 			return fault.New(fault.Unsupported, "found an x")
 		}
