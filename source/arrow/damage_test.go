@@ -334,7 +334,7 @@ func TestBatchesThatShareBytes(t *testing.T) {
 	block := bytes.LastIndex(file, binary.LittleEndian.AppendUint64(nil, uint64(at)))
 	copy(file[block:block+24], file[block-24:block])
 	_, err := try(t, file, save(t, file))
-	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "more bytes together than") {
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "more bytes than the file has") {
 		t.Errorf("found %v, expected that two record batches cannot overlap", err)
 	}
 }

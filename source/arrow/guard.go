@@ -2,8 +2,8 @@ package arrow
 
 import (
 	"encoding/binary"
+	"fmt"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/fault"
@@ -130,8 +130,11 @@ func (t walk) field(column string, owner int64, depth int, views map[int64]int) 
 	switch parameters, ok := t.table(3); t.GetByteSlot(slot(2), 0) {
 	case typeInt:
 		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 { // arrow-go does not know them
-			panic(fault.New(fault.Unsupported, "found integers of %d bits, expected at most 64", bits).
-				InColumn(column).WithHint("%s", source.AdviceCast("ipc", column, "Int32")))
+			name := fmt.Sprintf("the type uint%d", bits)
+			if parameters.GetByteSlot(slot(1), 0) != 0 {
+				name = fmt.Sprintf("the type int%d", bits)
+			}
+			panic(columnar.Refused(column, name, source.AdviceCast("ipc", column, "Int32")))
 		}
 	case binaryView, utf8View:
 		views[owner]++
@@ -215,15 +218,9 @@ func (t walk) spans(i int) []span {
 	return all
 }
 
-// A place is a message in a file, as the footer lists it.
-type place struct {
-	offset, body int64
-	kind         byte
-}
-
-// readSchema walks a footer, which begins at an offset of the file. It returns the schema as a
-// message, and the places of the dictionaries and record batches.
-func readSchema(footer []byte, start int64) (schema message, places []place, err error) {
+// readSchema walks a footer. It returns the schema as a message, and the offsets of the dictionaries
+// and record batches in the file.
+func readSchema(footer []byte) (schema message, places []int64, err error) {
 	defer columnar.Recovered(&err)
 	t := root(footer)
 	header, ok := t.table(1)
@@ -231,20 +228,10 @@ func readSchema(footer []byte, start int64) (schema message, places []place, err
 		return schema, nil, damaged("the footer has no schema")
 	}
 	schema.kind, schema.views = kindSchema, header.schema()
-	left := start // bytes: the messages do not overlap
-	for i, kind := range []byte{kindDictionary, kindBatch} {
-		pos, n := t.vector(2+i, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}
+	for field := 2; field <= 3; field++ {
+		pos, n := t.vector(field, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}
 		for k := range n {
-			at := pos + flatbuffers.UOffsetT(24*k)
-			p := place{t.GetInt64(at), t.GetInt64(at + 16), kind}
-			size := int64(t.GetInt32(at + 8))
-			if p.offset < 8 || p.offset > start || size <= 8 || size > start || p.body < 0 || p.body > start {
-				return schema, nil, damaged("the footer lists a message of %d and %d bytes at byte %d", size, p.body, p.offset)
-			}
-			if left -= size + p.body; left < 0 {
-				return schema, nil, damaged("the footer lists messages of more bytes together than the %d before it", start)
-			}
-			places = append(places, p)
+			places = append(places, t.GetInt64(pos+flatbuffers.UOffsetT(24*k)))
 		}
 	}
 	// A Message of version 5 whose header is the schema in the footer behind it: the offset of its
@@ -264,31 +251,19 @@ func readSchema(footer []byte, start int64) (schema message, places []place, err
 // maxPlain returns the number of bytes that a record batch may have after decompression: a file of
 // some kilobytes must not need a gigabyte. Polars and pandas write a table of 60,000 rows as one
 // batch, and its 785 columns may be int64. Such numbers compress to a thirtieth of their size.
-func (msg *message) maxPlain() int64 {
-	return min(maxBody, max(64<<20, 64*msg.body))
+func (s *summary) maxPlain() int64 { return min(maxBody, max(64<<20, 64*s.body)) }
+
+// errPlain returns the error for a record batch that has more.
+func (s *summary) errPlain() *fault.Error {
+	return fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", s.maxPlain()).
+		WithHint("%s", hintSmaller)
 }
 
-// errPlain returns the error for a record batch that has more bytes.
-func (msg *message) errPlain() error {
-	return fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", msg.maxPlain()).
-		At(msg.offset).WithHint("%s", hintSmaller)
-}
-
-// An allocator limits the memory for decompressed buffers.
-type allocator struct {
-	memory.GoAllocator
-	left int64
-}
-
-// Allocate panics if too much memory is needed. Then left is negative, as arrow-go recovers.
-func (a *allocator) Allocate(size int) []byte {
-	if a.left -= int64(max(0, size)); size < 0 || a.left < 0 {
-		panic(damaged("found a buffer of %d bytes, expected less", size))
+// plainSize returns the size of a buffer after decompression, which precedes its bytes. It is −1 if
+// the buffer is not compressed.
+func (s *summary) plainSize(stored []byte) int64 {
+	if s.codec == 0 || len(stored) < 8 {
+		return -1
 	}
-	return a.GoAllocator.Allocate(size)
-}
-
-// Reallocate is Allocate for a larger size.
-func (a *allocator) Reallocate(size int, b []byte) []byte {
-	return append(a.Allocate(size)[:0], b...)[:size]
+	return int64(binary.LittleEndian.Uint64(stored))
 }

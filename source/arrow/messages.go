@@ -3,8 +3,6 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -16,7 +14,6 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // magic is at both ends of an Arrow file. continuation precedes every message, and the end mark,
@@ -54,8 +51,8 @@ type messages struct {
 	rows   int64       // of file, or −1
 	failed error       // the first error of a read of file
 
-	footer bool // places lists the messages of file that follow
-	places []place
+	footer bool      // of a file
+	places []int64   // with a footer: the messages that follow
 	schema message   // which all record batches need
 	known  []message // the current dictionaries
 	held   int64     // bytes of these
@@ -94,8 +91,11 @@ func (m *messages) open() (*arrow.Schema, error) {
 		if schema, err = m.nextMessage(); err == nil {
 			err = m.passBody(&schema, false)
 		}
+	case len(prefix) < len(magic):
+		return nil, truncated(int64(len(prefix)), "found %d bytes, expected an Arrow file or stream", len(prefix))
 	default:
-		return nil, noArrow(prefix)
+		return nil, fault.New(fault.Unsupported, "found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4]).
+			At(0).WithHint("give the file the extension of its format, or write it again if it is older than Feather 2")
 	}
 	if err == io.EOF || err == nil && schema.kind != kindSchema {
 		err = damaged("found no schema at the beginning").At(schema.offset)
@@ -106,20 +106,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.decodeSchema()
-}
-
-// noArrow returns the error for an input that does not begin like an Arrow file or stream.
-func noArrow(prefix []byte) error {
-	if len(prefix) < len(magic) {
-		return truncated(int64(len(prefix)), "found %d bytes, expected an Arrow file or stream", len(prefix))
-	}
-	message, hint := idx.WebPage(prefix, "an Arrow file or stream")
-	if message == "" {
-		message = fmt.Sprintf("found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4])
-		hint = "give the file the extension of its format, or write it again if it is older than Feather 2"
-	}
-	return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
+	return decodeSchema(schema)
 }
 
 // readFooter reads the footer of a file, whose length and the magic number are its last bytes. It
@@ -146,8 +133,8 @@ func (m *messages) readFooter() (schema message, err error) {
 		return schema, err
 	}
 	m.end = start
-	schema, m.places, err = readSchema(footer, start)
-	return schema, at(start, err)
+	schema, m.places, err = readSchema(footer)
+	return schema, fault.Place(err, "", -1, start)
 }
 
 // ReadAt fills p with the bytes of the file at offset.
@@ -163,9 +150,9 @@ func (m *messages) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// count counts the rows of a file.
+// count counts the rows of a file, whose messages must not overlap.
 func (m *messages) count() error {
-	all := *m
+	all, left := *m, m.end
 	for all.rows = 0; ; {
 		msg, err := all.nextMessage()
 		if err == io.EOF {
@@ -178,8 +165,8 @@ func (m *messages) count() error {
 		if msg.kind == kindBatch {
 			all.rows += msg.rows
 		}
-		if err == nil && all.rows > maxRows {
-			err = damaged("found more than %d rows", int64(maxRows)).At(msg.offset)
+		if left -= msg.size + msg.body; err == nil && (left < 0 || all.rows > maxRows) {
+			err = damaged("found messages of more bytes than the file has, or more than %d rows", int64(maxRows)).At(msg.offset)
 		}
 		if err != nil {
 			return err
@@ -208,7 +195,7 @@ func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, e
 	}
 	if err == nil {
 		msg.summary, err = summarize(msg.metadata, views)
-		err = at(offset, err)
+		err = fault.Place(err, "", -1, offset)
 	}
 	return msg, err
 }
@@ -284,13 +271,14 @@ func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 // nextMessage returns the next message, without its body. It returns io.EOF at the end, after which
 // the input must end.
 func (m *messages) nextMessage() (msg message, err error) {
-	var p place
 	if m.ended || m.footer && len(m.places) == 0 {
 		return msg, io.EOF
 	}
 	if m.footer {
-		p, m.places = m.places[0], m.places[1:]
-		m.offset = p.offset
+		m.offset, m.places = m.places[0], m.places[1:]
+		if m.offset < 0 || m.offset >= m.end {
+			return msg, damaged("the footer lists a message at byte %d", m.offset)
+		}
 	}
 	if m.file != nil {
 		m.r = io.NewSectionReader(m, m.offset, m.end-m.offset)
@@ -298,9 +286,8 @@ func (m *messages) nextMessage() (msg message, err error) {
 	msg, err = readMessage(m.r, m.offset, m.schema.views)
 	m.offset += msg.size
 	switch {
-	case m.footer && (err == io.EOF || err == nil && (msg.kind != p.kind || msg.body != p.body)):
-		err = damaged("found a message of kind %d and %d bytes, expected kind %d and %d bytes as in the footer",
-			msg.kind, msg.body, p.kind, p.body).At(p.offset)
+	case err == io.EOF && m.footer:
+		err = damaged("the footer lists the end mark as a message").At(msg.offset)
 	case err == io.EOF:
 		m.ended = true
 		if n, err := io.ReadFull(m.r, make([]byte, 1)); n == 0 {
@@ -346,7 +333,7 @@ func (r *replay) Retain()  {}
 func (r *replay) Release() {}
 
 // decodeSchema returns the schema in msg.
-func (msg message) decodeSchema() (*arrow.Schema, error) {
+func decodeSchema(msg message) (*arrow.Schema, error) {
 	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
 	if err != nil {
 		return nil, damaged("the schema cannot be read: %v", err).At(msg.offset)
@@ -356,28 +343,26 @@ func (msg message) decodeSchema() (*arrow.Schema, error) {
 
 // decode returns the record batch in the last of all messages.
 func decode(all replay) (b arrow.RecordBatch, err error) {
-	last := &all[len(all)-1]
-	defer func() { err = at(last.offset, err) }()
+	offset := all[len(all)-1].offset
+	defer func() { err = fault.Place(err, "", -1, offset) }()
 	defer columnar.Recovered(&err)
-	limited := &allocator{left: last.maxPlain()}
-	r, err := ipc.NewReaderFromMessageReader(&all, ipc.WithAllocator(limited))
-	switch {
-	case err != nil:
+	for i := range all {
+		left := all[i].maxPlain()
+		for _, s := range all[i].buffers {
+			n := all[i].plainSize(all[i].data[s.first:][:s.second])
+			if left -= max(0, n); n < -1 || left < 0 {
+				return nil, all[i].errPlain()
+			}
+		}
+	}
+	r, err := ipc.NewReaderFromMessageReader(&all)
+	if err != nil {
 		return nil, damaged("the schema cannot be read: %v", err)
-	case r.Next():
-		return r.RecordBatch(), nil
-	case limited.left < 0:
-		return nil, last.errPlain()
 	}
-	return nil, damaged("a record batch cannot be decoded: %v", r.Err())
-}
-
-// at returns err with an offset, if it is a fault that has no place yet.
-func at(offset int64, err error) error {
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Column == "" {
-		return fault.Place(err, "", -1, offset)
+	if !r.Next() {
+		return nil, damaged("a record batch cannot be decoded: %v", r.Err())
 	}
-	return err
+	return r.RecordBatch(), nil
 }
 
 // damaged returns the error for damage.

@@ -48,7 +48,7 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := m.decodeSchema()
+	schema, err := decodeSchema(m)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 		in.Fields = append(in.Fields, describe(field))
 	}
 	f.windows = newWindows(schema, in.Fields)
-	sample := &firstRow{fields: in.Fields, maxRecord: o.MaxRecord()}
+	sample := &firstRow{fields: in.Fields}
 	if sample.batch, err = f.batch(0, 0); err == nil {
 		in.First = sample
 	} else if err != io.EOF {
@@ -141,9 +141,6 @@ func (f *file) batch(i int, skip int64) (*batch, error) {
 func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	l := &f.leaves[i]
 	b, err := f.batch(l.passed, skip/l.entries)
-	if err == io.EOF && f.rows >= 0 && f.first != f.rows {
-		err = damaged("found %d rows, expected the %d that were counted: the file changed while it was read", f.first, f.rows)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +184,8 @@ func (l *leaf) use(b *batch) func([]byte, int, int, func(columnar.Values) error)
 
 // A firstRow is the columnar.Sample of a record batch.
 type firstRow struct {
-	*batch    // nil if there are no rows
-	fields    []columnar.Field
-	maxRecord int64 // bytes
+	*batch // nil if there are no rows
+	fields []columnar.Field
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists
@@ -213,16 +209,8 @@ func (r *firstRow) Values(i int, member string, limit int) (all [][]byte, err er
 		return nil, err
 	}
 	v, err := values(a)
-	if err != nil {
-		return nil, err
-	}
 	for k := range int(n) {
-		value := v.At(k, int(n))
-		if int64(len(value)) > 2*r.maxRecord+16<<20 { // an image file has more than its pixels
-			return nil, fault.New(fault.Unsupported, "found a record of %d bytes, expected at most %d", len(value), r.maxRecord).
-				InColumn(l.name).WithHint("allow larger records with --max-record-bytes %d", len(value))
-		}
-		all = append(all, value)
+		all = append(all, v.At(k, int(n)))
 	}
-	return all, nil
+	return all, err
 }

@@ -68,15 +68,19 @@ func describe(field arrow.Field) columnar.Field {
 		}
 	case *arrow.StructType:
 		f.Kind = columnar.Struct
+		var names []string
 		for _, m := range t.Fields() {
-			f.Members = append(f.Members, describe(m))
+			names, f.Members = append(names, m.Name), append(f.Members, describe(m))
 		}
+		f.Type = fmt.Sprintf("a struct of %q", names)
 	case *arrow.FixedSizeBinaryType:
 		f.Kind, f.Size = columnar.FixedBytes, t.ByteWidth
 	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
 		f.Kind = columnar.Bytes
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 		f.Kind = columnar.Text
+	case arrow.DecimalType:
+		f.Hint = source.AdviceCast("ipc", f.Name, "Float64")
 	}
 	return f
 }

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"bufio"
-	"encoding/binary"
 	"io"
 	"slices"
 
@@ -82,7 +81,8 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 // hasWindows reports whether a record batch is read in windows.
 func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
-	if f.file == nil || w.columns == nil || msg.rows <= plainWindow/w.size || msg.codec > codecZstd ||
+	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
+		msg.rows <= plainWindow/w.size || msg.rows > maxRows/w.size ||
 		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
 		return false
 	}
@@ -97,19 +97,20 @@ func (f *file) hasWindows(msg *message) bool {
 // window returns the values of a column in the next rows of b, from one on, until the next call.
 func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error) {
 	c := &f.windows.columns[column]
-	stored, want := b.buffers[c.buffer], b.rows*c.width
-	begin, size := b.offset+b.size+stored.first, stored.second
-	n := int64(-1) // bytes after decompression, if the buffer is compressed
-	if b.codec != 0 && size >= 8 {
-		var prefix [8]byte
+	begin, size, want := b.offset+b.size+b.buffers[c.buffer].first, b.buffers[c.buffer].second, b.rows*c.width
+	var prefix [8]byte
+	if size >= 8 {
 		if _, err := f.ReadAt(prefix[:], begin); err != nil {
 			return nil, err
 		}
-		n, begin, size = int64(binary.LittleEndian.Uint64(prefix[:])), begin+8, size-8
+	}
+	n := b.plainSize(prefix[:min(8, size)])
+	if b.codec != 0 {
+		begin, size = begin+8, size-8
 	}
 	switch {
 	case b.codec != 0 && b.rows > b.maxPlain()/f.windows.size:
-		return nil, b.errPlain()
+		return nil, b.errPlain().At(b.offset)
 	case n < 0 && size < want || n >= 0 && (n < want || n-want > maxPadding):
 		return nil, damaged("found a buffer of %d bytes, expected %d", max(n, size), want).At(begin)
 	case n < 0:

@@ -31,7 +31,7 @@ const (
 type Field struct {
 	Name     string
 	Kind     Kind
-	Type     string            // for messages about the kinds Other and Text: "the type utf8"
+	Type     string            // for messages: "the type utf8"
 	Hint     string            // how to handle a field of the kind Other; "": leave it out, or convert it
 	Number   source.NumberKind // of the kinds Number and List
 	Size     int               // bytes of each value of the kind FixedBytes
@@ -43,18 +43,10 @@ type Field struct {
 // The metadata keys of extension types, and the name of the extension type whose metadata has a
 // shape: see "Fixed shape tensor" in the Arrow specification.
 const (
-	KeyExtension         = "ARROW:extension:name"
-	KeyExtensionMetadata = "ARROW:extension:metadata"
+	keyExtension         = "ARROW:extension:name"
+	keyExtensionMetadata = "ARROW:extension:metadata"
 	fixedShapeTensor     = "arrow.fixed_shape_tensor"
 )
-
-// member returns the member of a struct with the name, or nil.
-func (f *Field) member(name string) *Field {
-	if i := slices.IndexFunc(f.Members, func(m Field) bool { return m.Name == name }); i >= 0 {
-		return &f.Members[i]
-	}
-	return nil
-}
 
 // dtype returns the type of IDX in the metadata, or 0.
 func (f *Field) dtype() idx.DType {
@@ -67,32 +59,21 @@ func (f *Field) dtype() idx.DType {
 }
 
 // shape returns the shape of a record in the metadata, empty for a scalar, if there is a valid one.
-func (f *Field) shape() (shape []int, ok bool) {
-	if text, known := f.Metadata[schema.KeyShape]; known {
-		ok = json.Unmarshal([]byte(text), &shape) == nil
-	} else {
-		shape, _, ok = f.tensor()
-	}
-	if _, valid := product(shape); !ok || !valid || shape == nil {
-		return nil, false
-	}
-	return shape, true
-}
-
-// tensor returns the shape of a fixed shape tensor and the order of its dimensions, if f is one.
-func (f *Field) tensor() (shape, permutation []int, ok bool) {
+// permutation is the order of its dimensions if that is not C order.
+func (f *Field) shape() (shape, permutation []int, ok bool) {
 	var tensor struct{ Shape, Permutation []int }
-	ok = f.Metadata[KeyExtension] == fixedShapeTensor &&
-		json.Unmarshal([]byte(f.Metadata[KeyExtensionMetadata]), &tensor) == nil
-	return tensor.Shape, tensor.Permutation, ok
-}
-
-// permutation returns the order of the dimensions of tensors, or nil if they are in C order.
-func (f *Field) permutation() []int {
-	if _, order, ok := f.tensor(); ok && !slices.IsSorted(order) {
-		return order
+	if text, known := f.Metadata[schema.KeyShape]; known {
+		ok = json.Unmarshal([]byte(text), &tensor.Shape) == nil
+	} else if f.Metadata[keyExtension] == fixedShapeTensor {
+		ok = json.Unmarshal([]byte(f.Metadata[keyExtensionMetadata]), &tensor) == nil
 	}
-	return nil
+	if ok && !slices.IsSorted(tensor.Permutation) {
+		permutation = tensor.Permutation
+	}
+	if _, valid := product(tensor.Shape); !ok || !valid || tensor.Shape == nil {
+		return nil, permutation, false
+	}
+	return tensor.Shape, permutation, true
 }
 
 // product returns the number of elements of a record with the given shape. ok is false if IDX
@@ -125,17 +106,26 @@ var ErrNull = errors.New("a null")
 // from the first row only. Other files of the same table may have rows.
 var ErrNoRows = errors.New("no rows to take a shape from")
 
-const (
-	hintColumn = "leave it out with --columns, or convert it to numbers"
-	hintShape  = "give the shape with --shape, or leave the file out"
-)
-
-// adviseLarge returns the hint for a record of size bytes, which is more than the limit.
-func adviseLarge(size int64) string {
-	return fmt.Sprintf("allow larger records with --max-record-bytes %d", size)
+// Refused returns the error for a column of a type that IDX does not have.
+func Refused(column, typeName, hint string) *fault.Error {
+	return unsupported(column, hint, "found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images",
+		typeName)
 }
 
 // unsupported returns the error for a column that cannot be a column of IDX.
 func unsupported(column, hint, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
+}
+
+// noRows returns the error for a field whose shape is that of the first row, in a file without
+// rows.
+func noRows(f *Field, what, hint string) error {
+	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).
+		Because(ErrNoRows)
+}
+
+// tooLarge returns the error for records of size bytes.
+func tooLarge(column string, size, limit int64) *fault.Error {
+	return unsupported(column, fmt.Sprintf("allow larger records with --max-record-bytes %d", size),
+		"found records of %d bytes, expected at most %d", size, limit)
 }

@@ -1,12 +1,11 @@
 package columnar
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"io/fs"
-	"slices"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -77,7 +76,7 @@ type leaf struct {
 type piece struct {
 	*Chunk
 	from, n int
-	copied  []byte // of Chunk.Data
+	data    []byte // a copy of that part of Chunk.Data
 }
 
 // A Table is a source.Table of the columns of a file.
@@ -92,10 +91,7 @@ type Table struct {
 	closed  bool
 }
 
-var _ interface {
-	source.Table
-	source.Seeker
-} = (*Table)(nil)
+var _ source.Seeker = (*Table)(nil)
 
 // NewTable returns the table of the columns that were found in the file at path, whose schema has
 // the metadata meta.
@@ -114,7 +110,7 @@ func NewTable(path string, file File, found *Resolved, meta map[string]string) *
 		found.Omitted[i].Err = fault.In(path, left.Err)
 	}
 	for _, note := range found.Notes {
-		t.AddNote(note)
+		t.info.Notes = append(t.info.Notes, path+": "+note)
 	}
 	return t
 }
@@ -126,19 +122,8 @@ func (t *Table) Columns() []source.Column { return t.public }
 func (t *Table) Rows() int64 { return t.file.Rows() }
 
 // Info returns the metadata of the schema, the columns of the file that are not in the table, and
-// what was assumed or found while the file was opened and read.
-func (t *Table) Info() source.Info {
-	info := t.info
-	info.Notes = slices.Clone(info.Notes)
-	return info
-}
-
-// AddNote adds a note about the file, unless there is an equal one.
-func (t *Table) AddNote(note string) {
-	if note = t.path + ": " + note; !slices.Contains(t.info.Notes, note) {
-		t.info.Notes = append(t.info.Notes, note)
-	}
-}
+// what was assumed when the file was opened.
+func (t *Table) Info() source.Info { return t.info }
 
 // Close closes the file.
 func (t *Table) Close() error {
@@ -152,6 +137,9 @@ func (t *Table) Close() error {
 // advance ensures that leaf i has a chunk with entries left. The next skip entries are not needed.
 func (t *Table) advance(i int, skip int64) (err error) {
 	defer Recovered(&err)
+	if t.closed {
+		return fs.ErrClosed
+	}
 	for l := &t.leaves[i]; l.chunk == nil || l.used == l.chunk.Entries; {
 		if l.chunk, err = t.file.Next(i, skip); err != nil {
 			l.chunk = nil
@@ -164,9 +152,6 @@ func (t *Table) advance(i int, skip int64) (err error) {
 
 // Skip skips n rows. It does not decode them, and reads chunks only if other rows are in them.
 func (t *Table) Skip(n int64) error {
-	if t.closed {
-		return fs.ErrClosed
-	}
 	for i := range t.leaves {
 		l := &t.leaves[i]
 		for left := n * l.perRow; left > 0; {
@@ -192,30 +177,19 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 		pieces = make([][]piece, len(t.leaves))
 	}
 	b.State, b.First, b.Rows = pieces, t.next, 0
-	if t.closed {
-		return fs.ErrClosed
-	}
-	want, known := int64(max(b.Cap, 1)), t.Rows()
+	want, known := int64(b.Cap), t.Rows()
 	for i := range t.leaves {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var rows int64
-		var err error
-		pieces[i], rows, err = t.take(i, want, pieces[i])
-		if err == nil && rows == 0 && i > 0 { // the others have ended, too
-			if err = t.advance(i, 0); err == nil {
-				rows = -1
-			} else if err == io.EOF {
-				err = nil
-			}
-		}
-		if err == nil && rows < want && (i > 0 || t.next+rows < known) {
+		taken, rows, err := t.take(i, max(want, 1), pieces[i]) // one more at the end finds those that have not ended
+		pieces[i] = taken
+		if err == nil && (i > 0 && rows != want || t.next+rows < min(t.next+want, known)) {
 			err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them",
-				t.next+max(0, rows))
+				t.next+min(rows, want))
 		}
 		if err != nil {
-			return fault.In(t.path, t.earlier(pieces[i], err))
+			return fault.In(t.path, t.earlier(taken, err))
 		}
 		want = rows
 	}
@@ -230,9 +204,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // rows.
 func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64, err error) {
 	l := &t.leaves[i]
-	for i := range reused {
-		reused[i].Chunk = nil // of earlier rows
-	}
+	clear(reused) // the chunks of earlier rows
 	pieces = reused[:0]
 	left := n * l.perRow
 	for left > 0 {
@@ -242,13 +214,9 @@ func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64
 			return pieces, 0, err
 		}
 		k := min(left, l.chunk.Entries-l.used)
-		var copied []byte
-		if len(pieces) < cap(pieces) {
-			copied = pieces[:len(pieces)+1][len(pieces)].copied
-		}
 		size := int64(len(l.chunk.Data)) / l.chunk.Entries
-		copied = append(copied[:0], l.chunk.Data[l.used*size:][:k*size]...)
-		pieces = append(pieces, piece{l.chunk, int(l.used), int(k), copied})
+		data := bytes.Clone(l.chunk.Data[l.used*size:][:k*size])
+		pieces = append(pieces, piece{l.chunk, int(l.used), int(k), data})
 		l.used, left = l.used+k, left-k
 	}
 	if part := left % l.perRow; part != 0 {
@@ -276,7 +244,7 @@ func (t *Table) earlier(pieces []piece, err error) error {
 func (p *piece) use(dst []byte, f func(Values) error) (err error) {
 	defer Recovered(&err)
 	if p.Use == nil {
-		return f(Values{Data: p.copied, Number: p.Number})
+		return f(Values{Data: p.data, Number: p.Number})
 	}
 	return p.Use(dst, p.from, p.n, f)
 }
@@ -300,128 +268,6 @@ func (t *Table) Decode(b *source.Raw) error {
 	}
 	return nil
 }
-
-// fill makes the records of c for the rows of b; leaves are the pieces of the fields of c.
-func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
-	switch {
-	case c.Form != Numbers:
-		return c.records(dst, leaves[0], b)
-	case len(leaves) == 1:
-		return c.numbers(dst, leaves[0], b.First)
-	}
-	b.Scratch = source.Grow(b.Scratch, len(dst))
-	elements, n := make([][]byte, len(leaves)), b.Rows*c.DType.Size()
-	for k := range leaves {
-		elements[k] = b.Scratch[k*n : (k+1)*n]
-		if err := c.numbers(elements[k], leaves[k], b.First); err != nil {
-			return err
-		}
-	}
-	Interleave(dst, elements, b.Rows, c.DType.Size())
-	return nil
-}
-
-// numbers fills dst with the elements of pieces, which begin at a row.
-func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
-	size, done := c.DType.Size(), 0
-	if c.RecordSize() == 0 {
-		size = 0 // only the lengths of the lists are checked
-	}
-	for _, p := range pieces {
-		to := dst[done*size:][:p.n*size]
-		err := p.use(to, func(v Values) error {
-			switch {
-			case size == 0:
-			case v.Number == source.NoNumber || v.Number.Is(c.DType):
-				if &to[0] != &v.Data[0] {
-					copy(to, v.Data)
-				}
-			default:
-				if bad, _ := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
-					value := v.Number.Text(v.Data[bad*v.Number.Size():])
-					return c.outOfRange(value).InRow(row + int64(done+bad)/c.Entries())
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		done += p.n
-	}
-	return nil
-}
-
-// outOfRange returns the error for a value that the type of c does not hold.
-func (c *Column) outOfRange(value string) *fault.Error {
-	e := fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).InColumn(c.Name)
-	if c.replaced == "" {
-		return e.WithHint("%s", source.HintDType)
-	}
-	return e.WithHint("idxport uses the types of IDX, whose widest integer is int32: " +
-		"give the type that fits with --dtype, or convert the column first")
-}
-
-// records makes records from the bytes or image files in pieces.
-func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
-	size, row := c.RecordSize(), b.First
-	for _, p := range pieces {
-		err := p.use(nil, func(v Values) (err error) {
-			for i := range p.n {
-				record := dst[:size:size]
-				dst = dst[size:]
-				if err := c.record(record, v.At(i, p.n), b); err != nil {
-					return err.InColumn(c.Name).InRow(row)
-				}
-				row++
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// record makes a record from a value.
-func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
-	if c.Form == Texts {
-		return c.texts.Put(record, string(value))
-	}
-	if c.Form == Images {
-		var err error
-		if b.Scratch, err = c.Image(record, value, b.Scratch); err != nil {
-			return fault.Wrap(fault.Malformed, err)
-		}
-		return nil
-	}
-	if len(value) != len(record) {
-		return fault.New(fault.Unsupported, "found %d bytes, expected the %d of shape %s of %s",
-			len(value), len(record), display.Shape(c.Shape), c.DType).
-			WithHint("all records must have one shape, as in an IDX file")
-	}
-	copy(record, value)
-	return nil
-}
-
-// A Leaf is a field, or a member of one, whose entries are read.
-type Leaf struct {
-	Field  int
-	Member string // "": the field itself
-}
-
-// Leaves returns the leaves that c is made of, one for each of its fields.
-func (c *Column) Leaves() []Leaf {
-	var leaves []Leaf
-	for _, f := range c.Fields {
-		leaves = append(leaves, Leaf{f, c.member})
-	}
-	return leaves
-}
-
-// Entries returns the number of entries that a leaf of c has in a row.
-func (c *Column) Entries() int64 { return max(1, c.perRow) }
 
 // CheckEmpty refuses more rows without elements than IDX can have.
 func (r *Resolved) CheckEmpty(rows int64) error {

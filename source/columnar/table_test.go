@@ -110,10 +110,8 @@ func TestTableEnds(t *testing.T) {
 	if err := table.Skip(2); !errors.Is(err, fault.Usage) {
 		t.Errorf("found %v, expected %v", err, fault.Usage)
 	}
-	table.AddNote("twice")
-	table.AddNote("twice")
-	if info := table.Info(); !slices.Equal(info.Notes, []string{"file: twice"}) || info.Meta["k"] != "v" {
-		t.Errorf("found %+v, expected one note and the metadata", info)
+	if info := table.Info(); info.Meta["k"] != "v" {
+		t.Errorf("found %+v, expected the metadata", info)
 	}
 	must.Do(t, errors.Join(table.Close(), table.Close()))
 	if err := errors.Join(table.Read(t.Context(), new(source.Raw)), table.Skip(1)); !errors.Is(err, fs.ErrClosed) || f.closed != 1 {

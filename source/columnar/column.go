@@ -1,0 +1,265 @@
+package columnar
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/picture"
+)
+
+// A Column is a column of IDX, and how it is made of fields.
+type Column struct {
+	source.Column
+	Fields []int // indices in Input.Fields: one, or one of the kind Number for each element of a record
+	Form   Form
+
+	format picture.Format // of the image files of the form Images
+	member string         // of the field, a struct, that has the files of Images; "" for the field itself
+	perRow int64          // entries of a List in a row; 0 for other kinds
+	planar bool           // records of images have the shape C×H×W
+	texts  *source.Texts  // of the form Texts
+}
+
+// A Form is how the records of a column are stored.
+type Form byte
+
+// The forms of columns.
+const (
+	Numbers Form = iota // in fields of the kinds Number and List
+	Records             // as the bytes in a field of the kind Bytes or FixedBytes
+	Images              // as image files in a field of the kind Bytes, or in a member of a Struct
+	Texts               // as texts in a field of the kind Text
+)
+
+// HubBytes is the member with the bytes of an image in the structs of Hugging Face's datasets.
+const HubBytes = "bytes"
+
+// A Leaf is a field, or a member of one, whose entries are read.
+type Leaf struct {
+	Field  int
+	Member string // "": the field itself
+}
+
+// Leaves returns the leaves that c is made of, one for each of its fields.
+func (c *Column) Leaves() []Leaf {
+	var leaves []Leaf
+	for _, f := range c.Fields {
+		leaves = append(leaves, Leaf{f, c.member})
+	}
+	return leaves
+}
+
+// Entries returns the number of entries that a leaf of c has in a row.
+func (c *Column) Entries() int64 { return max(1, c.perRow) }
+
+// image makes c a column of the image files in f; first is the file in the first row.
+func (r *resolver) image(c *Column, f *Field, first []byte) error {
+	options := picture.Options{Width: r.Options.Resize[0], Height: r.Options.Resize[1], Grey: r.Options.Grey}
+	if options != (picture.Options{}) {
+		options.Limit = r.Options.MaxRecord()
+	}
+	format, err := options.Describe(first)
+	if err != nil {
+		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
+	}
+	if format.Size() > r.Options.MaxRecord() {
+		return tooLarge(f.Name, format.Size(), r.Options.MaxRecord()).InRow(0)
+	}
+	c.Form, c.DType, c.format = Images, format.DType(), format
+	r.Decoders = options.Decoders(picture.KindOf(first))
+	c.imageShape(f, format.Shape())
+	return nil
+}
+
+// imageShape gives c the shape of its images, H×W or H×W×C, or the shape in the metadata of f if it
+// has as many elements. If that is C×H×W, the records are planar.
+func (c *Column) imageShape(f *Field, shape []int) {
+	c.Shape = shape
+	given, _, ok := f.shape()
+	n, _ := product(given)
+	if found, _ := product(shape); !ok || len(given) == 0 || n != found {
+		return
+	}
+	c.planar = len(shape) == 3 && slices.Equal(given, []int{shape[2], shape[0], shape[1]}) &&
+		!slices.Equal(given, shape)
+	c.Shape = given
+}
+
+// maxText is the largest number of bytes of a text that stands for a number.
+const maxText = 1 << 10
+
+// MaxValue returns the largest number of bytes that a value of c may have: a record, the file of an
+// image, or a text.
+func (c *Column) MaxValue() int {
+	switch c.Form {
+	case Images:
+		return int(c.format.MaxFile())
+	case Texts:
+		return maxText
+	}
+	return c.RecordSize()
+}
+
+// Image decodes an image file to a record of c, a column of the form Images. It uses scratch, and
+// returns it or a larger one for the next call.
+func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
+	dst := record[:0:len(record)]
+	if c.planar {
+		dst = scratch[:0]
+	}
+	decoded, err := c.format.Append(dst, file)
+	if err != nil {
+		return scratch, err
+	}
+	if !c.planar {
+		copy(record, decoded) // the same memory, unless Append had to allocate more
+		return scratch, nil
+	}
+	channels, size := c.format.Channels, c.format.Depth/8
+	pixels := len(decoded) / channels / size
+	for k := range channels {
+		for i := range pixels {
+			copy(record[(k*pixels+i)*size:(k*pixels+i+1)*size], decoded[(i*channels+k)*size:])
+		}
+	}
+	return decoded, nil
+}
+
+// fill makes the records of c for the rows of b; leaves are the pieces of the fields of c.
+func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
+	switch {
+	case c.Form != Numbers:
+		return c.records(dst, leaves[0], b)
+	case len(leaves) == 1:
+		return c.numbers(dst, leaves[0], b.First)
+	}
+	b.Scratch = source.Grow(b.Scratch, len(dst))
+	elements, n := make([][]byte, len(leaves)), b.Rows*c.DType.Size()
+	for k := range leaves {
+		elements[k] = b.Scratch[k*n : (k+1)*n]
+		if err := c.numbers(elements[k], leaves[k], b.First); err != nil {
+			return err
+		}
+	}
+	Interleave(dst, elements, b.Rows, c.DType.Size())
+	return nil
+}
+
+// numbers fills dst with the elements of pieces, which begin at a row.
+func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
+	size, done := c.DType.Size(), 0
+	if c.RecordSize() == 0 {
+		size = 0 // only the lengths of the lists are checked
+	}
+	for _, p := range pieces {
+		to := dst[done*size:][:p.n*size]
+		err := p.use(to, func(v Values) error {
+			switch {
+			case size == 0:
+			case v.Number == source.NoNumber || v.Number.Is(c.DType):
+				if &to[0] != &v.Data[0] {
+					copy(to, v.Data)
+				}
+			default:
+				if bad, _ := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
+					value := v.Number.Text(v.Data[bad*v.Number.Size():])
+					return c.outOfRange(value).InRow(row + int64(done+bad)/c.Entries())
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		done += p.n
+	}
+	return nil
+}
+
+// outOfRange returns the error for a value that the type of c does not hold.
+func (c *Column) outOfRange(value string) *fault.Error {
+	return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).InColumn(c.Name).
+		WithHint("give a type that holds all values with --dtype, or convert the column first: " +
+			"the widest integer of IDX is int32")
+}
+
+// records makes records from the bytes or image files in pieces.
+func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
+	size, row := c.RecordSize(), b.First
+	for _, p := range pieces {
+		err := p.use(nil, func(v Values) (err error) {
+			for i := range p.n {
+				record := dst[:size:size]
+				dst = dst[size:]
+				if err := c.record(record, v.At(i, p.n), b); err != nil {
+					return err.InColumn(c.Name).InRow(row)
+				}
+				row++
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record makes a record from a value.
+func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
+	if c.Form == Texts {
+		return c.texts.Put(record, string(value))
+	}
+	if c.Form == Images {
+		var err error
+		if b.Scratch, err = c.Image(record, value, b.Scratch); err != nil {
+			return fault.Wrap(fault.Malformed, err)
+		}
+		return nil
+	}
+	if len(value) != len(record) {
+		return fault.New(fault.Unsupported, "found %d bytes, expected the %d of shape %s of %s",
+			len(value), len(record), display.Shape(c.Shape), c.DType).
+			WithHint("all records must have one shape, as in an IDX file")
+	}
+	copy(record, value)
+	return nil
+}
+
+// tileRows is the number of rows that Interleave fills at a time, so that these rows stay in the
+// cache.
+const tileRows = 256
+
+// Interleave fills dst with rows: the first element of every column, then the second of every
+// column, and so on. Elements have size bytes: 1, 2, 4 or 8.
+func Interleave(dst []byte, columns [][]byte, rows, size int) {
+	stride := len(columns) * size
+	for first := 0; first < rows; first += tileRows {
+		last := min(first+tileRows, rows)
+		for c, from := range columns {
+			to := dst[c*size:]
+			switch size {
+			case 1:
+				to = to[first*stride:]
+				for r, v := range from[first:last] {
+					to[r*stride] = v
+				}
+			case 2:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint16(to[r*stride:], binary.LittleEndian.Uint16(from[2*r:]))
+				}
+			case 4:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint32(to[r*stride:], binary.LittleEndian.Uint32(from[4*r:]))
+				}
+			default:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint64(to[r*stride:], binary.LittleEndian.Uint64(from[8*r:]))
+				}
+			}
+		}
+	}
+}
