@@ -82,8 +82,8 @@ func TestRefused(t *testing.T) {
 		want error
 		text string
 	}{
-		"feather1":     {fault.Unsupported, "at byte 0: found 46 45 41 31, expected an Arrow file"},
-		"legacy":       {fault.Unsupported, "at byte 0: found d4 00 00 00, expected an Arrow file"},
+		"feather1":     {fault.Unsupported, "at byte 0: found \"FEA1"},
+		"legacy":       {fault.Unsupported, "at byte 0: found \"\\xd4\\x00"},
 		"list-view":    {fault.Unsupported, "column image: found the type list_view"},
 		"text":         {fault.Usage, "column name: found names, whose numbers are not known: "},
 		"dictionary":   {fault.Usage, "column name: found names, whose numbers are not known: "},

@@ -78,12 +78,10 @@ func (t walk) vector(i, size int) (pos flatbuffers.UOffsetT, n int) {
 	}
 	pos, n = t.Vector(offset), t.VectorLen(offset)
 	// A length of 2³¹ or more is negative where an int has 32 bits.
-	if n < 0 || n > len(t.Bytes[pos:])/size {
-		panic(damaged("the metadata points outside of itself"))
+	if n < 0 || n > min(len(t.Bytes[pos:]), *t.left)/size {
+		panic(damaged("the metadata points outside of itself, or to the same part of it too often"))
 	}
-	if *t.left -= n * size; *t.left < 0 {
-		panic(damaged("the metadata points to the same part of it too often"))
-	}
+	*t.left -= n * size
 	return pos, n
 }
 
@@ -130,11 +128,7 @@ func (t walk) field(column string, owner int64, depth int, views map[int64]int) 
 	switch parameters, ok := t.table(3); t.GetByteSlot(slot(2), 0) {
 	case typeInt:
 		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 { // arrow-go does not know them
-			name := fmt.Sprintf("the type uint%d", bits)
-			if parameters.GetByteSlot(slot(1), 0) != 0 {
-				name = fmt.Sprintf("the type int%d", bits)
-			}
-			panic(columnar.Refused(column, name, source.AdviceCast("ipc", column, "Int32")))
+			panic(columnar.Refused(column, fmt.Sprintf("integers of %d bits", bits), source.AdviceCast("ipc", column, "Int32")))
 		}
 	case binaryView, utf8View:
 		views[owner]++
@@ -152,54 +146,43 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
 	t.pairs(4)
 	header, ok := t.table(2)
-	if !ok || s.body < 0 {
-		return s, damaged("found no message of an Arrow stream, expected one")
-	}
 	owner := int64(-1)
-	switch s.kind {
-	case kindSchema:
+	if ok && s.kind == kindSchema {
 		s.views = header.schema()
 		return s, nil
-	case kindBatch:
-	case kindDictionary:
+	}
+	if ok && s.kind == kindDictionary {
 		s.id, s.delta = header.GetInt64Slot(slot(0), 0), header.GetByteSlot(slot(2), 0) != 0
 		owner = s.id
-		if header, ok = header.table(1); !ok {
-			return s, damaged("found a dictionary without values")
-		}
-	default:
-		return s, damaged("found a message of kind %d, expected a dictionary or a record batch", s.kind)
+		header, ok = header.table(1)
+	}
+	if !ok || s.body < 0 || s.kind != kindDictionary && s.kind != kindBatch {
+		return s, damaged("found a message of kind %d, expected a schema, a dictionary or a record batch", s.kind)
 	}
 	return s, header.batch(&s, views[owner])
 }
 
 // batch checks a RecordBatch of Message.fbs with a number of columns of views, and adds it to s.
 func (t walk) batch(s *summary, views int) error {
-	if s.rows = t.GetInt64Slot(slot(0), 0); s.rows < 0 || s.rows > maxRows {
-		return damaged("found %d rows, expected at most %d", s.rows, int64(maxRows))
-	}
+	s.rows = t.GetInt64Slot(slot(0), 0)
 	if compression, ok := t.table(3); ok {
 		s.codec = compression.GetByteSlot(slot(0), 0) + codecLZ4
 	}
 	s.nodes, s.buffers = t.spans(1), t.spans(2)
+	pos, counts := t.vector(4, 8) // for each column of views, the number of buffers with its values
+	bad := s.rows < 0 || s.rows > maxRows || counts < views
 	for _, a := range s.nodes {
-		if a.first < 0 || a.second < 0 || a.second > a.first || a.first > maxRows {
-			return damaged("found an array of %d values with %d nulls", a.first, a.second)
-		}
+		bad = bad || a.first < 0 || a.second < 0 || a.second > a.first || a.first > maxRows
 	}
-	for i, b := range s.buffers {
-		if b.first < 0 || b.second < 0 || b.first > s.body-b.second {
-			return damaged("buffer %d is %d bytes at %d, expected it within the %d bytes of the body", i, b.second, b.first, s.body)
-		}
+	for _, b := range s.buffers {
+		bad = bad || b.first < 0 || b.second < 0 || b.first > s.body-b.second
 	}
-	pos, counts := t.vector(4, 8)
 	for i := range counts {
-		if n := t.GetInt64(pos + flatbuffers.UOffsetT(8*i)); n < 0 || n > int64(len(s.buffers)) {
-			return damaged("a column of views has %d buffers, expected at most the %d of the record batch", n, len(s.buffers))
-		}
+		n := t.GetInt64(pos + flatbuffers.UOffsetT(8*i))
+		bad = bad || n < 0 || n > int64(len(s.buffers))
 	}
-	if counts < views {
-		return damaged("the record batch has the numbers of buffers of %d columns of views, expected %d", counts, views)
+	if bad {
+		return damaged("found a message of %d rows with impossible lengths of arrays or buffers", s.rows)
 	}
 	return nil
 }

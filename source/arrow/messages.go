@@ -3,6 +3,7 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // magic is at both ends of an Arrow file. continuation precedes every message, and the end mark,
@@ -57,20 +59,22 @@ type messages struct {
 	known  []message // the current dictionaries
 	held   int64     // bytes of these
 	first  int64     // row of the next record batch
+	left   int64     // bytes of file for the messages that follow, which do not overlap
 	ended  bool
 }
 
 // A batch is a record batch, which is decoded when it is needed.
 type batch struct {
 	message
-	first  int64 // row
-	record func() (arrow.RecordBatch, error)
-	left   int // number of leaves that have passed it
+	first   int64 // row
+	record  func() (arrow.RecordBatch, error)
+	windows bool // its body is read in windows
+	left    int  // number of leaves that have passed it
 }
 
 // open reads what is before the first record batch, and returns the schema.
 func (m *messages) open() (*arrow.Schema, error) {
-	m.rows = -1
+	m.rows, m.left = -1, m.end
 	if m.file != nil {
 		m.r = io.NewSectionReader(m, 0, m.end)
 	}
@@ -80,30 +84,29 @@ func (m *messages) open() (*arrow.Schema, error) {
 	}
 	m.r = io.MultiReader(bytes.NewReader(prefix), m.r) // of a pipe
 	var schema message
-	switch m.footer = string(prefix) == magic; {
-	case m.footer && m.file == nil:
-		return nil, fault.New(fault.Unsupported,
-			"found an Arrow file in a pipe, expected a stream: a file is read from its end").At(0).
-			WithHint("give the path of the file")
+	switch m.footer = string(prefix) == magic && m.file != nil; {
 	case m.footer:
 		schema, err = m.readFooter()
 	case bytes.HasPrefix(prefix, []byte(continuation)):
 		if schema, err = m.nextMessage(); err == nil {
 			err = m.passBody(&schema, false)
 		}
-	case len(prefix) < len(magic):
-		return nil, truncated(int64(len(prefix)), "found %d bytes, expected an Arrow file or stream", len(prefix))
 	default:
-		return nil, fault.New(fault.Unsupported, "found % x, expected an Arrow file (ARROW1) or stream (ff ff ff ff)", prefix[:4]).
-			At(0).WithHint("give the file the extension of its format, or write it again if it is older than Feather 2")
+		message, hint := idx.WebPage(prefix, "an Arrow file or stream")
+		if message == "" {
+			message = fmt.Sprintf("found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream (ff ff ff ff)", prefix)
+			hint = "give the path of the file, with the extension of its format; or write it again if it is older than Feather 2"
+		}
+		err = fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
 	}
 	if err == io.EOF || err == nil && schema.kind != kindSchema {
 		err = damaged("found no schema at the beginning").At(schema.offset)
 	}
-	if m.schema = schema; err == nil && m.file != nil {
-		err = m.count()
+	m.schema = schema
+	for all := *m; err == nil && m.file != nil; _, err = all.next(func(*message) bool { return false }) {
+		m.rows = all.first
 	}
-	if err != nil {
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	return decodeSchema(schema)
@@ -113,17 +116,14 @@ func (m *messages) open() (*arrow.Schema, error) {
 // returns the schema.
 func (m *messages) readFooter() (schema message, err error) {
 	const tail = int64(4 + len(magic))
-	var end [tail]byte
-	if m.end < 8+tail {
-		return schema, truncated(m.end, "the file has %d bytes, expected at least %d", m.end, 8+tail)
-	}
-	if _, err := m.ReadAt(end[:], m.end-tail); err != nil {
+	end := make([]byte, min(tail, m.end))
+	if _, err := m.ReadAt(end, m.end-int64(len(end))); err != nil {
 		return schema, err
 	}
-	if string(end[4:]) != magic {
-		return schema, truncated(m.end, "found % x at the end, expected ARROW1, which ends a file", end[4:])
+	if !bytes.HasSuffix(end, []byte(magic)) || m.end < 8+tail {
+		return schema, truncated(m.end, "found % x at the end, expected ARROW1, which ends a file", end)
 	}
-	length := int64(binary.LittleEndian.Uint32(end[:]))
+	length := int64(binary.LittleEndian.Uint32(end))
 	start := m.end - tail - length
 	if length > maxMetadata || start < 8 {
 		return schema, damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
@@ -150,43 +150,20 @@ func (m *messages) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// count counts the rows of a file, whose messages must not overlap.
-func (m *messages) count() error {
-	all, left := *m, m.end
-	for all.rows = 0; ; {
-		msg, err := all.nextMessage()
-		if err == io.EOF {
-			m.rows = all.rows
-			return nil
-		}
-		if err == nil {
-			err = all.passBody(&msg, false)
-		}
-		if msg.kind == kindBatch {
-			all.rows += msg.rows
-		}
-		if left -= msg.size + msg.body; err == nil && (left < 0 || all.rows > maxRows) {
-			err = damaged("found messages of more bytes than the file has, or more than %d rows", int64(maxRows)).At(msg.offset)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
 // readMessage reads the metadata of a message and checks it. It returns io.EOF at the end mark.
 func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, err error) {
+	defer func() { err = fault.Place(err, "", -1, offset) }()
 	msg.offset = offset
 	prefix, err := readBytes(r, 8)
 	if err == nil {
 		length := binary.LittleEndian.Uint32(prefix[4:])
 		switch msg.size = 8 + int64(length); {
 		case string(prefix[:4]) != continuation:
-			return msg, damaged("found % x, expected ff ff ff ff, which begins a message", prefix[:4]).At(offset)
+			return msg, damaged("found % x, expected ff ff ff ff, which begins a message", prefix[:4])
 		case length == 0:
 			return msg, io.EOF
 		case length > maxMetadata:
-			return msg, damaged("found a message with %d bytes of metadata, expected at most %d", length, maxMetadata).At(offset)
+			return msg, damaged("found a message with %d bytes of metadata, expected at most %d", length, maxMetadata)
 		}
 		msg.metadata, err = readBytes(r, int(length))
 	}
@@ -195,7 +172,6 @@ func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, e
 	}
 	if err == nil {
 		msg.summary, err = summarize(msg.metadata, views)
-		err = fault.Place(err, "", -1, offset)
 	}
 	return msg, err
 }
@@ -218,11 +194,11 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 // passBody reads or skips the body of msg, the last message.
 func (m *messages) passBody(msg *message, read bool) (err error) {
 	limit, n := int64(maxPiped), msg.body
-	switch {
-	case msg.kind == kindDictionary:
-		limit = maxDictionaries - m.held
-	case m.file != nil:
+	if m.file != nil {
 		limit = maxBody
+	}
+	if msg.kind == kindDictionary {
+		limit = maxDictionaries - m.held
 	}
 	switch {
 	case !read && m.file != nil:
@@ -239,6 +215,9 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 	m.offset += n
 	if n < msg.body && (err == nil || err == io.EOF || err == io.ErrUnexpectedEOF) {
 		err = truncated(m.offset, "the input ends after %d of the %d bytes of a message", n, msg.body)
+	}
+	if m.left -= msg.size + msg.body; err == nil && m.file != nil && m.left < 0 {
+		err = damaged("found messages of more bytes than the file has").At(msg.offset)
 	}
 	return err
 }

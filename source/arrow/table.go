@@ -130,7 +130,7 @@ func (f *file) batch(i int, skip int64) (*batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.rows > 0 {
+		if b.windows = f.hasWindows(&b.message); b.rows > 0 {
 			f.batches = append(f.batches, b)
 		}
 	}
@@ -145,11 +145,11 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 		return nil, err
 	}
 	chunk := &columnar.Chunk{Entries: (b.rows - l.row) * l.entries}
-	switch windows := f.hasWindows(&b.message); {
+	switch {
 	case chunk.Entries <= skip:
-	case windows && skip >= l.entries:
+	case b.windows && skip >= l.entries:
 		chunk.Entries = skip / l.entries * l.entries
-	case windows:
+	case b.windows:
 		chunk, err = f.window(b, l.Field, l.row)
 	default:
 		chunk.Use = l.use(b)

@@ -27,12 +27,11 @@ type leaf struct {
 
 // numberOf returns the kind of numbers of a type, or NoNumber.
 func numberOf(t arrow.DataType) source.NumberKind {
-	name := t.Name()
-	if name == "half_float" {
-		name = "float16"
+	if t.ID() == arrow.FLOAT16 {
+		return source.NumberFloat16
 	}
-	for n := source.NumberUint8; n <= source.NumberFloat16; n++ {
-		if n.String() == name {
+	for n := source.NumberUint8; n < source.NumberFloat16; n++ {
+		if n.String() == t.Name() {
 			return n
 		}
 	}
@@ -94,10 +93,7 @@ func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a = r.Column(l.Field)
-	if int64(a.Len()) != b.rows {
-		return nil, damaged("found %d values in a record batch of %d rows", a.Len(), b.rows)
-	}
+	a = r.Column(l.Field)               // which has as many values as rows, or more
 	if s, ok := a.(*array.Struct); ok { // which ValidateFull refuses if it has members of the type null
 		if err := refuseNulls(array.NewSlice(a, 0, rows), b.first, 1); err != nil {
 			return nil, err
@@ -189,23 +185,18 @@ func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int6
 // encoded returns the numbers or texts that the indices of a refer to. ValidateFull has checked the
 // indices.
 func encoded(a *array.Dictionary) (v columnar.Values, err error) {
-	dictionary := a.Dictionary()
-	if n := dictionary.NullN(); n > 0 {
-		return v, damaged("found a dictionary of %d values with %d nulls, expected no nulls", dictionary.Len(), n)
+	if n := a.Dictionary().NullN(); n > 0 {
+		return v, damaged("found a dictionary of %d values with %d nulls, expected no nulls", a.Dictionary().Len(), n)
 	}
-	table, err := values(dictionary)
-	if err != nil {
-		return v, err
-	}
+	table, err := values(a.Dictionary())
 	if table.Value != nil {
 		v.Value = func(i int) []byte { return table.Value(a.GetValueIndex(i)) }
-		return v, nil
+		return v, err
 	}
-	v.Number = table.Number
-	size := v.Number.Size()
-	v.Data = make([]byte, 0, a.Len()*size)
+	size := table.Number.Size()
 	for i := range a.Len() {
 		v.Data = append(v.Data, table.Data[a.GetValueIndex(i)*size:][:size]...)
 	}
-	return v, nil
+	v.Number = table.Number
+	return v, err
 }

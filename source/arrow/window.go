@@ -15,7 +15,7 @@ import (
 
 // Polars and pandas write a whole table as one record batch. If all columns have values of a fixed
 // size, windows of some rows are read straight from the file. A compressed buffer is decompressed
-// from its start for each window; there are few windows, because integers of 64 bits that are small,
+// from its start for each window. There are few windows, because integers of 64 bits that are small,
 // as those of pixels are, are kept in fewer.
 
 // Bytes of all columns in a window. Only tests change them.
@@ -35,18 +35,17 @@ const maxPadding = 256
 
 // A direct is a column whose values are in one buffer of a record batch, one row after another.
 type direct struct {
-	buffer       int               // index
-	elements     int64             // of a row
-	width        int64             // bytes of a row
-	number, kept source.NumberKind // in the file, and in window
-	window       []byte            // the values of some rows
+	buffer          int   // index
+	elements, width int64 // of a row; width: bytes
+	number, kept    source.NumberKind
+	window          []byte // the values of some rows, of the kind kept
 }
 
 // windows are what is needed to read windows of rows.
 type windows struct {
 	columns []direct      // of the schema, if all are of this kind
+	arrays  int           // of a record batch
 	size    int64         // bytes of a row
-	perRow  []int64       // values of each array
 	input   *bufio.Reader // these are for compressed buffers
 	zstd    *zstd.Decoder
 	scratch []byte
@@ -55,43 +54,34 @@ type windows struct {
 // newWindows finds out where the values of all columns are, if they have a fixed size: the fields
 // describe the schema.
 func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
-	var all windows
 	buffers := 0
 	for i, f := range fields {
-		elements := int64(1)
+		c := direct{elements: 1, number: f.Number, kept: f.Number}
 		for _, n := range f.Lengths {
-			all.perRow = append(all.perRow, elements)
-			elements, buffers = elements*int64(n), buffers+1
+			c.elements *= int64(n)
 		}
-		width := elements * int64(f.Number.Size()+f.Size)                                         // one of them is 0
-		encoded := schema.Field(i).Type.ID() == arrow.DICTIONARY || f.Number == source.NumberBool // of bits
-		if encoded || slices.Contains(f.Lengths, -1) || width <= 0 || width > maxBody {
-			return w
+		bits := schema.Field(i).Type.ID() == arrow.DICTIONARY || f.Number == source.NumberBool
+		c.width = c.elements * int64(f.Number.Size()+f.Size) // one of them is 0
+		if bits || slices.Contains(f.Lengths, -1) || c.width <= 0 || c.width > maxBody {
+			return windows{}
 		}
-		c := direct{buffer: buffers + 1, elements: elements, width: width, number: f.Number, kept: f.Number}
 		if f.Number.Integer() && f.Number.Size() == 8 {
 			c.kept = source.NumberUint8
 		}
-		all.columns, all.size, buffers = append(all.columns, c), all.size+width, buffers+2
-		all.perRow = append(all.perRow, elements)
+		c.buffer = buffers + len(f.Lengths) + 1 // behind the nulls of each array
+		w.columns, w.size = append(w.columns, c), w.size+c.width
+		w.arrays, buffers = w.arrays+len(f.Lengths)+1, c.buffer+1
 	}
-	return all
+	return w
 }
 
 // hasWindows reports whether a record batch is read in windows.
 func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
-	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
-		msg.rows <= plainWindow/w.size || msg.rows > maxRows/w.size ||
-		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
-		return false
-	}
-	for i, n := range w.perRow {
-		if msg.nodes[i] != (span{msg.rows * n, 0}) {
-			return false
-		}
-	}
-	return true
+	nulls := func(array span) bool { return array.second != 0 }
+	return f.file != nil && w.columns != nil && msg.codec <= codecZstd &&
+		msg.rows > plainWindow/w.size && msg.rows <= maxRows/w.size && len(msg.nodes) == w.arrays &&
+		len(msg.buffers) > w.columns[len(w.columns)-1].buffer && !slices.ContainsFunc(msg.nodes, nulls)
 }
 
 // window returns the values of a column in the next rows of b, from one on, until the next call.
@@ -126,7 +116,8 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 		}
 		rows := min(b.rows-from, max(1, compressedWindow*c.width/f.windows.size/row))
 		c.window = source.Grow(c.window, int(rows*row))
-		fits, err := f.windows.expand(c, b.codec, io.NewSectionReader(f, begin, size), from*c.width, (from+rows)*c.width, n)
+		in := io.NewSectionReader(f, begin, size)
+		fits, err := f.windows.expand(c, b.codec, in, from*c.width, (from+rows)*c.width, n)
 		switch {
 		case f.failed != nil:
 			return nil, f.failed

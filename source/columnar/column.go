@@ -68,24 +68,13 @@ func (r *resolver) image(c *Column, f *Field, first []byte) error {
 	if format.Size() > r.Options.MaxRecord() {
 		return tooLarge(f.Name, format.Size(), r.Options.MaxRecord()).InRow(0)
 	}
-	c.Form, c.DType, c.format = Images, format.DType(), format
+	c.Form, c.DType, c.format, c.Shape = Images, format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))
-	c.imageShape(f, format.Shape())
-	return nil
-}
-
-// imageShape gives c the shape of its images, H×W or H×W×C, or the shape in the metadata of f if it
-// has as many elements. If that is C×H×W, the records are planar.
-func (c *Column) imageShape(f *Field, shape []int) {
-	c.Shape = shape
-	given, _, ok := f.shape()
-	n, _ := product(given)
-	if found, _ := product(shape); !ok || len(given) == 0 || n != found {
-		return
+	n, _ := product(c.Shape)
+	if found := c.Shape; r.setShape(c, f, n) && len(found) == 3 && !slices.Equal(c.Shape, found) {
+		c.planar = slices.Equal(c.Shape, []int{found[2], found[0], found[1]})
 	}
-	c.planar = len(shape) == 3 && slices.Equal(given, []int{shape[2], shape[0], shape[1]}) &&
-		!slices.Equal(given, shape)
-	c.Shape = given
+	return nil
 }
 
 // maxText is the largest number of bytes of a text that stands for a number.
@@ -159,15 +148,16 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 		err := p.use(to, func(v Values) error {
 			switch {
 			case size == 0:
-			case v.Number == source.NoNumber || v.Number.Is(c.DType):
-				if &to[0] != &v.Data[0] {
-					copy(to, v.Data)
-				}
-			default:
+			case v.Number != source.NoNumber && !v.Number.Is(c.DType):
 				if bad, _ := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
 					value := v.Number.Text(v.Data[bad*v.Number.Size():])
-					return c.outOfRange(value).InRow(row + int64(done+bad)/c.Entries())
+					return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
+						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries()).
+						WithHint("give a type that holds all values with --dtype, or convert the column first: " +
+							"the widest integer of IDX is int32")
 				}
+			case &to[0] != &v.Data[0]:
+				copy(to, v.Data)
 			}
 			return nil
 		})
@@ -179,25 +169,16 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 	return nil
 }
 
-// outOfRange returns the error for a value that the type of c does not hold.
-func (c *Column) outOfRange(value string) *fault.Error {
-	return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).InColumn(c.Name).
-		WithHint("give a type that holds all values with --dtype, or convert the column first: " +
-			"the widest integer of IDX is int32")
-}
-
-// records makes records from the bytes or image files in pieces.
+// records makes records from the bytes, image files or texts in pieces.
 func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 	size, row := c.RecordSize(), b.First
 	for _, p := range pieces {
-		err := p.use(nil, func(v Values) (err error) {
+		err := p.use(nil, func(v Values) error {
 			for i := range p.n {
-				record := dst[:size:size]
-				dst = dst[size:]
-				if err := c.record(record, v.At(i, p.n), b); err != nil {
+				if err := c.record(dst[:size:size], v.At(i, p.n), b); err != nil {
 					return err.InColumn(c.Name).InRow(row)
 				}
-				row++
+				dst, row = dst[size:], row+1
 			}
 			return nil
 		})
@@ -210,17 +191,16 @@ func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 
 // record makes a record from a value.
 func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
-	if c.Form == Texts {
+	var err error
+	switch {
+	case c.Form == Texts:
 		return c.texts.Put(record, string(value))
-	}
-	if c.Form == Images {
-		var err error
+	case c.Form == Images:
 		if b.Scratch, err = c.Image(record, value, b.Scratch); err != nil {
 			return fault.Wrap(fault.Malformed, err)
 		}
 		return nil
-	}
-	if len(value) != len(record) {
+	case len(value) != len(record):
 		return fault.New(fault.Unsupported, "found %d bytes, expected the %d of shape %s of %s",
 			len(value), len(record), display.Shape(c.Shape), c.DType).
 			WithHint("all records must have one shape, as in an IDX file")
@@ -234,30 +214,21 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 const tileRows = 256
 
 // Interleave fills dst with rows: the first element of every column, then the second of every
-// column, and so on. Elements have size bytes: 1, 2, 4 or 8.
+// column, and so on. Elements have size bytes.
 func Interleave(dst []byte, columns [][]byte, rows, size int) {
 	stride := len(columns) * size
 	for first := 0; first < rows; first += tileRows {
 		last := min(first+tileRows, rows)
 		for c, from := range columns {
 			to := dst[c*size:]
-			switch size {
-			case 1:
-				to = to[first*stride:]
-				for r, v := range from[first:last] {
-					to[r*stride] = v
-				}
-			case 2:
-				for r := first; r < last; r++ {
-					binary.LittleEndian.PutUint16(to[r*stride:], binary.LittleEndian.Uint16(from[2*r:]))
-				}
-			case 4:
-				for r := first; r < last; r++ {
+			for r := first; r < last; r++ {
+				switch size { // the usual sizes are faster than copy
+				case 1:
+					to[r*stride] = from[r]
+				case 4:
 					binary.LittleEndian.PutUint32(to[r*stride:], binary.LittleEndian.Uint32(from[4*r:]))
-				}
-			default:
-				for r := first; r < last; r++ {
-					binary.LittleEndian.PutUint64(to[r*stride:], binary.LittleEndian.Uint64(from[8*r:]))
+				default:
+					copy(to[r*stride:], from[r*size:][:size])
 				}
 			}
 		}

@@ -32,7 +32,7 @@ type Field struct {
 	Name     string
 	Kind     Kind
 	Type     string            // for messages: "the type utf8"
-	Hint     string            // how to handle a field of the kind Other; "": leave it out, or convert it
+	Hint     string            // how to handle a field of the kind Other, or ""
 	Number   source.NumberKind // of the kinds Number and List
 	Size     int               // bytes of each value of the kind FixedBytes
 	Lengths  []int             // of the lists of a List, the outermost first; −1: as in the first row
@@ -119,9 +119,9 @@ func unsupported(column, hint, message string, values ...any) *fault.Error {
 
 // noRows returns the error for a field whose shape is that of the first row, in a file without
 // rows.
-func noRows(f *Field, what, hint string) error {
-	return unsupported(f.Name, hint, "found %s and no rows, expected at least one row to take the shape from", what).
-		Because(ErrNoRows)
+func noRows(f *Field) error {
+	return unsupported(f.Name, "leave the file out, or give the shape with --shape",
+		"found no rows, expected at least one to take the shape of %s from", f.Type).Because(ErrNoRows)
 }
 
 // tooLarge returns the error for records of size bytes.

@@ -170,9 +170,16 @@ func (r *resolver) group(g flat.Field) error {
 		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
-		return r.elements(g)
-	case g.Shape != nil && r.fitOneType(g):
-		return r.elements(g)
+		g.Shape = shape
+	}
+	if g.Shape != nil {
+		if d, ok := r.commonType(g); ok {
+			c := Column{Column: source.Column{Name: g.Name, DType: d, Shape: g.Shape}, Fields: g.Columns}
+			if !r.setShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
+				r.note("column %s: %s", c.Name, g.Guess)
+			}
+			return r.add(c)
+		}
 	}
 	for _, i := range g.Columns {
 		f := &r.Fields[i]
@@ -187,29 +194,23 @@ func (r *resolver) group(g flat.Field) error {
 	return nil
 }
 
-// fitOneType reports whether the fields of g have one type or are all integers, as a tensor needs.
-func (r *resolver) fitOneType(g flat.Field) bool {
-	d := r.dtype(&r.Fields[g.Columns[0]])
-	return !slices.ContainsFunc(g.Columns, func(i int) bool {
+// commonType returns the type of a tensor of the fields of g: the one that all have, or one of
+// integers if all are integers.
+func (r *resolver) commonType(g flat.Field) (d idx.DType, ok bool) {
+	d = r.dtype(&r.Fields[g.Columns[0]])
+	one, integers := true, true
+	for _, i := range g.Columns {
 		other := r.dtype(&r.Fields[i])
-		return d != other && (d.Float() || other.Float())
-	})
-}
-
-// elements adds the tensor g, which has a field for each element.
-func (r *resolver) elements(g flat.Field) error {
-	first := &r.Fields[g.Columns[0]]
-	c := Column{Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}, Fields: g.Columns}
-	if slices.ContainsFunc(g.Columns, func(i int) bool { return r.dtype(&r.Fields[i]) != c.DType }) {
-		if c.DType = idx.Int32; isInteger(r.Options.DType) {
-			c.DType = r.Options.DType
-		}
-		r.note("column %s: integers of several types become %s, and every value is checked", c.Name, c.DType)
+		one, integers = one && other == d, integers && isInteger(other)
 	}
-	if !r.setShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
-		r.note("column %s: %s", c.Name, g.Guess)
+	if one || !integers {
+		return d, one
 	}
-	return r.add(c)
+	if d = idx.Int32; isInteger(r.Options.DType) {
+		d = r.Options.DType
+	}
+	r.note("column %s: integers of several types become %s, and every value is checked", g.Name, d)
+	return d, true
 }
 
 func isInteger(d idx.DType) bool { return d.Valid() && !d.Float() }
@@ -264,7 +265,7 @@ const sampledTexts = 1 << 14
 // of a dictionary is no numbering of classes: it differs between the splits of a data set.
 func (r *resolver) text(c *Column, f *Field) error {
 	if r.First == nil {
-		return noRows(f, "texts", "leave the file out, or the column with --columns")
+		return noRows(f)
 	}
 	values, err := r.First.Values(c.Fields[0], "", sampledTexts)
 	if err != nil {
@@ -298,7 +299,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case slices.Contains(f.Lengths, -1) && known:
 		c.Shape = shape
 	case slices.Contains(f.Lengths, -1):
-		return noRows(f, "lists", "write fixed-size lists, or leave the file out")
+		return noRows(f)
 	}
 	lengths := c.Shape
 	c.perRow = 1
@@ -310,10 +311,6 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	}
 	if n, ok := product(lengths); ok {
 		r.setShape(c, f, n)
-	}
-	if known && !slices.Equal(c.Shape, shape) {
-		r.note("column %s has lists of shape %s, not %s as its metadata says",
-			f.Name, display.Shape(lengths), display.Shape(shape))
 	}
 	c.Listed = len(c.Shape) == 1 && !known
 	return nil
@@ -365,7 +362,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		}
 		return nil
 	case size < 0:
-		return noRows(f, "bytes", "give the shape with --shape, or leave the file out")
+		return noRows(f)
 	}
 	return unsupported(f.Name, fmt.Sprintf("if they are uint8, add --shape %s; if they have another element type, "+
 		"such as float32, add --dtype too; if they are 128-bit integers, bfloat16 or the like, cast the column in "+
