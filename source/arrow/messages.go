@@ -335,13 +335,13 @@ func decode(all replay) (b arrow.RecordBatch, err error) {
 		}
 	}
 	r, err := ipc.NewReaderFromMessageReader(&all)
-	if err != nil {
-		return nil, damaged("the schema cannot be read: %v", err)
+	if err == nil && r.Next() {
+		return r.RecordBatch(), nil
 	}
-	if !r.Next() {
-		return nil, damaged("a record batch cannot be decoded: %v", r.Err())
+	if err == nil {
+		err = r.Err()
 	}
-	return r.RecordBatch(), nil
+	return nil, damaged("a record batch cannot be decoded: %v", err)
 }
 
 // damaged returns the error for damage.

@@ -44,7 +44,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 // of a column whose values cannot be read in any format.
 func Metadata(encapsulated []byte) (all map[string]map[string]string, err error) {
 	defer columnar.Recovered(&err)
-	m, err := readMessage(bytes.NewReader(encapsulated), 0, nil)
+	m, err := readMessage(bytes.NewReader(encapsulated), -1, nil) // not at an offset of the file
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	} else if err != io.EOF {
 		return nil, err
 	}
-	if f.found, err = columnar.Resolve(in); err != nil {
-		return nil, err
+	if f.found, err = columnar.Resolve(in); err == nil {
+		err = f.found.CheckEmpty(f.rows)
 	}
-	if err := f.found.CheckEmpty(f.rows); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for i := range f.found.Columns {

@@ -214,21 +214,30 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 const tileRows = 256
 
 // Interleave fills dst with rows: the first element of every column, then the second of every
-// column, and so on. Elements have size bytes.
+// column, and so on. Elements have size bytes: 1, 2, 4 or 8.
 func Interleave(dst []byte, columns [][]byte, rows, size int) {
 	stride := len(columns) * size
 	for first := 0; first < rows; first += tileRows {
 		last := min(first+tileRows, rows)
 		for c, from := range columns {
 			to := dst[c*size:]
-			for r := first; r < last; r++ {
-				switch size { // the usual sizes are faster than copy
-				case 1:
-					to[r*stride] = from[r]
-				case 4:
+			switch size {
+			case 1:
+				to = to[first*stride:]
+				for r, v := range from[first:last] {
+					to[r*stride] = v
+				}
+			case 2:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint16(to[r*stride:], binary.LittleEndian.Uint16(from[2*r:]))
+				}
+			case 4:
+				for r := first; r < last; r++ {
 					binary.LittleEndian.PutUint32(to[r*stride:], binary.LittleEndian.Uint32(from[4*r:]))
-				default:
-					copy(to[r*stride:], from[r*size:][:size])
+				}
+			default:
+				for r := first; r < last; r++ {
+					binary.LittleEndian.PutUint64(to[r*stride:], binary.LittleEndian.Uint64(from[8*r:]))
 				}
 			}
 		}

@@ -108,8 +108,8 @@ var ErrNoRows = errors.New("no rows to take a shape from")
 
 // Refused returns the error for a column of a type that IDX does not have.
 func Refused(column, typeName, hint string) *fault.Error {
-	return unsupported(column, hint, "found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images",
-		typeName)
+	return unsupported(column, hint,
+		"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", typeName)
 }
 
 // unsupported returns the error for a column that cannot be a column of IDX.

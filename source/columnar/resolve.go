@@ -271,9 +271,9 @@ func (r *resolver) text(c *Column, f *Field) error {
 	if err != nil {
 		return err
 	}
-	sample := make([]string, len(values))
-	for i, v := range values {
-		sample[i] = string(v)
+	var sample []string
+	for _, v := range values {
+		sample = append(sample, string(v))
 	}
 	texts, unknown := source.NewTexts(sample, r.Options)
 	if unknown != nil {
