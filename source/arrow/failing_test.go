@@ -77,8 +77,8 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestPipeMayFail lets a pipe fail at every byte. The error differs from that for its end. The bodies
-// of skipped record batches are not needed.
+// TestPipeMayFail lets a pipe fail at every byte. The error differs from that for its end. The
+// bodies of skipped record batches are not needed.
 func TestPipeMayFail(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}}, source.Column{Name: "label", DType: idx.Uint8})

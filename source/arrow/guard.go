@@ -39,7 +39,7 @@ type summary struct {
 	delta          bool          // a dictionary extends an earlier one
 	rows           int64         // of a record batch, or values of a dictionary
 	nodes, buffers []span        // lengths and nulls of arrays, offsets and sizes of buffers
-	codec          byte
+	codec          int           // 0: none
 }
 
 // A walk is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics if an
@@ -166,7 +166,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 func (t walk) batch(s *summary, views int) error {
 	s.rows = t.GetInt64Slot(slot(0), 0)
 	if compression, ok := t.table(3); ok {
-		s.codec = compression.GetByteSlot(slot(0), 0) + codecLZ4
+		s.codec = codecLZ4 + int(compression.GetByteSlot(slot(0), 0))
 	}
 	s.nodes, s.buffers = t.spans(1), t.spans(2)
 	pos, counts := t.vector(4, 8) // for each column of views, the number of buffers with its values
@@ -201,8 +201,8 @@ func (t walk) spans(i int) []span {
 	return all
 }
 
-// readSchema walks a footer. It returns the schema as a message, and the offsets of the dictionaries
-// and record batches in the file.
+// readSchema walks a footer. It returns the schema as a message, and the offsets of the
+// dictionaries and record batches in the file.
 func readSchema(footer []byte) (schema message, places []int64, err error) {
 	defer columnar.Recovered(&err)
 	t := root(footer)

@@ -69,7 +69,7 @@ type batch struct {
 	first   int64 // row
 	record  func() (arrow.RecordBatch, error)
 	windows bool // its body is read in windows
-	left    int  // number of leaves that have passed it
+	passed  int  // number of leaves that have its entries
 }
 
 // open reads what is before the first record batch, and returns the schema.

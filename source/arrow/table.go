@@ -159,7 +159,7 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	}
 	if l.row += chunk.Entries / l.entries; l.row == b.rows {
 		l.passed, l.row = l.passed+1, 0
-		for b.left++; len(f.batches) > 0 && f.batches[0].left == len(f.leaves); f.dropped++ {
+		for b.passed++; len(f.batches) > 0 && f.batches[0].passed == len(f.leaves); f.dropped++ {
 			f.batches = f.batches[1:]
 		}
 	}

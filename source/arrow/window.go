@@ -15,8 +15,8 @@ import (
 
 // Polars and pandas write a whole table as one record batch. If all columns have values of a fixed
 // size, windows of some rows are read straight from the file. A compressed buffer is decompressed
-// from its start for each window. There are few windows, because integers of 64 bits that are small,
-// as those of pixels are, are kept in fewer.
+// from its start for each window. There are few windows, because integers of 64 bits that are
+// small, as those of pixels are, are kept in fewer.
 
 // Bytes of all columns in a window. Only tests change them.
 var (
@@ -89,7 +89,7 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 	c := &f.windows.columns[column]
 	begin, size, want := b.offset+b.size+b.buffers[c.buffer].first, b.buffers[c.buffer].second, b.rows*c.width
 	var prefix [8]byte
-	if size >= 8 {
+	if b.codec != 0 && size >= 8 {
 		if _, err := f.ReadAt(prefix[:], begin); err != nil {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 
 // expand decompresses the bytes between two places of a buffer of n, and reports whether c.kept can
 // hold the values. After the last values, the buffer must end.
-func (w *windows) expand(c *direct, codec byte, r io.Reader, from, to, n int64) (fits bool, err error) {
+func (w *windows) expand(c *direct, codec int, r io.Reader, from, to, n int64) (fits bool, err error) {
 	if w.input == nil {
 		w.input, w.scratch = bufio.NewReaderSize(nil, 64<<10), make([]byte, 32<<10)
 		w.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))

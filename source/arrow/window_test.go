@@ -35,8 +35,8 @@ func windowed(t *testing.T, values []int64, option ipc.Option) []byte {
 	return out.Bytes()
 }
 
-// TestWindows reads large record batches in windows, which keep values of all sizes: the first value
-// that needs more bytes than those before it is anywhere.
+// TestWindows reads large record batches in windows, which keep values of all sizes: the first
+// value that needs more bytes than those before it is anywhere.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for codec, option := range map[string]ipc.Option{"lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()} {
