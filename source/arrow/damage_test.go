@@ -189,8 +189,8 @@ func TestExpandingBatch(t *testing.T) {
 	}
 }
 
-// FuzzRead reads any input as a file and from a pipe: both must give the same, and nothing may
-// panic.
+// FuzzRead reads any input as a file and from a pipe: both must give the same values, and nothing
+// may panic.
 func FuzzRead(f *testing.F) {
 	for _, name := range must.Get(filepath.Glob("testdata/*.arrow"))(f) {
 		f.Add(must.Get(os.ReadFile(name))(f))
@@ -206,8 +206,8 @@ func FuzzRead(f *testing.F) {
 		if bytes.HasPrefix(in, []byte(magic)) { // its footer may have other batches than its stream
 			return
 		}
-		if (fileErr == nil) != (pipeErr == nil) {
-			t.Fatalf("a file: %v; a pipe: %v", fileErr, pipeErr)
+		if fileErr == nil && pipeErr != nil { // windows find more damage, such as bytes after the last value
+			t.Fatalf("a file: no error; a pipe: %v", pipeErr)
 		}
 		for i := range fromFile {
 			if fileErr == nil && !bytes.Equal(fromFile[i], fromPipe[i]) {

@@ -44,7 +44,7 @@ type direct struct {
 // windows are what is needed to read windows of rows.
 type windows struct {
 	columns []direct      // of the schema, if all are of this kind
-	arrays  int           // of a record batch
+	perRow  []int64       // values of each array
 	size    int64         // bytes of a row
 	input   *bufio.Reader // these are for compressed buffers
 	zstd    *zstd.Decoder
@@ -58,6 +58,7 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 	for i, f := range fields {
 		c := direct{elements: 1, number: f.Number, kept: f.Number}
 		for _, n := range f.Lengths {
+			w.perRow = append(w.perRow, c.elements)
 			c.elements *= int64(n)
 		}
 		bits := schema.Field(i).Type.ID() == arrow.DICTIONARY || f.Number == source.NumberBool
@@ -70,7 +71,7 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 		}
 		c.buffer = buffers + len(f.Lengths) + 1 // behind the nulls of each array
 		w.columns, w.size = append(w.columns, c), w.size+c.width
-		w.arrays, buffers = w.arrays+len(f.Lengths)+1, c.buffer+1
+		w.perRow, buffers = append(w.perRow, c.elements), c.buffer+1
 	}
 	return w
 }
@@ -78,10 +79,17 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 // hasWindows reports whether a record batch is read in windows.
 func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
-	nulls := func(array span) bool { return array.second != 0 }
-	return f.file != nil && w.columns != nil && msg.codec <= codecZstd &&
-		msg.rows > plainWindow/w.size && msg.rows <= maxRows/w.size && len(msg.nodes) == w.arrays &&
-		len(msg.buffers) > w.columns[len(w.columns)-1].buffer && !slices.ContainsFunc(msg.nodes, nulls)
+	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
+		msg.rows <= plainWindow/w.size || msg.rows > maxRows/w.size ||
+		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
+		return false
+	}
+	for i, n := range w.perRow {
+		if msg.nodes[i] != (span{msg.rows * n, 0}) {
+			return false
+		}
+	}
+	return true
 }
 
 // window returns the values of a column in the next rows of b, from one on, until the next call.

@@ -186,16 +186,3 @@ func TestChainOfEmptyParts(t *testing.T) {
 		t.Errorf("found %v, expected the 150 rows of the second file", err)
 	}
 }
-
-// TestChainNotes has the notes of all files: here, that streams end without an end mark.
-func TestChainNotes(t *testing.T) {
-	t.Parallel()
-	stream := string(must.Get(os.ReadFile("../arrow/testdata/list-None-stream.arrow"))(t))
-	got := must.Get(openParts(writeParts(t, ".arrow", stream, stream[:len(stream)-8])))(t)
-	must.Get(sourcetest.ReadAll(got, 4))(t)
-	notes := strings.Join(source.About(got).Notes, "\n")
-	if !strings.Contains(notes, "part-1.arrow: ") || strings.Count(notes, "without an end mark") != 1 {
-		t.Errorf("found the notes %q, expected one about the end mark of the second file", notes)
-	}
-	must.Do(t, got.Close())
-}
