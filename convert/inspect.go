@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
@@ -25,7 +24,7 @@ type File struct {
 	Dataset      string   `json:"dataset,omitempty"`
 	Evidence     string   `json:"dataset_by,omitempty"` // how the data set was recognised
 	DType        string   `json:"dtype"`                // empty if the header cannot be read
-	Shape        []int64  `json:"shape"`                // of the file, the number of records first; null if the header cannot be read
+	Shape        []int64  `json:"shape"`                // of the file, the number of records first; null if unknown
 	Compression  string   `json:"compression"`
 	Sequential   bool     `json:"sequential,omitempty"` // an IDX file that can only be read from its start
 	FileBytes    int64    `json:"file_bytes"`           // −1 if it is not a file
@@ -64,111 +63,100 @@ type Label struct {
 // Inspect reads every file of a source to its end, and calls found with a description of each.
 // After a damaged file it goes on with the next, and returns the first error at the end.
 func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, error) {
-	r := NewReport(in.Events)
-	o, err := newInputs(in, r)
+	report := NewReport(in.Events)
+	r, err := newRequest(Options{Source: in}, report)
 	if err != nil {
-		return r, err
+		return report, err
 	}
-	return r, o.inspect(ctx, found)
+	return report, inspect(ctx, r, found)
 }
 
-func (o *inputs) inspect(ctx context.Context, found func(*File) error) error {
-	splits, first, err := o.findAnyway(ctx)
-	if len(o.args) > 1 && fault.KindOf(err) == fault.Usage { // they are not one table
-		return o.inspectEach(ctx, found)
+func inspect(ctx context.Context, r *request, found func(*File) error) error {
+	in, first, err := findAnyway(ctx, r)
+	if len(r.args) > 1 && fault.KindOf(err) == fault.Usage { // they are not one table
+		for _, arg := range r.args {
+			one := *r
+			one.args = []dataset.Input{arg}
+			first = cmp.Or(first, inspect(ctx, &one, found))
+		}
+		return first
 	}
 	if err != nil {
 		return err
 	}
-	classes, err := o.readClasses(ctx, splits)
-	if err != nil {
-		return err
-	}
-	for _, s := range splits {
-		o.report.splitNotes(s)
-		for i, f := range s.Files {
-			file := o.describeFile(ctx, s, f)
-			if file.Problem = o.inspectFile(ctx, file, s, f, classes); file.Problem != nil {
-				if ctx.Err() != nil {
-					return file.Problem
-				}
-				if first == nil {
-					first = file.Problem
-				}
+	for _, s := range in.splits {
+		r.report.splitNotes(s)
+		for _, f := range s.Files {
+			file := in.describeFile(ctx, s, f)
+			file.Problem = in.inspectFile(ctx, file, s, f)
+			if file.Problem != nil && ctx.Err() != nil {
+				return file.Problem
 			}
-			for k, other := range s.Files {
-				if k != i && other.Path != f.Path {
-					file.PairsWith = append(file.PairsWith, source.Base(other.Path))
-				}
-			}
+			first = cmp.Or(first, file.Problem)
 			if err := found(file); err != nil {
 				return err
 			}
 		}
-		first = cmp.Or(first, o.checkCounts(ctx, s))
+		first = cmp.Or(first, in.checkCounts(ctx, s))
 	}
 	return first
 }
 
 // checkCounts returns an error if the columns of s have different numbers of records, or reports it
 // if --salvage is given. Otherwise those of IDX files were compared when they were found.
-func (o *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	if len(s.Files) < 2 || o.tables == nil && !o.Salvage || slices.ContainsFunc(s.Files, readableOnce) {
+func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
+	salvage := in.request.Salvage
+	if len(s.Files) < 2 || in.tables == nil && !salvage || checkRereadable("", s) != nil {
 		return nil
 	}
-	t, err := o.open(ctx, s, nil, nil, true)
+	t, err := in.openSplit(ctx, s, nil, true)
 	switch {
-	case err == nil:
-		defer t.Close() // read-only: an error does not matter
-		if o.Salvage {
-			o.tableNotes(t)
-		}
 	case fault.KindOf(err) == fault.Malformed:
 		return err
+	case err == nil && salvage:
+		in.tableNotes(t)
+		fallthrough
+	case err == nil:
+		_ = t.Close() // read-only: an error does not matter
 	}
-	return nil
-}
-
-// inspectEach inspects one input after the other.
-func (o *inputs) inspectEach(ctx context.Context, found func(*File) error) (first error) {
-	var stopped error // of found
-	for i := range o.args {
-		one := *o
-		one.args, one.tables = o.args[i:i+1], nil
-		first = cmp.Or(first, one.inspect(ctx, func(f *File) error { stopped = found(f); return stopped }))
-		if ctx.Err() != nil || stopped != nil {
-			break
-		}
-	}
-	return first
+	return nil // inspectFile finds other errors
 }
 
 // findAnyway finds the splits even if files are damaged or do not match; mismatch is the error in
 // the latter case.
-func (o *inputs) findAnyway(ctx context.Context) (splits []dataset.Split, mismatch, err error) {
-	splits, findErr := o.find(ctx, false)
-	if findErr == nil {
-		return splits, nil, nil
+func findAnyway(ctx context.Context, r *request) (in *inputs, mismatch, err error) {
+	in, found := findInputs(ctx, r, false)
+	if found == nil {
+		return in, nil, nil
 	}
-	lenient := *o
+	lenient := *r
 	lenient.Salvage = true
-	if splits, err = lenient.find(ctx, true); err != nil {
-		return nil, nil, findErr
+	anyway, err := findInputs(ctx, &lenient, true)
+	if err != nil {
+		return nil, nil, found
 	}
-	if errors.Is(findErr, dataset.ErrMismatch) {
-		mismatch = findErr
+	if errors.Is(found, dataset.ErrMismatch) {
+		mismatch = found
 	}
-	return splits, mismatch, nil // inspectFile reports the damage
+	in = &inputs{request: r, splits: anyway.splits, tables: anyway.tables, classes: anyway.classes}
+	return in, mismatch, nil // inspectFile reports the damage
 }
 
 // describeFile returns what is known about a file before its columns are read.
-func (o *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
-	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: o.tables[f.Path].Format.Name, Compression: "none", FileBytes: -1}
+func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
+	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: in.tables[f.Path].Format.Name,
+		Compression: "none", FileBytes: -1}
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
-	if info, err := o.files(ctx).Stat(f.Path); err == nil && !readableOnce(f) && !info.IsDir() {
+	info, err := files{ctx, in.request.storage}.Stat(f.Path)
+	if err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
+	}
+	for _, other := range s.Files {
+		if other.Path != f.Path {
+			file.PairsWith = append(file.PairsWith, source.Base(other.Path))
+		}
 	}
 	file.setHeader(f.Header)
 	return file
@@ -182,24 +170,26 @@ func (f *File) setHeader(h idx.Header) {
 }
 
 // inspectFile reads one file to its end and completes its description.
-func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File, classes []string) error {
-	t, err := o.openColumn(ctx, s, f, nil, classes)
+func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File) error {
+	r := in.request
+	t, err := in.openColumn(ctx, s, f, nil)
 	if err != nil {
 		return err
 	}
 	defer t.Close() // read-only: an error does not matter
-	file.ETag, file.Sequential = o.opened.about(f.Path)
+	opened := r.storage.about(f.Path)
+	file.ETag, file.Sequential = opened.etag, opened.sequential
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
 		file.setHeader(stored.Header())
 		file.Compression = stored.Compression()
-		if t, err = o.labelColumns(scalarLabels(stored, f), s, f); err != nil {
+		if t, err = namedLabels(scalarLabels(stored, f), s, f); err != nil {
 			return err
 		}
 	}
 	sc := schema.Of(t)
 	sums := summary.New(sc)
-	rows, err := o.drain(ctx, t, sc, source.Base(f.Path), sums)
+	rows, err := drain(ctx, r, t, sc, source.Base(f.Path), sums)
 	if err != nil {
 		return err
 	}
@@ -209,7 +199,7 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 		if !isIDX {
 			file.PayloadBytes += rows * int64(c.RecordSize())
 		}
-		if !isIDX || o.Reshape != nil {
+		if !isIDX || r.Reshape != nil {
 			column.DType, column.Shape = c.DType.String(), []int64{rows}
 			for _, d := range c.Shape {
 				column.Shape = append(column.Shape, int64(d))
@@ -223,11 +213,13 @@ func (o *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f
 		}
 		file.Columns = append(file.Columns, Column{Name: c.Column, DType: c.Type, Shape: []int64{rows}, Omitted: c.Why})
 	}
-	o.tableNotes(t)
+	in.tableNotes(t)
 	for i, c := range sc.Columns {
 		for _, label := range sums.Columns()[i].Labels() {
+			n := sums.Columns()[i].Counts[label]
 			if c.Classes != nil && label != source.Unknown && c.ClassName(label) == "" {
-				return fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", label, display.Count(sums.Columns()[i].Counts[label], "row")).In(f.Path)
+				return fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", label,
+					display.Count(n, "row")).In(f.Path)
 			}
 		}
 	}

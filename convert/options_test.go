@@ -40,7 +40,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		"style":             func(o *Options) { o.CSVStyle = "plain" },
 		"class folders":     func(o *Options) { o.ClassFolders = "all" },
 	} {
-		o := Options{Source: Source{Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"}}, Target: Target{Outputs: []string{out}}}
+		o := Options{Source: Source{Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"}},
+			Target: Target{Outputs: []string{out}}}
 		change(&o)
 		_, err := Run(t.Context(), o)
 		if !errors.Is(err, fault.Usage) {

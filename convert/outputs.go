@@ -1,354 +1,320 @@
 package convert
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"unicode"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/internal/compressed"
+	"github.com/zeebo/xxh3"
+
+	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
 )
 
-// An outputArg is a parsed -o argument, whose placeholders are not filled in yet.
-type outputArg struct {
-	path      string           // with placeholders such as {split}; Stdio for standard output
-	named     bool             // it was given as FORMAT=PATH
-	container bool             // path is a folder that gets one output for each split and format
-	formats   []formats.Format // one, unless it is a container
-	codec     string           // compression of the whole file, from its name
+// An output is one file, folder, object or stream that a run writes.
+type output struct {
+	job         *job
+	format      formats.Format
+	path        string
+	options     formats.Options
+	makeParents bool // the folders above path are created
+	upright     bool // it is an IDX file whose images are known to be upright
+	// sharding is nil if the output is one file, or its format is a folder by itself.
+	sharding *sharding
 }
 
-// parseOutputs parses the -o arguments; to is the value of --to. Sharded outputs are folders,
-// whatever their names.
-func parseOutputs(args, to []string, sharded bool) (outputs []outputArg, err error) {
-	if len(args) == 0 {
-		return nil, usagef("no output").WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
+// A sharding describes how an output is spread over the files of a folder, the output's path.
+type sharding struct {
+	kind      publish.Kind
+	subfolder string // the subfolder that holds the files, or empty
+	stem      string // the beginning of their names
+	extension string
+}
+
+func (out *output) isFolder() bool { return out.format.Folder || out.sharding != nil }
+
+// shared reports whether the output's folder holds several splits.
+func (out *output) shared() bool { return out.sharding != nil && out.sharding.kind == publish.Hub }
+
+// place returns a string that is equal for two outputs if they are at the same place.
+func (out *output) place() string {
+	if out.shared() {
+		return filepath.Join(out.path, out.sharding.subfolder, out.sharding.stem)
 	}
-	wanted, err := parseTo(to)
-	if err != nil {
-		return nil, err
+	return filepath.Clean(out.path)
+}
+
+// keyOf returns the publish.Target.Key of the output in a run with this key, empty if that is.
+func (out *output) keyOf(key string) string {
+	if key == "" {
+		return ""
 	}
-	streams := 0
-	for _, arg := range args {
-		o, err := parseOutput(arg, wanted, sharded)
-		if err != nil {
+	return fmt.Sprintf("%016x", xxh3.HashString(out.format.Name+" "+key))
+}
+
+// shownName returns the name of the output for messages.
+func (out *output) shownName() string {
+	if out.path == Stdio {
+		return "standard output"
+	}
+	return out.path
+}
+
+// planOutputs returns the outputs of all jobs, in their order. It is an error if two have the same
+// path, or if an output is impossible at its path.
+func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*output, err error) {
+	r := in.request
+	taken := map[string]*job{}
+	for _, j := range jobs {
+		var all, single []*output // single: those of one column whose path the user gave
+		for _, t := range r.targets {
+			for _, f := range t.formats {
+				outs, err := outputsAt(ctx, in, t, j, f)
+				if err != nil {
+					return nil, err
+				}
+				for _, out := range outs {
+					if err := checkOutput(r, out); err != nil {
+						return nil, err
+					}
+					if other, ok := taken[out.place()]; ok {
+						return nil, collision(t, out, other)
+					}
+					taken[out.place()] = j
+				}
+				all = append(all, outs...)
+				if f.OneColumn && !t.container {
+					single = append(single, outs...)
+				}
+			}
+		}
+		if err := checkColumns(r, j, single, len(single) == len(all)); err != nil {
 			return nil, err
 		}
-		if o.path == Stdio {
-			streams++
-		}
-		outputs = append(outputs, o)
-	}
-	if len(to) > 0 && !slices.ContainsFunc(outputs, func(o outputArg) bool { return !o.named && (o.container || o.path == Stdio) }) {
-		return nil, usagef("--to %s has no effect: %s already has a format", strings.Join(to, ","), strings.Join(args, ", ")).
-			WithHint("--to is for folders, such as -o out/, and for -o -")
-	}
-	if streams > 1 {
-		return nil, usagef("%d outputs go to standard output, expected at most one", streams)
+		outputs = append(outputs, all...)
 	}
 	return outputs, nil
 }
 
-// parseTo parses the formats of --to.
-func parseTo(to []string) (wanted []formats.Format, err error) {
-	for _, name := range to {
-		f, ok := formats.Named(strings.TrimSpace(name))
-		if !ok {
-			return nil, unknownFormat("--to "+strings.Join(to, ","), strings.TrimSpace(name))
-		}
-		if slices.ContainsFunc(wanted, func(w formats.Format) bool { return w.Name == f.Name }) {
-			return nil, usagef("--to %s: %s is given twice", strings.Join(to, ","), f.Name)
-		}
-		wanted = append(wanted, f)
-	}
-	return wanted, nil
-}
-
-// parseOutput parses one -o argument.
-func parseOutput(arg string, wanted []formats.Format, sharded bool) (outputArg, error) {
-	if arg == "" {
-		return outputArg{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
-	}
-	f, path, named, err := cutFormat(arg)
-	if err != nil {
-		return outputArg{}, err
-	}
-	if named {
-		return formatOutput(arg, f, path, sharded)
-	}
-	if arg == Stdio {
-		if len(wanted) != 1 {
-			return outputArg{}, usagef("-o - needs one format").WithHint("for example -o csv=-, or --to csv -o -")
-		}
-		o, err := formatOutput(arg, wanted[0], Stdio, sharded)
-		o.named = false
-		return o, err
-	}
-	if !endsAsFolder(arg) {
-		if f, codec, ok := formats.ByName(arg); ok {
-			return outputArg{path: arg, formats: []formats.Format{f}, codec: codec}, nil
-		}
-	}
-	if ext := extension(arg); ext != "" && !isFolder(arg) {
-		return outputArg{}, unknownExtension(arg, ext)
-	}
-	if len(wanted) == 0 {
-		parquet, _ := formats.Named("parquet")
-		wanted = []formats.Format{parquet}
-	}
-	return outputArg{path: arg, container: true, formats: wanted}, nil
-}
-
-// checkPart returns an error if several parts would be written to the path of the argument, or if
-// it has the placeholder {part} although there is none.
-func (o outputArg) checkPart(given bool, p part) error {
-	has := strings.Contains(o.path, "{part}")
-	if has && !given {
-		return usagef("-o %s: {part} is not known without --part", o.path).
-			WithHint("give it with --part I/N, or write a name in its place")
-	}
-	if p.n == 1 || has || o.path == Stdio {
-		return nil
-	}
-	stem, ext := formats.SplitName(strings.TrimRight(o.path, "/"))
-	if o.named {
-		stem = o.formats[0].Name + "=" + stem
-	}
-	return usagef("-o %s: all parts would be written to one path, expected {part} in it", o.path).
-		WithHint("write -o %s", shell.Path(stem+"/part-{part}"+ext))
-}
-
-// cutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
-// word before a = is always taken for a format: a path that begins like that is written ./WORD=….
-func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
-	word, path, ok := strings.Cut(arg, "=")
-	if !ok || strings.ContainsFunc(word, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		return f, arg, false, nil
-	}
-	f, known := formats.Named(word)
+// checkOutput returns an error if the options of the run are impossible for an output.
+func checkOutput(r *request, out *output) error {
+	tensor := func(c source.Column) bool { return !c.Scalar() }
 	switch {
-	case !known:
-		unknown := unknownFormat("-o "+arg, word)
-		asPath := "for a path that contains =, write -o " + shell.Path("./"+arg)
-		hint := strings.TrimSpace(unknown.Hint + " " + asPath)
-		if Alternative("."+word) != "" {
-			hint = asPath + "; " + unknown.Hint // which ends with a line of Python
-		}
-		err = unknown.WithHint("%s", hint)
-	case path == "":
-		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
-	}
-	return f, path, true, err
-}
-
-// unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
-// the hint names its format, or the tool that writes such files.
-func unknownFormat(arg, name string) *fault.Error {
-	advice := dataset.DidYouMean(name, formats.Names())
-	if hint := Alternative("." + name); hint != "" {
-		advice = hint
-	} else if f, _, ok := formats.ByName("x." + name); ok {
-		advice = fmt.Sprintf("did you mean %s?", f.Name)
-	}
-	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).WithHint("%s", advice)
-}
-
-// formatOutput returns the output of the argument FORMAT=PATH.
-func formatOutput(arg string, f formats.Format, path string, sharded bool) (outputArg, error) {
-	o := outputArg{path: path, named: true, formats: []formats.Format{f}}
-	_, _, hasExtension := formats.ByName(path)
-	switch {
-	case path == Stdio && f.Folder:
-		return o, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
-	case path == Stdio || f.Folder:
-	case endsAsFolder(path), isFolder(path) && !hasExtension && !(sharded && f.Splittable):
-		o.container = true
-	case f.Compressible:
-		o.codec = formats.CompressionByName(path)
-	}
-	return o, nil
-}
-
-// isFolder reports whether path ends with a slash, or is an existing folder.
-func isFolder(path string) bool {
-	if endsAsFolder(path) {
-		return true
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// endsAsFolder reports whether path ends with a slash.
-func endsAsFolder(path string) bool {
-	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
-}
-
-// unknownExtension returns the error for an output whose name has an unknown file extension.
-func unknownExtension(arg, ext string) error {
-	if strings.HasSuffix(arg, ".{format}") {
-		return usagef("-o %s: the format is not known", arg).WithHint("write -o csv=%s -o parquet=%[1]s, or a folder: -o out/ --to csv,parquet", shell.Quote(arg))
-	}
-	inner := strings.TrimSuffix(arg, ext)
-	if f, _, ok := formats.ByName(inner); ok && (ext == ".gz" || ext == ".zst") {
-		advice := "; --compression compresses it"
-		if f.Codecs == nil {
-			advice = ""
-		}
-		return usagef("-o %s: %s files do not end in %s", arg, f.Name, ext).WithHint("write -o %s%s", shell.Path(inner), advice)
-	}
-	if _, _, ok := formats.ByName(inner + ".gz"); ok && (ext == ".xz" || ext == ".bz2") {
-		return usagef("-o %s: idxport cannot write %s", arg, ext[1:]).WithHint("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
-	}
-	if _, known := formats.Named(ext[1:]); known && filepath.Base(arg) == ext {
-		return usagef("-o %s: the file name is only an extension", arg).WithHint("write -o %s", shell.Path(strings.TrimSuffix(arg, ext)+"data"+ext))
-	}
-	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", adviseExtension(arg, ext))
-}
-
-// adviseExtension returns the hint for an output with an unknown file extension.
-func adviseExtension(arg, ext string) string {
-	if hint := Alternative(ext); hint != "" {
-		return hint
-	}
-	if f, ok := formats.Named(ext[1:]); ok && f.Folder {
-		return fmt.Sprintf("a %s output is a folder: write -o %s=%s", f.Name, f.Name, shell.Quote(strings.TrimSuffix(arg, ext)))
-	}
-	var extensions []string
-	for _, f := range formats.All() {
-		if f.Extension != "" {
-			extensions = append(extensions, f.Extension)
-		}
-	}
-	return fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder",
-		shell.Quote(arg), strings.Join(extensions, " "), shell.Path(arg+"/"))
-}
-
-// extension returns the file extension of a path, ignoring the placeholders in it.
-func extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
-
-// placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
-// ones, which fill refuses.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]*\}`) })
-
-// fill replaces the placeholders in the path of an output by their values.
-func fill(path string, values map[string]string) (string, error) {
-	var err error
-	filled := placeholder().ReplaceAllStringFunc(path, func(p string) string {
-		v, ok := values[p[1:len(p)-1]]
-		if !ok {
-			known := strings.Join(slices.Sorted(maps.Keys(values)), "}, {")
-			err = usagef("-o %s: unknown placeholder %s, expected one of {%s}", path, p, known)
-		}
-		return v
-	})
-	return filled, err
-}
-
-// parsePerFormat parses the [FORMAT=]VALUE arguments of a flag and returns the values by format.
-// The key of a value without a format is "".
-func parsePerFormat(flag string, args []string) (map[string]string, error) {
-	values := map[string]string{}
-	for _, arg := range args {
-		format, value, ok := strings.Cut(arg, "=")
-		if !ok {
-			format, value = "", arg
-		} else if f, known := formats.Named(format); known {
-			format = f.Name
-		} else {
-			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), format)
-		}
-		if _, twice := values[format]; twice {
-			return nil, usagef("--%s is given twice for the same formats", flag)
-		}
-		values[format] = value
-	}
-	return values, nil
-}
-
-// checkValue returns an error unless the format accepts the value of a flag or, if format is "",
-// any format does.
-func checkValue(flag, format, value string, accepted func(formats.Format) []string) error {
-	var known []string
-	for _, f := range formats.All() {
-		if f.Name == format || format == "" {
-			known = append(known, accepted(f)...)
-		}
-	}
-	slices.Sort(known)
-	switch {
-	case known == nil:
-		return usagef("--%s %s=%s: --%[1]s does not apply to %[2]s", flag, format, value)
-	case !slices.Contains(known, value):
-		return unknown(flag, value, slices.Compact(known))
+	case out.misleads():
+		return usagef("%s is named like a file of EMNIST, with transposed images, but these are upright", out.path).
+			WithHint("write -o %s", shell.Path(source.Under(source.Above(out.path), "upright-"+source.Base(out.path))))
+	case r.Verify && (out.options.Style == "matrix" && !slices.ContainsFunc(out.job.schema.Columns, tensor) ||
+		out.format.Images && out.options.Channels == "first" || out.format.WriteOnly):
+		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
+			WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
+	case out.path == Stdio && (out.sharding != nil || r.IfChanged || r.Verify):
+		return usagef("standard output cannot be many files, be up to date or be read again").
+			WithHint("name a file or folder, or leave out --rows-per-file, --if-changed and --verify")
+	case object.IsURL(out.path) && out.isFolder():
+		return usagef("%s: outputs of several files cannot be published in object storage in one step", out.path).
+			WithHint("write tar or one Parquet file for each split, or a local folder")
+	case object.IsURL(out.path) && (r.IfChanged || r.Verify):
+		return usagef("%s: an object cannot be marked as up to date, or be read before it is published", out.path).
+			WithHint("leave out --if-changed and --verify; to compare it afterwards: idxport verify %s INPUT",
+				shell.Path(out.path))
 	}
 	return nil
 }
 
-// unknown returns the error for a name that is not in known; kind is the noun for such names.
-func unknown(kind, name string, known []string) error {
-	return usagef("unknown %s %q, expected one of %s", kind, name, strings.Join(known, ", ")).WithHint("%s", dataset.DidYouMean(name, known))
+// checkColumns returns an error if two of outs hold the same of several columns in the same format
+// and compression. outs are the outputs of j that hold one column each, at paths of the user.
+// If all is set, j has no other outputs, and columns that are in none of outs are noted.
+func checkColumns(r *request, j *job, outs []*output, all bool) error {
+	missing := namesOf(j.table.Columns())
+	several := len(missing) > 1
+	for i, out := range outs {
+		name := out.writtenColumn().Name
+		same := func(other *output) bool {
+			return other.format.Name == out.format.Name && other.options.Column == out.options.Column &&
+				other.options.Compression == out.options.Compression
+		}
+		if k := slices.IndexFunc(outs[:i], same); several && k >= 0 {
+			return usagef("%s and %s would both hold the column %s of %s", outs[k].shownName(), out.shownName(),
+				name, j.title()).WithHint("%s", adviseColumns(out))
+		}
+		missing = slices.DeleteFunc(missing, func(other string) bool { return other == name })
+	}
+	if len(missing) > 0 && len(outs) > 0 && all {
+		r.report.Note("%s holds one column; no output holds %s", outs[0].shownName(), strings.Join(missing, ", "))
+	}
+	return nil
 }
 
-// parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
-func parseCompression(args []string) (map[string]compressed.Codec, error) {
-	values, err := parsePerFormat("compression", args)
-	if err != nil {
-		return nil, err
+// writtenColumn returns the column of an output that holds one.
+func (out *output) writtenColumn() source.Column { return out.job.table.Columns()[out.options.Column] }
+
+// adviseColumns returns the hint for writing several columns to out, whose files hold one.
+func adviseColumns(out *output) string {
+	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or select one column: --columns %s",
+		out.format.Name, shell.Quote(out.job.table.Columns()[0].Name))
+}
+
+// collision returns the error for out, an output of t, at the path of an output of the job other.
+func collision(t target, out *output, other *job) error {
+	if other == out.job {
+		return usagef("%s would be written twice", out.shownName())
 	}
-	codecs := map[string]compressed.Codec{}
-	for _, format := range slices.Sorted(maps.Keys(values)) {
-		name, level, leveled := strings.Cut(values[format], ":")
-		err := checkValue("compression", format, name, func(f formats.Format) []string {
-			if format == "" { // for the formats that compress their contents
-				return f.Codecs
-			}
-			return CodecsOf(f)
-		})
+	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
+	switch {
+	case !out.shared() && out.path != Stdio && out.format.OneColumn:
+		return e.WithHint("write -o %s=DIR/ for separate files", out.format.Name)
+	case !out.shared() && out.path != Stdio:
+		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
+	}
+	return e.WithHint("choose one with --split %s", shell.Quote(cmp.Or(other.split.Name, "NAME")))
+}
+
+// outputsAt returns the outputs of the target t in format f for one job.
+func outputsAt(ctx context.Context, in *inputs, t target, j *job, f formats.Format) ([]*output, error) {
+	r, part := in.request, in.request.choice.part
+	number := fmt.Sprintf("%0*d", len(strconv.FormatInt(part.n, 10)), part.i)
+	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
+	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j),
+		makeParents: t.container || path != t.path}
+	if codec := &out.options.Compression; f.Compressible && !t.container {
+		if codec.Name != "" && codec.Name != t.codec {
+			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).
+				WithHint("the file name selects the compression of CSV and IDX: .gz or .zst")
+		}
+		codec.Name = t.codec
+	}
+	if f.Folder { // the names of its folders depend on the largest label
+		largest, err := in.maxLabel(ctx, j.split.Split)
 		if err != nil {
 			return nil, err
 		}
-		codec := compressed.Codec{Name: name}
-		if leveled {
-			limit, ok := map[string]int{"gzip": 9, "zstd": 22}[name]
-			switch codec.Level, err = strconv.Atoi(level); { // the sinks check levels other than 0
-			case err != nil:
-				return nil, usagef("--compression %q: level %q is not a whole number", values[format], level)
-			case codec.Level == 0 && !ok: // 0 stands for the default in a Codec
-				return nil, usagef("--compression %q: %s has no levels", values[format], name)
-			case codec.Level == 0:
-				return nil, usagef("--compression %q: found level 0, expected 1 to %d", values[format], limit)
-			}
-		}
-		codecs[format] = codec
+		out.options.MaxLabel = largest
 	}
-	return codecs, nil
+	switch {
+	case f.OneColumn:
+		return out.perColumn(t)
+	case t.container:
+		out.path = source.Under(path, j.base()+out.fileExtension())
+	}
+	return []*output{out}, shard(r, t, out)
 }
 
-// CodecsOf returns the codecs that --compression accepts for f, nil if f cannot be compressed.
-func CodecsOf(f formats.Format) []string {
-	if f.Compressible {
-		return []string{"none", "gzip", "zstd"}
-	}
-	return f.Codecs
+func (out *output) fileExtension() string {
+	return out.format.FileExtension(out.options.Compression.Name)
 }
 
-// parseLayouts parses [FORMAT=]NAME arguments.
-func parseLayouts(args []string) (map[string]string, error) {
-	layouts, err := parsePerFormat("layout", args)
-	for _, format := range slices.Sorted(maps.Keys(layouts)) {
-		if err == nil {
-			err = checkValue("layout", format, layouts[format], func(f formats.Format) []string { return f.Layouts })
-		}
+// perColumn returns the output for the column that the path names, or in a folder one for each.
+func (out *output) perColumn(t target) (outs []*output, err error) {
+	columns := out.job.table.Columns()
+	if !t.container {
+		out.options.Column, err = out.columnFor(columns)
+		return []*output{out}, err
 	}
-	return layouts, err
+	for i, c := range columns {
+		one := *out
+		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
+		outs = append(outs, &one)
+	}
+	return outs, nil
 }
+
+// isUpright reports whether the images of a job are known to be upright. Those in IDX files of an
+// unknown data set may be transposed.
+func (in *inputs) isUpright(j *job) bool {
+	turned := j.applied.Transpose != nil
+	if d := j.split.Dataset; d != nil && d.Transposed {
+		return turned
+	}
+	return in.tables != nil && !turned
+}
+
+// misleads reports whether the output has upright images that its next reader would turn, as it is
+// named like the IDX files of a data set whose images are stored transposed.
+func (out *output) misleads() bool {
+	d, err := dataset.Lookup(dataset.ParseName(out.path).Dataset)
+	return out.upright && isImage(out.writtenColumn()) && err == nil && d.Transposed
+}
+
+// fileName returns the name of the file of column c in a folder: train-image.npy or, for
+// IDX, train-images-idx3-ubyte, as data sets are published.
+func (out *output) fileName(c source.Column) string {
+	base, what := out.job.base(), "-"+strings.Map(func(r rune) rune { // the name may come from the contents of a file
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, c.Name)
+	if c.Name == dataset.Data.String() {
+		what = ""
+	}
+	if !out.format.IsIDX {
+		return base + what + out.fileExtension()
+	}
+	if base == "test" {
+		base = "t10k" // programs that look for MNIST expect it
+	}
+	if c.Name == dataset.Image.String() || c.Name == dataset.Label.String() {
+		what += "s"
+	}
+	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
+	return base + what + "-" + h.Name() + strings.TrimPrefix(out.fileExtension(), out.format.Extension)
+}
+
+// columnFor returns the column for the file at the output's path: the one that the path names, or
+// the only one, unless the path is named after labels and it is images, or the reverse. IDX may
+// have any name, as a copy of a file with a wrong name may keep it.
+func (out *output) columnFor(columns []source.Column) (int, error) {
+	name := out.path
+	if !out.format.IsIDX {
+		name, _ = formats.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
+	}
+	parsed, free := dataset.ParseName(name), out.format.IsIDX || out.path == Stdio
+	i := columnIndex(columns, parsed.Role.String())
+	only := columns[0].Name
+	other := parsed.Role != dataset.Data && (only == dataset.Image.String() || only == dataset.Label.String())
+	switch {
+	case len(columns) == 1 && (i == 0 || free || !other):
+		return 0, nil
+	case i >= 0 && parsed.Role != dataset.Data && !parsed.Ambiguous && out.path != Stdio:
+		return i, nil
+	}
+	return 0, usagef("%s holds one column and is not named after one of %s, those of %s", out.shownName(),
+		strings.Join(namesOf(columns), ", "), out.job.title()).WithHint("%s", adviseColumns(out))
+}
+
+// shard makes the output a folder of several files if the options ask for that. In the Hugging Face
+// layout, all splits share one folder of Parquet files, and out becomes one split of that folder.
+func shard(r *request, t target, out *output) error {
+	if !t.container || out.format.Name != "parquet" || !r.isHub(out.format) {
+		if r.RowsPerFile > 0 && out.format.Splittable {
+			out.sharding = &sharding{kind: publish.Parts, stem: "part", extension: out.fileExtension()}
+		}
+		return nil
+	}
+	if len(t.formats) > 1 {
+		return usagef("a folder in the layout huggingface is a complete data set, with a card and all splits; "+
+			"it cannot hold other formats").
+			WithHint("write it to a folder of its own, and leave parquet out of --to: -o parquet=%s",
+				shell.Quote(strings.TrimRight(t.path, "/")+"/huggingface/"))
+	}
+	stem := hubName(out.job.base())
+	if out.job.split.Name == "" && out.job.split.alone {
+		stem = "train" // as the datasets library names the split of a single table
+	}
+	out.path = source.Above(out.path)
+	out.sharding = &sharding{kind: publish.Hub, subfolder: "data", stem: stem, extension: out.format.Extension}
+	return nil
+}
+
+// hubName returns the name of a split for the Hub, where only letters, digits and _ are allowed.
+func hubName(split string) string { return regexp.MustCompile(`\W`).ReplaceAllString(split, "_") }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // A Report describes what a run has read, decided and written. It is returned even with an error;
@@ -23,7 +25,8 @@ type Report struct {
 
 // NewReport returns an empty report. The events are called for what is added to it.
 func NewReport(events Events) *Report {
-	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{}, Warnings: []string{}, events: events}
+	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{},
+		Warnings: []string{}, events: events}
 }
 
 // An Input describes a column that was read.
@@ -121,6 +124,34 @@ func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 	*list = append(*list, text)
 	if r.events.Message != nil {
 		r.events.Message(warning, text)
+	}
+}
+
+// splitNotes reports what was decided about s on the user's behalf, and returns the prefix of
+// further notes about it.
+func (r *Report) splitNotes(s dataset.Split) (prefix string) {
+	for _, n := range s.FolderNotes {
+		r.Note("%s", n)
+	}
+	if s.Name != "" {
+		prefix = s.Name + ": "
+	}
+	for _, n := range s.Notes {
+		r.Note("%s%s", prefix, n)
+	}
+	if s.Doubt != "" {
+		r.warning("%s%s", prefix, s.Doubt)
+	}
+	return prefix
+}
+
+// addInfo adds what was found while reading a table.
+func (r *Report) addInfo(info source.Info) {
+	for _, n := range info.Notes {
+		r.Note("%s", n)
+	}
+	for _, w := range info.Warnings {
+		r.warning("%s", w)
 	}
 }
 

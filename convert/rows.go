@@ -16,21 +16,12 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// A job is one split and everything that is made from it.
+// A job is a table that is written: the chosen rows of a split, transformed.
 type job struct {
-	split chosenSplit
-	alone bool // it is the only job of the run
-	// passes are the different tables that outputs need: one, or the logical and the raw one.
-	passes []*pass
-}
-
-// A pass is one reading of a table. A logical table is as the data set defines it. In a raw one,
-// for IDX outputs, labels of several numbers stay one column. If the two tables do not differ, all
-// outputs are made from the logical one.
-type pass struct {
+	split   chosenSplit
+	raw     bool // it has the columns of the files: see keepsRaw
 	table   source.Table
 	schema  *schema.Schema
-	raw     bool
 	applied Applied
 	first   int64 // index of its first row in the input, or in the selection if there is one
 	chosen  int64 // number of rows that the view chooses, of which the table may be a part
@@ -42,120 +33,120 @@ func (j *job) title() string { return splitTitle(j.split.Split) }
 // base returns the base name of the job's outputs in an output folder.
 func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
 
-// datasetName returns the name of the data set, or "" if it is not known.
-func (j *job) datasetName() string {
-	if j.split.Dataset == nil {
-		return ""
-	}
-	return j.split.Dataset.Name
-}
-
-// close closes the table and releases its memory. It may be called again.
-func (p *pass) close() {
-	if p.table != nil {
-		_ = p.table.Close() // read-only: an error does not matter
-		p.table = nil
+// release closes the table and releases its memory. It may be called again.
+func (j *job) release() {
+	if j.table != nil {
+		_ = j.table.Close() // read-only: an error does not matter
+		j.table = nil
 	}
 }
 
-func closeAll(jobs []*job) {
+func releaseAll(jobs []*job) {
 	for _, j := range jobs {
-		for _, p := range j.passes {
-			p.close()
-		}
+		j.release()
 	}
 }
 
-// openJobs opens the tables of all splits.
-func (o *conversion) openJobs(ctx context.Context, splits []dataset.Split) (jobs []*job, err error) {
-	if o.classNames, err = o.readClasses(ctx, splits); err != nil {
-		return nil, err
+// openAll opens the tables that are asked for.
+func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, error) {
+	r, err := newRequest(o, report)
+	if err != nil {
+		return nil, nil, err
 	}
-	chosen, err := o.chooseRows(ctx, splits)
+	in, err := findInputs(ctx, r, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := openJobs(ctx, in)
+	return in, jobs, err
+}
+
+// openJobs opens the tables that are made of the inputs, those of all splits.
+func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
+	chosen, err := chooseRows(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range chosen {
-		j, err := o.openJob(ctx, c)
+	defer func() {
 		if err != nil {
-			closeAll(jobs)
-			return nil, aboutSplit(err, c.Split, splits)
+			releaseAll(jobs)
 		}
-		j.alone = len(chosen) == 1
+	}()
+	for _, c := range chosen {
+		raw, err := keepsRaw(in.request, c.Split)
+		if err != nil {
+			return jobs, err
+		}
+		j, err := openJob(ctx, in, c, raw)
+		if err != nil {
+			return jobs, aboutSplit(err, c.Split, in.splits)
+		}
 		jobs = append(jobs, j)
-		if err := sameClasses(jobs); err != nil {
-			closeAll(jobs)
-			return nil, err
+		if err := sameClasses(jobs[0], j); err != nil {
+			return jobs, err
 		}
 	}
-	return jobs, nil
+	return jobs, checkRows(in.request, jobs)
 }
 
-// sameClasses returns an error if the last job gives a label another name than the first one does.
-func sameClasses(jobs []*job) error {
-	first, last := jobs[0], jobs[len(jobs)-1]
-	for _, c := range last.passes[0].table.Columns() {
-		i := columnIndex(first.passes[0].table.Columns(), c.Name)
+// keepsRaw reports whether labels of several numbers in s stay one column, as IDX outputs have
+// them. In other outputs each number is a column, so a run cannot make both.
+func keepsRaw(r *request, s dataset.Split) (bool, error) {
+	if s.Dataset == nil || s.Dataset.LabelColumns == nil || !r.makes(func(f formats.Format) bool { return f.IsIDX }) {
+		return false, nil
+	}
+	if r.makes(func(f formats.Format) bool { return !f.IsIDX }) {
+		return false, usagef("IDX outputs keep the vectors of labels of %s, others split them", s.Dataset.Title).
+			WithHint("run twice, once for IDX and once for the other formats")
+	}
+	return true, nil
+}
+
+// sameClasses returns an error if a job gives a label another name than the first one does.
+func sameClasses(first, other *job) error {
+	for _, c := range other.table.Columns() {
+		i := columnIndex(first.table.Columns(), c.Name)
 		if i < 0 {
 			continue
 		}
-		if a, b, label := otherName(first.passes[0].table.Columns()[i].Classes, c.Classes); label >= 0 {
-			return fault.New(fault.Unsupported, "%s and %s number their classes differently: label %d of column %s is %q and %q",
-				first.title(), last.title(), label, c.Name, a, b).
-				WithHint("give them one numbering in the program that wrote them, or convert each alone with --split")
+		for label, name := range first.table.Columns()[i].Classes {
+			if label < len(c.Classes) && name != "" && c.Classes[label] != "" && name != c.Classes[label] {
+				return fault.New(fault.Unsupported, "%s and %s number classes differently: label %d of %s is %q and %q",
+					first.title(), other.title(), label, c.Name, name, c.Classes[label]).
+					WithHint("give them one numbering where they were written, or convert each alone with --split")
+			}
 		}
 	}
 	return nil
 }
 
-// openJob opens the logical table of a split, the raw one, or both, as the outputs require.
-func (o *conversion) openJob(ctx context.Context, c chosenSplit) (*job, error) {
-	s := c.Split
-	difference := o.difference(s)
-	needsRaw := difference != "" && o.makes(func(f formats.Format) bool { return f.IsIDX })
-	needsBoth := needsRaw && o.makes(func(f formats.Format) bool { return !f.IsIDX })
-	if i := slices.IndexFunc(s.Files, readableOnce); needsBoth && i >= 0 {
-		advice := "run twice, once for IDX and once for the other formats"
-		if s.Dataset != nil {
-			advice += ", or add --dataset none"
-		}
-		return nil, usagef("%s can be read only once, but would be read twice: IDX outputs keep the data as stored, and other formats do not: %s", shownPath(s.Files[i].Path), difference).WithHint("%s", advice)
+// checkRows returns an error if the flags select no row of any job. A range that is empty as
+// written is no mistake.
+func checkRows(r *request, jobs []*job) error {
+	rows := r.choice.rows
+	if !rows.given && !r.selects() || rows.given && rows.first == rows.last && !rows.open {
+		return nil
 	}
-	j := &job{split: c}
-	for _, raw := range []bool{false, true} {
-		if raw && !needsRaw || !raw && needsRaw && !needsBoth {
-			continue
+	var flags []string
+	for _, j := range jobs {
+		if j.chosen != 0 || j.schema.SourceRows <= 0 {
+			return nil
 		}
-		p, err := o.openPass(ctx, c, raw)
-		if err != nil {
-			closeAll([]*job{j})
-			return nil, err
-		}
-		j.passes = append(j.passes, p)
 	}
-	return j, nil
+	if rows.given {
+		flags = append(flags, "--rows "+rows.text)
+	}
+	for _, text := range r.Where {
+		flags = append(flags, "--where "+display.Printable(text))
+	}
+	return usagef("%s selects no row of any input", strings.Join(flags, " "))
 }
 
-// difference describes how the logical and the raw table of s differ; it is "" if they do not.
-func (o *conversion) difference(s dataset.Split) string {
-	switch d := s.Dataset; {
-	case d != nil && d.LabelColumns != nil:
-		return d.Title + " stores several numbers for a label"
-	}
-	vectors := func(f dataset.File) bool {
-		h := f.Header
-		return isLabels(f) && (len(h.Dims) == 0 || h.RecordSize() != int64(h.DType.Size()) || o.Reshape != nil)
-	}
-	if _, ok := o.labelIndex(); ok && slices.ContainsFunc(s.Files, vectors) {
-		return "--label-column makes columns of the numbers of a label"
-	}
-	return ""
-}
-
-// openPass opens the raw or the logical table of a split and applies the options to it.
-func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *pass, err error) {
-	s := c.Split
-	opened, err := o.open(ctx, s, o.wantedColumns(false), o.classNames, raw)
+// openJob opens the table of a split and applies the view to it. If raw is set, it has the columns
+// of the files.
+func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, err error) {
+	r, s := in.request, c.Split
+	opened, err := in.openSplit(ctx, s, wantedColumns(r, false), raw)
 	if err != nil {
 		return nil, err
 	}
@@ -164,49 +155,58 @@ func (o *conversion) openPass(ctx context.Context, c chosenSplit, raw bool) (_ *
 			_ = opened.Close() // read-only: an error does not matter
 		}
 	}()
-	t, a := opened, Applied{Columns: o.Columns, Reshape: o.Reshape, Salvage: o.Salvage,
-		Where: o.Where, Shuffle: o.Shuffle, Take: o.Take, Part: o.Part,
-		Grey: o.Grey, Resize: o.Resize.String(), Decoders: source.About(opened).Decoders}
-	if c.divided {
-		a.Holdout, a.Stratify = o.Holdout, o.Stratify
-	}
-	if c.divided || o.Shuffle {
-		a.Seed = o.Seed
-	}
-	if o.littleEndian {
-		a.ByteOrder = "little"
-	}
-	if !raw {
-		a.Label = o.LabelColumn
-	}
-	if t, err = o.transform(t, s, &a); err != nil {
+	a := appliedTo(r, c, raw)
+	a.Decoders = source.About(opened).Decoders
+	t, err := in.transform(opened, s, &a)
+	if err != nil {
 		return nil, err
 	}
 	if !raw {
-		t = o.wholeLabels(t)
+		t = wholeLabels(r, t)
 	}
-	var first, chosen int64
-	if t, first, chosen, err = o.takeRows(t, c.rows, &a); err != nil {
+	t, first, chosen, err := takeRows(r, t, c.rows, &a)
+	if err != nil {
 		return nil, err
 	}
 	t = source.CheckLabels(t)
-	p := &pass{table: t, raw: raw, applied: a, first: first, chosen: chosen, schema: schema.Of(t, metadata(t, s, a)...)}
-	if o.ClassColumn && !raw {
-		err = addClassColumn(p.schema)
+	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(t, s, a)...), applied: a,
+		first: first, chosen: chosen}
+	if r.ClassColumn && !raw {
+		err = addClassColumn(j.schema)
 	}
-	return p, err
+	return j, err
+}
+
+// appliedTo returns what a request does to a split, except what depends on its table.
+func appliedTo(r *request, c chosenSplit, raw bool) Applied {
+	a := Applied{Columns: r.Columns, Reshape: r.Reshape, Salvage: r.Salvage, Where: r.Where, Shuffle: r.Shuffle,
+		Take: r.Take, Part: r.Part, Grey: r.Grey, Resize: r.Resize.String()}
+	if c.divided {
+		a.Holdout, a.Stratify = r.Holdout, r.Stratify
+	}
+	if c.divided || r.Shuffle {
+		a.Seed = r.Seed
+	}
+	if r.littleEndian {
+		a.ByteOrder = "little"
+	}
+	if !raw {
+		a.Label = r.LabelColumn
+	}
+	return a
 }
 
 // transform applies --columns, --transpose and --invert to t, a table of s, and records them in a.
-func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
-	if t, err = project(t, o.Columns); err != nil {
+func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
+	r := in.request
+	if t, err = project(t, r.Columns); err != nil {
 		return nil, err
 	}
 	turn := s.Dataset != nil && s.Dataset.Transposed
-	if o.Transpose != nil {
-		turn = *o.Transpose
-	} else if o.tables != nil {
-		if turn, err = o.isTransposed(t, s); err != nil {
+	if r.Transpose != nil {
+		turn = *r.Transpose
+	} else if in.tables != nil {
+		if turn, err = in.isTransposed(t, s); err != nil {
 			return nil, err
 		}
 	}
@@ -214,11 +214,12 @@ func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ s
 		if t, a.Transpose, err = transformColumns(t, isImage, source.Transpose); err != nil {
 			return nil, err
 		}
-		if a.Transpose == nil && o.Transpose != nil {
-			return nil, usagef("--transpose: no column has records of two dimensions").WithHint("--reshape -1x28x28 turns flat records into images")
+		if a.Transpose == nil && r.Transpose != nil {
+			return nil, usagef("--transpose: no column has records of two dimensions").
+				WithHint("--reshape -1x28x28 turns flat records into images")
 		}
 	}
-	if o.Invert {
+	if r.Invert {
 		// Images may be flattened, but labels of several numbers, such as QMNIST's, have no pixels.
 		pixels := func(c source.Column) bool { return !c.Scalar() && c.Name != dataset.Label.String() }
 		if t, a.Invert, err = transformColumns(t, pixels, source.Invert); err != nil {
@@ -231,77 +232,90 @@ func (o *conversion) transform(t source.Table, s dataset.Split, a *Applied) (_ s
 	return t, nil
 }
 
+// noteTurned is the note about images that are turned.
+const noteTurned = "%s%s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)"
+
 // isTransposed reports whether t, a table in a format other than IDX, has the transposed images of
 // a data set such as EMNIST, which --dataset or the name of a file without names of columns says.
 // Its own CSV files have them, and none have column names; other programs may have turned them.
-func (o *conversion) isTransposed(t source.Table, s dataset.Split) (bool, error) {
+func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
-	name := o.Dataset
+	name := in.request.Dataset
 	if name == "" && about.Unnamed {
-		name = dataset.ParseName(o.tables[file].Name).Dataset
+		name = dataset.ParseName(in.tables[file].Name).Dataset
 	}
 	d, err := dataset.Lookup(name)
 	_, ours := about.Meta[keySources]
-	if err != nil || !d.Transposed || ours || o.tables[file].Format.Name == "png" || !slices.ContainsFunc(t.Columns(), isImage) {
+	images := in.tables[file].Format.Name != "png" && slices.ContainsFunc(t.Columns(), isImage)
+	if err != nil || !d.Transposed || ours || !images {
 		return false, nil
 	}
-	if about.Unnamed && o.Dataset != "" {
-		o.report.Note("%s: %s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)", file, d.Title)
+	if about.Unnamed && in.request.Dataset != "" {
+		in.request.report.Note(noteTurned, file+": ", d.Title)
 		return true, nil
 	}
-	return false, usagef("%s: %s stores its images transposed, and this file does not say whether they were turned", file, d.Title).
+	return false, usagef("%s: %s stores images transposed, and this file does not tell if these are", file, d.Title).
 		WithHint("--transpose turns them upright, --transpose=false keeps them as they are")
 }
 
 // takeRows returns the rows of t that the view asks for, the index of the first one, and how many
 // there were before --part. selected is the selection of the view, nil if it has only a range.
-func (o *conversion) takeRows(t source.Table, selected *source.Selection, a *Applied) (_ source.Table,
+func takeRows(r *request, t source.Table, selected *source.Selection, a *Applied) (_ source.Table,
 	first, chosen int64, err error) {
-	if !o.rows.given && selected == nil && o.Take == 0 && o.Part == "" {
+	rows := r.choice.rows
+	if !rows.given && selected == nil && r.Take == 0 && r.Part == "" {
 		return t, 0, t.Rows(), nil
 	}
-	if t.Rows() < 0 && (o.rows.relative() || o.Take > 0 || o.Part != "") {
+	if t.Rows() < 0 && (rows.relative() || r.Take > 0 || r.Part != "") {
 		return nil, 0, 0, usagef("the number of rows is needed in advance, but this input can be read only once").
 			WithHint("save it to a file first")
 	}
-	rows := rowRange{open: o.rows.open || !o.rows.given, first: o.rows.first, last: o.rows.last}
 	first, last, err := rows.resolve(t.Rows())
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	if o.rows.given {
+	if rows.given {
 		a.Rows = fmt.Sprintf("%d:%d", first, last)
 	}
 	if selected == nil {
-		if o.Take > 0 {
-			last = min(last, first+min(o.Take, last-first))
+		if r.Take > 0 {
+			last = min(last, first+min(r.Take, last-first))
 		}
-		from, to := o.part.of(first, last)
+		from, to := r.choice.part.of(first, last)
 		t, err = source.Slice(t, from, to)
 		return t, from, last - first, err
 	}
 	chosen = selected.Len()
-	if o.Part != "" {
-		selected = selected.Part(o.part.of(0, chosen))
+	if r.Part != "" {
+		selected = selected.Part(r.choice.part.of(0, chosen))
 	}
-	return source.Select(t, selected, publish.Scratch(func() string { return o.scratch })), selected.First(), chosen, nil
+	return source.Select(t, selected, publish.Scratch(r.scratchFolder)), selected.First(), chosen, nil
 }
 
-// isImage reports whether the records of c have rows and columns.
-func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
-
-// transformColumns applies f to the columns for which wanted reports true, and returns their names.
-func transformColumns(t source.Table, wanted func(source.Column) bool, f func(source.Table, int) (source.Table, error)) (_ source.Table, names []string, err error) {
-	for i, c := range t.Columns() {
-		if !wanted(c) {
-			continue
-		}
-		if t, err = f(t, i); err != nil {
-			return nil, nil, err
-		}
-		names = append(names, c.Name)
+// maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or
+// −1 if there are none or they can be read only once.
+func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
+	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
+		isStream := len(f.Header.Dims) == 0 // reading it would empty it
+		return isStream || !isLabels(f) && f.Name != in.request.LabelColumn
+	})
+	if len(s.Files) == 0 {
+		return -1, nil
 	}
-	return t, names, nil
+	t, err := in.openSplit(ctx, s, nil, false)
+	if err != nil {
+		return -1, err
+	}
+	defer t.Close() // read-only: an error does not matter
+	largest = -1
+	i := schema.Of(t).Label()
+	err = source.Each(ctx, t, func(b *source.Raw) error {
+		for row := 0; i >= 0 && row < b.Rows; row++ {
+			largest = max(largest, source.Int(t.Columns()[i].DType, b.Columns[i], row))
+		}
+		return nil
+	})
+	return largest, err
 }
 
 // metadata returns what outputs record about their origin.
@@ -312,13 +326,12 @@ func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 			sources = append(sources, display.Legible(c.Origin))
 		}
 	}
-	all := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}, {Key: keyDataset}, {Key: keySplit, Value: s.Name}, {Key: keyApplied}}
+	name := ""
 	if s.Dataset != nil {
-		all[1].Value = s.Dataset.Name
+		name = s.Dataset.Name
 	}
-	if text := display.JSON(a); text != "{}" {
-		all[3].Value = text
-	}
+	all := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}, {Key: keyDataset, Value: name},
+		{Key: keySplit, Value: s.Name}, {Key: keyApplied, Value: strings.TrimPrefix(display.JSON(a), "{}")}}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }
 
@@ -329,7 +342,8 @@ func addClassColumn(s *schema.Schema) error {
 		return noLabels("--class-column", s.Columns)
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
-		return usagef("--class-column: the classes of column %q have no names", c.Name).WithHint("give the names with --classes FILE or --dataset NAME")
+		return usagef("--class-column: the classes of column %q have no names", c.Name).
+			WithHint("give the names with --classes FILE or --dataset NAME")
 	}
 	for _, c := range s.Columns { // many readers ignore case
 		if strings.EqualFold(c.Name, schema.ClassName) {
@@ -340,110 +354,60 @@ func addClassColumn(s *schema.Schema) error {
 	return nil
 }
 
-// describe reports a split that is about to be converted: its files, and what was decided on the
+// describeJob reports a table that is about to be converted: its files, and what was decided on the
 // user's behalf.
-func (o *inputs) describe(j *job) {
-	s, r := j.split.Split, o.report
-	o.describeInputs(s, j.passes[0])
-	prefix := r.splitNotes(s)
-	switch p := j.passes[0]; {
-	case p.schema.Rows == 0 && p.schema.SourceRows > 0 && j.split.divided:
-		r.warning("%sthe split has no rows", prefix)
-	case p.schema.Rows == 0 && p.schema.SourceRows > 0:
-		r.warning("%snone of its %s is selected", prefix, display.Count(p.schema.SourceRows, "row"))
-	case j.split.rows != nil:
-		r.noteSelection(prefix, p)
+func (in *inputs) describeJob(j *job) {
+	s, report := j.split.Split, in.request.report
+	in.describeInputs(j)
+	prefix := report.splitNotes(s)
+	a, rows, all := j.applied, j.schema.Rows, j.schema.SourceRows
+	text := ""
+	switch {
+	case rows == 0 && all > 0 && j.split.divided:
+		report.warning("%sthe split has no rows", prefix)
+	case rows == 0 && all > 0:
+		report.warning("%snone of its %s is selected", prefix, display.Count(all, "row"))
+	case j.split.rows != nil && rows < all:
+		text = fmt.Sprintf("selected %s of %s rows", display.Thousands(rows), display.Thousands(all))
+	case a.Shuffle:
+		text = "shuffled " + display.Count(rows, "row")
+	}
+	if text != "" {
+		report.Note("%s%s", prefix, text)
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
-		r.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
+		report.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
 	}
-	for i, p := range j.passes {
-		a := display.JSON(p.applied)
-		if a == "{}" || i > 0 && a == display.JSON(j.passes[0].applied) {
-			continue
-		}
-		if d := s.Dataset; d != nil && len(p.applied.Transpose) > 0 && d.Transposed {
-			r.Note("%s%s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)", prefix, d.Title)
-		}
-		done := p.applied
-		done.Split = s.Name
-		r.Applied = append(r.Applied, done)
+	if d := s.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
+		report.Note(noteTurned, prefix, d.Title)
+	}
+	if display.JSON(a) != "{}" {
+		a.Split = s.Name
+		report.Applied = append(report.Applied, a)
 	}
 }
 
-// describeInputs reports the files of s, from which the table of p was made.
-func (o *inputs) describeInputs(s dataset.Split, p *pass) {
-	for _, f := range s.Files {
-		in := Input{Path: f.Path, Split: s.Name, Column: f.Name, Rows: p.table.Rows()}
-		in.ETag, in.Sequential = o.opened.about(f.Path)
-		if p.applied.Rows != "" || p.schema.Rows != p.schema.SourceRows {
-			in.SourceRows = &p.schema.SourceRows
+// describeInputs reports the files of the split from which j was made, by column.
+func (in *inputs) describeInputs(j *job) {
+	columns := j.table.Columns()
+	for _, f := range j.split.Files {
+		opened := in.request.storage.about(f.Path)
+		entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
+			ETag: opened.etag, Sequential: opened.sequential}
+		if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
+			entry.SourceRows = &j.schema.SourceRows
 		}
-		if s.Dataset != nil {
-			in.Dataset = s.Dataset.Name
+		if j.split.Dataset != nil {
+			entry.Dataset = j.split.Dataset.Name
 		}
-		columns := p.table.Columns()
 		// Columns of a table in another format, or of an unstacked label, are not named f.Name.
-		own := slices.ContainsFunc(columns, func(c source.Column) bool { return c.Name == f.Name })
+		own := columnIndex(columns, f.Name) >= 0
 		for _, c := range columns {
-			if own && c.Name != f.Name || !own && len(s.Files) > 1 && c.Origin != source.Base(f.Path) {
+			if own && c.Name != f.Name || !own && len(j.split.Files) > 1 && c.Origin != source.Base(f.Path) {
 				continue
 			}
-			in.Column, in.DType, in.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
-			o.report.Inputs = append(o.report.Inputs, in)
+			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
+			in.request.report.Inputs = append(in.request.report.Inputs, entry)
 		}
-	}
-}
-
-// noteSelection notes how many rows of a job were selected, and the seed if the user did not choose
-// it.
-func (r *Report) noteSelection(prefix string, p *pass) {
-	a, text := p.applied, ""
-	switch rows := display.Thousands(p.schema.Rows); {
-	case p.schema.Rows < p.schema.SourceRows:
-		text = fmt.Sprintf("selected %s of %s rows", rows, display.Thousands(p.schema.SourceRows))
-	case a.Shuffle:
-		text = "shuffled " + display.Count(p.schema.Rows, "row")
-	default:
-		return
-	}
-	if a.Seed == 0 && (a.Shuffle || a.Holdout != nil) {
-		text += " with --seed 0"
-	}
-	r.Note("%s%s", prefix, text)
-}
-
-// splitNotes reports what was decided about s on the user's behalf, and returns the prefix of
-// further notes about it.
-func (r *Report) splitNotes(s dataset.Split) (prefix string) {
-	for _, n := range s.FolderNotes {
-		r.Note("%s", n)
-	}
-	if s.Name != "" {
-		prefix = s.Name + ": "
-	}
-	for _, n := range s.Notes {
-		r.Note("%s%s", prefix, n)
-	}
-	if s.Doubt != "" {
-		r.warning("%s%s", prefix, s.Doubt)
-	}
-	return prefix
-}
-
-// tableNotes reports what was found while reading t. Damage to IDX files and rows left out by
-// --salvage are warnings. What had to be assumed about a file in another format, such as a shape
-// that it does not record, is a note without --salvage.
-func (o *inputs) tableNotes(t source.Table) {
-	add := o.report.warning
-	if o.tables != nil && !o.Salvage {
-		add = o.report.Note
-	}
-	about := source.About(t)
-	for _, n := range about.Notes {
-		add("%s", n)
-	}
-	for _, w := range about.Warnings {
-		o.report.warning("%s", w)
 	}
 }

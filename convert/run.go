@@ -1,19 +1,29 @@
 package convert
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
+	"syscall"
 
-	"github.com/zeebo/xxh3"
+	"golang.org/x/term"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/sink/card"
 	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/source"
 )
 
@@ -21,277 +31,507 @@ import (
 // complete before any of them is visible. If ctx ends, the error is context.Cause(ctx) or
 // ctx.Err(). The report is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := NewReport(o.Events)
-	c, err := newConversion(o, r)
-	if err != nil {
-		return r, err
+	report := NewReport(o.Events)
+	if len(o.Outputs) == 0 {
+		return report, usagef("no output").
+			WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
 	}
-	return r, c.run(ctx)
+	in, jobs, err := openAll(ctx, o, report)
+	if err != nil {
+		return report, err
+	}
+	defer releaseAll(jobs)
+	if err := checkClassesUsed(in, jobs); err != nil {
+		return report, err
+	}
+	outputs, err := planOutputs(ctx, in, jobs)
+	if err != nil {
+		return report, err
+	}
+	return report, runJobs(ctx, in, jobs, outputs)
 }
 
-// A run is a conversion with its opened inputs and their outputs.
-type run struct {
-	*conversion
-	jobs    []*job
-	outputs []*output // in the order of jobs and passes
-}
-
-func (o *conversion) run(ctx context.Context) error {
-	r, err := o.prepare(ctx)
+// runJobs writes the outputs of the jobs.
+func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) error {
+	r := in.request
+	cards, err := cardsOf(outputs)
 	if err != nil {
 		return err
 	}
-	defer closeAll(r.jobs)
-	if err := r.checkVerify(); err != nil {
-		return err
-	}
-	for _, j := range r.jobs {
-		r.describe(j)
-	}
-	if err := r.findLabels(ctx); err != nil {
-		return err
-	}
-	if o.IfChanged {
-		if unchanged, err := r.findUnchanged(); unchanged || err != nil {
+	for _, j := range jobs {
+		if err := checkRereadable("--verify", j.split.Split); r.Verify && err != nil {
 			return err
 		}
+		in.describeJob(j)
 	}
-	for _, out := range r.outputs { // a file that is missing now may have been there when the output was made
+	key, err := runKey(in, jobs)
+	if err != nil {
+		return err
+	}
+	if unchanged, err := upToDate(r, outputs, key); unchanged || err != nil {
+		return err
+	}
+	for _, out := range outputs { // a file that is missing now may have been there when the output was made
 		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
-			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, out.job.split.Lacks)
+			lacks := out.job.split.Lacks
+			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, lacks)
 		}
 	}
-	dests, err := begin(ctx, r.outputs, r.inputPaths(r.jobs), o)
+	p, err := prepare(ctx, r, outputs, inputPaths(in, jobs), key)
 	if err != nil {
 		return err
 	}
-	defer dests.Discard() // no effect after Commit
-	for _, out := range r.outputs {
-		if to, ok := out.destination.(*local); ok {
-			if folder, ok := to.storageFolder(); ok {
-				o.scratch = folder
-			}
-		}
-	}
-	if err := r.write(ctx, dests); err != nil {
+	defer p.discard() // no effect after commit
+	written, err := writeOutputs(ctx, in, outputs, p)
+	if err != nil {
 		return err
 	}
-	if err := dests.Commit(); err != nil {
-		return adviseShared(err, r.outputs)
+	for _, w := range written {
+		if c := cards[w.out.path]; w.out.shared() {
+			split := card.Split{Name: w.out.sharding.stem, Rows: w.rows}
+			for _, part := range w.parts.Parts() {
+				split.Files, split.Bytes = split.Files+1, split.Bytes+part.Bytes
+			}
+			c.Splits = append(c.Splits, split)
+			w.folder.SetCard(c.Text()) // the last one has all splits
+		}
 	}
-	for _, out := range r.outputs {
-		r.report.Outputs = append(r.report.Outputs, out.describe(o.Checksum))
+	if r.Verify {
+		if err := verifyHidden(ctx, in, outputs, p); err != nil {
+			return err
+		}
+	}
+	if err := p.commit(); err != nil {
+		return adviseShared(err, outputs)
+	}
+	for _, w := range written {
+		r.report.Outputs = append(r.report.Outputs, w.reportEntry(r.Checksum))
 	}
 	return nil
 }
 
-// prepare opens the inputs and determines the outputs of each split. Nothing is written yet.
-func (o *conversion) prepare(ctx context.Context) (*run, error) {
-	if err := o.checkUsed(); err != nil {
-		return nil, err
+// verifyHidden compares outputs that are not visible yet with their inputs, which are read again.
+func verifyHidden(ctx context.Context, in *inputs, outputs []*output, p *publication) error {
+	if err := p.set.Complete(); err != nil {
+		return err
 	}
-	// Headers, and the number of digits in file names, depend on the number of rows.
-	o.needsCount = o.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
-	splits, err := o.find(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{conversion: o}
-	if r.jobs, err = o.openJobs(ctx, splits); err != nil {
-		return nil, err
-	}
-	if err = cmp.Or(o.checkClasses(r.jobs), r.checkRows()); err == nil {
-		r.outputs, err = o.expandOutputs(r.jobs)
-	}
-	if err != nil {
-		closeAll(r.jobs)
-		return nil, err
-	}
-	return r, nil
-}
-
-// checkClasses returns an error if --classes is given but not used: no output contains class names,
-// no rows are selected by them, and no input has class names in place of labels.
-func (o *conversion) checkClasses(jobs []*job) error {
-	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
-		return o.tables[j.split.Files[0].Path].Format.Name == "png" || source.About(j.passes[0].table).Classes
-	})
-	if o.Classes == "" || usedByInput || o.selectsClasses() || o.makes(func(f formats.Format) bool { return f.Folder || f.ClassColumn && o.ClassColumn || o.isHub(f) }) {
-		return nil
-	}
-	return usagef("no output uses --classes").WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders and the layout huggingface contain them")
-}
-
-// write writes all outputs, and verifies them if that was asked for. None of them is visible yet.
-func (r *run) write(ctx context.Context, dests *destinations) error {
-	for _, j := range r.jobs {
-		for _, p := range j.passes {
-			err := r.writePass(ctx, j, p, outputsOf(r.outputs, p))
-			if len(r.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
-				r.report.warning("the reader of standard output has closed it, so no output was written")
-			}
-			if err != nil {
-				return err
-			}
-			p.close()
+	for i, out := range outputs {
+		path := p.to[i].hidden
+		if path == "" {
+			continue // a device: there is nothing to read
 		}
-	}
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	setCards(r.outputs)
-	if !r.Verify {
-		return nil
-	}
-	if err := dests.Complete(); err != nil {
-		return err
-	}
-	for _, out := range r.outputs {
-		if err := r.verifyOutput(ctx, out); err != nil {
+		if err := verifyOutput(ctx, in, out, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkRows returns an error if the flags select no row of any job. A range that is empty as
-// written is no mistake.
-func (r *run) checkRows() error {
-	empty := r.rows.given && r.rows.first == r.rows.last && !r.rows.open
-	if !r.rows.given && !r.selects() || empty {
+// checkClassesUsed returns an error if --classes is given but not used: no output contains class
+// names, no rows are selected by them, and no input has class names in place of labels.
+func checkClassesUsed(in *inputs, jobs []*job) error {
+	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
+		return in.tables[j.split.Files[0].Path].Format.Name == "png" || source.About(j.table).Classes
+	})
+	r := in.request
+	named := func(f formats.Format) bool { return f.Folder || r.ClassColumn && f.ClassColumn || r.isHub(f) }
+	if r.Classes == "" || usedByInput || r.choice.byClass() || r.makes(named) {
 		return nil
 	}
-	for _, j := range r.jobs {
-		if j.passes[0].chosen != 0 || j.passes[0].schema.SourceRows <= 0 {
-			return nil
-		}
-	}
-	var counts []string
-	for _, j := range r.jobs {
-		counts = append(counts, fmt.Sprintf("%s has %s", j.title(), display.Count(j.passes[0].schema.SourceRows, "row")))
-	}
-	return usagef("%s selects no row of any input: %s", r.rowsAndWhere(), strings.Join(counts, ", "))
+	return usagef("no output uses --classes").
+		WithHint("--class-column writes the names, --where class=NAME selects by them, " +
+			"and PNG folders and the layout huggingface contain them")
 }
 
-// findLabels finds the largest label of each split if the names of folders depend on it.
-func (r *run) findLabels(ctx context.Context) (err error) {
-	for _, out := range r.outputs {
-		if out.format.Folder && err == nil {
-			out.options.MaxLabel, err = r.maxLabel(ctx, out.job.split.Split)
+// cardsOf returns the card (the README.md) of each folder that several splits share, by path, still
+// without the splits. It fails if one card cannot describe all of them.
+func cardsOf(outputs []*output) (map[string]*card.Card, error) {
+	cards := map[string]*card.Card{}
+	for _, out := range outputs {
+		if !out.shared() {
+			continue
+		}
+		c, err := cards[out.path], error(nil)
+		if c == nil {
+			c = &card.Card{Name: display.Legible(filepath.Base(out.path)), Version: Version}
+			if d := out.job.split.Dataset; d != nil {
+				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
+			}
+			cards[out.path] = c
+		}
+		if c.Features, err = card.Merge(c.Features, out.job.schema); err != nil {
+			return nil, usagef("%s: %v", out.path, err).
+				WithHint("choose one split with --split, or give all the same class names with --classes")
+		}
+		for _, f := range out.job.split.Files {
+			name := display.Legible(source.Base(f.Path))
+			if !slices.Contains(c.Sources, name) { // splits of --holdout share files
+				c.Sources = append(c.Sources, name)
+			}
 		}
 	}
-	return err
+	return cards, nil
 }
 
 // inputPaths returns the files and objects that a run reads, which no output may replace.
-func (o *conversion) inputPaths(jobs []*job) (paths []string) {
+func inputPaths(in *inputs, jobs []*job) (paths []string) {
 	for _, j := range jobs {
 		for _, f := range j.split.Files {
 			if f.Path != source.Stdin {
-				paths = append(append(paths, f.Path), o.tables[f.Path].Paths...) // a folder may hold many files
+				paths = append(append(paths, f.Path), in.tables[f.Path].Paths...) // a folder may hold many files
 			}
 		}
 	}
-	if o.Classes != "" {
-		paths = append(paths, o.Classes)
+	if in.request.Classes != "" {
+		paths = append(paths, in.request.Classes)
 	}
 	return paths
 }
 
-// checkVerify returns an error if --verify is given but an input or output cannot be read again.
-func (r *run) checkVerify() error {
-	if !r.Verify {
-		return nil
+// writeOutputs writes all outputs, job by job.
+func writeOutputs(ctx context.Context, in *inputs, outputs []*output, p *publication) (all []*writing, err error) {
+	for len(all) < len(outputs) {
+		rest := outputs[len(all):]
+		n := slices.IndexFunc(rest, func(out *output) bool { return out.job != rest[0].job })
+		if n < 0 {
+			n = len(rest)
+		}
+		done, err := writeJob(ctx, in, rest[:n], p.to[len(all):])
+		if len(outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
+			in.request.report.warning("the reader of standard output has closed it, so no output was written")
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, done...)
 	}
-	for _, j := range r.jobs {
-		if err := r.checkRereadable("--verify", j.split.Split); err != nil {
-			return err
+	return all, context.Cause(ctx)
+}
+
+// writeJob writes the outputs of one job, and releases its table.
+func writeJob(ctx context.Context, in *inputs, outputs []*output, to []destination) ([]*writing, error) {
+	r, j := in.request, outputs[0].job
+	var writings []*writing
+	var sinks []sink.Sink
+	for i, out := range outputs {
+		w, err := openSink(r, out, to[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", out.shownName(), err)
+		}
+		writings, sinks = append(writings, w), append(sinks, w.sink)
+	}
+	rows, err := drain(ctx, r, j.table, j.schema, j.title(), sinks...)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range writings {
+		w.rows = rows
+		if to[i].object != nil {
+			if err := to[i].object.Complete(); err != nil {
+				return nil, err
+			}
 		}
 	}
-	for _, out := range r.outputs {
-		tensor := func(c source.Column) bool { return !c.Scalar() }
-		switch {
-		case out.options.Style == "matrix" && !slices.ContainsFunc(out.pass.schema.Columns, tensor):
-			return usagef("--verify: %s is one row of all labels, which cannot be read back as a column", out.path).WithHint("leave out --verify, or --csv-style matrix")
-		case out.format.Images && out.options.Channels == "first":
-			return usagef("--verify: %s holds its images with the channels last, which differs from --channels first", out.format.Name).WithHint("leave out --verify")
-		case out.format.WriteOnly:
-			return usagef("--verify: %s files cannot be read back", out.format.Name).WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
+	in.tableNotes(j.table)
+	for _, s := range sinks {
+		if n, ok := s.(sink.Noter); ok {
+			for _, note := range n.Notes() {
+				r.report.Note("%s", note)
+			}
 		}
 	}
-	return nil
+	j.release()
+	return writings, nil
 }
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // between releases: --if-changed then rewrites earlier outputs.
 const formatVersion = 4
 
-// findUnchanged sets the upToDateKey of each output, a hash over its inputs and everything else
-// that its bytes depend on, and reports whether all outputs exist and have these keys.
-func (r *run) findUnchanged() (unchanged bool, err error) {
-	common := fmt.Sprintf("%d %s %d", formatVersion, Version, r.RowsPerFile)
-	if r.Classes != "" {
-		fingerprint, err := publish.Fingerprint(r.Classes)
-		if err != nil {
-			return false, fault.In(r.Classes, err)
-		}
-		common += fingerprint
+// runKey returns a text over the inputs and everything else that the bytes of outputs depend on,
+// except their formats and names. It is empty without --if-changed.
+func runKey(in *inputs, jobs []*job) (string, error) {
+	r := in.request
+	if !r.IfChanged {
+		return "", nil
 	}
-	inputs := map[*job]string{}
-	for _, j := range r.jobs {
-		if inputs[j], err = r.inputsKey(j); err != nil {
+	key := display.JSON([]any{formatVersion, Version, r.View, r.Dataset, r.ByteOrder, r.DType, r.Shape, r.Reshape,
+		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout, r.CSVStyle,
+		r.ClassFolders, r.ClassColumn, r.MetadataCSV})
+	for _, j := range jobs {
+		if err := checkRereadable("--if-changed", j.split.Split); err != nil {
+			return "", err
+		}
+		key += display.JSON([]any{j.split.Name, j.applied, j.schema.Columns})
+		if j.split.Dataset != nil {
+			key += j.split.Dataset.Name
+		}
+	}
+	for _, path := range slices.Compact(inputPaths(in, jobs)) {
+		if object.IsURL(path) {
+			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
+				WithHint("leave out --if-changed")
+		}
+		fingerprint, err := publish.Fingerprint(path)
+		if err != nil {
+			return "", fault.In(path, err)
+		}
+		key += " " + path + " " + fingerprint
+	}
+	return key, nil
+}
+
+// upToDate reports whether all outputs were made by a run with the same key; not if it is empty.
+func upToDate(r *request, outputs []*output, key string) (bool, error) {
+	for _, out := range outputs {
+		if key == "" {
+			return false, nil
+		}
+		if same, err := publish.UpToDate(out.path, out.keyOf(key)); !same || err != nil {
 			return false, err
 		}
 	}
-	keys := map[string]string{} // by path
-	for _, out := range r.outputs {
-		if out.shared() {
-			keys[out.path] += out.sharding.stem
-		}
-		if out.pass.schema.Classes != nil {
-			keys[out.path] += "with class names "
-		}
-		keys[out.path] += fmt.Sprintf("%s %s %s %s %v %s", common, inputs[out.job], out.format.Name, display.JSON(out.pass.applied), out.options, display.JSON(out.pass.schema.Columns))
-	}
-	unchanged = true
-	for _, out := range r.outputs {
-		out.upToDateKey = fmt.Sprintf("%016x", xxh3.HashString(keys[out.path]))
-		same, err := publish.UpToDate(out.path, out.upToDateKey)
-		if err != nil {
-			return false, err
-		}
-		unchanged = unchanged && same
-	}
-	for _, out := range r.outputs {
-		if unchanged && !slices.Contains(r.report.Unchanged, out.path) { // splits may share a folder
+	for _, out := range outputs {
+		if !slices.Contains(r.report.Unchanged, out.path) { // splits may share a folder
 			r.report.Unchanged = append(r.report.Unchanged, out.path)
 			r.report.Note("%s: unchanged", out.path)
 		}
 	}
-	return unchanged, nil
+	return true, nil
 }
 
-// inputsKey returns a string that identifies the names and contents of the inputs of j.
-func (r *run) inputsKey(j *job) (string, error) {
-	if err := r.checkRereadable("--if-changed", j.split.Split); err != nil {
-		return "", err
+// A destination is what an output is written to: a file or folder, an object, or standard output.
+type destination struct {
+	writer io.Writer       // nil for a folder
+	folder *publish.Folder // to fill, or nil
+	object *object.Writer  // or nil; it is completed when all is written, which frees its memory
+	hidden string          // the path at which it can be read before it is published, or ""
+}
+
+// standardOutput returns the destination of an output that goes to w.
+func standardOutput(w io.Writer, f formats.Format) (destination, error) {
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !f.Text {
+		return destination{}, usagef("will not write %s to a terminal", f.Name).
+			WithHint("redirect standard output to a file or a program")
 	}
-	key := j.datasetName() + " " + j.split.Name
-	if r.Header != nil {
-		key += fmt.Sprintf(" header=%t", *r.Header)
+	return destination{writer: w}, checkOpen(w)
+}
+
+// checkOpen returns an error if w is standard output and was closed when the program began. Go's
+// runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
+// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
+// checkOpen only where losing the data would be an error.
+func checkOpen(w io.Writer) error {
+	f, ok := w.(*os.File)
+	if !ok || runtime.GOOS == "windows" {
+		return nil
 	}
-	for _, f := range j.split.Files {
-		paths := []string{f.Path}
-		if table, ok := r.tables[f.Path]; ok {
-			paths = table.Paths
+	info, err := f.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	if err != nil || nullErr != nil || !os.SameFile(info, null) {
+		return nil
+	}
+	if _, err = f.Read(make([]byte, 1)); err != io.EOF { // it is not open for reading
+		return nil
+	}
+	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
+		WithHint("redirect standard output to a file")
+}
+
+// A publication is the outputs of a run on their way: all of them are complete before any of them
+// is visible.
+type publication struct {
+	set *publish.Set
+	to  []destination // of each output
+}
+
+// prepare makes the destinations of all outputs, the local ones first: their errors cost no
+// request. No output may replace one of the inputs. key is that of [runKey].
+func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (*publication, error) {
+	p := &publication{}
+	var targets []publish.Target
+	places := make([]int, len(outputs)) // indices of their targets
+	for i, out := range outputs {
+		if out.path == Stdio || object.IsURL(out.path) {
+			continue
 		}
-		for _, path := range paths {
-			fingerprint, err := publish.Fingerprint(path)
-			if err != nil {
-				return "", fault.In(path, err)
+		t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents, Key: out.keyOf(key)}
+		if out.sharding != nil {
+			t.Kind = out.sharding.kind
+		}
+		if places[i] = slices.Index(targets, t); places[i] < 0 || !out.shared() {
+			places[i] = len(targets)
+			targets = append(targets, t)
+		}
+	}
+	var err error
+	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.Overwrite, Inputs: inputs}); err != nil {
+		return nil, adviseShared(err, outputs)
+	}
+	for i, out := range outputs {
+		var to destination
+		switch {
+		case out.path == Stdio:
+			if to, err = standardOutput(r.Stdout, out.format); err != nil {
+				err = fmt.Errorf("%s: %w", out.shownName(), err)
 			}
-			key += fmt.Sprintf(" %s=%s %s", f.Name, path, fingerprint)
+		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
+			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
+		case object.IsURL(out.path):
+			to.object, err = r.storage.store.Create(ctx, out.path, r.Overwrite)
+			to.writer = to.object
+		case out.isFolder():
+			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}
+		default:
+			to = destination{writer: p.set.File(places[i]), hidden: p.set.Partial(places[i])}
+		}
+		if err != nil {
+			p.discard()
+			return nil, err
+		}
+		p.to = append(p.to, to)
+	}
+	return p, nil
+}
+
+// adviseShared returns err, with another hint if it says that the folder of several splits exists.
+func adviseShared(err error, outputs []*output) error {
+	var e *fault.Error
+	isIt := func(out *output) bool { return out.shared() && out.path == e.Path }
+	if errors.As(err, &e) && e.Kind == fault.Exists && slices.ContainsFunc(outputs, isIt) {
+		return e.WithHint("--overwrite replaces the whole folder, including splits that this run does not write")
+	}
+	return err
+}
+
+// commit completes all outputs and makes them visible: objects first, as requests fail more often
+// than renames.
+func (p *publication) commit() error {
+	if err := p.set.Complete(); err != nil { // of local outputs only: objects are complete
+		return err
+	}
+	for _, to := range p.to {
+		if to.object != nil {
+			if err := to.object.Commit(); err != nil {
+				return err
+			}
 		}
 	}
-	return key, nil
+	return p.set.Commit()
+}
+
+// discard removes what commit has not made visible.
+func (p *publication) discard() {
+	for _, to := range p.to {
+		if to.object != nil {
+			to.object.Discard()
+		}
+	}
+	p.set.Discard()
+}
+
+// A tally counts the bytes written through it, and hashes them if hash is not nil.
+type tally struct {
+	io.Writer
+	n    int64
+	hash hash.Hash
+}
+
+func (t *tally) Write(p []byte) (int, error) {
+	n, err := t.Writer.Write(p)
+	t.n += int64(n)
+	if t.hash != nil {
+		t.hash.Write(p[:n])
+	}
+	return n, err
+}
+
+// A writing is an output while its sink writes it.
+type writing struct {
+	out    *output
+	sink   sink.Sink
+	file   *tally          // of a file, an object or standard output
+	folder *publish.Folder // of a folder
+	parts  *parts.Sink     // of a sharded folder
+	rows   int64           // once all are written
+}
+
+// openSink begins to write an output.
+func openSink(r *request, out *output, to destination) (w *writing, err error) {
+	w = &writing{out: out, folder: to.folder}
+	switch {
+	case out.sharding != nil:
+		w.parts, err = openParts(r, out, to.folder)
+		w.sink = w.parts
+	case to.folder != nil:
+		w.sink, err = out.format.Open(formats.Output{Folder: to.folder}, out.job.schema, out.options)
+	default:
+		w.file = &tally{Writer: to.writer}
+		if r.Checksum {
+			w.file.hash = sha256.New()
+		}
+		w.sink, err = out.format.Open(formats.Output{Writer: w.file}, out.job.schema, out.options)
+	}
+	return w, err
+}
+
+// openParts returns the sink of a sharded output.
+func openParts(r *request, out *output, folder *publish.Folder) (*parts.Sink, error) {
+	subfolder, err := folder.Subfolder(out.sharding.subfolder)
+	if err != nil {
+		return nil, err
+	}
+	perFile := *out.job.schema
+	if r.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > r.RowsPerFile) {
+		perFile.Rows = r.RowsPerFile // row groups depend on it
+	}
+	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: r.RowsPerFile,
+		First: out.job.first, Checksum: r.Checksum}
+	return parts.New(subfolder, out.job.schema, options, func(to io.Writer) (sink.Sink, error) {
+		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)
+	})
+}
+
+// reportEntry returns the entry of a published output in the report.
+func (w *writing) reportEntry(checksum bool) Output {
+	out := w.out
+	s := out.job.schema
+	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows,
+		Load: out.format.LoadLine(out.path, s, out.options)}
+	switch {
+	case w.parts != nil:
+		w.addParts(&e)
+	case w.folder != nil:
+		count, bytes := w.folder.Totals()
+		e.Files, e.Bytes = &count, bytes
+		if checksum {
+			e.SHA256 = w.folder.Checksum()
+		}
+	default:
+		e.Bytes = w.file.n
+		if w.file.hash != nil {
+			e.SHA256 = hex.EncodeToString(w.file.hash.Sum(nil))
+		}
+	}
+	return e
+}
+
+// addParts completes the entry of a sharded output.
+func (w *writing) addParts(e *Output) {
+	out := w.out
+	dir := filepath.Join(out.path, out.sharding.subfolder)
+	for _, p := range w.parts.Parts() {
+		e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes, p.SHA256})
+		e.Bytes += p.Bytes
+	}
+	count := int64(len(e.Parts))
+	e.Files, e.Load = &count, out.format.LoadPartsLine(out.path, out.job.schema, out.options)
+	switch {
+	case !out.shared():
+		e.Shown = out.path + string(filepath.Separator)
+	case count == 1:
+		e.Shown = e.Parts[0].Path
+	default:
+		e.Shown = filepath.Join(dir, out.sharding.stem+"-*")
+	}
 }

@@ -45,7 +45,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 						}
 						spoiled, _ = filepath.Glob(filepath.Join(dir, ".*.partial")) // the pattern is well formed
 						for _, path := range spoiled {
-							if text, err := os.ReadFile(path); err != nil || os.WriteFile(path, make([]byte, len(text)), 0o666) != nil {
+							if text, err := os.ReadFile(path); err != nil || os.WriteFile(path, make([]byte, len(text)),
+								0o666) != nil {
 								t.Error(path, err)
 							}
 						}

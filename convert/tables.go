@@ -15,63 +15,32 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/flat"
+	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// find returns the splits of the inputs, as findSplits does, and how their files are reshaped.
-func (o *inputs) find(ctx context.Context, damaged bool) ([]dataset.Split, error) {
-	splits, err := o.findSplits(ctx, damaged)
-	for i := 0; i < len(splits) && err == nil && o.Reshape != nil; i++ {
-		err = o.chooseReshaped(ctx, splits[i])
-	}
-	return splits, err
+// inputs are the splits that the arguments of a request hold. Their tables can be opened any number
+// of times, except those on standard input.
+type inputs struct {
+	request *request
+	splits  []dataset.Split
+	tables  map[string]formats.Table // files in formats other than IDX, by path; nil if there are none
+	classes []string                 // from the file of --classes
 }
 
-// chooseReshaped sets the dimensions of the files of s that --reshape applies to: those whose
-// records have as many elements as the new ones; if there are none, all. Labels are left out if
-// there are other columns.
-func (o *inputs) chooseReshaped(ctx context.Context, s dataset.Split) error {
-	others := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return !isLabels(f) })
-	var fit, all []*dataset.File
-	for i := range s.Files {
-		f := &s.Files[i]
-		h := f.Header
-		if o.tables[f.Path].Format.OneColumn && len(s.Files) > 1 {
-			t, err := o.openTable(ctx, *f, nil, nil)
-			if err != nil {
-				return err
-			}
-			h = idx.Header{DType: t.Columns()[0].DType, Dims: []int64{t.Rows()}}
-			for _, d := range t.Columns()[0].Shape {
-				h.Dims = append(h.Dims, int64(d))
-			}
-			_ = t.Close() // read-only: an error does not matter
-		}
-		if isLabels(*f) && others {
-			continue
-		}
-		all = append(all, f)
-		if len(h.Dims) < 2 {
-			continue
-		}
-		if reshaped, err := h.Reshape(o.Reshape); err == nil && reshaped.Dims[0] == h.Dims[0] {
-			fit = append(fit, f)
-		}
-	}
-	if fit == nil {
-		fit = all
-	}
-	for _, f := range fit {
-		f.Reshape = o.Reshape
-	}
-	return nil
+// idxOptions returns the options that IDX files are read with.
+func (in *inputs) idxOptions(ctx context.Context) source.Options {
+	r := in.request
+	return source.Options{MaxRecordSize: r.MaxRecordBytes, LittleEndian: r.littleEndian, Salvage: r.Salvage,
+		Files: files{ctx, r.storage}}
 }
 
-// open opens the files of a split as one table; columns are those that are needed, nil for all. If
-// raw is set, the columns are those of the files.
-// Otherwise the data set's definition and --label-column apply: a label of several numbers becomes
-// named columns, for example.
-func (o *inputs) open(ctx context.Context, s dataset.Split, columns, classes []string, raw bool) (_ source.Table, err error) {
+// openSplit opens the files of a split as one table; columns are those that are needed, nil for
+// all. If raw is set, the columns are those of the files. Otherwise the data set's definition and
+// --label-column apply: a label of several numbers becomes named columns, for example.
+func (in *inputs) openSplit(ctx context.Context, s dataset.Split, columns []string, raw bool) (
+	_ source.Table, err error) {
+	r := in.request
 	var tables []source.Table
 	defer func() {
 		if err != nil {
@@ -81,49 +50,48 @@ func (o *inputs) open(ctx context.Context, s dataset.Split, columns, classes []s
 		}
 	}()
 	for _, f := range s.Files {
-		t, err := o.openColumn(ctx, s, f, columns, classes)
+		t, err := in.openColumn(ctx, s, f, columns)
 		if err != nil {
 			return nil, err
 		}
 		tables = append(tables, t)
-		if t = scalarLabels(t, f); o.tables == nil {
-			t = o.narrowed(t)
+		if t = scalarLabels(t, f); in.tables == nil {
+			t = narrowed(r, t)
 		}
-		if table, ok := o.tables[f.Path]; !raw && (!ok || table.Format.OneColumn) {
-			if t, err = o.labelColumns(t, s, f); err != nil {
+		if !raw {
+			if t, err = namedLabels(t, s, f); err != nil {
 				return nil, err
 			}
 		}
 		tables[len(tables)-1] = t
 	}
-	t, err := source.Join(o.Salvage, tables...)
-	if err == nil && o.tables == nil && !o.forOutput {
-		err = o.checkTyped(s.Files[0].Path, t.Columns())
+	t, err := source.Join(r.Salvage, tables...)
+	if err == nil && in.tables == nil && !r.forOutput {
+		err = checkTyped(r, s.Files[0].Path, t.Columns())
 	}
-	isText := func(f dataset.File) bool { return o.tables[f.Path].Format.Text }
-	none := o.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
-	if err == nil && o.LabelColumn != "" && !raw {
-		if !none || o.labelIn(t.Columns()) >= 0 {
-			t, err = o.chooseLabel(t, classes)
-		}
+	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
+	none := r.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
+	if err == nil && r.LabelColumn != "" && !raw && (!none || labelIn(r, t.Columns()) >= 0) {
+		t, err = chooseLabel(r, t, in.classes)
 	}
 	return t, err
 }
 
 // openColumn opens the file f of the split s: a column, or a table in another format.
-func (o *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, columns, classes []string) (source.Table, error) {
-	if _, ok := o.tables[f.Path]; ok {
-		return o.openTable(ctx, f, columns, classes)
+func (in *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, columns []string) (
+	source.Table, error) {
+	if _, ok := in.tables[f.Path]; ok {
+		return in.openTable(ctx, f, columns)
 	}
-	return o.openIDX(ctx, s, f, classes)
+	return in.openIDX(ctx, s, f)
 }
 
-func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, classes []string) (*source.IDX, error) {
-	options := o.sourceOptions(ctx)
+func (in *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File) (*source.IDX, error) {
+	r, options := in.request, in.idxOptions(ctx)
 	options.Name, options.Reshape = f.Name, f.Reshape
 	if isLabels(f) {
-		if o.LabelColumn == "" {
-			options.Classes = classes // else they are those of the chosen column
+		if r.LabelColumn == "" {
+			options.Classes = in.classes // else they are those of the chosen column
 		}
 		if options.Classes == nil && s.Dataset != nil {
 			options.Classes = s.Dataset.Classes
@@ -131,66 +99,267 @@ func (o *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File, c
 	}
 	t, err := Interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
-			return source.NewIDX(o.stdin, source.Stdin, options)
+			return source.NewIDX(r.stdin, source.Stdin, options)
 		}
 		return source.OpenIDX(f.Path, options)
 	})
 	if err == nil {
-		o.opened.recordIDX(f.Path, t, readableOnce(f))
+		r.storage.recordIDX(f.Path, f.Path == source.Stdin || !t.Seekable())
 	}
 	return t, err
 }
 
 // openTable opens the file f, which is in a format other than IDX.
-func (o *inputs) openTable(ctx context.Context, f dataset.File, columns, classes []string) (source.Table, error) {
-	table := o.tables[f.Path]
-	read := source.ReadOptions{MaxRecordSize: o.MaxRecordBytes, DType: o.dtype, Shape: o.Shape, Header: o.Header, Classes: classes,
-		Resize: o.Resize, Grey: o.Grey, Columns: columns, Name: f.Name, Array: f.Array, Files: o.files(ctx)}
-	if o.placesLabel() {
-		read.Label = o.LabelColumn
+func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []string) (_ source.Table, err error) {
+	r, table := in.request, in.tables[f.Path]
+	read := source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.elementType, Shape: r.Shape, Header: r.Header,
+		Classes: in.classes, Resize: r.Resize, Grey: r.Grey, Columns: columns, Name: f.Name, Array: f.Array,
+		Files: files{ctx, r.storage}}
+	if r.placesLabel() {
+		read.Label = r.LabelColumn
 	}
-	if classes == nil {
-		read.Classes = datasetClasses(o.Dataset)
+	if in.classes == nil {
+		read.Classes = datasetClasses(r.Dataset)
 	}
 	open := func() (source.Table, error) {
 		return Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	}
 	opened, err := open()
-	if err == nil && opened.Rows() < 0 && o.needsCount {
-		opened, err = o.count(ctx, opened, f, open)
+	if err == nil && opened.Rows() < 0 && r.needsCount() {
+		opened, err = counted(ctx, opened, f.Path, open)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t, err := o.shaped(opened, f.Reshape, f.Path)
+	defer func() {
+		if err != nil {
+			_ = opened.Close() // read-only: an error does not matter
+		}
+	}()
+	t, err := shaped(r, opened, f.Reshape, f.Path)
 	if err != nil {
-		_ = opened.Close() // read-only: an error does not matter
 		return nil, err
 	}
 	found := slices.Clone(t.Columns())
 	if table.Format.OneColumn && len(found) == 1 {
 		found[0].Name = f.Name
 	}
-	label := slices.IndexFunc(found, func(c source.Column) bool { return c.Elements() == 1 && c.Name == dataset.Label.String() })
+	label := columnIndex(found, dataset.Label.String())
+	if label >= 0 && found[label].Elements() != 1 {
+		label = -1
+	}
+	if in.classes != nil && (label >= 0 || r.LabelColumn == "" && !table.Format.OneColumn) {
+		if err := checkClasses(r, t, label, in.classes, f.Path); err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case label >= 0 && classes != nil:
-		if err := o.renumbers(f.Path, found[label].Classes, classes); err != nil {
-			_ = t.Close() // read-only: an error does not matter
-			return nil, err
-		}
-		found[label].Classes = classes
-	case label >= 0 && len(found[label].Classes) == 0:
-		found[label].Classes = datasetClasses(cmp.Or(o.Dataset, source.About(t).Meta[keyDataset]))
-	case label < 0 && classes != nil && o.LabelColumn == "" && !table.Format.OneColumn &&
-		!slices.ContainsFunc(found, func(c source.Column) bool { return c.Classes != nil }):
-		_ = t.Close() // read-only: an error does not matter
-		if _, err := project(t, nil); err != nil {
-			return nil, err
-		}
-		return nil, usagef("--classes %s: %s has no column label, only %s", o.Classes, f.Path, strings.Join(namesOf(found), ", ")).
-			WithHint("if another column holds the labels, name it with --label-column")
+	case label < 0:
+	case in.classes != nil:
+		found[label].Classes = in.classes
+	case len(found[label].Classes) == 0:
+		found[label].Classes = datasetClasses(cmp.Or(r.Dataset, source.About(t).Meta[keyDataset]))
 	}
 	return source.WithColumns(t, found), nil
+}
+
+// counted reads t, the table at path, to find its number of rows. It returns the table opened again
+// with the function open.
+func counted(ctx context.Context, t source.Table, path string, open func() (source.Table, error)) (
+	source.Table, error) {
+	if path == source.Stdin {
+		_ = t.Close() // read-only: an error does not matter
+		return nil, usagef("%s: the number of rows is needed in advance, but it is read only once", shownPath(path)).
+			WithHint("save it to a file first, and convert that")
+	}
+	n, err := source.Count(ctx, t)
+	_ = t.Close() // read-only: an error does not matter; its memory is free before it is opened again
+	if err != nil {
+		return nil, err
+	}
+	again, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return source.WithRows(again, n), nil
+}
+
+// shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
+// recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
+func shaped(r *request, t source.Table, reshape []int, path string) (source.Table, error) {
+	t = narrowed(r, t)
+	columns := slices.Clone(t.Columns())
+	var notes []string
+	for i, c := range columns {
+		square, ok := flat.Square(c.Name, c.Elements())
+		switch {
+		case len(c.Shape) != 1:
+		case r.Shape != nil && (source.Column{Shape: r.Shape}).Elements() == c.Elements():
+			columns[i].Shape = r.Shape
+		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && r.Shape == nil && reshape == nil && !r.exact:
+			columns[i].Shape = square
+			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
+				path, c.Name, c.Elements(), display.Shape(square))
+			notes = append(notes, note)
+		}
+	}
+	if err := checkTyped(r, path, columns); err != nil {
+		return nil, err
+	}
+	t = source.WithColumns(t, columns, notes...)
+	if reshape == nil {
+		return t, nil
+	}
+	t, err := source.Reshape(t, reshape)
+	return t, fault.In(path, err)
+}
+
+// checkRereadable returns an error if an input of s can be read only once. flag, named in the
+// message, is the one that needs to read it twice.
+func checkRereadable(flag string, s dataset.Split) error {
+	if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Path == source.Stdin }) {
+		return usagef("%s needs to read the input again, but %s can be read only once", flag, shownPath(source.Stdin)).
+			WithHint("leave out %s, or give a file", flag)
+	}
+	return nil
+}
+
+// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
+// name of the table in progress messages.
+func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
+	int64, error) {
+	update, end := r.report.progress(title, s.Rows)
+	defer end()
+	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
+	return stats.Rows, err
+}
+
+// tableNotes reports what was found while reading t: damage to IDX files and rows left out by
+// --salvage as warnings, what had to be assumed about a file in another format as notes.
+func (in *inputs) tableNotes(t source.Table) {
+	about := source.About(t)
+	if in.tables == nil || in.request.Salvage {
+		about.Notes, about.Warnings = nil, append(about.Notes, about.Warnings...)
+	}
+	in.request.report.addInfo(about)
+}
+
+// hintLabel is the hint for a float that is not a label.
+const hintLabel = "if this column holds no labels, choose the others with --columns"
+
+// scalarLabels returns t, read from the file f, with scalar labels in place of arrays of one
+// number, which MedMNIST and MATLAB store.
+func scalarLabels(t source.Table, f dataset.File) source.Table {
+	columns := slices.Clone(t.Columns())
+	for i, c := range columns {
+		label := c.Name == dataset.Label.String() || isLabels(f) && len(columns) == 1
+		if label && !c.Scalar() && c.Elements() == 1 {
+			columns[i].Shape = nil
+			return source.WithColumns(t, columns)
+		}
+	}
+	return t
+}
+
+// namedLabels returns t with a column for each number of a label, if the data set of s names them.
+func namedLabels(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
+	d := s.Dataset
+	if d == nil || d.LabelColumns == nil || !isLabels(f) {
+		return t, nil
+	}
+	if !slices.Equal(t.Columns()[0].Shape, []int{len(d.LabelColumns)}) {
+		return t, nil
+	}
+	return source.Unstack(t, d.LabelColumns, 0)
+}
+
+// labelIn returns the index of the column that --label-column names, or that the reader has found
+// at the place that it names; −1 if there is none.
+func labelIn(r *request, columns []source.Column) int {
+	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Label || c.Name == r.LabelColumn })
+}
+
+// chooseLabel returns t with the column that --label-column names as its label; classes are the
+// names of --classes, or nil.
+func chooseLabel(r *request, t source.Table, classes []string) (source.Table, error) {
+	columns := t.Columns()
+	i := labelIn(r, columns)
+	if i < 0 {
+		return nil, usagef("--label-column %s: no such column, found only %s", r.LabelColumn,
+			strings.Join(namesOf(columns), ", "))
+	}
+	c := columns[i]
+	if !c.Scalar() {
+		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers",
+			c.Name, display.Shape(c.Shape))
+	}
+	if !c.Integer() {
+		t = source.Cast(t, i, idx.Int32, hintLabel)
+	}
+	return source.ChooseLabel(t, i, classes), nil
+}
+
+// narrowed returns t with the type of --dtype in place of wider integers.
+func narrowed(r *request, t source.Table) source.Table {
+	d := r.elementType
+	for i, c := range t.Columns() {
+		if c.Integer() && d.Valid() && !d.Float() && c.DType.Size() > d.Size() {
+			t = source.Cast(t, i, d, source.HintDType)
+		}
+	}
+	return t
+}
+
+// checkTyped returns an error if --dtype or --shape matches no column of the file at path.
+func checkTyped(r *request, path string, columns []source.Column) error {
+	var shapes []string
+	typed, shaped := r.elementType == 0, r.Shape == nil
+	for _, c := range columns {
+		shapes = append(shapes, c.Name+" "+display.Shape(c.Shape))
+		typed, shaped = typed || c.DType == r.elementType, shaped || slices.Equal(c.Shape, r.Shape)
+	}
+	switch {
+	case !typed:
+		return usagef("--dtype %s: no column of %s can be read as this type", r.elementType, path).
+			WithHint("leave out --dtype: it gives bytes a type, and narrows integers, such as int16 to uint8")
+	case !shaped:
+		return usagef("--shape %s: no column of %s can be read with this shape, found %s",
+			display.Shape(r.Shape), path, strings.Join(shapes, ", ")).
+			WithHint("give a shape with as many elements as one of these, or other dimensions with --reshape -1x28x28")
+	}
+	return nil
+}
+
+// checkClasses returns an error if the names of --classes do not fit t, the table at path: it has
+// no column label, whose index label is, or the column has other names for its numbers.
+func checkClasses(r *request, t source.Table, label int, classes []string, path string) error {
+	columns := t.Columns()
+	if label < 0 {
+		if slices.ContainsFunc(columns, func(c source.Column) bool { return c.Classes != nil }) {
+			return nil
+		}
+		if _, err := project(t, nil); err != nil {
+			return err
+		}
+		names := strings.Join(namesOf(columns), ", ")
+		return usagef("--classes %s: %s has no column label, only %s", r.Classes, path, names).
+			WithHint("if another column holds the labels, name it with --label-column")
+	}
+	for number, name := range columns[label].Classes {
+		if i := slices.Index(classes, name); i >= 0 && i != number && name != "" {
+			return usagef("--classes %s: %q is the name of label %d there, and of label %d in %s",
+				r.Classes, name, i, number, path).WithHint("leave out --classes, as the file has names")
+		}
+	}
+	return nil
+}
+
+// datasetClasses returns the class names of a data set, nil if it is not known.
+func datasetClasses(name string) []string {
+	if d, err := dataset.Lookup(name); err == nil && name != "" {
+		return d.Classes
+	}
+	return nil
 }
 
 // project returns t with only the named columns, or with all if columns is nil. It fails if one of
@@ -207,128 +376,17 @@ func project(t source.Table, columns []string) (source.Table, error) {
 	return source.Project(t, columns)
 }
 
-// count reads t, the table of the file f, to find its number of rows. It returns the table opened
-// again with the function open.
-func (o *inputs) count(ctx context.Context, t source.Table, f dataset.File, open func() (source.Table, error)) (source.Table, error) {
-	if readableOnce(f) {
-		_ = t.Close() // read-only: an error does not matter
-		return nil, usagef("%s: the number of rows is needed in advance, but this input does not record it and can be read only once", shownPath(f.Path)).
-			WithHint("save it to a file first, and convert that")
-	}
-	n, err := source.Count(ctx, t)
-	_ = t.Close() // read-only: an error does not matter; its memory is free before it is opened again
-	if err != nil {
-		return nil, err
-	}
-	again, err := open()
-	if err != nil {
-		return nil, err
-	}
-	return source.WithRows(again, n), nil
-}
-
-// narrowed returns t with the type of --dtype in place of wider integers.
-func (o *inputs) narrowed(t source.Table) source.Table {
+// transformColumns applies f to the columns for which wanted reports true, and returns their names.
+func transformColumns(t source.Table, wanted func(source.Column) bool,
+	f func(source.Table, int) (source.Table, error)) (_ source.Table, names []string, err error) {
 	for i, c := range t.Columns() {
-		if c.Integer() && o.dtype.Valid() && !o.dtype.Float() && c.DType.Size() > o.dtype.Size() {
-			t = source.Cast(t, i, o.dtype, source.HintDType)
+		if !wanted(c) {
+			continue
 		}
-	}
-	return t
-}
-
-// shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
-// recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
-func (o *inputs) shaped(t source.Table, reshape []int, path string) (source.Table, error) {
-	t = o.narrowed(t)
-	columns := slices.Clone(t.Columns())
-	var notes []string
-	for i, c := range columns {
-		square, ok := flat.Square(c.Name, c.Elements())
-		switch {
-		case len(c.Shape) != 1:
-		case o.Shape != nil && (source.Column{Shape: o.Shape}).Elements() == c.Elements():
-			columns[i].Shape = o.Shape
-		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && o.Shape == nil && reshape == nil && !o.exact:
-			columns[i].Shape = square
-			notes = append(notes, fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
-				path, c.Name, c.Elements(), display.Shape(square)))
+		if t, err = f(t, i); err != nil {
+			return nil, nil, err
 		}
+		names = append(names, c.Name)
 	}
-	if err := o.checkTyped(path, columns); err != nil {
-		return nil, err
-	}
-	t = source.WithColumns(t, columns, notes...)
-	if reshape == nil {
-		return t, nil
-	}
-	t, err := source.Reshape(t, reshape)
-	return t, fault.In(path, err)
-}
-
-// checkTyped returns an error if --dtype or --shape matches no column of the file at path: then the
-// flag has no use.
-func (o *inputs) checkTyped(path string, columns []source.Column) error {
-	var shapes []string
-	typed, shaped := o.dtype == 0, o.Shape == nil
-	for _, c := range columns {
-		shapes = append(shapes, c.Name+" "+display.Shape(c.Shape))
-		typed, shaped = typed || c.DType == o.dtype, shaped || slices.Equal(c.Shape, o.Shape)
-	}
-	switch {
-	case !typed:
-		return usagef("--dtype %s: no column of %s can be read as this type", o.dtype, path).
-			WithHint("leave out --dtype: it gives bytes a type, and narrows integers, such as int16 to uint8")
-	case !shaped:
-		return usagef("--shape %s: no column of %s can be read with this shape, found %s", display.Shape(o.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("give a shape with as many elements as one of these lists, or other dimensions with --reshape -1x28x28")
-	}
-	return nil
-}
-
-// datasetClasses returns the class names of a data set, nil if it is not known.
-func datasetClasses(name string) []string {
-	if d, err := dataset.Lookup(name); err == nil && name != "" {
-		return d.Classes
-	}
-	return nil
-}
-
-// maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or
-// −1 if there are none or they can be read only once.
-func (o *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
-	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		return !isLabels(f) && f.Name != o.LabelColumn || len(f.Header.Dims) == 0 // reading a stream would empty it
-	})
-	if len(s.Files) == 0 {
-		return -1, nil
-	}
-	t, err := o.open(ctx, s, nil, nil, false)
-	if err != nil {
-		return -1, err
-	}
-	defer t.Close() // read-only: an error does not matter
-	i := schema.Of(t).Label()
-	if largest = -1; i < 0 {
-		return largest, nil
-	}
-	err = source.Each(ctx, t, func(b *source.Raw) error {
-		for row := range b.Rows {
-			largest = max(largest, source.Int(t.Columns()[i].DType, b.Columns[i], row))
-		}
-		return nil
-	})
-	if err != nil {
-		return -1, fmt.Errorf("reading the labels: %w", err)
-	}
-	return largest, nil
-}
-
-// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
-// name of the table in progress messages.
-func (o *inputs) drain(ctx context.Context, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (int64, error) {
-	update, end := o.report.progress(title, s.Rows)
-	defer end()
-	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: o.Workers, Progress: update})
-	return stats.Rows, err
+	return t, names, nil
 }

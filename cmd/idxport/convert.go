@@ -10,10 +10,9 @@ const convertUsage = `idxport convert INPUT... -o OUT... [flags]
 
 INPUT is a folder, a file, NAME=FILE to name the column, or - for standard input. The IDX files of a
 folder are paired by names like MNIST's, train-images-idx3-ubyte with train-labels-idx1-ubyte: one
-table for each split. Several files are the columns of one table, and several folders are several
-data sets. IDX and CSV files may be compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV,
-.npy, .npz and folders of PNG images are inputs too, but not tar. A file may be a URL:
-s3://BUCKET/KEY or https://HOST/PATH.
+table for each split. Several files are the columns of one table. IDX and CSV files may be
+compressed with gzip, zstd, xz or bzip2. Parquet, Arrow, CSV, .npy, .npz and folders of PNG images
+are inputs too, but not tar. A file may be a URL: s3://BUCKET/KEY or https://HOST/PATH.
 
 OUT is a file, whose extension selects the format; FORMAT=PATH; a folder, which gets a file for each
 split in the formats of --to (default: parquet); or - for standard output. All outputs are written

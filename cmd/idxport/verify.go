@@ -14,8 +14,8 @@ const verifyUsage = `idxport verify OUTPUT INPUT... [flags]
 
 OUTPUT is a file, a folder of images or of part files, or a folder of several splits, in any format
 but tar. It is compared with what convert would make of INPUT. Give the flags again with which it
-was made (--transpose, --rows, …). If a Parquet or Arrow file was made with others, the hint names
-them.
+was made (--transpose, --rows, …). If a Parquet or Arrow file was made with others, the hint shows
+what it records of them.
 
 The exit code is 0 if all values are equal, and 1 if any differs; the first difference and the
 number of differences are printed.`

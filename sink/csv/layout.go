@@ -58,7 +58,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	}
 	for _, c := range s.Columns {
 		if style.header == nil && len(s.Columns) > 1 && c.Name == "label" && !c.Scalar() {
-			return nil, unsupported("choose one with --label-column 0, or make one-hot labels numbers with NumPy's labels.argmax(1)",
+			return nil, unsupported("make labels single numbers first: of one-hot labels, NumPy's labels.argmax(1) does",
 				"the labels have %d numbers each, expected one for the style %s", c.Elements(), style.Name)
 		}
 	}

@@ -169,7 +169,7 @@ func Beside(format string, s *schema.Schema, rest []int) error {
 	advice := "leave them out with --columns"
 	for _, i := range rest {
 		if c := s.Columns[i]; c.Name == "label" && len(c.Shape) == 1 {
-			advice = "choose a number as the label with --label-column 0, or make one-hot labels numbers with NumPy's labels.argmax(1)"
+			advice = "make labels single numbers first: of one-hot labels, NumPy's labels.argmax(1) does"
 		}
 	}
 	return Unsupported(format, advice, "cannot hold %s", Names(s, rest))

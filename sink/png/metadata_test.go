@@ -127,7 +127,7 @@ func TestRefusedTables(t *testing.T) {
 		"channel order":  {describe(1, square), png.Options{Channels: "middle"}, fault.Usage, `"middle"`, ""},
 		"folders":        {describe(1, square), png.Options{ClassFolders: "colors"}, fault.Usage, `"colors"`, ""},
 		"a label of several numbers": {describe(1, square, source.Column{Name: "label", DType: idx.Int32, Shape: []int{8}}), png.Options{}, fault.Usage,
-			`not the columns "label"`, "--label-column 0 makes its first number the label, or --columns image leaves it out"},
+			`not the columns "label"`, "--columns image leaves it out"},
 		"a vector beside metadata": {describe(1, square, labels(idx.Uint8), source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{MetadataCSV: true},
 			fault.Usage, `the images and scalars, not the columns "v"`, "--columns image,label leaves it out"},
 		"other scalars": {describe(1, square, labels(idx.Uint8), source.Column{Name: "writer", DType: idx.Int32}), png.Options{}, fault.Usage,

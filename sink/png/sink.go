@@ -92,13 +92,10 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 	}
 	var kept, advice []string
 	for i, c := range s.Columns {
-		vector := c.Name == "label" && len(c.Shape) == 1
 		switch {
 		case !slices.Contains(found.Rest, i):
 			kept = append(kept, c.Name)
 		case found.Label >= 0 || advice != nil:
-		case vector && c.Integer():
-			advice = append(advice, "--label-column 0 makes its first number the label")
 		case c.Scalar():
 			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", shell.Quote(c.Name)))
 		}

@@ -1,0 +1,119 @@
+package convert
+
+import (
+	"cmp"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// usagef returns an error about options that are wrong or contradict each other or the inputs.
+func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
+
+// unknown returns the error for a name that is not in known; kind is the noun for such names.
+func unknown(kind, name string, known []string) error {
+	return usagef("unknown %s %q, expected one of %s", kind, name, strings.Join(known, ", ")).
+		WithHint("%s", dataset.DidYouMean(name, known))
+}
+
+// noLabels returns the error for a flag that needs labels, which the columns do not have.
+func noLabels(flag string, columns []source.Column) error {
+	noLabel := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
+	hint := "give the file of the labels too, as label=FILE, or a table with a column of single integers called label"
+	if names := namesOf(slices.DeleteFunc(slices.Clone(columns), noLabel)); names != nil {
+		hint = "choose one with --label-column: " + strings.Join(names, ", ")
+	}
+	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
+}
+
+// aboutSplit returns err with the name of the split s, to which a flag does not apply, and with a
+// hint to leave it out, if there are others. all are the splits of the inputs.
+func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
+	i := slices.IndexFunc(all, func(other dataset.Split) bool { return other.Name != "" && other.Name != s.Name })
+	var found *fault.Error
+	if i < 0 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
+		return err
+	}
+	e := *found
+	e.Msg = splitTitle(s) + ": " + e.Msg
+	advice := "to leave this split out, choose others: --split " + shell.Quote(all[i].Name)
+	return e.WithHint("%s", strings.TrimPrefix(e.Hint+"; "+advice, "; "))
+}
+
+// alternativeTable has what idxport leaves to other tools or does by another flag. An entry has the
+// names of flags and extensions, and then the hint, or the tool, the format that it reads, and a
+// line of Python, which is also in docs/recipes.md, whose code is tested.
+//
+//go:embed alternatives.txt
+var alternativeTable string
+
+// Alternative returns a hint for a flag (without --) or file extension (with its dot) that idxport
+// lacks: which other tool or flag does that. For any other name it returns "".
+func Alternative(name string) string {
+	for entry := range strings.SplitSeq(strings.TrimSpace(alternativeTable), "\n\n") {
+		lines := strings.Split(entry, "\n")
+		if !slices.Contains(strings.Fields(lines[0]), strings.ToLower(name)) {
+			continue
+		}
+		if len(lines) == 2 {
+			return lines[1]
+		}
+		tool, format, _ := strings.Cut(lines[1], " ")
+		does := "does that"
+		if strings.HasPrefix(name, ".") {
+			does = "writes such files"
+		}
+		return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python, with the names that convert prints: %s",
+			tool, does, format, lines[2])
+	}
+	return ""
+}
+
+// splitTitle returns the name of a split for messages.
+func splitTitle(s dataset.Split) string {
+	if s.Name != "" {
+		return "split " + s.Name
+	}
+	return s.Stem
+}
+
+// splitNames returns the names of splits for messages.
+func splitNames(splits []dataset.Split) string {
+	var names []string
+	for _, s := range splits {
+		names = append(names, cmp.Or(s.Name, s.Stem))
+	}
+	return strings.Join(names, ", ")
+}
+
+// shownPath returns the name of an input for messages.
+func shownPath(path string) string {
+	if path == source.Stdin {
+		return "standard input"
+	}
+	return path
+}
+
+func namesOf(columns []source.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// columnIndex returns the index of the column with that name, −1 if there is none.
+func columnIndex(columns []source.Column, name string) int {
+	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
+}
+
+func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
+
+// isImage reports whether the records of c have rows and columns.
+func isImage(c source.Column) bool { return len(c.Shape) >= 2 }

@@ -1,0 +1,138 @@
+package convert
+
+import (
+	"context"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/source"
+)
+
+// A storage opens inputs: local files, objects and files on web servers. It records what is
+// learned from opening them, by path, and is used by many goroutines.
+type storage struct {
+	store *object.Store
+
+	mu     sync.Mutex
+	opened map[string]openedFile
+}
+
+// An openedFile is what is known about an input that was opened.
+type openedFile struct {
+	etag       string // version of an object
+	sequential bool   // an IDX file that can only be read from its start
+}
+
+func newStorage() *storage {
+	return &storage{store: &object.Store{}, opened: map[string]openedFile{}}
+}
+
+// recordObject records the version of an object. A run reads a single version of an object,
+// however often it opens it. Storage without ETags reports an empty one for every version.
+func (s *storage) recordObject(url, etag string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before, ok := s.opened[url]; ok && before.etag != etag {
+		return fault.In(url, fault.Changed)
+	}
+	s.opened[url] = openedFile{etag: etag, sequential: s.opened[url].sequential}
+	return nil
+}
+
+// recordIDX records whether the IDX file at path can only be read from its start.
+func (s *storage) recordIDX(path string, sequential bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened[path] = openedFile{s.opened[path].etag, sequential}
+}
+
+// about returns what is known about the input at path.
+func (s *storage) about(path string) openedFile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened[path]
+}
+
+// parse separates the URL in an argument, if it has one, from its parameters, which go to the
+// store. A file:// URL becomes a path.
+func (s *storage) parse(arg string) (string, error) {
+	name, err := s.store.ParseArg(arg)
+	return localPath(name), err
+}
+
+// localPath replaces a file:// URL in an argument, alone or after FORMAT= or NAME=, by the path of
+// the file. Other arguments are returned as they are.
+func localPath(arg string) string {
+	before, path, ok := strings.Cut(arg, "file://")
+	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
+		return before + pathInURL(path, runtime.GOOS)
+	}
+	return arg
+}
+
+// pathInURL returns the path in a file's URL. On Windows the slash before a drive letter is not
+// part of the path: file:///C:/x is C:/x.
+func pathInURL(path, goos string) string {
+	drive, slash := strings.CutPrefix(path, "/")
+	if goos == "windows" && slash && len(drive) > 2 && drive[1] == ':' && (drive[2] == '/' || drive[2] == '\\') {
+		return drive
+	}
+	return path
+}
+
+// files is a storage as a source.Files. Requests are canceled when ctx is done.
+type files struct {
+	ctx     context.Context
+	storage *storage
+}
+
+func (f files) Open(name string) (source.File, error) {
+	if !object.IsURL(name) {
+		return source.Local{}.Open(name)
+	}
+	r, err := f.storage.store.Open(f.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.storage.recordObject(name, r.ETag()); err != nil {
+		_ = r.Close() // read-only: an error does not matter
+		return nil, err
+	}
+	return r, nil
+}
+
+func (f files) Stat(name string) (fs.FileInfo, error) {
+	if !object.IsURL(name) {
+		return source.Local{}.Stat(name)
+	}
+	return f.storage.store.Stat(f.ctx, name)
+}
+
+func (f files) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
+	if !object.IsURL(name) {
+		return source.Local{}.ReadDir(name, limit)
+	}
+	return f.storage.store.ReadDir(f.ctx, name, limit)
+}
+
+// Interruptible calls f and returns its results. If ctx is done first, it returns
+// context.Cause(ctx) and leaves f running: f may be waiting for a pipe that nobody writes to, and
+// the program is about to end.
+func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	var value T
+	done := make(chan error, 1)
+	go func() {
+		done <- pipeline.Recover(func() (err error) { value, err = f(); return err })
+	}()
+	select {
+	case err := <-done:
+		return value, err
+	case <-ctx.Done():
+		return *new(T), context.Cause(ctx)
+	}
+}

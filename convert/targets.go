@@ -1,0 +1,297 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/source/dataset"
+)
+
+// A target is a parsed -o argument, whose placeholders are not filled in yet.
+type target struct {
+	path      string           // with placeholders such as {split}; Stdio for standard output
+	named     bool             // it was given as FORMAT=PATH
+	container bool             // path is a folder that gets one output for each split and format
+	formats   []formats.Format // one, unless it is a container
+	codec     string           // compression of the whole file, from its name
+}
+
+// parseTargets parses the -o arguments and --to. Sharded outputs are folders, whatever their names.
+func parseTargets(s *storage, o Options, parts int64) (targets []target, err error) {
+	wanted, err := parseTo(o.To)
+	if err != nil {
+		return nil, err
+	}
+	usesTo := false
+	for _, arg := range o.Outputs {
+		if err := object.CheckOutput(arg); err != nil {
+			return nil, err
+		}
+		if arg, err = s.parse(arg); err != nil {
+			return nil, err
+		}
+		t, err := parseTarget(arg, wanted, o.RowsPerFile > 0)
+		if err != nil {
+			return nil, err
+		}
+		if err := cmp.Or(checkPlaceholders(t.path), t.checkPart(parts)); err != nil {
+			return nil, err
+		}
+		usesTo = usesTo || !t.named && (t.container || t.path == Stdio)
+		targets = append(targets, t)
+	}
+	if len(o.To) > 0 && !usesTo {
+		return nil, usagef("--to %s has no effect: %s already has a format",
+			strings.Join(o.To, ","), strings.Join(o.Outputs, ", ")).
+			WithHint("--to is for folders, such as -o out/, and for -o -")
+	}
+	return targets, nil
+}
+
+// parseTo parses the formats of --to.
+func parseTo(to []string) (wanted []formats.Format, err error) {
+	for _, name := range to {
+		f, ok := formats.Named(strings.TrimSpace(name))
+		if !ok {
+			return nil, unknownFormat("--to "+strings.Join(to, ","), strings.TrimSpace(name))
+		}
+		wanted = append(wanted, f)
+	}
+	return wanted, nil
+}
+
+// parseTarget parses one -o argument; wanted are the formats of --to.
+func parseTarget(arg string, wanted []formats.Format, sharded bool) (target, error) {
+	if arg == "" {
+		return target{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
+	}
+	f, path, named, err := cutFormat(arg)
+	switch {
+	case err != nil:
+		return target{}, err
+	case named:
+		return formatTarget(arg, f, path, true, sharded)
+	case arg == Stdio && len(wanted) != 1:
+		return target{}, usagef("-o - needs one format").WithHint("for example -o csv=-, or --to csv -o -")
+	case arg == Stdio:
+		return formatTarget(arg, wanted[0], arg, false, sharded)
+	}
+	f, codec, known := formats.ByName(arg)
+	if known && !endsAsFolder(arg) {
+		return target{path: arg, formats: []formats.Format{f}, codec: codec}, nil
+	}
+	if ext := extension(arg); ext != "" && !isFolder(arg) {
+		return target{}, unknownExtension(arg, ext)
+	}
+	if len(wanted) == 0 {
+		parquet, _ := formats.Named("parquet")
+		wanted = []formats.Format{parquet}
+	}
+	return target{path: arg, container: true, formats: wanted}, nil
+}
+
+// cutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
+// word before a = is always taken for a format: a path that begins like that is written ./WORD=….
+func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
+	word, path, ok := strings.Cut(arg, "=")
+	inPath := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if !ok || strings.ContainsFunc(word, inPath) {
+		return f, arg, false, nil
+	}
+	f, known := formats.Named(word)
+	switch {
+	case !known:
+		unknown := unknownFormat("-o "+arg, word)
+		asPath := "for a path that contains =, write -o " + shell.Path("./"+arg)
+		err = unknown.WithHint("%s", strings.TrimSuffix(asPath+"; "+unknown.Hint, "; "))
+	case path == "":
+		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
+	}
+	return f, path, true, err
+}
+
+// formatTarget returns the target of an argument whose format is known; named means that it is
+// FORMAT=PATH.
+func formatTarget(arg string, f formats.Format, path string, named, sharded bool) (target, error) {
+	t := target{path: path, named: named, formats: []formats.Format{f}}
+	_, _, hasExtension := formats.ByName(path)
+	switch {
+	case path == Stdio && f.Folder:
+		return t, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
+	case path == Stdio || f.Folder:
+	case endsAsFolder(path), isFolder(path) && !hasExtension && !(sharded && f.Splittable):
+		t.container = true
+	case f.Compressible:
+		t.codec = formats.CompressionByName(path)
+	}
+	return t, nil
+}
+
+// checkPart returns an error if several parts would be written to the path of the target.
+func (t target) checkPart(parts int64) error {
+	if parts == 1 || t.path == Stdio || strings.Contains(t.path, "{part}") {
+		return nil
+	}
+	return usagef("-o %s: all parts would be written to one path, expected {part} in it", t.path).
+		WithHint("write -o %s", t.inserted("/part-{part}"))
+}
+
+// inserted returns the argument of a target, quoted for a shell, with more at the end of its name.
+func (t target) inserted(more string) string {
+	stem, ext := formats.SplitName(strings.TrimRight(t.path, "/"))
+	if t.named {
+		stem = t.formats[0].Name + "=" + stem
+	}
+	return shell.Path(stem + more + ext)
+}
+
+// unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
+// the hint names its format, or the tool that writes such files.
+func unknownFormat(arg, name string) *fault.Error {
+	advice := dataset.DidYouMean(name, formats.Names())
+	if hint := Alternative("." + name); hint != "" {
+		advice = hint
+	} else if f, _, ok := formats.ByName("x." + name); ok {
+		advice = fmt.Sprintf("did you mean %s?", f.Name)
+	}
+	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).
+		WithHint("%s", advice)
+}
+
+// unknownExtension returns the error for an output whose name has an unknown file extension.
+func unknownExtension(arg, ext string) error {
+	inner := strings.TrimSuffix(arg, ext)
+	file, _, known := formats.ByName(inner)
+	advice := Alternative(ext)
+	switch {
+	case advice != "":
+	case known && file.Compressible:
+		advice = fmt.Sprintf("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
+	case known:
+		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", shell.Path(inner))
+	case ext == ".png":
+		advice = "a png output is a folder: write -o png=" + shell.Quote(inner)
+	default:
+		var extensions []string
+		for _, f := range formats.All() {
+			if f.Extension != "" {
+				extensions = append(extensions, f.Extension)
+			}
+		}
+		advice = fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder",
+			shell.Quote(arg), strings.Join(extensions, " "), shell.Path(arg+"/"))
+	}
+	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", advice)
+}
+
+// isFolder reports whether path ends with a slash, or is an existing folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return endsAsFolder(path) || err == nil && info.IsDir()
+}
+
+// endsAsFolder reports whether path ends with a slash.
+func endsAsFolder(path string) bool {
+	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
+}
+
+// extension returns the file extension of a path, ignoring the placeholders in it.
+func extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
+
+// placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
+// ones, which are refused.
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]*\}`) })
+
+// checkPlaceholders returns an error if a path has an unknown placeholder.
+func checkPlaceholders(path string) error {
+	for _, p := range placeholder().FindAllString(path, -1) {
+		if p != "{split}" && p != "{format}" && p != "{part}" {
+			return usagef("-o %s: unknown placeholder %s, expected one of {format}, {part}, {split}", path, p)
+		}
+	}
+	return nil
+}
+
+// parsePerFormat parses the [FORMAT=]VALUE[:DETAIL] arguments of a flag and returns the values by
+// format. The key of a value without a format is "". accepted returns the values for a format.
+func parsePerFormat(flag string, args []string, accepted func(f formats.Format, named bool) []string) (
+	map[string]string, error) {
+	values := map[string]string{}
+	for _, arg := range args {
+		name, value, named := strings.Cut(arg, "=")
+		if !named {
+			name, value = "", arg
+		} else if f, ok := formats.Named(name); ok {
+			name = f.Name
+		} else {
+			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), name)
+		}
+		var known []string
+		for _, f := range formats.All() {
+			if f.Name == name || !named {
+				known = append(known, accepted(f, named)...)
+			}
+		}
+		slices.Sort(known)
+		word := value
+		if flag == "compression" {
+			word, _, _ = strings.Cut(value, ":")
+		}
+		_, twice := values[name]
+		switch {
+		case twice:
+			return nil, usagef("--%s is given twice for the same formats", flag)
+		case known == nil:
+			return nil, usagef("--%s %s: it does not apply to %s", flag, arg, name)
+		case !slices.Contains(known, word):
+			return nil, unknown(flag, word, slices.Compact(known))
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
+func parseCompression(args []string) (map[string]compressed.Codec, error) {
+	values, err := parsePerFormat("compression", args, func(f formats.Format, named bool) []string {
+		if named {
+			return CodecsOf(f)
+		}
+		return f.Codecs // of the formats that compress their contents
+	})
+	codecs := map[string]compressed.Codec{}
+	for _, format := range slices.Sorted(maps.Keys(values)) {
+		name, text, leveled := strings.Cut(values[format], ":")
+		level := 0 // the default; the sinks check others
+		if leveled {
+			if level, err = strconv.Atoi(text); err != nil || level == 0 {
+				return nil, usagef("--compression %q: found the level %q, expected a whole number from 1",
+					values[format], text)
+			}
+		}
+		codecs[format] = compressed.Codec{Name: name, Level: level}
+	}
+	return codecs, err
+}
+
+// CodecsOf returns the codecs that --compression accepts for f, nil if f cannot be compressed.
+func CodecsOf(f formats.Format) []string {
+	if f.Compressible {
+		return []string{"none", "gzip", "zstd"}
+	}
+	return f.Codecs
+}
