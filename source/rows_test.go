@@ -99,7 +99,7 @@ func (l limitedFiles) Open(name string) (File, error) {
 	return limited{f, l.end}, err
 }
 
-// TestSliceLimitsReading: files are told not to fetch what is beyond the slice.
+// TestSliceLimitsReading: files do not fetch what is beyond the slice.
 func TestSliceLimitsReading(t *testing.T) {
 	t.Parallel()
 	var end int64

@@ -10,8 +10,8 @@ import (
 )
 
 // A Selection is some rows of a table, in the order of the table unless it was shuffled. It takes
-// one bit for each row of the table, and 8 bytes for each selected row once it is shuffled. The zero
-// value is a selection of a table without rows.
+// one bit for each row of the table, and 8 bytes for each selected row once it is shuffled. The
+// zero value is a selection of a table without rows.
 type Selection struct {
 	rows      int64    // of the table
 	kept      []uint64 // bit i%64 of word i/64: row i is selected
@@ -109,9 +109,9 @@ func (r *Random) below(n uint64) uint64 {
 }
 
 // HoldOut removes rows at random from s, which must not be shuffled, and returns them: quotas[i] of
-// the rows in stratum i. The stratum of row i of the table is strata[i], or 0 if strata is nil. Each
-// row is removed with the probability q/n if q of the n remaining rows of its stratum are still to
-// be removed (Knuth, The Art of Computer Programming 2, algorithm S).
+// the rows in stratum i. The stratum of row i of the table is strata[i], or 0 if strata is nil.
+// Each row is removed with the probability q/n if q of the n remaining rows of its stratum are
+// still to be removed (Knuth, The Art of Computer Programming 2, algorithm S).
 func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
 	stratum := func(row int64) uint16 {
 		if strata == nil {

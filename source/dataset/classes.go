@@ -27,8 +27,8 @@ const (
 //
 // A byte order mark, CRLF and spaces around a name are removed. Lines numbered from 0 or 1, perhaps
 // after a header, are refused, as in CSV and in EMNIST's mapping: read as names they would contain
-// the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes, text
-// that is not UTF-8, control characters and repeated names.
+// the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes,
+// text that is not UTF-8, control characters and repeated names.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {

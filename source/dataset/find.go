@@ -294,8 +294,8 @@ func baseNames[F interface{ base() string }](files []F) string {
 
 func (f File) base() string { return source.Base(f.Path) }
 
-// ErrMismatch is the cause of the error for valid files whose counts differ, or if images and labels
-// are swapped.
+// ErrMismatch is the cause of the error for valid files whose counts differ, or if images and
+// labels are swapped.
 var ErrMismatch = errors.New("files that do not fit each other")
 
 // check compares the headers of a table's files, as far as they are known: images and labels must

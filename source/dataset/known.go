@@ -182,9 +182,9 @@ func extended(records int64, sha256 string) []LabelFile {
 
 // emnist returns the six sets of EMNIST. The images are stored transposed:
 // https://github.com/tensorflow/datasets/issues/812. The classes are those of the published mapping
-// files; of a label with two letters it is the capital, which comes first there. The counts are from
-// https://www.tensorflow.org/datasets/catalog/emnist, those of Letters, which has only a part there,
-// from https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
+// files; of a label with two letters it is the capital, which comes first there. The counts are
+// from https://www.tensorflow.org/datasets/catalog/emnist, those of Letters, which has only a part
+// there, from https://galilai-group.github.io/stable-datasets/datasets/e_mnist.
 func emnist() []Info {
 	sets := []struct {
 		name, classes string

@@ -161,41 +161,18 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
 	}
+	if l.image != "" { // package png reads or refuses metadata.csv and its like
+		l.files = slices.DeleteFunc(l.files, func(name string) bool { return strings.HasPrefix(name, "metadata.") })
+	}
 	tables, err := inFiles(dir, l.files)
 	if err != nil {
 		return nil, err
 	}
-	if l.image != "" && len(tables) == 1 && tables[0].Name == "metadata" { // package png reads it
-		tables = nil
-	}
 	var below []Table
-	empty := "" // a folder of a split in which nothing was found
-	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
-		if l.image != "" && l.folders[name] || !deep && l.image == "" && tables == nil {
-			continue // a class folder, or too deep
-		}
-		path := source.Under(dir, name)
-		found, err := folder(files, path, false)
-		if err != nil {
+	if deep || l.image != "" || tables != nil {
+		if below, err = inFolders(files, dir, l); err != nil {
 			return nil, err
 		}
-		if l.image != "" && len(found) > 0 && found[0].Format.Name == "png" {
-			continue // package png refuses images there
-		}
-		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
-			_, stem, _ := byExtension(path)
-			found[0].Name = strings.TrimPrefix(stem, "split=")
-		}
-		if entries, _ := files.ReadDir(path, 1); len(found) == 0 && len(entries) > 0 &&
-			slices.Contains(splitNames, strings.ToLower(name)) {
-			empty = path
-		}
-		below = append(below, found...)
-	}
-	if empty != "" && below != nil {
-		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", empty, below[0].Paths[0]).In(dir).
-			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
-				shell.Path(below[0].path), shell.Path(empty))
 	}
 	here, others := l.image, slices.Concat(tables, below)
 	if here == "" && tables != nil {
@@ -213,6 +190,41 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	}
 	tables = append(tables, below...)
 	return tables, numberTogether(tables)
+}
+
+// inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
+// returns an error if it finds some, but none in a folder of a split that is not empty.
+func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
+	without := ""
+	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
+		if l.image != "" && l.folders[name] {
+			continue
+		}
+		path := source.Under(dir, name)
+		found, err := folder(files, path, false)
+		if err != nil {
+			return nil, err
+		}
+		if l.image != "" && len(found) > 0 && found[0].Format.Name == "png" {
+			continue // package png refuses images there
+		}
+		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
+			_, stem, _ := byExtension(path)
+			found[0].Name = strings.TrimPrefix(stem, "split=")
+		}
+		if len(found) == 0 && slices.Contains(splitNames, strings.ToLower(name)) {
+			if entries, _ := files.ReadDir(path, 1); len(entries) > 0 {
+				without = path
+			}
+		}
+		below = append(below, found...)
+	}
+	if without != "" && below != nil {
+		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
+			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
+				shell.Path(below[0].path), shell.Path(without))
+	}
+	return below, nil
 }
 
 // inFiles finds the tables among the files of dir.

@@ -53,8 +53,8 @@ var foreignFormats = []struct {
 // littleMagic reports whether m is a magic number in little-endian order, such as 03 08 00 00.
 func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
 
-// checkMagic accepts 00 00, a data type, and a rank of at least 1. Else its error says what was found
-// instead, for which it may read more of r.
+// checkMagic accepts 00 00, a data type, and a rank of at least 1. Else its error says what was
+// found instead, for which it may read more of r.
 func checkMagic(m [4]byte, r io.Reader) error {
 	if m[0] == 0 && m[1] == 0 && DType(m[2]).Valid() && m[3] > 0 {
 		return nil

@@ -30,8 +30,8 @@ type Options struct {
 	MaxRecordSize int64
 	// LittleEndian means that the payload is little-endian; the header may be too.
 	LittleEndian bool
-	// Reshape gives the same elements, as many as the header says, other dimensions, in C order; one
-	// may be −1.
+	// Reshape gives the same elements, as many as the header says, other dimensions, in C order;
+	// one may be −1.
 	Reshape []int
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
