@@ -17,8 +17,7 @@ func refusal(path, reason, hint string) error {
 
 // exists returns the error for a target that may not be replaced.
 func exists(path string) error {
-	return fault.New(fault.Exists, "already exists").In(path).
-		WithHint("--overwrite replaces it, a folder only if idxport made it")
+	return fault.New(fault.Exists, "already exists").In(path).WithHint("--overwrite replaces it")
 }
 
 // errLocked is the error of takeLock if another run holds the lock.

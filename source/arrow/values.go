@@ -158,8 +158,8 @@ func refuseNulls(a arrow.Array, row int64, perRow int) error {
 	return nil
 }
 
-// checkLists returns where the elements of the lists in a begin. All must have a length, or that of
-// the first one if it is −1. ValidateFull has checked that they follow one another.
+// checkLists returns where the elements of the lists in a, which follow one another, begin. All
+// must have a length; a negative one, which is unknown, becomes that of the first list.
 func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int64, err error) {
 	if _, fixed := a.DataType().(*arrow.FixedSizeListType); fixed {
 		return int64(a.Data().Offset()) * int64(*length), nil
@@ -169,7 +169,7 @@ func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int6
 		if i == 0 {
 			from = start
 		}
-		if *length < 0 {
+		if *length < 0 { // goroutines that decode share the lengths: here they are known
 			*length = int(end - start)
 		}
 		if end-start != int64(*length) {
@@ -178,7 +178,9 @@ func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int6
 				WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a file for each length")
 		}
 	}
-	*length = max(0, *length) // lists inside an empty list count as empty
+	if *length < 0 { // inside an empty list
+		*length = 0
+	}
 	return from, nil
 }
 

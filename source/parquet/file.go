@@ -107,7 +107,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 					return nil, err
 				}
 			}
-			f.streams = append(f.streams, newStream(l))
+			f.streams = append(f.streams, &stream{leaf: l, group: -1})
 		}
 	}
 	return columnar.NewTable(name, f, found, in.Meta), nil
@@ -251,7 +251,7 @@ func (f *file) Lengths(i int) ([]int, error) { return f.leaf(i, "").firstLengths
 func (f *file) Values(i int, member string, limit int) (values [][]byte, err error) {
 	l := f.leaf(i, member)
 	l.limit = int(2*f.maxRecord) + 16<<20 // an image file has more than its pixels
-	s := newStream(l)
+	s := &stream{leaf: l, group: -1}
 	defer s.hold(0)
 	p, err := s.nextPage(0)
 	if err != nil {

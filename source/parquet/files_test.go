@@ -123,14 +123,14 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 	for name, file := range files {
 		all := &sourcetest.FailingReaderAt{Left: -1}
-		if err := readFailing(file, all); err != nil || all.Calls < 3 {
-			t.Fatalf("%s: found %v after %d reads", name, err, all.Calls)
+		if err := readFailing(file, all); err != nil || all.Calls.Load() < 3 {
+			t.Fatalf("%s: found %v after %d reads", name, err, all.Calls.Load())
 		}
-		for left := range all.Calls {
+		for left := range all.Calls.Load() {
 			for broken, kind := range map[error]error{errBroken: fault.Internal, io.EOF: fault.Truncated} {
 				err := readFailing(file, &sourcetest.FailingReaderAt{Left: left, Err: broken})
 				if fault.KindOf(err) != kind || kind == fault.Internal && !errors.Is(err, errBroken) {
-					t.Errorf("%s, read %d of %d: found %v, expected %v", name, left+1, all.Calls, err, broken)
+					t.Errorf("%s, read %d of %d: found %v, expected %v", name, left+1, all.Calls.Load(), err, broken)
 				}
 			}
 		}

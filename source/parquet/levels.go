@@ -59,7 +59,7 @@ func repetitions(shape []int) []byte {
 // firstLengths returns the lengths of the lists in the first row, the outermost first, and expects
 // them of all rows. The file must have rows, and a row may have up to limit elements.
 func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
-	s := newStream(l)
+	s := &stream{leaf: l, group: -1}
 	defer s.hold(0)
 	defer func() { err = fault.Place(err, l.column(), 0, -1) }()
 	levels, err := s.firstLevels(limit)

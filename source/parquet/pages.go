@@ -48,8 +48,6 @@ type stream struct {
 	held        int64 // bytes of the current page and the dictionary after decompression
 }
 
-func newStream(l *leaf) *stream { return &stream{leaf: l, group: -1} }
-
 // hold counts n bytes instead of what s held before.
 func (s *stream) hold(n int64) {
 	s.file.held += n - s.held

@@ -21,10 +21,10 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_975, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_974, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 25_956, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_056, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 14_965, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"words of README and docs", 14_956, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
@@ -41,7 +41,7 @@ var packages = []struct {
 }{
 	{"cmd/idxport", 2_470, 2000},
 	{"convert", 4_385, 3300},
-	{"internal/publish", 1_820, 1700},
+	{"internal/publish", 1_819, 1700},
 	{"internal/object", 1_900, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_246, 2100},
