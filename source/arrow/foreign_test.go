@@ -98,9 +98,10 @@ func TestRefused(t *testing.T) {
 		"no-rows":      {columnar.ErrNoRows, "no rows"},
 		"struct":       {fault.Unsupported, "found a struct of [\"x\"]"},
 		"spark-images": {fault.Unsupported, `found a struct of ["origin" "height" "width" "nChannels" "mode" "data"]`},
-		"pixels-gap":   {fault.Unsupported, "found 3 columns pixel0…pixel3 without pixel2, expected all elements of a record"},
+		"pixels-gap":   {fault.Unsupported, "found column pixel3 where pixel2 is expected"},
 		"same-names":   {fault.Unsupported, "column label: found two columns of this name"},
 
+		"pixels-by-column":       {fault.Unsupported, "found column 1x0 where 0x1 is expected"},
 		"dictionary-bool":        {fault.Unsupported, "column label: found the type dictionary<bool>"},
 		"dictionary-null":        {fault.Malformed, "found a dictionary of 2 values with 1 nulls"},
 		"dictionary-null-index":  {fault.Malformed, "column label, row 1: found a null"},

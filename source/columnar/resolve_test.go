@@ -176,7 +176,7 @@ func TestRefused(t *testing.T) {
 	for text, fields := range map[string][]Field{
 		"found two columns of this name": {number, number},
 		"found no column":                {{Name: "__index_level_0__", Kind: Number, Number: source.NumberInt64}},
-		"without x2, expected all":       {{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberUint8}, {Name: "x3", Kind: Number, Number: source.NumberUint8}},
+		"column x3 where x2 is expected": {{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberUint8}, {Name: "x3", Kind: Number, Number: source.NumberUint8}},
 	} {
 		found, err := Resolve(Input{Fields: fields})
 		if err == nil {

@@ -2,7 +2,6 @@ package csv
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -23,7 +22,6 @@ type fileColumn struct {
 	first, fields int  // index in a line of the first field, and number of fields
 	count         int  // number of elements
 	comma         byte // separates the elements: a space if a field has all of them, in a list
-	label         bool // the user chose it as the label
 	stats         stats
 	column        int // index in the table; −1: left out
 	dtype         idx.DType
@@ -75,27 +73,22 @@ func (t *Table) readFirstLine() error {
 
 // check returns an error if begin, the first part of a file, is not that of a CSV file.
 func (t *Table) check(begin []byte) error {
-	first, _, _ := bytes.Cut(begin, []byte{'\n'})
-	line, found, hint := strings.TrimSuffix(string(first), "\r"), "", ""
+	line, _, _ := strings.Cut(string(begin), "\n")
+	line = strings.TrimSuffix(line, "\r")
 	control := strings.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' })
 	switch {
-	case strings.HasPrefix(line, "\xff\xfe"), strings.HasPrefix(line, "\xfe\xff"):
-		found, hint = "the file is UTF-16, expected UTF-8", "iconv -f UTF-16 -t UTF-8 FILE >utf8.csv"
-	case strings.HasPrefix(line, "<"):
-		found, hint = "the file begins with <, like a web page", "download it again: it may be a server's error page"
-	case strings.HasPrefix(line, "sep="):
-		found, hint = "the first line is for Excel, expected names or numbers", "remove it: tail -n +2 FILE >rows.csv"
 	case strings.HasPrefix(line, "#") && t.options.Header == nil:
-		found, hint = "the first line is a comment, expected names or numbers", "remove comments: grep -v '^#' FILE "+
-			">rows.csv; or make the first one the header: sed '1s/^# *//' FILE >named.csv"
-	case control >= 0 && line[control] == '\r':
-		found, hint = "the lines end with carriage returns, expected line feeds", `tr '\r' '\n' <FILE >lines.csv`
-	case control >= 0: // such as the rest of a truncated compressed file
-		found = fmt.Sprintf("the first line has a byte %#02x, expected text", line[control])
-	default:
-		return nil
+		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
+			WithHint("remove comments: grep -v '^#' %[1]s >rows.csv; "+
+				"or make the first one the header: sed '1s/^# *//' %[1]s >named.csv", t.word)
+	case strings.HasPrefix(line, "<"):
+		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
+	case control >= 0:
+		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control]).
+			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 %[1]s >utf8.csv; "+
+				`if carriage returns end its lines: tr '\r' '\n' <%[1]s >lines.csv`, t.word)
 	}
-	return fault.New(fault.Unsupported, "%s", found).WithHint("%s", strings.ReplaceAll(hint, "FILE", t.word))
+	return nil
 }
 
 // findSeparator returns the most frequent separator. If none occurs, it returns a space if all
@@ -115,29 +108,25 @@ func findSeparator(line []byte) byte {
 // N.1, N.2, ….
 func (t *Table) readNames(row []byte) (header bool, err error) {
 	const limit = 1 << 12 // different numbers
-	words, numbers, first, counting, repeats, differ, seen := 0, 0, 0, true, false, true, map[string]int{}
-	for field := range t.fields(row) {
+	words, numbers, from0, from1, renamed, repeats, seen := 0, 0, true, true, false, false, map[string]bool{}
+	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
 		if countNumbers(field) == 0 {
 			words++
 			continue
 		}
 		text := string(bytes.TrimSpace(field))
-		number, k, again := strings.Cut(text, ".")
-		switch times := seen[number]; {
-		case numbers == 0 && text == "1":
-			first = 1
-		case again != (times > 0) || again && k != strconv.Itoa(times):
-			differ = false
-		}
-		counting = counting && text == strconv.Itoa(first+numbers)
-		if repeats = repeats || again; len(seen) < limit {
-			seen[number]++
-		}
+		from0 = from0 && text == strconv.Itoa(numbers)
 		numbers++
+		from1 = from1 && text == strconv.Itoa(numbers)
+		number, again := strings.CutSuffix(text, ".1")
+		renamed, repeats = renamed || again && seen[number], repeats || seen[text]
+		if len(seen) < limit {
+			seen[text] = true
+		}
 	}
-	doubtful := counting && (numbers > 1 || first == 0) || repeats && differ
+	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats
 	if header = words > 0; header {
-		doubtful = !counting && numbers > words // a row that lacks a number, or has one text
+		doubtful = !from0 && !from1 && numbers > words // a row that lacks a number, or has one text
 	}
 	if chosen := t.options.Header; chosen != nil {
 		header = *chosen
@@ -146,12 +135,11 @@ func (t *Table) readNames(row []byte) (header bool, err error) {
 			"the first line is %.40q, which may be column names or a row of values", row[:len(row)-len(",\n")]).
 			WithHint("say which it is: --header yes, or --header no")
 	}
-	t.index = header && words == 1 && numbers > 0 && row[0] == t.comma
 	switch {
 	case header && t.count > maxNamed:
 		return false, fault.New(fault.Unsupported, "the header has %d names, expected at most %d", t.count, maxNamed).
 			WithHint("leave out the header, or use Parquet or Arrow")
-	case header && words > 0 && !t.index:
+	case header && words > 0:
 		names := string(row[:len(row)-len(",\n")]) // they share its memory
 		t.names = make([]string, 0, t.count)
 		for name := range strings.SplitSeq(names, string(rune(t.comma))) {
@@ -173,22 +161,42 @@ func (t *Table) arrange() error {
 		return fault.New(fault.Usage,
 			"--label-column none: it is for files without names, but the first line has names")
 	case t.names != nil:
-		return t.group()
+		if err := t.group(); err != nil {
+			return err
+		}
 	case like != t.count || o.Shape != nil || o.Label != "":
-		return t.divide()
-	}
-	for _, scalars := range []bool{true, false} { // as sink/csv writes them
-		for _, c := range o.Like {
-			if c.Scalar() == scalars {
-				t.add(flat.Field{Name: c.Name, Shape: append([]int(nil), c.Shape...)}, c.Elements())
+		t.divide()
+	default:
+		for _, scalars := range []bool{true, false} { // as sink/csv writes them
+			for _, c := range o.Like {
+				if c.Scalar() == scalars {
+					t.add(flat.Field{Name: c.Name, Shape: append([]int(nil), c.Shape...)}, c.Elements())
+				}
 			}
 		}
+	}
+	size, _ := idx.Product(1, o.Shape) // 0 if it is beyond counting
+	fits := o.Shape == nil
+	for i := range t.fileColumns {
+		f := &t.fileColumns[i]
+		if o.Shape != nil && f.Shape != nil && size == int64(f.count) {
+			f.Shape, f.Guess, fits = o.Shape, "", true
+		}
+		if f.Guess != "" {
+			t.note("%s; --shape overrides this", f.Guess)
+		}
+	}
+	if !fits {
+		return fault.New(fault.Usage, "found no records of the shape %s in lines of %s",
+			display.Shape(o.Shape), display.Count(t.count, "field")).
+			WithHint("leave out --shape to see which records there are: idxport inspect %s", t.word)
 	}
 	return nil
 }
 
 // add adds f, whose elements are the next n fields of a line.
 func (t *Table) add(f flat.Field, n int) *fileColumn {
+	f.Columns = nil // frees the memory
 	t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: t.placed, fields: n, count: n, comma: t.comma})
 	t.placed += n
 	return &t.fileColumns[len(t.fileColumns)-1]
@@ -196,9 +204,10 @@ func (t *Table) add(f flat.Field, n int) *fileColumn {
 
 // group finds the tensors by the names in the header.
 func (t *Table) group() error {
-	if i := slices.Index(t.names[1:], ""); i >= 0 {
-		return fault.New(fault.Malformed, "column %d of the header has no name, expected one", i+2).
-			WithHint("if lines end with a separator, remove it")
+	i := slices.Index(t.names[1:], "") + 1
+	if i > 0 || t.names[0] == "" && t.count > 1 && countNumbers([]byte(t.names[1])) > 0 {
+		return fault.New(fault.Malformed, "column %d of the header has no name, expected one", i+1).
+			WithHint("give it one; if lines end with a separator, remove it; pandas omits row numbers with index=False")
 	}
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
 		isThis := func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] }
@@ -209,85 +218,51 @@ func (t *Table) group() error {
 	}
 	var span []byte
 	rest, _, _ := bytes.Cut(t.sample, []byte{'\n'}) // the first row
-	shape, seen := t.options.Shape, map[string]bool{}
-	size, _ := idx.Product(1, shape) // 0 if it is beyond counting
-	fits := shape == nil
+	seen := map[string]bool{}
 	for _, f := range found {
-		n := len(f.Columns)
-		switch {
-		case seen[f.Name]:
+		if seen[f.Name] {
 			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
-		case !slices.IsSorted(f.Columns) || f.Columns[n-1]-f.Columns[0] != n-1:
-			return fault.New(fault.Unsupported, "the columns of %s are not in the order of their numbers", f.Name).
-				WithHint(`Parquet may have any order: duckdb -c "copy (from '%s') to 'rows.parquet'"`, t.word)
 		}
 		seen[f.Name] = true
-		f.Columns = nil
-		c := t.add(f, n)
-		span, rest = cut(rest, t.comma, n)
-		if k := countNumbers(bytes.TrimSuffix(span, []byte{t.comma})); k > 1 && len(found) > 1 && f.Shape == nil {
-			c.comma, c.count = ' ', k
-			c.GuessShape(k, fmt.Sprintf("column %s: lists of %d numbers", f.Name, k))
+		c := t.add(f, len(f.Columns))
+		span, rest = cut(rest, t.comma, c.fields)
+		if n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma})); n > 1 && len(found) > 1 && f.Shape == nil {
+			c.comma, c.count = ' ', n
+			c.GuessShape(n, fmt.Sprintf("column %s: lists of %d numbers", f.Name, n))
 		}
-		if c.Shape != nil && shape != nil && int64(c.count) == size {
-			c.Shape, c.Guess, fits = shape, "", true
-		}
-		if c.Guess != "" {
-			t.note("%s; --shape overrides this", c.Guess)
-		}
-	}
-	if !fits {
-		return t.shapeError()
 	}
 	return nil
 }
 
-// shapeError returns the error for lines without a record of the shape that the caller gave.
-func (t *Table) shapeError() error {
-	return fault.New(fault.Usage, "found no records of the shape %s in lines of %s",
-		display.Shape(t.options.Shape), display.Count(t.count, "field")).
-		WithHint("leave out --shape to see which records there are: idxport inspect %s", t.word)
-}
-
 // divide finds the image and the label by the number of fields alone, or by the shape and the place
 // of the label that the caller gave.
-func (t *Table) divide() error {
-	n, place, shape := t.count, t.options.Label, t.options.Shape
-	if t.index {
-		t.add(flat.Field{}, 1)
-		n--
+func (t *Table) divide() {
+	rest, place, shape := t.count, t.options.Label, t.options.Shape
+	size, _ := idx.Product(1, shape)
+	_, square := flat.Square("", rest-1)
+	t.guessedLabel = place == "" && (shape == nil && square && rest > 2 || shape != nil && size == int64(rest-1))
+	if t.guessedLabel {
+		place = "first"
 	}
-	size, _ := idx.Product(1, shape) // 0 if it is beyond counting
-	if _, square := flat.Square("", n-1); place == "" {
-		t.guessedLabel = shape == nil && square && n > 2 || shape != nil && size == int64(n-1)
+	elements, label := "", flat.Field{Name: labelName}
+	if place == "first" || place == "last" {
+		rest--
+		elements = " beside a label (the " + place + " field)"
 	}
-	rest, what := n, ""
-	if t.guessedLabel || place == "first" || place == "last" {
-		rest, what = n-1, "a label (the "+cmp.Or(place, "first")+" field) and "
+	image := flat.Field{Name: "data"}
+	if rest > 1 || shape != nil {
+		image.GuessShape(rest, display.Count(rest, "field")+elements)
 	}
-	image := flat.Field{Name: "data", Shape: shape}
-	switch {
-	case shape != nil && size != int64(rest):
-		return t.shapeError()
-	case shape == nil && rest > 1:
-		var square bool
-		if image.Shape, square = flat.Square("", rest); !square {
-			image.Shape = []int{rest}
-		}
-		image.Guess = fmt.Sprintf("%d fields are read as %sa record of %s", n, what, display.Shape(image.Shape))
-		t.note("%s; --shape overrides this", image.Guess)
-	}
-	if len(image.Shape) > 1 {
+	if shape == nil && len(image.Shape) > 1 || len(shape) > 1 {
 		image.Name = flat.Image
 	}
-	if rest < n && place != "last" {
-		t.add(flat.Field{Name: labelName}, 1).label = place != ""
+	if place == "first" {
+		t.add(label, 1)
 	}
 	if rest > 0 {
 		t.add(image, rest)
 	}
 	if place == "last" {
-		t.add(flat.Field{Name: labelName}, 1).label = true
+		t.add(label, 1)
 	}
-	return nil
 }

@@ -106,7 +106,7 @@ func (t *Table) decide() error {
 	}
 	wants := t.options.Wants(names)
 	t.tensors = slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
-	types, bad := "", error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
+	bad := error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if f.column = -1; !wants(f.Name) {
@@ -119,7 +119,8 @@ func (t *Table) decide() error {
 			bad = cmp.Or(left.Err, bad)
 			continue
 		}
-		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path), Label: f.label}
+		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
+			Label: t.names == nil && f.Name == labelName && t.options.Label != ""}
 		if f.texts != nil {
 			c.Classes, t.info.Classes = f.texts.Names, true
 		}
@@ -128,16 +129,12 @@ func (t *Table) decide() error {
 				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
 		}
 		f.column = len(t.columns)
-		if t.columns = append(t.columns, c); f.column < 8 {
-			types += ", " + c.Name + " " + c.DType.String()
-		}
+		t.columns = append(t.columns, c)
 	}
 	if len(t.columns) == 0 {
 		return bad
 	}
-	if t.info.Unnamed = t.names == nil; t.options.DType == 0 {
-		t.note("types: %s; --dtype overrides this", types[len(", "):])
-	}
+	t.info.Unnamed = t.names == nil
 	return nil
 }
 
@@ -157,7 +154,8 @@ func (t *Table) setType(f *fileColumn) *source.Omission {
 		left.Why = "it holds class names"
 		return left
 	case s.texts != nil && s.values == 0:
-		if left.Why, left.Err = "it holds text", t.setNames(f); left.Err != nil {
+		if bad := t.setNames(f); bad != nil {
+			left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
 			return left
 		}
 		return nil
@@ -175,30 +173,29 @@ func (t *Table) setType(f *fileColumn) *source.Omission {
 }
 
 // setNames makes f a column of the labels of names, if the caller has a list of them.
-func (t *Table) setNames(f *fileColumn) error {
+func (t *Table) setNames(f *fileColumn) (bad *fault.Error) {
 	sample := f.stats.texts
 	for i, text := range sample {
 		sample[i] = t.plain.Replace(text)
 	}
 	if strings.Trim(sample[0], "+-.,;: 0123456789eE") == "" { // no name, but a number in another form
-		return t.inRow(0, hintNumber+"; or leave the column out with --columns",
-			"found the text %.40q, expected a number", sample[0]).InColumn(t.name(f.first))
+		return t.inRow(0, hintNumber, "found the text %.40q, expected a number", sample[0])
 	}
-	texts, unknown := source.NewTexts(sample, t.options)
-	if unknown != nil {
-		return unknown.In(t.path).InColumn(t.name(f.first))
+	if f.texts, bad = source.NewTexts(sample, t.options); bad == nil {
+		f.dtype = f.texts.DType
 	}
-	f.texts, f.dtype = texts, texts.DType
-	return nil
+	return bad
 }
 
 // applyLike gives f the type and shape of the expected column that has as many elements and the
-// same name, or is the only tensor. An integer type must hold the examined values.
+// same name, or is the only tensor, if the type holds the examined values. The name of a tensor of
+// one element ends with its number.
 func (t *Table) applyLike(f *fileColumn) {
 	alone := len(slices.DeleteFunc(slices.Clone(t.options.Like), source.Column.Scalar)) == 1
+	one := strings.TrimRight(f.Name, "01")
 	for _, c := range t.options.Like {
-		one := slices.Contains([]string{"pixel0", "pixel1", c.Name + "0", c.Name + "1"}, f.Name) // of one element
-		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || !one && (f.Shape == nil || !alone)) {
+		isTensor := f.Shape != nil && alone || f.Shape == nil && (one == c.Name || one == "pixel")
+		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || !isTensor) {
 			continue
 		}
 		smallest, largest := c.DType.Limits()
@@ -279,8 +276,10 @@ func (t *Table) parseRow(b *source.Raw, text []byte, row int) *fault.Error {
 	return nil
 }
 
-// hintNumber is the hint for texts that are not numbers.
-const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a point"
+// hintNumber is the hint for texts that are not numbers, or not of the type.
+const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, " +
+	"write decimals with a point, or leave the column out with --columns; " +
+	"or choose a type that holds all values: --dtype int32, and for labels alone --columns label --dtype int32"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
 func (t *Table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {
@@ -290,28 +289,16 @@ func (t *Table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.
 	if put(f.dtype, dst, text) {
 		return nil
 	}
-	hint := hintNumber + "; or choose a type that holds all values: --dtype int32, or --dtype float64"
-	if f.Shape == nil && t.tensors { // --dtype is the type of the tensors
-		hint = hintNumber + "; or read the column by itself: --columns " + f.Name + " --dtype int32"
-	}
-	return t.inRow(row, hint, "found %.40q, expected a number that %v holds", t.plain.Replace(string(text)), f.dtype)
+	found := t.plain.Replace(string(text))
+	return t.inRow(row, hintNumber, "found %.40q, expected a number that %v holds", found, f.dtype)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
 // full, a field has another form, or fewer than four bytes are left. It returns the number of
-// parsed fields and of their bytes. Four zeros, which are common in backgrounds, are parsed at
-// once.
+// parsed fields and of their bytes.
 func parseUint8s(dst, src []byte, comma byte) (n, used int) {
-	zeros := uint64('0') | uint64(comma)<<8
-	zeros |= zeros << 16
-	zeros |= zeros << 32
 	i := 0
 	for n < len(dst) && i+4 <= len(src) {
-		if n+4 <= len(dst) && i+8 <= len(src) && binary.LittleEndian.Uint64(src[i:]) == zeros {
-			binary.LittleEndian.PutUint32(dst[n:], 0)
-			n, i = n+4, i+8
-			continue
-		}
 		four := src[i : i+4 : i+4]
 		a, b, c := four[0]-'0', four[1]-'0', four[2]-'0'
 		switch {
@@ -371,31 +358,28 @@ func countNumbers(text []byte) (n int) {
 // a number that d can hold. Floats round fractions, but not integers.
 func put(d idx.DType, dst, text []byte) (fits bool) {
 	const maxExact = 1 << 24 // float32 holds all integers below this
-	smallest, largest := d.Limits()
-	bits := 64
-	if d == idx.Float32 {
-		bits = 32
-	} else if d != idx.Float64 {
-		if v, err := strconv.ParseInt(string(text), 10, 32); err == nil && v >= smallest && v <= largest {
-			source.PutInt(dst, d, v)
-			return true
+	if !d.Float() {
+		smallest, largest := d.Limits()
+		n, err := strconv.ParseInt(string(text), 10, 32)
+		if err != nil { // such as 7.0 or 2.5e1
+			v, _, ok := parseNumber(text, 64)
+			if n = int64(v); !ok || float64(n) != v {
+				return false
+			}
 		}
+		if fits = n >= smallest && n <= largest; fits {
+			source.PutInt(dst, d, n)
+		}
+		return fits
 	}
-	v, integer, fits := parseNumber(text, bits)
-	switch {
-	case !d.Float():
-		fits = fits && v == math.Trunc(v) && v >= float64(smallest) && v <= float64(largest)
-	case integer && math.Abs(v) >= maxExact:
-		fits = fits && strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
-	}
-	switch {
-	case !fits:
+	v, integer, ok := parseNumber(text, 8*d.Size())
+	switch big := integer && math.Abs(v) >= maxExact; {
+	case !ok, big && strconv.FormatFloat(math.Abs(v), 'f', 0, 64) != string(bytes.TrimLeft(text, "+-0")):
+		return false
 	case d == idx.Float32:
 		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
-	case d == idx.Float64:
-		binary.LittleEndian.PutUint64(dst, math.Float64bits(v))
 	default:
-		source.PutInt(dst, d, int64(v))
+		binary.LittleEndian.PutUint64(dst, math.Float64bits(v))
 	}
-	return fits
+	return true
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -36,7 +35,6 @@ type Table struct {
 	plain  *strings.Replacer // the inverse of escape
 
 	names        []string // of the fields of a line; nil if there are none but numbers
-	index        bool     // the first field has row numbers, and the others have numbers as names
 	count        int      // number of fields of a line
 	limit        int      // maximum number of bytes of a line
 	fileColumns  []fileColumn
@@ -145,15 +143,17 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // which only empty lines may follow.
 func (t *Table) row(dst []byte) ([]byte, error) {
 	record, err := t.record()
-	for empty := false; err == nil; record, err = t.record() {
-		if len(record) > 0 && empty {
-			return dst, t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
-		} else if len(record) > 0 {
-			dst, err = t.split(dst, record)
-			t.cut++
-			break
+	if empty := err == nil && len(record) == 0; empty {
+		for err == nil && len(record) == 0 {
+			record, err = t.record()
 		}
-		empty = true
+		if err == nil {
+			err = t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
+		}
+	}
+	if err == nil {
+		dst, err = t.split(dst, record)
+		t.cut++
 	}
 	return dst, err
 }
@@ -216,11 +216,6 @@ func (t *Table) split(dst, record []byte) ([]byte, error) {
 		dst = append(append(slices.Grow(dst, len(record)+len(",\n")), record...), t.comma)
 	}
 	return append(dst, '\n'), nil
-}
-
-// fields yields the fields of a row, with spaces around them.
-func (t *Table) fields(row []byte) iter.Seq[[]byte] {
-	return bytes.SplitSeq(bytes.TrimSuffix(row, []byte{t.comma, '\n'}), []byte{t.comma})
 }
 
 // inRow returns the error for a row, −1 for the first line. It also names the line, which is what

@@ -3,7 +3,6 @@ package flat
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A Field is one column of the table: a scalar, or the elements of a tensor in C order.
@@ -25,60 +23,57 @@ type Field struct {
 // Image is the name of tensors whose elements are named pixels, or have only numbers as names.
 const Image = "image"
 
-// elements holds columns whose names are a prefix and a rank of numbers, in the order of the file.
-type elements struct {
+// A stem is a name without its numbers, of which there are rank.
+type stem struct {
+	prefix string
+	rank   int
+}
+
+// A group is the columns of a stem.
+type group struct {
+	stem
 	names   []string // of all columns
-	prefix  string
-	rank    int
 	columns []int
-	numbers []int32 // rank numbers for each column
+	has     [3]bool // has[n] reports whether all numbers of a name are n
 }
 
 // Group finds the elements of tensors among names: those with a common prefix that are numbered
-// from 0 or 1, or have an index for each dimension, also from 0 or 1 (1x1, 1x2, … or a_1x1, …). The
-// fields are in the order in which their first columns occur in names. exclude, if it is not nil,
-// reports whether name i is known not to be an element.
+// from 0 or 1, or have an index for each dimension, also from 0 or 1 (1x1, 1x2, … or a_1x1, …).
+// exclude, if it is not nil, reports whether name i is known not to be an element.
 //
-// It is an error if an element of a tensor is missing or occurs twice, or if there are more than
-// limit fields; these are counted before they allocate memory.
+// It is an error if the elements of a tensor are not side by side in C order, or if there are more
+// than limit fields; these are counted before they allocate memory.
 func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault.Error) {
-	type key struct {
-		prefix string
-		rank   int
-	}
 	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", limit).
 		WithHint("number the elements of a record, as in pixel0, pixel1")
-	groups := map[key]*elements{}
-	var order []*elements
+	groups := map[stem]*group{}
+	var order []*group
 	var fields []Field
-	var numbers []int32
+	var numbers []int
 	for i, name := range names {
-		k := key{prefix: name}
+		var of stem
 		if exclude == nil || !exclude(i) {
-			k.prefix, numbers = stem(name, numbers[:0])
-			k.rank = len(numbers)
+			of, numbers = parse(name, numbers[:0])
 		}
-		e := groups[k]
-		switch {
-		case k.rank == 0:
+		g := groups[of]
+		if g == nil && of.rank > 0 {
+			g = &group{stem: of, names: names}
+			groups[of], order = g, append(order, g)
+		}
+		if g == nil {
 			fields = append(fields, Field{Name: name, Columns: []int{i}})
-		case e == nil:
-			e = &elements{names: names, prefix: k.prefix, rank: k.rank}
-			groups[k], order = e, append(order, e)
-			fallthrough
-		default:
-			if len(e.columns) == 1<<12 && len(order) == 1 { // nearly all of the rest may belong to it
-				e.columns = slices.Grow(e.columns, len(names)-i)
-				e.numbers = slices.Grow(e.numbers, (len(names)-i)*k.rank)
+		} else {
+			g.columns = append(g.columns, i)
+			if n := slices.Max(numbers); n < len(g.has) {
+				g.has[n] = g.has[n] || n == slices.Min(numbers)
 			}
-			e.columns, e.numbers = append(e.columns, i), append(e.numbers, numbers...)
 		}
 		if len(fields)+len(order) > limit {
 			return nil, tooMany
 		}
 	}
-	for _, e := range order {
-		found, bad := e.fields(limit)
+	for _, g := range order {
+		found, bad := g.fields(limit)
 		if bad != nil {
 			return nil, bad
 		}
@@ -86,10 +81,10 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 			return nil, tooMany
 		}
 	}
-	slices.SortFunc(fields, func(a, b Field) int { return cmp.Compare(slices.Min(a.Columns), slices.Min(b.Columns)) })
-	taken := slices.ContainsFunc(fields, func(f Field) bool { return f.Shape == nil && f.Name == Image })
-	for i := range fields {
-		if fields[i].Shape != nil && fields[i].Name == Image && taken {
+	slices.SortFunc(fields, func(a, b Field) int { return a.Columns[0] - b.Columns[0] })
+	named := func(f Field) bool { return f.Shape == nil && f.Name == Image }
+	for i, f := range fields {
+		if f.Shape != nil && f.Name == Image && slices.ContainsFunc(fields, named) {
 			fields[i].Name = "data"
 		}
 	}
@@ -106,9 +101,9 @@ func nameOf(prefix string) string {
 	}
 }
 
-// stem returns name without its numbers, which are appended to numbers: the indices of a name such
-// as 3x4 or a_3x4, or else the digits at its end.
-func stem(name string, numbers []int32) (string, []int32) {
+// parse returns the stem of a name, and appends its numbers: the indices of a name such as 3x4 or
+// a_3x4, or else the digits at its end.
+func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]
@@ -118,119 +113,105 @@ func stem(name string, numbers []int32) (string, []int32) {
 	for part := range strings.SplitSeq(name[len(prefix):], "x") {
 		n, err := strconv.ParseUint(part, 10, 31)
 		if err != nil {
-			return name, nil
+			return stem{}, nil
 		}
-		numbers = append(numbers, int32(n))
+		numbers = append(numbers, int(n))
 	}
-	return prefix, numbers
+	return stem{prefix, len(numbers)}, numbers
 }
 
-// fields returns the tensor with the elements e; or, if the numbers are not those of a tensor, a
+// fields returns the tensor with the elements g; or, if the numbers are not those of a tensor, a
 // scalar for each column, or for more than limit.
 //
-// Numbers are those of a tensor, even if some are missing, if they begin with 0 and 1 or with 1 and
-// 2, or if the names are those of pixels; indices are, if they begin with 0x0 or 1x1. Others, such
-// as q1 and q3, or 640x480, are names of separate columns.
-func (e *elements) fields(limit int) (fields []Field, bad *fault.Error) {
-	shape, columns, fails := e.order()
-	first, several := columns[0] >= 0, len(columns) > 1
-	isPixels := e.prefix != "" && nameOf(e.prefix) == Image && len(e.columns) > 1
-	switch isTensor := first && (e.rank > 1 || several && columns[1] >= 0) || isPixels; {
-	case isTensor && fails != "":
-		return nil, fault.New(fault.Malformed, "%d columns %s…%s %s, expected all elements of a record",
-			len(e.columns), e.names[e.columns[0]], e.names[e.columns[len(e.columns)-1]], fails).
-			WithHint("number the columns of a record without gaps or repeats; " +
-				"if a column is not an element of the record, give it a name that does not end with a number")
-	case isTensor && e.rank == 1:
-		return []Field{e.vector(e.prefix, columns)}, nil
-	case isTensor:
-		f := Field{Name: cmp.Or(strings.TrimSuffix(e.prefix, "_"), Image), Shape: shape, Columns: columns}
-		if e.rank == 2 && shape[0] == 1 && several { // images of one row hardly occur
-			f.Shape, f.Guess = shape[1:], "one row of columns, "+e.names[columns[0]]+"…, is read as one dimension"
-		}
-		return []Field{f}, nil
-	case e.rank == 1:
-		fields = e.splitByDigit()
+// Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
+// of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are names of
+// separate columns.
+func (g *group) fields(limit int) (fields []Field, bad *fault.Error) {
+	start := 1
+	if g.has[0] {
+		start = 0
 	}
-	if fields == nil {
-		for _, c := range e.columns[:min(len(e.columns), limit+1)] {
-			fields = append(fields, Field{Name: e.names[c], Columns: []int{c}})
+	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && len(g.columns) > 1
+	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
+		f, bad := g.tensor(start)
+		return []Field{f}, bad
+	}
+	if fields = g.splitByDigit(); fields == nil {
+		for _, c := range g.columns[:min(len(g.columns), limit+1)] {
+			fields = append(fields, Field{Name: g.names[c], Columns: []int{c}})
 		}
 	}
 	return fields, nil
 }
 
-// order returns the shape up to the largest numbers; the columns in C order, −1 for one that is
-// missing; and what is wrong if some are missing or occur twice. Every dimension starts at 0, or at
-// 1 if no number is 0. If many columns are missing, only the first elements are returned.
-func (e *elements) order() (shape, columns []int, fails string) {
-	start, shape := 1, make([]int, e.rank)
-	for i, v := range e.numbers {
-		start, shape[i%e.rank] = min(start, int(v)), max(shape[i%e.rank], int(v))
-	}
-	for axis := range shape {
-		shape[axis] -= start - 1
-	}
-	n := int64(len(e.columns)) + 1
-	if all, ok := idx.Product(1, shape); ok {
-		n = min(n, all)
-	}
-	columns = slices.Repeat([]int{-1}, int(n))
-	for i, c := range e.columns {
-		at := int64(0)
-		for axis, v := range e.numbers[i*e.rank : (i+1)*e.rank] {
-			if at = at*int64(shape[axis]) + int64(v) - int64(start); at >= n {
-				break
-			}
-		}
-		if at < n && columns[at] >= 0 {
-			return shape, columns, "with " + e.names[c] + " twice"
-		} else if at < n {
-			columns[at] = c
+// tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
+// first column that is not the next element in C order.
+func (g *group) tensor(start int) (f Field, bad *fault.Error) {
+	first, end := g.columns[0], g.columns[len(g.columns)-1]
+	next, last, numbers := slices.Repeat([]int{start}, g.rank), make([]int, g.rank), []int(nil)
+	for _, c := range g.columns {
+		_, numbers = parse(g.names[c], numbers[:0])
+		for axis, n := range numbers {
+			last[axis] = max(last[axis], n)
 		}
 	}
-	if at := slices.Index(columns, -1); at >= 0 {
-		for axis := e.rank - 1; axis >= 0; axis-- {
-			fails = "x" + strconv.Itoa(at%shape[axis]+start) + fails
-			at /= shape[axis]
+	for i := first; i <= end || next[0] <= last[0]; i++ {
+		of, name := stem{}, "no column"
+		if i < len(g.names) {
+			name = "column " + g.names[i]
+			of, numbers = parse(g.names[i], numbers[:0])
 		}
-		fails = "without " + e.prefix + fails[1:]
+		if of != g.stem || !slices.Equal(numbers, next) {
+			want := strings.Trim(strings.ReplaceAll(fmt.Sprint(next), " ", "x"), "[]")
+			return f, fault.New(fault.Malformed, "%s where %s%s is expected", name, g.prefix, want).WithHint(hintOrder)
+		}
+		axis := g.rank - 1
+		for ; axis > 0 && next[axis] == last[axis]; axis-- {
+			next[axis] = start
+		}
+		next[axis]++
 	}
-	return shape, columns, fails
+	if g.rank == 1 {
+		return g.vector(g.prefix, g.columns), nil
+	}
+	f = Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}
+	for axis := range last {
+		last[axis] -= start - 1
+	}
+	if g.rank == 2 && last[0] == 1 && end > first { // images of one row hardly occur
+		f.Shape, f.Guess = last[1:], "one row of columns, "+g.names[first]+"…, is read as one dimension"
+	}
+	return f, nil
 }
 
+// hintOrder is the hint for elements that are not in order.
+const hintOrder = "put all elements of a record side by side, in order; in pandas: import re; " +
+	`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
+	"if a column is not an element, give it a name that does not end with a number"
+
 // vector returns the tensor with the elements in columns, whose names are prefix and a number.
-func (e *elements) vector(prefix string, columns []int) Field {
+func (g *group) vector(prefix string, columns []int) Field {
 	f := Field{Name: nameOf(prefix), Columns: columns}
 	n := len(columns)
-	f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, e.names[columns[0]], e.names[columns[n-1]]))
+	f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[columns[0]], g.names[columns[n-1]]))
 	return f
 }
 
 // splitByDigit divides the columns into tensors with longer prefixes: x10, x11, x12 are the
 // elements of x1. It returns nil if a column belongs to none of them, as with t8, t9, t10, t11,
 // which only begin at another number.
-func (e *elements) splitByDigit() (vectors []Field) {
-	left := map[string]int{}
-	for _, c := range e.columns {
-		left[e.names[c]] = c
-	}
-	byNumber := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
-	for _, name := range slices.SortedFunc(maps.Keys(left), byNumber) {
-		if _, ok := left[name]; !ok {
-			continue
+func (g *group) splitByDigit() (vectors []Field) {
+	for rest := g.columns; len(rest) > 0; {
+		first := g.names[rest[0]]
+		prefix, start := first[:len(first)-1], int(first[len(first)-1]-'0')
+		n := 1
+		for n < len(rest) && rest[n] == rest[0]+n && g.names[rest[n]] == prefix+strconv.Itoa(start+n) {
+			n++
 		}
-		prefix, number := name[:len(name)-1], int(name[len(name)-1]-'0')
-		var columns []int
-		for c, ok := left[name]; ok; c, ok = left[prefix+strconv.Itoa(number)] {
-			columns = append(columns, c)
-			delete(left, e.names[c])
-			number++
-		}
-		if number-len(columns) > 1 || len(columns) < 2 || len(prefix) == len(e.prefix) {
+		if start > 1 || n < 2 || g.rank > 1 || prefix == g.prefix {
 			return nil
 		}
-		vectors = append(vectors, e.vector(prefix, columns))
+		vectors, rest = append(vectors, g.vector(prefix, rest[:n])), rest[n:]
 	}
 	return vectors
 }

@@ -40,8 +40,6 @@ frame.to_csv(HERE / "excel.csv", index=False, sep=";", lineterminator="\r\n", en
 expect("excel.csv", label, image)
 frame.to_csv(HERE / "tabs.tsv.gz", index=False, sep="\t", compression={"method": "gzip", "mtime": 0})
 expect("tabs.tsv.gz", label, image)
-pd.DataFrame(images).to_csv(HERE / "unnamed.csv")  # ,0,1,2,…
-expect("unnamed.csv", image)
 frame.to_csv(HERE / "quoted.csv", index=False, quoting=csv.QUOTE_ALL)
 expect("quoted.csv", label, image)
 pl.DataFrame(np.column_stack([labels, images]), schema=["label", *pixels]).write_csv(HERE / "polars.csv")

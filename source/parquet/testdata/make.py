@@ -117,9 +117,9 @@ def pyarrow_orders():
     places = {f"pixel{k}": k for k in range(12)}
     by_row = {f"{k // 4}x{k % 4}": k for k in range(12)}  # from 0
     for name, order in [
-        ("pyarrow-columns-as-text", [(n, places[n]) for n in sorted(places)]),
-        ("pyarrow-columns-backwards", list(places.items())[::-1]),
-        ("pyarrow-columns-by-column", sorted(by_row.items(), key=lambda item: (item[1] % 4, item[1]))),
+        ("bad-columns-as-text", [(n, places[n]) for n in sorted(places)]),
+        ("bad-columns-backwards", list(places.items())[::-1]),
+        ("bad-columns-by-column", sorted(by_row.items(), key=lambda item: (item[1] % 4, item[1]))),
         ("bad-columns-gap", [(n, k) for n, k in places.items() if k != 5]),
     ]:
         columns = {"label": pa.array(LABELS.astype(np.uint8)), **{n: pa.array(IMAGES[:, k]) for n, k in order}}
