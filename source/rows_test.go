@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -129,6 +130,28 @@ func TestSkip(t *testing.T) {
 	}
 	if err := Skip(scalars(t, "label", 3), 4); err == nil || !strings.HasPrefix(err.Error(), "label.idx: ") {
 		t.Errorf("found %v, expected an error with the path", err)
+	}
+}
+
+// A wideRows has rows of 512 KiB, and the largest number of them that was asked for at once.
+type wideRows struct {
+	Table
+	most int
+}
+
+func (w *wideRows) Columns() []Column { return []Column{{DType: idx.Uint8, Shape: []int{512 << 10}}} }
+
+func (w *wideRows) Read(_ context.Context, b *Raw) error {
+	b.Rows, w.most = b.Cap, max(w.most, b.Cap)
+	return nil
+}
+
+// TestSkipLargeRows skips rows that together are much larger than the memory it may use.
+func TestSkipLargeRows(t *testing.T) {
+	t.Parallel()
+	table := new(wideRows)
+	if err := Skip(table, 64); err != nil || table.most > 2 {
+		t.Errorf("found %d rows that were read at once, error %v, expected about 1 MiB", table.most, err)
 	}
 }
 

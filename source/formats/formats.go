@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -173,11 +174,9 @@ func (t *Table) findArrays(files source.Files) error {
 
 // withoutSplit returns the name of an array without the split, unless nothing is left.
 func withoutSplit(name, split string) string {
-	for _, separator := range []string{"_", "-", "."} {
-		rest := strings.TrimSuffix(strings.TrimPrefix(name, split+separator), separator+split)
-		if split != "" && rest != "" {
-			name = rest
-		}
+	if split == "" {
+		return name
 	}
-	return name
+	word := regexp.QuoteMeta(split)
+	return cmp.Or(regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, ""), name)
 }
