@@ -195,14 +195,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 			pixels = scaled.Pix
 		}
 		for ; len(pixels) > 0; pixels = pixels[4:] {
-			switch f.Channels {
-			case 1:
-				dst = append(dst, pixels[0])
-			case 3:
-				dst = append(dst, pixels[0], pixels[1], pixels[2])
-			default:
-				dst = append(dst, pixels[:4]...)
-			}
+			dst = append(dst, pixels[:f.Channels]...)
 		}
 	}
 	return dst, nil

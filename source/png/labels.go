@@ -25,7 +25,7 @@ import (
 )
 
 // findLabels adds the columns of labels and of other numbers: see the package comment.
-func (t *Table) findLabels(o source.ReadOptions) error {
+func (t *table) findLabels(o source.ReadOptions) error {
 	label := source.Column{Name: "label"} // or the expected one
 	if i := (&schema.Schema{Columns: o.Like}).Label(); i >= 0 {
 		label = o.Like[i]
@@ -57,7 +57,7 @@ func (t *Table) findLabels(o source.ReadOptions) error {
 
 // labelByFolder adds the label that each class folder gives its images. The column that is expected
 // may have the names of the classes.
-func (t *Table) labelByFolder(expected source.Column, o source.ReadOptions) error {
+func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) error {
 	own, err := t.readClasses()
 	if err != nil {
 		return err
@@ -68,8 +68,7 @@ func (t *Table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 			all = append(all, name)
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
+	all = slices.Compact(slices.Sorted(slices.Values(all)))
 	numbers, places := map[string]string{}, map[string]string{} // labels by folder
 	for _, name := range all {
 		if n, err := strconv.ParseUint(name, 10, 31); err == nil {
@@ -116,23 +115,20 @@ func place(positions map[string]string, lists ...[]string) {
 }
 
 // readClasses returns the content of the hidden file that sink/png writes, if there is one.
-func (t *Table) readClasses() (own schema.ClassFolders, err error) {
+func (t *table) readClasses() (own schema.ClassFolders, err error) {
 	text, err := t.root.ReadFile(schema.ClassesFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return own, nil
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &own)
 	}
-	if err != nil {
-		return own, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
-			WithHint("remove the file, and give the class names with --classes FILE"))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return own, nil
 	}
-	return own, nil
+	return own, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
+		WithHint("remove the file, and give the class names with --classes FILE"))
 }
 
 // warnPlaces adds a warning that the labels of class folders are their places.
-func (t *Table) warnPlaces(folders []string) {
+func (t *table) warnPlaces(folders []string) {
 	var listed []string
 	for label, name := range folders {
 		listed = append(listed, fmt.Sprintf("%s has label %d", name, label))
@@ -155,7 +151,7 @@ type metadata struct {
 }
 
 // readMetadata reads metadata.csv. Its other forms are errors.
-func (t *Table) readMetadata() (m metadata, err error) {
+func (t *table) readMetadata() (m metadata, err error) {
 	for _, name := range []string{"metadata.jsonl", "metadata.parquet"} {
 		if _, err := t.root.Stat(name); err == nil {
 			from, to := filepath.Join(t.path, name), filepath.Join(t.path, metadataName)
@@ -165,10 +161,7 @@ func (t *Table) readMetadata() (m metadata, err error) {
 		}
 	}
 	text, err := t.root.ReadFile(metadataName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, t.inFile(metadataName, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
@@ -183,7 +176,7 @@ func (t *Table) readMetadata() (m metadata, err error) {
 }
 
 // arrange returns the columns of lines in the order of the rows. Lines of other files are left out.
-func (t *Table) arrange(names []string, lines [][]string) (metadata, error) {
+func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
 	m := metadata{texts: map[string][]string{}}
 	key := slices.Index(names, "file_name")
 	if key < 0 {
@@ -219,18 +212,18 @@ func (t *Table) arrange(names []string, lines [][]string) (metadata, error) {
 }
 
 // namesByLabel returns the name of each label. It returns nil if there are no names, if a label has
-// two, or if the largest label is so large that the names would fill the memory.
+// two, or if one needs more than 20 bits, with which the names would fill the memory.
 func namesByLabel(labels, names []string) (byLabel []string) {
 	for row, name := range names {
-		label, err := strconv.Atoi(labels[row])
-		switch {
-		case name == "":
+		label, err := strconv.ParseUint(labels[row], 10, 20)
+		if name == "" {
 			continue
-		case err != nil || label < 0 || label >= 1<<20:
+		}
+		if err != nil {
 			return nil
 		}
-		byLabel = append(byLabel, make([]string, max(0, label+1-len(byLabel)))...)
-		if byLabel[label] != "" && byLabel[label] != name {
+		byLabel = append(byLabel, make([]string, max(0, int(label)+1-len(byLabel)))...)
+		if other := byLabel[label]; other != "" && other != name {
 			return nil
 		}
 		byLabel[label] = name
@@ -240,7 +233,7 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 
 // addIntegers adds a column of the integers that the texts are, of which classes has the names, or
 // of the labels that o gives the texts.
-func (t *Table) addIntegers(name string, texts []string, o source.ReadOptions, classes []string) error {
+func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, classes []string) error {
 	form, unknown := source.NewTexts(texts, o)
 	if unknown != nil {
 		return t.inFile(metadataName, unknown.InColumn(name))
@@ -261,7 +254,7 @@ func (t *Table) addIntegers(name string, texts []string, o source.ReadOptions, c
 
 // addNumbers adds a column of integers, or else of floats: of the type of the column of this name
 // in like, or int32 or float64.
-func (t *Table) addNumbers(name string, texts []string, like []source.Column) error {
+func (t *table) addNumbers(name string, texts []string, like []source.Column) error {
 	d := idx.Int32
 	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {
 		d = like[i].DType

@@ -19,8 +19,8 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A Table is a folder of images. It is a source.Table.
-type Table struct {
+// A table is a source.Table of a folder of images.
+type table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
 	roots   map[string]*os.Root // of class folders, so that opening a file does not walk its path
@@ -42,7 +42,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{path: path, root: root, roots: map[string]*os.Root{}}
+	t := &table{path: path, root: root, roots: map[string]*os.Root{}}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -50,7 +50,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 }
 
 // begin finds the files, their order, the labels and the format of the images.
-func (t *Table) begin(o source.ReadOptions) error {
+func (t *table) begin(o source.ReadOptions) error {
 	if err := t.list(); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ type file struct {
 func (f file) path() string { return path.Join(f.folder, f.name) }
 
 // list lists all images, in the order of the rows, and their class folders.
-func (t *Table) list() error {
+func (t *table) list() error {
 	if err := t.visit(""); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (t *Table) list() error {
 }
 
 // visit adds the images in the directory dir, and in its class folders, to t.files.
-func (t *Table) visit(dir string) error {
+func (t *table) visit(dir string) error {
 	root, err := t.root.OpenRoot(cmp.Or(dir, "."))
 	if err != nil {
 		return t.inFile(dir, err)
@@ -117,29 +117,20 @@ func (t *Table) visit(dir string) error {
 	} else {
 		defer root.Close() // read-only: an error does not matter
 	}
-	opened, err := root.Open(".")
+	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return t.inFile(dir, err)
 	}
-	defer opened.Close() // read-only: an error does not matter
-	for {
-		entries, err := opened.ReadDir(1024)
-		for _, e := range entries {
-			if err := t.visitEntry(dir, e); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return t.inFile(dir, err)
+	for _, e := range entries {
+		if err := t.visitEntry(dir, e); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // visitEntry adds an image to t.files, or those of a class folder.
-func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
+func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	name, mode, err := path.Join(dir, e.Name()), e.Type(), error(nil)
 	if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" { // which zip files of macOS have
 		return nil
@@ -151,11 +142,10 @@ func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
 		}
 	}
 	kind := picture.KindByName(name)
-	var found, hint string
+	found, hint := "", "remove it, or put a copy of its target here"
 	switch {
 	case err != nil:
 		found = "a link that does not lead to a file or a folder within the folder " + t.path
-		hint = "put a copy of its target here, or remove it"
 	case mode.IsDir() && dir != "":
 		found = "a folder in a class folder"
 		hint = "move it, or give the folder that holds class folders: " + shell.Path(filepath.Join(t.path, dir))
@@ -164,7 +154,7 @@ func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
 	case kind == "":
 		return nil
 	case mode != 0:
-		found, hint = "a "+mode.String(), "remove it"
+		found = "a " + mode.String()
 	default:
 		t.files = append(t.files, file{dir, e.Name()})
 		if !slices.Contains(t.kinds, kind) {
@@ -177,13 +167,13 @@ func (t *Table) visitEntry(dir string, e fs.DirEntry) error {
 }
 
 // add adds a column of numbers.
-func (t *Table) add(c source.Column, data []byte) {
+func (t *table) add(c source.Column, data []byte) {
 	c.Origin = t.columns[0].Origin
 	t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
 }
 
 // readFile reads f into buf, which grows as needed.
-func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
+func (t *table) readFile(buf []byte, f file) ([]byte, error) {
 	root, name := t.roots[f.folder], f.name
 	if root == nil {
 		root, name = t.root, f.path()
@@ -202,24 +192,19 @@ func (t *Table) readFile(buf []byte, f file) ([]byte, error) {
 }
 
 // inFile adds the path of a file in the folder to err, which may have the path within the folder.
-func (t *Table) inFile(name string, err error) error {
+func (t *table) inFile(name string, err error) error {
 	if known := (*os.PathError)(nil); errors.As(err, &known) {
 		err = known.Err
 	}
 	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
 }
 
-// Columns returns the images and, if they are known, the labels and other numbers.
-func (t *Table) Columns() []source.Column { return t.columns }
-
-// Rows returns the number of images.
-func (t *Table) Rows() int64 { return int64(len(t.files)) }
-
-// Info returns what was assumed about the folder.
-func (t *Table) Info() source.Info { return t.info }
+func (t *table) Columns() []source.Column { return t.columns }
+func (t *table) Rows() int64              { return int64(len(t.files)) }
+func (t *table) Info() source.Info        { return t.info }
 
 // Read only chooses the rows of b: Decode opens their files.
-func (t *Table) Read(ctx context.Context, b *source.Raw) error {
+func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -232,7 +217,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 }
 
 // Decode reads and decodes the files of b. Errors name the file and its row.
-func (t *Table) Decode(b *source.Raw) error {
+func (t *table) Decode(b *source.Raw) error {
 	b.Columns = slices.Grow(b.Columns[:0], len(t.columns))[:len(t.columns)]
 	for i, c := range t.columns {
 		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
@@ -253,8 +238,7 @@ func (t *Table) Decode(b *source.Raw) error {
 	return nil
 }
 
-// Close closes the folders.
-func (t *Table) Close() error {
+func (t *table) Close() error {
 	for _, root := range t.roots {
 		root.Close() // read-only: an error does not matter
 	}

@@ -22,13 +22,11 @@ import (
 )
 
 // open opens a valid folder.
-func open(t *testing.T, path string, o source.ReadOptions) *Table {
+func open(t *testing.T, path string, o source.ReadOptions) *table {
 	t.Helper()
-	table := must.Get(Open(path, o))(t)
-	t.Cleanup(func() {
-		must.Do(t, table.Close())
-	})
-	return table.(*Table)
+	opened := must.Get(Open(path, o))(t)
+	t.Cleanup(func() { must.Do(t, opened.Close()) })
+	return opened.(*table)
 }
 
 // pixels returns a PNG file of one colour.
@@ -97,7 +95,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 }
 
 // expectRows compares table with the rows that its script recorded.
-func expectRows(t *testing.T, table *Table, name string) {
+func expectRows(t *testing.T, table *table, name string) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
 	var want [][2]*int64
