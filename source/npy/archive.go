@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
@@ -51,8 +50,7 @@ func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
 	}
-	size := int64(min(m.UncompressedSize64, math.MaxInt64))
-	t, err := newTable(&member{Reader: r, want: m.CRC32}, path+": "+m.Name, size, o)
+	t, err := newTable(member{r}, path+": "+m.Name, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -60,23 +58,15 @@ func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 	return t, nil
 }
 
-// A member reads a member of an archive and checks its checksum, because archive/zip does not check
-// a checksum that is 0.
-type member struct {
-	io.Reader
-	want, sum uint32
-}
+// A member reads a member of an archive, whose checksum archive/zip verifies.
+type member struct{ io.Reader }
 
-func (m *member) Read(p []byte) (int, error) {
+func (m member) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	m.sum = crc32.Update(m.sum, crc32.IEEETable, p[:n])
-	if err == io.EOF && m.sum == m.want {
-		return n, err
+	if err != io.EOF {
+		err = unreadable(err)
 	}
-	if err == io.EOF {
-		err = zip.ErrChecksum
-	}
-	return n, unreadable(err)
+	return n, err
 }
 
 // unreadable returns the fault for an error of archive/zip. It keeps errors of the file.
@@ -91,7 +81,8 @@ func unreadable(err error) error {
 var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+
 	"at most %d bytes", maxArrays, maxDirectory).WithHint("save the arrays with numpy.savez, or in several files")
 
-// openArchive opens the .npz file at path. It returns its members, all of which are .npy files.
+// openArchive opens the .npz file at path. It returns its members, all of which are .npy files with
+// a checksum: archive/zip would not verify one that is 0.
 func openArchive(files source.Files, path string) (source.File, []*zip.File, error) {
 	f, info, err := source.OpenFile(files, path, "a .npz file")
 	if err != nil {
@@ -99,18 +90,22 @@ func openArchive(files source.Files, path string) (source.File, []*zip.File, err
 	}
 	d := &directory{io.NewSectionReader(f, 0, info.Size()), maxDirectory}
 	z, err := zip.NewReader(d, info.Size())
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are not used as paths here
+	if errors.Is(err, zip.ErrInsecurePath) { // names are not used as paths here
+		err = nil
+	}
+	if err == nil && (len(z.File) == 0 || len(z.File) > maxArrays) {
+		err = errCount
+	}
+	if err != nil {
 		return nil, nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
 	}
 	d.left = math.MaxInt64 // for the arrays
-	if len(z.File) == 0 || len(z.File) > maxArrays {
-		return nil, nil, errors.Join(fault.In(path, errCount), f.Close())
-	}
 	for i, m := range z.File {
 		again := slices.ContainsFunc(z.File[:i], func(other *zip.File) bool { return other.Name == m.Name })
-		if name, ok := strings.CutSuffix(m.Name, ".npy"); again || !ok || name == "" || !utf8.ValidString(name) {
-			err := fault.New(fault.Unsupported, "found %q, expected .npy files of different names", m.Name).
-				In(path).WithHint("unpack the archive, and convert the .npy files")
+		name, ok := strings.CutSuffix(m.Name, ".npy")
+		if again || !ok || name == "" || !utf8.ValidString(name) || m.CRC32 == 0 {
+			err := fault.New(fault.Unsupported, "found %q, expected .npy files of different names, with checksums",
+				m.Name).In(path).WithHint("unpack the archive, and convert the .npy files")
 			return nil, nil, errors.Join(err, f.Close())
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,12 +121,12 @@ func TestRefusedArchives(t *testing.T) {
 		"an archive":            {stored(nil), 0, ""},
 		"a long comment":        {stored(func(h *zip.FileHeader) { h.Comment = strings.Repeat("x", 1<<16-1) }), 0, ""},
 		"a wrong sum":           {stored(func(h *zip.FileHeader) { h.CRC32++ }), malformed, "checksum"},
-		"a sum of 0":            {stored(func(h *zip.FileHeader) { h.CRC32 = 0 }), malformed, "checksum"},
+		"a sum of 0":            {stored(func(h *zip.FileHeader) { h.CRC32 = 0 }), unsupported, "with checksums"},
 		"more bytes than there": {sized(func(n uint64) uint64 { return n + 1 }), malformed, "expected 76"},
 		"fewer bytes":           {sized(func(n uint64) uint64 { return n - 1 }), fault.Truncated, "expected 76"},
 		"2⁶⁴ − 1 bytes":         {sized(func(uint64) uint64 { return 1<<64 - 1 }), malformed, "expected 76"},
 		"no deflate data":       {pack(zip.Deflate, content, nil), malformed, "unexpected EOF"},
-		"encrypted":             {pack(zip.Store, []byte("+J\x03"), nil), unsupported, "found 2b 4a 03"},
+		"encrypted":             {pack(zip.Store, []byte("+J\x03"), nil), unsupported, `found "+J\x03"`},
 		"no name":               {named(".npy"), unsupported, `".npy"`},
 		"a name without UTF-8":  {named("\xff.npy"), unsupported, `"\xff.npy"`},
 		"too many files":        {packed(make([]string, maxArrays+1)...), unsupported, "expected 1 to 1000"},
@@ -146,33 +145,13 @@ func TestRefusedArchives(t *testing.T) {
 	}
 }
 
-// A sparse is a file of size bytes that ends with tail, after zeros.
-type sparse struct {
-	size int64
-	tail []byte
-}
-
-func (s sparse) ReadAt(p []byte, at int64) (int, error) {
-	clear(p)
-	start := s.size - int64(len(s.tail))
-	for i := range p {
-		if k := at + int64(i) - start; k >= 0 && k < int64(len(s.tail)) {
-			p[i] = s.tail[k]
-		}
-	}
-	if at+int64(len(p)) > s.size {
-		return int(max(0, s.size-at)), io.EOF
-	}
-	return len(p), nil
-}
-
-// TestDirectoryOfManyFiles: an archive of a terabyte that says it has 2³⁰ files, for which
-// archive/zip would allocate 8 GiB, and one whose directory has no end.
+// TestDirectoryOfManyFiles: a sparse archive of 2 GiB that says it has 2²⁶ files, for which
+// archive/zip would allocate 512 MiB, and one whose directory has no end.
 func TestDirectoryOfManyFiles(t *testing.T) {
 	t.Parallel()
-	const size = int64(1) << 40
+	const size = int64(1) << 31
 	order := binary.LittleEndian
-	for name, files := range map[string]uint64{"2³⁰ files": 1 << 30, "2 files and a directory without an end": 2} {
+	for name, files := range map[string]uint64{"2²⁶ files": 1 << 26, "2 files and a directory without an end": 2} {
 		directory := bytes.Repeat([]byte("PK\x01\x02"+strings.Repeat("\x00", 42)), 1<<16)
 		start := uint64(size - int64(len(directory)) - 56 - 20 - 22)
 		end := start + uint64(len(directory))
@@ -181,9 +160,10 @@ func TestDirectoryOfManyFiles(t *testing.T) {
 		tail = order.AppendUint64(order.AppendUint64(tail, end-start), start)
 		tail = order.AppendUint64(append(tail, "PK\x06\x07\x00\x00\x00\x00"...), end)
 		tail = append(append(tail, "\x01\x00\x00\x00PK\x05\x06\x00\x00\x00\x00"...), bytes.Repeat([]byte{0xff}, 12)...)
-		tail = append(append(directory, tail...), 0, 0)
-		file := memory{SectionReader: io.NewSectionReader(sparse{size, tail}, 0, size)}
-		_, err := Arrays(inMemory{memory: file}, "x.npz")
+		f := must.Get(os.Create(filepath.Join(t.TempDir(), "x.npz")))(t)
+		must.Get(f.WriteAt(append(append(directory, tail...), 0, 0), int64(start)))(t)
+		must.Do(t, f.Close())
+		_, err := Arrays(nil, f.Name())
 		if !errors.Is(err, fault.Unsupported) || !strings.Contains(fmt.Sprint(err), "expected 1 to 1000") {
 			t.Errorf("%s: found %v", name, err)
 		}

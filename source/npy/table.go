@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -29,7 +28,6 @@ type table struct {
 	*header
 	path   string // as given by the user, for errors
 	column source.Column
-	notes  []string
 	r      io.Reader // an io.Seeker, too, if rows can be skipped by seeking
 	file   io.Closer // closed by Close
 	next   int64     // row
@@ -45,7 +43,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	t.file = f
+	t.column.Origin, t.file = source.Base(path), f
 	return t, nil
 }
 
@@ -56,18 +54,11 @@ func newTable(r io.Reader, path string, size int64, o source.ReadOptions) (*tabl
 	if err != nil {
 		return nil, fault.In(path, err)
 	}
-	c := source.Column{Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: []int{}, Origin: source.Base(path)}
-	for _, d := range h.shape[1:] {
-		c.Shape = append(c.Shape, int(d))
-	}
-	t := &table{header: h, path: path, r: r}
-	converted := h.number.Integer() && !h.number.Is(c.DType)
-	if converted && o.DType.Valid() && !o.DType.Float() {
+	c := source.Column{Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.shape[1:]}
+	if h.number.Integer() && !h.number.Is(c.DType) && o.DType.Valid() && !o.DType.Float() {
 		c.DType = o.DType
-	} else if converted && h.number != source.NumberBool {
-		t.notes = []string{fmt.Sprintf("%s: %v becomes %v, a type of IDX", path, h.number, c.DType)}
 	}
-	t.column = c
+	t := &table{header: h, path: path, column: c, r: r}
 	record := h.record / int64(h.number.Size()) * int64(max(h.number.Size(), c.DType.Size()))
 	switch {
 	case record > o.MaxRecord():
@@ -83,8 +74,7 @@ func newTable(r io.Reader, path string, size int64, o source.ReadOptions) (*tabl
 }
 
 func (t *table) Columns() []source.Column { return []source.Column{t.column} }
-func (t *table) Rows() int64              { return t.shape[0] }
-func (t *table) Info() source.Info        { return source.Info{Notes: t.notes} }
+func (t *table) Rows() int64              { return int64(t.shape[0]) }
 func (t *table) Close() error             { return t.file.Close() }
 
 func (t *table) Read(ctx context.Context, b *source.Raw) error {
@@ -154,7 +144,7 @@ func (t *table) Skip(n int64) error {
 type header struct {
 	number source.NumberKind
 	big    bool // big-endian
-	shape  []int64
+	shape  []int
 	start  int64 // of the elements: the size of the header
 	record int64 // size of a record
 	end    int64 // of the elements: the size of the file
@@ -164,13 +154,10 @@ type header struct {
 func readHeader(r io.Reader) (*header, error) {
 	var begin [12]byte
 	n, err := readFull(r, begin[:10], 0, 10)
-	if known := min(n, len(magic)); string(begin[:known]) != magic[:known] {
-		message, hint := idx.WebPage(begin[:n], "a .npy file")
-		if message == "" {
-			message = fmt.Sprintf("found % x, expected % x, with which a .npy file begins", begin[:known], magic)
-			hint = "if the file has another format, rename it to the extension of that format, such as .npz"
-		}
-		return nil, fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
+	if !strings.HasPrefix(magic, string(begin[:min(n, len(magic))])) {
+		return nil, fault.New(fault.Unsupported, "found %q, expected %q, with which a .npy file begins",
+			begin[:n], magic).At(0).WithHint("if it is a web page, download the file again; " +
+			"if it has another format, rename it to the extension of that format, such as .npz")
 	}
 	length, start := int64(binary.LittleEndian.Uint16(begin[8:])), int64(10)
 	if err == nil && begin[6] != 1 {
@@ -229,9 +216,6 @@ var numberOf = map[string]source.NumberKind{
 
 // parseText parses the header's text, which begins at offset.
 func parseText(text string, offset int64) (*header, error) {
-	fail := func(kind fault.Kind, hint, format string, args ...any) (*header, error) {
-		return nil, fault.New(kind, format, args...).At(offset).WithHint("%s", hint)
-	}
 	h := &header{start: offset + int64(len(text))}
 	m := dictionary.FindStringSubmatch(text)
 	if m != nil && m[3] != "" {
@@ -239,31 +223,32 @@ func parseText(text string, offset int64) (*header, error) {
 	}
 	size := int64(h.number.Size())
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
-		return fail(fault.Unsupported, "convert the array with astype, or save its fields one by one; "+
-			"pickled objects are never loaded",
-			"found the header %.120q, expected an array of numbers, of a type such as '|u1' or '<f4'",
-			strings.TrimSpace(text))
+		return nil, fault.New(fault.Unsupported, "found the header %.120q, expected an array of numbers, of a type "+
+			"such as '|u1' or '<f4'", strings.TrimSpace(text)).At(offset).
+			WithHint("convert the array with astype, or save its fields one by one; pickled objects are never loaded")
 	}
 	h.big = m[1] == ">" && size > 1
+	tooLarge := fault.New(fault.Malformed, "found the shape (%s), expected sizes below 2^32 and at most 2^62 bytes",
+		m[4]).At(offset).WithHint(hintDamaged)
 	for _, digits := range strings.FieldsFunc(m[4], func(r rune) bool { return r < '0' || r > '9' }) {
 		n, err := strconv.ParseInt(digits, 10, min(33, strconv.IntSize)) // IDX has 32 bits without a sign
 		if err != nil {
-			return fail(fault.Malformed, hintDamaged, "found the dimension %s, which is too large", digits)
+			return nil, tooLarge
 		}
-		h.shape = append(h.shape, n)
+		h.shape = append(h.shape, int(n))
 	}
 	if len(h.shape) == 0 || len(h.shape) > idx.MaxRank {
-		return fail(fault.Unsupported, "save a single number with a first dimension: a[None]",
-			"found %s, expected 1 to %d", display.Count(len(h.shape), "dimension"), idx.MaxRank)
+		return nil, fault.New(fault.Unsupported, "found %s, expected 1 to %d", display.Count(len(h.shape), "dimension"),
+			idx.MaxRank).At(offset).WithHint("save a single number with a first dimension: a[None]")
 	}
 	record, ok := idx.Product(8, h.shape[1:]) // for any type
 	total, fits := idx.Product(record, h.shape[:1])
 	if !ok || !fits {
-		return fail(fault.Malformed, hintDamaged, "the shape %s needs more than 2^62 bytes", display.Shape(h.shape))
+		return nil, tooLarge
 	}
-	if m[3] == "True" && total/8 > slices.Max(h.shape) { // else the order does not matter
-		return fail(fault.Unsupported, "save the array again: numpy.save(path, numpy.ascontiguousarray(a))",
-			"found an array in Fortran order, expected C order")
+	if m[3] == "True" && total/8 > int64(slices.Max(h.shape)) { // else the order does not matter
+		return nil, fault.New(fault.Unsupported, "found an array in Fortran order, expected C order").At(offset).
+			WithHint("save the array again: numpy.save(path, numpy.ascontiguousarray(a))")
 	}
 	h.record, h.end = record/8*size, h.start+total/8*size
 	return h, nil
