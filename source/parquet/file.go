@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -16,17 +17,15 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"
-	"github.com/idxport/idxport/source/idx"
 )
 
 const (
 	magic          = "PAR1"
-	magicEncrypted = "PARE"
 	tailSize       = 8         // the footer's length and magic, at the end of the file
 	maxFooter      = 128 << 20 // bytes
 	minPage        = 16        // minimum size of a page with its header, in bytes
 	arrowSchemaKey = "ARROW:schema"
-	adviceDecrypt  = "decrypt the file first"
+	hintDecrypt    = "decrypt the file first"
 )
 
 // A file is the columnar.File of a Parquet file, and the columnar.Sample of its first row.
@@ -54,14 +53,14 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	}
 	t, err := newTable(f, f, info.Size(), path, o)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		err = errors.Join(err, f.Close())
 	}
-	return t, nil
+	return t, err
 }
 
 // newTable opens the Parquet file in r, which has size bytes. Errors contain name.
 func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source.ReadOptions) (
-	t *columnar.Table, err error) {
+	t source.Table, err error) {
 	defer func() { err = fault.In(name, err) }()
 	defer columnar.Recovered(&err)
 	f := &file{r: r, closer: closer, maxRecord: o.MaxRecord()}
@@ -113,7 +112,6 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	return columnar.NewTable(name, f, found, in.Meta), nil
 }
 
-// Rows returns the number of rows according to the footer.
 func (f *file) Rows() int64 { return f.footer.NumRows }
 
 // Close closes the file, after reading the pages of batches that may be decoded later.
@@ -133,7 +131,7 @@ func (f *file) readFooter(size int64) error {
 	}
 	switch _, err := unmarshal(data, &f.footer); {
 	case f.footer.EncryptionAlgorithm.Value != nil: // the signature of the footer follows it
-		return unsupported(adviceDecrypt, "columns of the file are encrypted")
+		return unsupported(hintDecrypt, "columns of the file are encrypted")
 	case err != nil:
 		return damaged("the footer is damaged: %v", err).At(f.end)
 	}
@@ -159,7 +157,7 @@ func (f *file) readFooter(size int64) error {
 		rows += g.NumRows
 	}
 	if rows != f.footer.NumRows {
-		return damaged("found %d rows in the row groups, expected the %d of the footer", rows, f.footer.NumRows).At(f.end)
+		return damaged("found %d rows in row groups, expected the %d of the footer", rows, f.footer.NumRows).At(f.end)
 	}
 	return nil
 }
@@ -167,25 +165,19 @@ func (f *file) readFooter(size int64) error {
 // footerBytes returns the bytes of the footer, and sets f.end to their offset.
 func (f *file) footerBytes(size int64) ([]byte, error) {
 	if size < int64(len(magic)+tailSize) {
-		return nil, fault.New(fault.Truncated, "found a file of %s, too few for a Parquet file", display.Count(size, "byte"))
+		return nil, fault.New(fault.Truncated, "found %s, too few for a Parquet file", display.Count(size, "byte"))
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte
-	err := f.readAt(head[:], 0)
-	if err == nil {
-		err = f.readAt(tail[:], size-tailSize)
-	}
-	if err != nil {
+	if err := cmp.Or(f.readAt(head[:], 0), f.readAt(tail[:], size-tailSize)); err != nil {
 		return nil, err
 	}
 	switch end := string(tail[4:]); {
-	case end == magicEncrypted || string(head[:]) == magicEncrypted:
-		return nil, unsupported(adviceDecrypt, "the file is encrypted")
+	case end == "PARE" || string(head[:]) == "PARE":
+		return nil, unsupported(hintDecrypt, "the file is encrypted")
 	case string(head[:]) != magic:
-		if message, advice := idx.WebPage(head[:], "a Parquet file"); message != "" {
-			return nil, damaged("%s", message).At(0).WithHint("%s", advice)
-		}
-		return nil, damaged("found % x, expected %q: not a Parquet file", head, magic).At(0)
+		return nil, damaged("found %q, expected %q: not a Parquet file", head[:], magic).At(0).
+			WithHint("if it is a web page, download the file again")
 	case end != magic:
 		return nil, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).
 			At(size - 4).WithHint("the file is incomplete: download or write it again")
@@ -205,13 +197,13 @@ func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 	size := m.TotalCompressedSize
 	switch {
 	case c.FilePath != "" || len(m.PathInSchema) == 0:
-		return unsupported(adviceDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
+		return unsupported(hintDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
 	case m.Type != n.Type.V || start < 0 || size < 0 || start > f.end || size > f.end-start ||
 		m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
 		return damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for "+
 			"each of %d rows, and an end before the footer", m.NumValues, m.Type, size, start, n.Type.V, rows)
 	case !slices.Contains(codecs, m.Codec):
-		return unsupported(adviceCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
+		return unsupported(hintCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
 	}
 	return nil
 }

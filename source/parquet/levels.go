@@ -11,7 +11,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-const adviceLists = "all records must have one shape, as in an IDX file: pad or cut the lists"
+const hintLists = "all records must have one shape, as in an IDX file: pad or cut the lists"
 
 // A leaf is a Parquet column, and what is expected of it. It does not change while rows are read.
 type leaf struct {
@@ -79,7 +79,7 @@ func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 		clear(shape[l.listAt(l.definition)-1:]) // the lists of this level are empty, and so would be lists in them
 	}
 	if !slices.Equal(repetitions(shape), levels) || l.definition > l.maxDefinition {
-		return nil, unsupported(adviceLists, "found lists of different lengths in a row, expected equal ones")
+		return nil, unsupported(hintLists, "found lists of different lengths in a row, expected equal ones")
 	}
 	l.perRow, l.pattern = len(levels), slices.Repeat(levels, 1+4096/len(levels))
 	l.shape = "the shape " + display.Shape(shape)
@@ -143,7 +143,7 @@ func (p *page) check(levels [2]runs) (err error) {
 
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
 func (l *leaf) lengthError(row int64) error {
-	return unsupported(adviceLists, "found another number of values, expected %s as in the first row", l.shape).InRow(row)
+	return unsupported(hintLists, "found another number of values, expected %s as in the first row", l.shape).InRow(row)
 }
 
 // levelError returns the error for an unexpected definition level in a row.

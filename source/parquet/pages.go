@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
@@ -213,11 +212,9 @@ func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 // readDictionary reads the dictionary page whose body is at offset.
 func (s *stream) readDictionary(h *format.PageHeader, offset int64) error {
 	d := &h.DictionaryPageHeader.V
-	switch {
-	case s.dictionary != nil:
-		return damaged("found a second dictionary, expected one for each column of a row group")
-	case d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary:
-		return damaged("found a dictionary of %d values of the encoding %s", d.NumValues, d.Encoding)
+	if s.dictionary != nil || d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
+		return damaged("found a dictionary of %d values of the encoding %s, expected one of PLAIN values "+
+			"for each column of a row group", d.NumValues, d.Encoding)
 	}
 	err := s.checkSize(h, smallDictionary+maxRatio*int64(h.CompressedPageSize), sliceSize*int64(d.NumValues))
 	if err != nil {
@@ -330,11 +327,11 @@ func (p *page) split() (levels [2]runs, values []byte, err error) {
 	return levels, c.data, err
 }
 
-// codecs are the codecs that expand supports. LZ4, which was not specified, is not LZ4_RAW.
+// codecs are the codecs that decompress supports. LZ4, which was not specified, is not LZ4_RAW.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw}
 
-// adviceCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
-const adviceCodec = `write it with another codec: python -c "import pyarrow.parquet as q; ` +
+// hintCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
+const hintCodec = `write it with another codec: python -c "import pyarrow.parquet as q; ` +
 	`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`
 
 // zstdDecoder decompresses whole frames, on any number of goroutines.
@@ -346,38 +343,31 @@ var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 
 // decompress returns the size bytes that src decompresses to: src itself if codec is Uncompressed.
 func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte, err error) {
-	if size > 0 || codec == format.Uncompressed { // some writers store nothing for no bytes, not even an empty frame
-		if dst, err = expand(codec, src, size); err != nil {
-			return nil, damaged("a page cannot be decompressed (%s): %v", codec, err)
+	switch {
+	case codec == format.Uncompressed:
+		dst = src
+	case size == 0: // some writers store nothing for no bytes, not even an empty frame
+	case codec == format.Zstd:
+		dst, err = zstdDecoder().DecodeAll(src, make([]byte, 0, size))
+	case codec == format.Snappy:
+		if n, _ := snappy.DecodedLen(src); n == size { // else Decode would allocate n bytes
+			dst, err = snappy.Decode(nil, src)
 		}
+	case codec == format.Gzip:
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(bytes.NewReader(src)); err == nil {
+			dst, err = io.ReadAll(io.LimitReader(r, int64(size)+1))
+		}
+	default:
+		buffer := make([]byte, size)
+		n, failed := lz4.UncompressBlock(src, buffer)
+		dst, err = buffer[:max(0, n)], failed
 	}
-	if len(dst) != size {
-		return nil, damaged("found a page of %d bytes after decompression (%s), expected %d", len(dst), codec, size)
+	if err == nil && len(dst) != size {
+		err = errors.New("it has another size")
+	}
+	if err != nil {
+		return nil, damaged("a page does not decompress to %d bytes (%s): %v", size, codec, err)
 	}
 	return dst, nil
-}
-
-// expand decompresses src, of which size bytes are expected. It may return more or fewer.
-func expand(codec format.CompressionCodec, src []byte, size int) ([]byte, error) {
-	switch codec {
-	case format.Uncompressed:
-		return src, nil
-	case format.Zstd:
-		return zstdDecoder().DecodeAll(src, make([]byte, 0, size))
-	case format.Snappy:
-		if n, err := snappy.DecodedLen(src); err != nil || n > size {
-			return nil, errors.Join(err, fmt.Errorf("found %d bytes", n))
-		}
-		return snappy.Decode(nil, src)
-	case format.Gzip:
-		r, err := gzip.NewReader(bytes.NewReader(src))
-		if err != nil {
-			return nil, err
-		}
-		return io.ReadAll(io.LimitReader(r, int64(size)+1))
-	default:
-		dst := make([]byte, size)
-		n, err := lz4.UncompressBlock(src, dst)
-		return dst[:max(0, n)], err
-	}
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -91,20 +92,16 @@ func (n *node) innermost() *node {
 // physicalOnly reports whether n has no logical type, with which byte arrays are text or decimals.
 func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
-func (n *node) isDecimal() bool {
-	_, decimal := n.LogicalType.Value.(*format.DecimalType)
-	return decimal || n.ConvertedType.Valid && n.ConvertedType.V == deprecated.Decimal
-}
-
 // describe describes n, a child of the root or of a struct, for package columnar. metadata is from
 // the Arrow schema.
 func (n *node) describe(metadata map[string]string) columnar.Field {
 	value := n.innermost()
 	lists := value.maxRepetition
+	_, decimal := value.LogicalType.Value.(*format.DecimalType)
 	f := columnar.Field{Name: n.Name, Type: value.typeName(), Metadata: metadata,
 		Number: value.number, Size: int(n.TypeLength.V)}
 	switch {
-	case value.isDecimal(): // also of the type BYTE_ARRAY
+	case decimal || value.ConvertedType.V == deprecated.Decimal: // also of the type BYTE_ARRAY
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
 	case n.index < 0 && lists == 0:
 		f.Kind = columnar.Struct
@@ -127,14 +124,12 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 
 // typeName returns the type of n for messages.
 func (n *node) typeName() string {
-	name := n.Type.V.String()
-	switch {
-	case n.index < 0:
+	if n.index < 0 {
 		return "structs"
-	case n.LogicalType.Value != nil:
-		name = n.LogicalType.Value.String()
-	case n.ConvertedType.Valid:
-		name = fmt.Sprintf("%s (converted type %d)", name, n.ConvertedType.V)
+	}
+	name := cmp.Or(n.LogicalType.String(), n.Type.V.String())
+	if n.LogicalType.Value == nil && n.ConvertedType.Valid {
+		name += fmt.Sprintf(" (converted type %d)", n.ConvertedType.V)
 	}
 	return "values of the type " + name
 }
