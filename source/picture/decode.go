@@ -182,6 +182,12 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if resized {
 		height = s.Height
 	}
+	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && !resized { // drawing takes a fifth of the time
+		for y := range s.Height {
+			dst = append(dst, grey.Pix[y*grey.Stride:][:s.Width]...)
+		}
+		return dst, nil
+	}
 	lines := image.NewRGBA(image.Rect(0, 0, s.Width, height))
 	for y := 0; y < s.Height; y += height {
 		s.draw(lines, m, y)
