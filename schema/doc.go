@@ -2,10 +2,8 @@
 // metadata, and a [Batch] holds consecutive rows of it in Arrow's memory format.
 //
 // [Schema.Label] chooses the label column. [Classes] is a column of class names that sinks write
-// after the labels, and [FolderNames] makes folder names of them. [AppendNumber] writes an element
-// as text.
+// after the labels, [FolderNames] makes folders of them, [AppendNumber] writes a number as text.
 //
 // The invariant: the number of rows in a batch depends on the columns alone ([Schema.BatchRows]),
-// so the same input and options give the same bytes, whatever the workers, the memory and the other
-// outputs.
+// so the bytes of an output depend neither on the workers and the memory nor on other outputs.
 package schema

@@ -9,12 +9,14 @@ import (
 )
 
 // AppendElementName appends the name of element i, in C order, of the tensor column c, for formats
-// that have a column per element. If alone is set, c is the only tensor column, and the names are
-// pixel0, pixel1, … as in Kaggle's files. Otherwise they are the name of c and the number.
+// that have a column per element: pixel0, pixel1, … as in Kaggle's files if c is alone, the only
+// tensor; else its name and the number, and an underscore between digits: x1_0 is element 0 of x1.
 func AppendElementName(dst []byte, c source.Column, i int, alone bool) []byte {
 	prefix := c.Name
 	if alone {
 		prefix = "pixel"
+	} else if last := prefix[len(prefix)-1]; last >= '0' && last <= '9' {
+		prefix += "_"
 	}
 	return strconv.AppendInt(append(dst, prefix...), int64(i), 10)
 }

@@ -66,7 +66,7 @@ func TestColumnsRefuse(t *testing.T) {
 		{"4,097 elements", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{17, 241}}}, "4097 elements, expected at most 4096"},
 		{"no elements", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{4, 0}}}, "no column has elements"},
 		{"a scalar with an element's name", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{4}}, {Name: "pixel3", DType: idx.Uint8}}, "name pixel3"},
-		{"elements of one name", []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{11}}, {Name: "x1", DType: idx.Uint8, Shape: []int{1}}}, "name x10"},
+		{"elements of one name", []source.Column{{Name: "x1", DType: idx.Uint8, Shape: []int{11}}, {Name: "x1_", DType: idx.Uint8, Shape: []int{1}}}, "name x1_0"},
 	}
 	for _, test := range tests {
 		_, err := byElement(test.of...)

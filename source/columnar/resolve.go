@@ -167,7 +167,7 @@ func (r *resolver) group(g flat.Field) error {
 		}
 		return r.add(c)
 	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // one element, as --layout columns writes it
-		if g.Name = strings.TrimSuffix(first.Name, "0"); g.Name == "pixel" {
+		if g.Name = strings.TrimRight(strings.TrimSuffix(first.Name, "0"), "_"); g.Name == "pixel" {
 			g.Name = flat.Image
 		}
 		g.Shape = shape

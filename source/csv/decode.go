@@ -192,7 +192,7 @@ func (t *Table) setNames(f *fileColumn) (bad *fault.Error) {
 // one element ends with its number.
 func (t *Table) applyLike(f *fileColumn) {
 	alone := len(slices.DeleteFunc(slices.Clone(t.options.Like), source.Column.Scalar)) == 1
-	one := strings.TrimRight(f.Name, "01")
+	one := strings.TrimRight(strings.TrimRight(f.Name, "01"), "_")
 	for _, c := range t.options.Like {
 		isTensor := f.Shape != nil && alone || f.Shape == nil && (one == c.Name || one == "pixel")
 		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || !isTensor) {

@@ -136,10 +136,8 @@ func (g *group) fields(limit int) (fields []Field, bad *fault.Error) {
 		f, bad := g.tensor(start)
 		return []Field{f}, bad
 	}
-	if fields = g.splitByDigit(); fields == nil {
-		for _, c := range g.columns[:min(len(g.columns), limit+1)] {
-			fields = append(fields, Field{Name: g.names[c], Columns: []int{c}})
-		}
+	for _, c := range g.columns[:min(len(g.columns), limit+1)] {
+		fields = append(fields, Field{Name: g.names[c], Columns: []int{c}})
 	}
 	return fields, nil
 }
@@ -172,7 +170,10 @@ func (g *group) tensor(start int) (f Field, bad *fault.Error) {
 		next[axis]++
 	}
 	if g.rank == 1 {
-		return g.vector(g.prefix, g.columns), nil
+		n := len(g.columns)
+		f = Field{Name: nameOf(g.prefix), Columns: g.columns}
+		f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[first], g.names[end]))
+		return f, nil
 	}
 	f = Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}
 	for axis := range last {
@@ -188,33 +189,6 @@ func (g *group) tensor(start int) (f Field, bad *fault.Error) {
 const hintOrder = "put all elements of a record side by side, in order; in pandas: import re; " +
 	`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
 	"if a column is not an element, give it a name that does not end with a number"
-
-// vector returns the tensor with the elements in columns, whose names are prefix and a number.
-func (g *group) vector(prefix string, columns []int) Field {
-	f := Field{Name: nameOf(prefix), Columns: columns}
-	n := len(columns)
-	f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[columns[0]], g.names[columns[n-1]]))
-	return f
-}
-
-// splitByDigit divides the columns into tensors with longer prefixes: x10, x11, x12 are the
-// elements of x1. It returns nil if a column belongs to none of them, as with t8, t9, t10, t11,
-// which only begin at another number.
-func (g *group) splitByDigit() (vectors []Field) {
-	for rest := g.columns; len(rest) > 0; {
-		first := g.names[rest[0]]
-		prefix, start := first[:len(first)-1], int(first[len(first)-1]-'0')
-		n := 1
-		for n < len(rest) && rest[n] == rest[0]+n && g.names[rest[n]] == prefix+strconv.Itoa(start+n) {
-			n++
-		}
-		if start > 1 || n < 2 || g.rank > 1 || prefix == g.prefix {
-			return nil
-		}
-		vectors, rest = append(vectors, g.vector(prefix, rest[:n])), rest[n:]
-	}
-	return vectors
-}
 
 // Square returns the shape of a square of n elements. ok is false if n is not a square number, or
 // if name is a usual name of labels.
