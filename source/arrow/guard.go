@@ -2,12 +2,10 @@ package arrow
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
 
@@ -36,7 +34,6 @@ type summary struct {
 	body           int64         // bytes
 	views          map[int64]int // of a schema: see walk.schema
 	id             int64         // of a dictionary
-	delta          bool          // a dictionary extends an earlier one
 	rows           int64         // of a record batch, or values of a dictionary
 	nodes, buffers []span        // lengths and nulls of arrays, offsets and sizes of buffers
 	codec          int           // 0: none
@@ -107,35 +104,27 @@ func (t walk) schema() (views map[int64]int) {
 			WithHint("write the file on a little-endian machine"))
 	}
 	views = map[int64]int{}
-	t.each(1, func(f walk) {
-		pos, n := f.vector(0, 1)
-		f.field(string(f.Bytes[pos:][:n]), -1, 1, views)
-	})
+	t.each(1, func(f walk) { f.field(-1, 1, views) })
 	t.pairs(2)
 	return views
 }
 
-// field walks a Field of Schema.fbs, which is a part of column. Its values are in the dictionary
+// field walks a Field of Schema.fbs. Its values are in the dictionary
 // with the id owner, or in record batches if that is −1.
-func (t walk) field(column string, owner int64, depth int, views map[int64]int) {
-	const typeInt, binaryView, utf8View = 2, 23, 24
+func (t walk) field(owner int64, depth int, views map[int64]int) {
+	const binaryView, utf8View = 23, 24
 	if *t.fields--; *t.fields < 0 || depth > maxDepth {
 		panic(damaged("the schema has more than %d fields, or more than %d levels", maxFields, maxDepth))
 	}
 	if encoding, ok := t.table(4); ok {
 		owner = encoding.GetInt64Slot(slot(0), 0)
 	}
-	switch parameters, ok := t.table(3); t.GetByteSlot(slot(2), 0) {
-	case typeInt:
-		if bits := parameters.GetInt32Slot(slot(0), 0); ok && bits > 64 { // arrow-go does not know them
-			panic(columnar.Refused(column, fmt.Sprintf("integers of %d bits", bits), source.AdviceCast("ipc", column, "Int32")))
-		}
-	case binaryView, utf8View:
+	if kind := t.GetByteSlot(slot(2), 0); kind == binaryView || kind == utf8View {
 		views[owner]++
 	}
 	t.vector(0, 1)
 	t.pairs(6)
-	t.each(5, func(child walk) { child.field(column, owner, depth+1, views) })
+	t.each(5, func(child walk) { child.field(owner, depth+1, views) })
 }
 
 // summarize walks the metadata of a message. The columns of views are those of the schema.
@@ -152,7 +141,11 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 		return s, nil
 	}
 	if ok && s.kind == kindDictionary {
-		s.id, s.delta = header.GetInt64Slot(slot(0), 0), header.GetByteSlot(slot(2), 0) != 0
+		if header.GetByteSlot(slot(2), 0) != 0 {
+			return s, fault.New(fault.Unsupported, "found a delta dictionary, which extends an earlier one, expected a whole one").
+				WithHint("%s", hintDictionary)
+		}
+		s.id = header.GetInt64Slot(slot(0), 0)
 		owner = s.id
 		header, ok = header.table(1)
 	}

@@ -3,7 +3,6 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // magic is at both ends of an Arrow file. continuation precedes every message, and the end mark,
@@ -57,7 +55,6 @@ type messages struct {
 	places []int64   // with a footer: the messages that follow
 	schema message   // which all record batches need
 	known  []message // the current dictionaries
-	held   int64     // bytes of these
 	first  int64     // row of the next record batch
 	left   int64     // bytes of file for the messages that follow, which do not overlap
 	ended  bool
@@ -92,12 +89,9 @@ func (m *messages) open() (*arrow.Schema, error) {
 			err = m.passBody(&schema, false)
 		}
 	default:
-		message, hint := idx.WebPage(prefix, "an Arrow file or stream")
-		if message == "" {
-			message = fmt.Sprintf("found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream (ff ff ff ff)", prefix)
-			hint = "give the path of the file, with the extension of its format; or write it again if it is older than Feather 2"
-		}
-		err = fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint)
+		err = fault.New(fault.Unsupported, "found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream (ff ff ff ff)",
+			prefix).At(0).WithHint("give the path of the file, with the extension of its format; write it again if it is " +
+			"older than Feather 2, or download it again if it is a web page")
 	}
 	if err == io.EOF || err == nil && schema.kind != kindSchema {
 		err = damaged("found no schema at the beginning").At(schema.offset)
@@ -198,7 +192,10 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 		limit = maxBody
 	}
 	if msg.kind == kindDictionary {
-		limit = maxDictionaries - m.held
+		limit = maxDictionaries - msg.size
+		for _, d := range m.known {
+			limit -= d.size + d.body
+		}
 	}
 	switch {
 	case !read && m.file != nil:
@@ -265,14 +262,12 @@ func (m *messages) nextMessage() (msg message, err error) {
 	msg, err = readMessage(m.r, m.offset, m.schema.views)
 	m.offset += msg.size
 	switch {
-	case err == io.EOF && m.footer:
-		err = damaged("the footer lists the end mark as a message").At(msg.offset)
 	case err == io.EOF:
 		m.ended = true
-		if n, err := io.ReadFull(m.r, make([]byte, 1)); n == 0 {
+		if n, err := io.ReadFull(m.r, make([]byte, 1)); n == 0 && len(m.places) == 0 {
 			return msg, err
 		}
-		err = damaged("found extra data after the end of the stream").At(m.offset)
+		err = damaged("found more data after the end mark").At(m.offset)
 	case err == nil && msg.kind == kindSchema && m.schema.metadata != nil:
 		err = damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}
@@ -281,18 +276,9 @@ func (m *messages) nextMessage() (msg message, err error) {
 
 // keep reads the dictionary in msg, which replaces one of the same id.
 func (m *messages) keep(msg message) error {
-	if msg.delta {
-		return fault.New(fault.Unsupported, "found a delta dictionary, which extends an earlier one, expected a whole one").
-			At(msg.offset).WithHint("%s", hintDictionary)
-	}
-	i := slices.IndexFunc(m.known, func(old message) bool { return old.id == msg.id })
-	if i < 0 {
-		i, m.known = len(m.known), append(m.known, message{})
-	}
-	m.held += msg.size - m.known[i].size - m.known[i].body
+	m.known = slices.DeleteFunc(m.known, func(old message) bool { return old.id == msg.id })
 	err := m.passBody(&msg, true)
-	m.held += msg.body
-	m.known[i] = msg
+	m.known = append(m.known, msg)
 	return err
 }
 
@@ -315,22 +301,23 @@ func (r *replay) Release() {}
 func decodeSchema(msg message) (*arrow.Schema, error) {
 	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
 	if err != nil {
-		return nil, damaged("the schema cannot be read: %v", err).At(msg.offset)
+		return nil, fault.New(fault.Unsupported, "the schema cannot be read: %v", err).At(msg.offset).
+			WithHint("write it again without columns of such types, or after a cast")
 	}
 	return r.Schema(), nil
 }
 
 // decode returns the record batch in the last of all messages.
 func decode(all replay) (b arrow.RecordBatch, err error) {
-	offset := all[len(all)-1].offset
-	defer func() { err = fault.Place(err, "", -1, offset) }()
+	last := &all[len(all)-1]
+	defer func() { err = fault.Place(err, "", -1, last.offset) }()
 	defer columnar.Recovered(&err)
+	left := last.maxPlain()
 	for i := range all {
-		left := all[i].maxPlain()
 		for _, s := range all[i].buffers {
 			n := all[i].plainSize(all[i].data[s.first:][:s.second])
 			if left -= max(0, n); n < -1 || left < 0 {
-				return nil, all[i].errPlain()
+				return nil, last.errPlain()
 			}
 		}
 	}

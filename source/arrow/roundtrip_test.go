@@ -21,7 +21,7 @@ import (
 )
 
 // Small files have windows, too. In pipes their record batches are read as a whole.
-func init() { plainWindow, compressedWindow = 100, 250 }
+func init() { windowSize = 250 }
 
 // save writes file to a folder of the test and returns its path.
 func save(tb testing.TB, file []byte) string {

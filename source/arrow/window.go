@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"slices"
 
@@ -11,18 +12,16 @@ import (
 
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // Polars and pandas write a whole table as one record batch. If all columns have values of a fixed
 // size, windows of some rows are read straight from the file. A compressed buffer is decompressed
 // from its start for each window. There are few windows, because integers of 64 bits that are
-// small, as those of pixels are, are kept in fewer.
+// small, as those of pixels are, are kept in one byte.
 
-// Bytes of all columns in a window. Only tests change them.
-var (
-	plainWindow      int64 = 4 << 20
-	compressedWindow int64 = 24 << 20
-)
+// windowSize is the number of bytes of all columns in a window. Only tests change it.
+var windowSize int64 = 24 << 20
 
 // Numbers of the compressions in Message.fbs, plus 1; 0 is none.
 const (
@@ -37,8 +36,8 @@ const maxPadding = 256
 type direct struct {
 	buffer          int   // index
 	elements, width int64 // of a row; width: bytes
-	number, kept    source.NumberKind
-	window          []byte // the values of some rows, of the kind kept
+	number          source.NumberKind
+	narrow          bool // keep the values as uint8, until one does not fit
 }
 
 // windows are what is needed to read windows of rows.
@@ -46,8 +45,9 @@ type windows struct {
 	columns []direct      // of the schema, if all are of this kind
 	perRow  []int64       // values of each array
 	size    int64         // bytes of a row
-	input   *bufio.Reader // these are for compressed buffers
+	input   *bufio.Reader // nil before the first window, like the fields below
 	zstd    *zstd.Decoder
+	lz4     *lz4.Reader // of the last buffer
 	scratch []byte
 }
 
@@ -56,7 +56,7 @@ type windows struct {
 func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 	buffers := 0
 	for i, f := range fields {
-		c := direct{elements: 1, number: f.Number, kept: f.Number}
+		c := direct{elements: 1, number: f.Number, narrow: f.Number.Integer() && f.Number.Size() == 8}
 		for _, n := range f.Lengths {
 			w.perRow = append(w.perRow, c.elements)
 			c.elements *= int64(n)
@@ -66,9 +66,6 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 		if bits || slices.Contains(f.Lengths, -1) || c.width <= 0 || c.width > maxBody {
 			return windows{}
 		}
-		if f.Number.Integer() && f.Number.Size() == 8 {
-			c.kept = source.NumberUint8
-		}
 		c.buffer = buffers + len(f.Lengths) + 1 // behind the nulls of each array
 		w.columns, w.size = append(w.columns, c), w.size+c.width
 		w.perRow, buffers = append(w.perRow, c.elements), c.buffer+1
@@ -76,11 +73,11 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 	return w
 }
 
-// hasWindows reports whether a record batch is read in windows.
+// hasWindows reports whether a record batch is read in windows. Small ones are read as a whole.
 func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
 	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
-		msg.rows <= plainWindow/w.size || msg.rows > maxRows/w.size ||
+		msg.rows <= windowSize/6/w.size || msg.rows > maxRows/w.size ||
 		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
 		return false
 	}
@@ -92,87 +89,110 @@ func (f *file) hasWindows(msg *message) bool {
 	return true
 }
 
-// window returns the values of a column in the next rows of b, from one on, until the next call.
+// window returns the values of a column in the next rows of b, from one on.
 func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error) {
-	c := &f.windows.columns[column]
+	w := &f.windows
+	c := &w.columns[column]
 	begin, size, want := b.offset+b.size+b.buffers[c.buffer].first, b.buffers[c.buffer].second, b.rows*c.width
-	var prefix [8]byte
-	if b.codec != 0 && size >= 8 {
-		if _, err := f.ReadAt(prefix[:], begin); err != nil {
+	codec, plain, skip := b.codec, size, from*c.width // plain: bytes after decompression
+	if codec != 0 {
+		prefix := make([]byte, min(8, size))
+		if _, err := f.ReadAt(prefix, begin); err != nil {
 			return nil, err
 		}
-	}
-	n := b.plainSize(prefix[:min(8, size)])
-	if b.codec != 0 {
 		begin, size = begin+8, size-8
+		if plain = b.plainSize(prefix); plain == -1 {
+			codec, plain = 0, size
+		}
 	}
 	switch {
-	case b.codec != 0 && b.rows > b.maxPlain()/f.windows.size:
+	case b.codec != 0 && b.rows > b.maxPlain()/w.size:
 		return nil, b.errPlain().At(b.offset)
-	case n < 0 && size < want || n >= 0 && (n < want || n-want > maxPadding):
-		return nil, damaged("found a buffer of %d bytes, expected %d", max(n, size), want).At(begin)
-	case n < 0:
-		rows := min(b.rows-from, max(1, plainWindow/f.windows.size))
-		c.window = source.Grow(c.window, int(rows*c.width))
-		_, err := f.ReadAt(c.window, begin+from*c.width)
-		return &columnar.Chunk{Entries: rows * c.elements, Data: c.window, Number: c.number}, err
+	case plain < want || codec != 0 && plain-want > maxPadding:
+		return nil, damaged("found a buffer of %d bytes, expected %d", plain, want).At(begin)
+	case codec == 0:
+		begin, size, plain, skip = begin+skip, size-skip, plain-skip, 0
 	}
 	for {
-		row := c.width
-		if c.kept != c.number {
-			row = c.elements * int64(c.kept.Size())
+		row, number := c.width, c.number
+		if c.narrow {
+			row, number = c.elements, source.NumberUint8
 		}
-		rows := min(b.rows-from, max(1, compressedWindow*c.width/f.windows.size/row))
-		c.window = source.Grow(c.window, int(rows*row))
-		in := io.NewSectionReader(f, begin, size)
-		fits, err := f.windows.expand(c, b.codec, in, from*c.width, (from+rows)*c.width, n)
+		rows := min(b.rows-from, max(1, windowSize*c.width/w.size/row))
+		data := make([]byte, rows*row)
+		in, err := w.open(codec, io.NewSectionReader(f, begin, size))
+		if err == nil {
+			_, err = io.CopyN(io.Discard, in, skip)
+		}
+		if err == nil {
+			err = w.fill(data, c, in)
+		}
+		if rest := plain - skip - rows*c.width; err == nil && rest <= maxPadding {
+			err = ends(in, rest)
+		}
 		switch {
+		case err == errLarge:
+			c.narrow = false
 		case f.failed != nil:
 			return nil, f.failed
 		case err != nil:
 			return nil, damaged("a buffer cannot be decompressed: %v", err).At(begin)
-		case fits:
-			return &columnar.Chunk{Entries: rows * c.elements, Data: c.window, Number: c.kept}, nil
-		case c.kept == source.NumberUint8:
-			c.kept = source.NumberInt32
 		default:
-			c.kept = c.number
+			entry := int(row / c.elements)
+			use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
+				return f(columnar.Values{Data: data[from*entry:][:n*entry], Number: number})
+			}
+			return &columnar.Chunk{Entries: rows * c.elements, Use: use}, nil
 		}
 	}
 }
 
-// expand decompresses the bytes between two places of a buffer of n, and reports whether c.kept can
-// hold the values. After the last values, the buffer must end.
-func (w *windows) expand(c *direct, codec int, r io.Reader, from, to, n int64) (fits bool, err error) {
+// open returns a reader of a buffer, until the next call.
+func (w *windows) open(codec int, r io.Reader) (_ io.Reader, err error) {
 	if w.input == nil {
 		w.input, w.scratch = bufio.NewReaderSize(nil, 64<<10), make([]byte, 32<<10)
+		w.lz4 = lz4.NewReader(nil)
 		w.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	}
 	w.input.Reset(r)
-	d := io.Reader(lz4.NewReader(w.input)) // one that was used has a history
-	if codec == codecZstd && err == nil {
-		d, err = w.zstd, w.zstd.Reset(w.input)
+	switch {
+	case err != nil || codec == 0:
+		return w.input, err
+	case codec == codecLZ4:
+		w.lz4.Reset(nil)               // others use its memory
+		w.lz4 = lz4.NewReader(w.input) // one that was used has a history
+		return w.lz4, nil
 	}
-	if err == nil {
-		_, err = io.CopyN(io.Discard, d, from)
+	return w.zstd, w.zstd.Reset(w.input)
+}
+
+// errLarge is the error for a value that does not fit into a byte.
+var errLarge = errors.New("a large value")
+
+// fill fills dst with the next values of c.
+func (w *windows) fill(dst []byte, c *direct, in io.Reader) error {
+	if !c.narrow {
+		_, err := io.ReadFull(in, dst)
+		return err
 	}
-	if c.kept == c.number && err == nil {
-		_, err = io.ReadFull(d, c.window)
-	}
-	for dst := c.window; c.kept != c.number && err == nil && len(dst) > 0; {
-		count := min(len(dst)/c.kept.Size(), len(w.scratch)/c.number.Size())
-		if _, err = io.ReadFull(d, w.scratch[:count*c.number.Size()]); err == nil {
-			if bad, _ := c.number.Convert(dst, c.kept.DType(), w.scratch, count); bad >= 0 {
-				return false, nil
-			}
+	for size := c.number.Size(); len(dst) > 0; {
+		n := min(len(dst), len(w.scratch)/size)
+		if _, err := io.ReadFull(in, w.scratch[:n*size]); err != nil {
+			return err
 		}
-		dst = dst[count*c.kept.Size():]
-	}
-	if rest := n - to; err == nil && rest <= maxPadding {
-		var found int64
-		if found, err = io.Copy(io.Discard, io.LimitReader(d, rest+1)); err == nil && found != rest {
-			err = io.ErrUnexpectedEOF
+		if bad, _ := c.number.Convert(dst, idx.Uint8, w.scratch, n); bad >= 0 {
+			return errLarge
 		}
+		dst = dst[n:]
 	}
-	return true, err
+	return nil
+}
+
+// ends returns an error unless r ends after n bytes.
+func ends(r io.Reader, n int64) error {
+	found, err := io.Copy(io.Discard, io.LimitReader(r, n+1))
+	if err == nil && found != n {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"io/fs"
@@ -30,10 +29,6 @@ type Chunk struct {
 	// valid until f returns. Elements may be decoded into dst, which has room for them or is nil.
 	// Many goroutines may call Use at once.
 	Use func(dst []byte, from, n int, f func(Values) error) error
-	// Data, if not nil, has the entries, as in Values, until the next call of Next for the leaf.
-	// Read copies what it needs of them, and Use is nil.
-	Data   []byte
-	Number source.NumberKind
 }
 
 // Values are decoded entries.
@@ -76,7 +71,6 @@ type leaf struct {
 type piece struct {
 	*Chunk
 	from, n int
-	data    []byte // a copy of that part of Chunk.Data
 }
 
 // A Table is a source.Table of the columns of a file.
@@ -214,9 +208,7 @@ func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64
 			return pieces, 0, err
 		}
 		k := min(left, l.chunk.Entries-l.used)
-		size := int64(len(l.chunk.Data)) / l.chunk.Entries
-		data := bytes.Clone(l.chunk.Data[l.used*size:][:k*size])
-		pieces = append(pieces, piece{l.chunk, int(l.used), int(k), data})
+		pieces = append(pieces, piece{l.chunk, int(l.used), int(k)})
 		l.used, left = l.used+k, left-k
 	}
 	if part := left % l.perRow; part != 0 {
@@ -243,9 +235,6 @@ func (t *Table) earlier(pieces []piece, err error) error {
 // use calls f with the values of p.
 func (p *piece) use(dst []byte, f func(Values) error) (err error) {
 	defer Recovered(&err)
-	if p.Use == nil {
-		return f(Values{Data: p.data, Number: p.Number})
-	}
 	return p.Use(dst, p.from, p.n, f)
 }
 
