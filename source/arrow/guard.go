@@ -20,12 +20,10 @@ const (
 	kindBatch      = 3
 )
 
-// Limits of a schema, far above those of real files, and of what messages count. No real file has
-// maxRows rows; beyond that, products could overflow.
+// Limits far above those of real files. Beyond maxRows, products could overflow.
 const (
-	maxFields = 1 << 17
-	maxDepth  = 64
-	maxRows   = 1 << 48
+	maxDepth = 64 // of fields
+	maxRows  = 1 << 48
 )
 
 // A summary is what the walk over a message found.
@@ -43,15 +41,14 @@ type summary struct {
 // offset leads outside the buffer.
 type walk struct {
 	flatbuffers.Table
-	left, fields *int // bytes of texts and vectors, and fields, that may still be visited
+	left *int // bytes of texts, vectors and fields that may still be visited
 }
 
 // root returns the table that a buffer describes. Writers may share parts of a buffer, but a small
 // buffer must not become a large schema.
 func root(buffer []byte) walk {
-	const shared = 1 << 20
-	left, fields := 4*len(buffer)+shared, maxFields
-	return walk{flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}, &left, &fields}
+	left := 4*len(buffer) + 1<<20
+	return walk{flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}, &left}
 }
 
 // slot returns the position of field i in a table's vtable.
@@ -100,7 +97,7 @@ func (t walk) pairs(i int) {
 // number of buffers: those of each dictionary, by its id, and those of record batches, by −1.
 func (t walk) schema() (views map[int64]int) {
 	if t.GetInt16Slot(slot(0), 0) != 0 {
-		panic(fault.New(fault.Unsupported, "the file is big-endian, expected little-endian").
+		panic(fault.New(fault.Unsupported, "found a big-endian file, expected little-endian").
 			WithHint("write the file on a little-endian machine"))
 	}
 	views = map[int64]int{}
@@ -112,9 +109,9 @@ func (t walk) schema() (views map[int64]int) {
 // field walks a Field of Schema.fbs. Its values are in the dictionary
 // with the id owner, or in record batches if that is −1.
 func (t walk) field(owner int64, depth int, views map[int64]int) {
-	const binaryView, utf8View = 23, 24
-	if *t.fields--; *t.fields < 0 || depth > maxDepth {
-		panic(damaged("the schema has more than %d fields, or more than %d levels", maxFields, maxDepth))
+	const binaryView, utf8View, size = 23, 24, 64 // size: about that of a field
+	if *t.left -= size; *t.left < 0 || depth > maxDepth {
+		panic(damaged("the schema has too many fields for its size, or more than %d levels", maxDepth))
 	}
 	if encoding, ok := t.table(4); ok {
 		owner = encoding.GetInt64Slot(slot(0), 0)
@@ -142,7 +139,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	}
 	if ok && s.kind == kindDictionary {
 		if header.GetByteSlot(slot(2), 0) != 0 {
-			return s, fault.New(fault.Unsupported, "found a delta dictionary, which extends an earlier one, expected a whole one").
+			return s, fault.New(fault.Unsupported, "found a delta dictionary, expected a whole one").
 				WithHint("%s", hintDictionary)
 		}
 		s.id = header.GetInt64Slot(slot(0), 0)
@@ -194,34 +191,17 @@ func (t walk) spans(i int) []span {
 	return all
 }
 
-// readSchema walks a footer. It returns the schema as a message, and the offsets of the
-// dictionaries and record batches in the file.
-func readSchema(footer []byte) (schema message, places []int64, err error) {
+// blocks walks a footer. It returns the offsets of the dictionaries and record batches in the file.
+func blocks(footer []byte) (places []int64, err error) {
 	defer columnar.Recovered(&err)
 	t := root(footer)
-	header, ok := t.table(1)
-	if !ok {
-		return schema, nil, damaged("the footer has no schema")
-	}
-	schema.kind, schema.views = kindSchema, header.schema()
 	for field := 2; field <= 3; field++ {
 		pos, n := t.vector(field, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}
 		for k := range n {
 			places = append(places, t.GetInt64(pos+flatbuffers.UOffsetT(24*k)))
 		}
 	}
-	// A Message of version 5 whose header is the schema in the footer behind it: the offset of its
-	// table, its vtable, and the table.
-	const size, table = 32, 16
-	schema.metadata = make([]byte, size, size+len(footer))
-	for at, v := range map[int]uint16{
-		0: table, 4: 10, 6: 12, 8: 8, 10: 10, 12: 4, table: table - 4, table + 8: 4, table + 10: kindSchema,
-	} {
-		binary.LittleEndian.PutUint16(schema.metadata[at:], v)
-	}
-	binary.LittleEndian.PutUint32(schema.metadata[table+4:], size-table-4+uint32(header.Pos))
-	schema.metadata = append(schema.metadata, footer...)
-	return schema, places, nil
+	return places, nil
 }
 
 // maxPlain returns the number of bytes that a record batch may have after decompression: a file of
@@ -235,8 +215,8 @@ func (s *summary) errPlain() *fault.Error {
 		WithHint("%s", hintSmaller)
 }
 
-// plainSize returns the size of a buffer after decompression, which precedes its bytes. It is −1 if
-// the buffer is not compressed.
+// plainSize returns the size of a buffer after decompression, which precedes its bytes, or −1 if it
+// is not compressed.
 func (s *summary) plainSize(stored []byte) int64 {
 	if s.codec == 0 || len(stored) < 8 {
 		return -1

@@ -28,9 +28,8 @@ const (
 const (
 	maxMetadata     = 64 << 20
 	maxBody         = 1 << 30
-	maxPiped        = 256 << 20 // body of a record batch in a pipe
-	maxDictionaries = 16 << 20  // all of them together
-	block           = 4 << 20   // memory that is allocated before input arrives to fill it
+	maxDictionaries = 16 << 20 // all of them together
+	block           = 4 << 20  // memory that is allocated before input arrives to fill it
 )
 
 const hintSmaller = "write it in smaller record batches"
@@ -63,10 +62,9 @@ type messages struct {
 // A batch is a record batch, which is decoded when it is needed.
 type batch struct {
 	message
-	first   int64 // row
-	record  func() (arrow.RecordBatch, error)
-	windows bool // its body is read in windows
-	passed  int  // number of leaves that have its entries
+	first  int64 // row
+	record func() (arrow.RecordBatch, error)
+	passed int // number of leaves that have its entries
 }
 
 // open reads what is before the first record batch, and returns the schema.
@@ -89,9 +87,9 @@ func (m *messages) open() (*arrow.Schema, error) {
 			err = m.passBody(&schema, false)
 		}
 	default:
-		err = fault.New(fault.Unsupported, "found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream (ff ff ff ff)",
-			prefix).At(0).WithHint("give the path of the file, with the extension of its format; write it again if it is " +
-			"older than Feather 2, or download it again if it is a web page")
+		err = fault.New(fault.Unsupported, "found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream "+
+			"(ff ff ff ff)", prefix).At(0).WithHint("give the path of the file, with the extension of its format; " +
+			"write it again if it is older than Feather 2, or download it again if it is a web page")
 	}
 	if err == io.EOF || err == nil && schema.kind != kindSchema {
 		err = damaged("found no schema at the beginning").At(schema.offset)
@@ -107,19 +105,19 @@ func (m *messages) open() (*arrow.Schema, error) {
 }
 
 // readFooter reads the footer of a file, whose length and the magic number are its last bytes. It
-// returns the schema.
+// returns the schema, which is between the first magic number, with padding, and the first message.
 func (m *messages) readFooter() (schema message, err error) {
-	const tail = int64(4 + len(magic))
+	const head, tail = 8, int64(4 + len(magic))
 	end := make([]byte, min(tail, m.end))
 	if _, err := m.ReadAt(end, m.end-int64(len(end))); err != nil {
 		return schema, err
 	}
-	if !bytes.HasSuffix(end, []byte(magic)) || m.end < 8+tail {
+	if !bytes.HasSuffix(end, []byte(magic)) || m.end < head+tail {
 		return schema, truncated(m.end, "found % x at the end, expected ARROW1, which ends a file", end)
 	}
 	length := int64(binary.LittleEndian.Uint32(end))
 	start := m.end - tail - length
-	if length > maxMetadata || start < 8 {
+	if length > maxMetadata || start < head {
 		return schema, damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
 	}
 	footer := make([]byte, length) // the file has that many bytes
@@ -127,8 +125,24 @@ func (m *messages) readFooter() (schema message, err error) {
 		return schema, err
 	}
 	m.end = start
-	schema, m.places, err = readSchema(footer)
-	return schema, fault.Place(err, "", -1, start)
+	if m.places, err = blocks(footer); err != nil {
+		return schema, fault.Place(err, "", -1, start)
+	}
+	first := slices.Min(append(m.places, start))
+	if first < head || first > maxMetadata {
+		return schema, damaged("found a first message at byte %d in the footer", first).At(start)
+	}
+	metadata := make([]byte, first-head)
+	if _, err := m.ReadAt(metadata, head); err != nil {
+		return schema, err
+	}
+	metadata = bytes.TrimLeft(metadata, "\x00")
+	if bytes.HasPrefix(metadata, []byte(continuation)) { // polars writes no prefix before the schema
+		metadata = metadata[min(8, len(metadata)):]
+	}
+	schema.metadata = metadata
+	schema.summary, err = summarize(metadata, nil)
+	return schema, fault.Place(err, "", -1, head)
 }
 
 // ReadAt fills p with the bytes of the file at offset.
@@ -187,10 +201,7 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 
 // passBody reads or skips the body of msg, the last message.
 func (m *messages) passBody(msg *message, read bool) (err error) {
-	limit, n := int64(maxPiped), msg.body
-	if m.file != nil {
-		limit = maxBody
-	}
+	limit, n := int64(maxBody), msg.body
 	if msg.kind == kindDictionary {
 		limit = maxDictionaries - msg.size
 		for _, d := range m.known {
@@ -302,7 +313,7 @@ func decodeSchema(msg message) (*arrow.Schema, error) {
 	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
 	if err != nil {
 		return nil, fault.New(fault.Unsupported, "the schema cannot be read: %v", err).At(msg.offset).
-			WithHint("write it again without columns of such types, or after a cast")
+			WithHint("cast the column, such as one of 128-bit integers, in the program that wrote it")
 	}
 	return r.Schema(), nil
 }

@@ -22,7 +22,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(&messages{file: f, end: info.Size()}, path, source.Base(path), o)
+	t, err := open(&messages{file: f, end: info.Size()}, path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -32,16 +32,11 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 // New reads an Arrow stream from r. Errors call it name, which is "-" for standard input.
 // The caller closes r after the table.
 func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
-	origin := source.Stdin
-	if name != source.Stdin {
-		origin = source.Base(name)
-	}
-	return open(&messages{r: r}, name, origin, o)
+	return open(&messages{r: r}, name, o)
 }
 
 // Metadata returns the metadata of the columns of an Arrow schema, by their names. Other formats
-// keep it in their own metadata, as an encapsulated message. The error is that of the message, or
-// of a column whose values cannot be read in any format.
+// keep it in their own metadata, as an encapsulated message.
 func Metadata(encapsulated []byte) (all map[string]map[string]string, err error) {
 	defer columnar.Recovered(&err)
 	m, err := readMessage(bytes.NewReader(encapsulated), -1, nil) // not at an offset of the file
@@ -70,7 +65,7 @@ type file struct {
 }
 
 // open resolves the columns from the schema and the first record batch that has rows.
-func open(m *messages, path, origin string, o source.ReadOptions) (t source.Table, err error) {
+func open(m *messages, path string, o source.ReadOptions) (t source.Table, err error) {
 	defer func() { err = fault.In(path, err) }()
 	defer columnar.Recovered(&err)
 	f := &file{messages: *m}
@@ -78,7 +73,7 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	if err != nil {
 		return nil, err
 	}
-	in := columnar.Input{Origin: origin, Meta: schema.Metadata().ToMap(), Options: o}
+	in := columnar.Input{Origin: source.Base(path), Meta: schema.Metadata().ToMap(), Options: o}
 	for _, field := range schema.Fields() {
 		in.Fields = append(in.Fields, describe(field))
 	}
@@ -97,12 +92,12 @@ func open(m *messages, path, origin string, o source.ReadOptions) (t source.Tabl
 	}
 	for i := range f.found.Columns {
 		c := &f.found.Columns[i]
-		for _, l := range c.Leaves() {
-			lengths, err := sample.Lengths(l.Field)
+		for _, i := range c.Fields {
+			lengths, err := sample.Lengths(i)
 			if err != nil {
 				return nil, err
 			}
-			f.leaves = append(f.leaves, leaf{Leaf: l, name: c.Name, lengths: lengths, entries: c.Entries()})
+			f.leaves = append(f.leaves, leaf{field: i, name: c.Name, lengths: lengths, entries: c.Entries()})
 		}
 	}
 	return columnar.NewTable(path, f, f.found, in.Meta), nil
@@ -130,7 +125,7 @@ func (f *file) batch(i int, skip int64) (*batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.windows = f.hasWindows(&b.message); b.rows > 0 {
+		if b.rows > 0 {
 			f.batches = append(f.batches, b)
 		}
 	}
@@ -145,12 +140,12 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 		return nil, err
 	}
 	chunk := &columnar.Chunk{Entries: (b.rows - l.row) * l.entries}
-	switch {
+	switch windows := f.hasWindows(&b.message); {
 	case chunk.Entries <= skip:
-	case b.windows && skip >= l.entries:
+	case windows && skip >= l.entries:
 		chunk.Entries = skip / l.entries * l.entries
-	case b.windows:
-		chunk, err = f.window(b, l.Field, l.row)
+	case windows:
+		chunk, err = f.window(b, l.field, l.row)
 	default:
 		chunk.Use = l.use(b)
 	}
@@ -171,14 +166,13 @@ func (l *leaf) use(b *batch) func([]byte, int, int, func(columnar.Values) error)
 	entries := sync.OnceValues(func() (arrow.Array, error) { return l.entriesOf(b, b.rows) })
 	return func(_ []byte, from, n int, f func(columnar.Values) error) error {
 		a, err := entries()
-		var v columnar.Values
-		if err == nil && a.Len() > 0 { // not lists that are all empty
-			v, err = values(array.NewSlice(a, int64(from), int64(from+n)))
+		switch {
+		case err != nil:
+			return err
+		case a.Len() == 0: // the lists are all empty
+			return f(columnar.Values{})
 		}
-		if err != nil {
-			return fault.Place(err, l.name, -1, -1)
-		}
-		return f(v)
+		return f(values(array.NewSlice(a, int64(from), int64(from+n))))
 	}
 }
 
@@ -191,7 +185,7 @@ type firstRow struct {
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists
 // of field i.
 func (r *firstRow) Lengths(i int) ([]int, error) {
-	l := leaf{Leaf: columnar.Leaf{Field: i}, name: r.fields[i].Name, lengths: slices.Clone(r.fields[i].Lengths)}
+	l := leaf{field: i, name: r.fields[i].Name, lengths: slices.Clone(r.fields[i].Lengths)}
 	if !slices.Contains(l.lengths, -1) || r.batch == nil {
 		return l.lengths, nil
 	}
@@ -199,18 +193,18 @@ func (r *firstRow) Lengths(i int) ([]int, error) {
 	return l.lengths, err
 }
 
-// Values returns the bytes of field i, or of its member if given, in up to limit rows.
-func (r *firstRow) Values(i int, member string, limit int) (all [][]byte, err error) {
+// Values returns the bytes of field i in up to limit rows.
+func (r *firstRow) Values(i, limit int) (all [][]byte, err error) {
 	defer columnar.Recovered(&err)
-	l := leaf{Leaf: columnar.Leaf{Field: i, Member: member}, name: r.fields[i].Name}
+	l := leaf{field: i, name: r.fields[i].Name}
 	n := min(int64(limit), r.rows)
 	a, err := l.entriesOf(r.batch, n)
 	if err != nil {
 		return nil, err
 	}
-	v, err := values(a)
+	v := values(a)
 	for k := range int(n) {
 		all = append(all, v.At(k, int(n)))
 	}
-	return all, err
+	return all, nil
 }

@@ -1,8 +1,6 @@
 package arrow
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
@@ -17,7 +15,7 @@ const hintDictionary = "write its values without a dictionary: in pandas, conver
 
 // A leaf says which array has the entries of a leaf of the table, and what is expected of it.
 type leaf struct {
-	columnar.Leaf
+	field   int
 	name    string // of the column, for errors
 	lengths []int  // of the lists, the outermost first
 	entries int64  // of a row
@@ -47,7 +45,6 @@ func describe(field arrow.Field) columnar.Field {
 	}
 	switch t := field.Type.(type) {
 	case *arrow.DictionaryType:
-		f.Type = fmt.Sprintf("the type dictionary<%s>", t.ValueType.Name())
 		f.Hint = hintDictionary
 		if value := describe(arrow.Field{Type: t.ValueType}); value.Number != source.NumberBool &&
 			(value.Kind == columnar.Number || value.Kind == columnar.Text) {
@@ -56,8 +53,6 @@ func describe(field arrow.Field) columnar.Field {
 	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:
 		elem := t.(arrow.ListLikeType).ElemField()
 		child := describe(elem)
-		f.Type += "<" + child.Type[len("the type "):] + ">"
-		f.Hint = "convert it to lists of numbers"
 		if elem.Type.ID() != arrow.DICTIONARY && (child.Kind == columnar.Number || child.Kind == columnar.List) {
 			n := -1
 			if fixed, ok := t.(*arrow.FixedSizeListType); ok {
@@ -66,14 +61,11 @@ func describe(field arrow.Field) columnar.Field {
 			f.Kind, f.Number, f.Lengths = columnar.List, child.Number, append([]int{n}, child.Lengths...)
 		}
 	case *arrow.StructType:
-		f.Kind = columnar.Struct
-		var names []string
-		for _, m := range t.Fields() {
-			names, f.Members = append(names, m.Name), append(f.Members, describe(m))
+		if i, ok := t.FieldIdx(columnar.HubBytes); ok && describe(t.Field(i)).Kind == columnar.Bytes {
+			f.Kind = columnar.Struct
 		}
-		f.Type = fmt.Sprintf("a struct of %q", names)
 	case *arrow.FixedSizeBinaryType:
-		f.Kind, f.Size = columnar.FixedBytes, t.ByteWidth
+		f.Kind, f.Size = columnar.Bytes, t.ByteWidth
 	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
 		f.Kind = columnar.Bytes
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
@@ -93,21 +85,23 @@ func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a = r.Column(l.Field)               // which has as many values as rows, or more
+	a = array.NewSlice(r.Column(l.field), 0, rows)
 	if s, ok := a.(*array.Struct); ok { // which ValidateFull refuses if it has members of the type null
-		if err := refuseNulls(array.NewSlice(a, 0, rows), b.first, 1); err != nil {
+		if err := refuseNulls(a, b.first, 1); err != nil {
 			return nil, err
 		}
-		i, _ := a.DataType().(*arrow.StructType).FieldIdx(l.Member)
+		i, _ := a.DataType().(*arrow.StructType).FieldIdx(columnar.HubBytes)
 		a = s.Field(i)
 	}
 	if err := array.ValidateFull(a); err != nil {
 		return nil, damaged("%v", err)
 	}
-	a = array.NewSlice(a, 0, rows)
 	for perRow, lengths := 1, l.lengths; ; lengths = lengths[1:] {
 		if err := refuseNulls(a, b.first, perRow); err != nil {
 			return nil, err
+		}
+		if d, ok := a.(*array.Dictionary); ok && d.Dictionary().NullN() > 0 {
+			return nil, damaged("found nulls in a dictionary, expected none")
 		}
 		list, ok := a.(array.ListLike)
 		if !ok {
@@ -121,11 +115,19 @@ func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 	}
 }
 
-// values returns the values of a.
-func values(a arrow.Array) (v columnar.Values, err error) {
+// values returns the values of a, whose indices into a dictionary were checked.
+func values(a arrow.Array) (v columnar.Values) {
 	switch a := a.(type) {
 	case *array.Dictionary:
-		return encoded(a)
+		table := values(a.Dictionary())
+		if table.Value != nil {
+			v.Value = func(i int) []byte { return table.Value(a.GetValueIndex(i)) }
+			return v
+		}
+		v.Number = table.Number
+		for i := range a.Len() {
+			v.Data = append(v.Data, table.At(a.GetValueIndex(i), a.Dictionary().Len())...)
+		}
 	case *array.Boolean:
 		v.Number, v.Data = source.NumberBool, make([]byte, a.Len())
 		for i := range v.Data {
@@ -144,7 +146,7 @@ func values(a arrow.Array) (v columnar.Values, err error) {
 			v.Data = d.Buffers()[1].Bytes()[d.Offset()*size:][:a.Len()*size]
 		}
 	}
-	return v, nil
+	return v
 }
 
 // refuseNulls returns an error for the first null in a.
@@ -175,30 +177,11 @@ func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int6
 		if end-start != int64(*length) {
 			return 0, fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row",
 				display.Count(end-start, "value"), *length).InRow(row + int64(i/max(1, perRow))).
-				WithHint("all records must have one shape, as in an IDX file: pad the lists, or write a file for each length")
+				WithHint("all records must have one shape, as in IDX: pad the lists, or write a file for each length")
 		}
 	}
 	if *length < 0 { // inside an empty list
 		*length = 0
 	}
 	return from, nil
-}
-
-// encoded returns the numbers or texts that the indices of a refer to. ValidateFull has checked the
-// indices.
-func encoded(a *array.Dictionary) (v columnar.Values, err error) {
-	if n := a.Dictionary().NullN(); n > 0 {
-		return v, damaged("found a dictionary of %d values with %d nulls, expected no nulls", a.Dictionary().Len(), n)
-	}
-	table, err := values(a.Dictionary())
-	if table.Value != nil {
-		v.Value = func(i int) []byte { return table.Value(a.GetValueIndex(i)) }
-		return v, err
-	}
-	size := table.Number.Size()
-	for i := range a.Len() {
-		v.Data = append(v.Data, table.Data[a.GetValueIndex(i)*size:][:size]...)
-	}
-	v.Number = table.Number
-	return v, err
 }

@@ -2,7 +2,7 @@ package arrow
 
 import (
 	"bufio"
-	"errors"
+	"cmp"
 	"io"
 	"slices"
 
@@ -21,7 +21,7 @@ import (
 // small, as those of pixels are, are kept in one byte.
 
 // windowSize is the number of bytes of all columns in a window. Only tests change it.
-var windowSize int64 = 24 << 20
+var windowSize int64 = 16 << 20
 
 // Numbers of the compressions in Message.fbs, plus 1; 0 is none.
 const (
@@ -42,10 +42,10 @@ type direct struct {
 
 // windows are what is needed to read windows of rows.
 type windows struct {
-	columns []direct      // of the schema, if all are of this kind
-	perRow  []int64       // values of each array
-	size    int64         // bytes of a row
-	input   *bufio.Reader // nil before the first window, like the fields below
+	columns []direct // of the schema, if all are of this kind
+	perRow  []int64  // values of each array
+	size    int64    // bytes of a row
+	input   *bufio.Reader
 	zstd    *zstd.Decoder
 	lz4     *lz4.Reader // of the last buffer
 	scratch []byte
@@ -70,6 +70,8 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 		w.columns, w.size = append(w.columns, c), w.size+c.width
 		w.perRow, buffers = append(w.perRow, c.elements), c.buffer+1
 	}
+	w.input, w.scratch, w.lz4 = bufio.NewReaderSize(nil, 64<<10), make([]byte, 32<<10), lz4.NewReader(nil)
+	w.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	return w
 }
 
@@ -77,7 +79,7 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
 	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
-		msg.rows <= windowSize/6/w.size || msg.rows > maxRows/w.size ||
+		msg.rows <= windowSize/4/w.size || msg.rows > maxRows/w.size ||
 		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
 		return false
 	}
@@ -114,8 +116,8 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 		begin, size, plain, skip = begin+skip, size-skip, plain-skip, 0
 	}
 	for {
-		row, number := c.width, c.number
-		if c.narrow {
+		row, number, narrow := c.width, c.number, c.narrow
+		if narrow {
 			row, number = c.elements, source.NumberUint8
 		}
 		rows := min(b.rows-from, max(1, windowSize*c.width/w.size/row))
@@ -128,11 +130,12 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 			err = w.fill(data, c, in)
 		}
 		if rest := plain - skip - rows*c.width; err == nil && rest <= maxPadding {
-			err = ends(in, rest)
+			if n, end := io.CopyN(io.Discard, in, rest+1); n != rest || end != io.EOF {
+				err = cmp.Or(end, io.ErrUnexpectedEOF)
+			}
 		}
 		switch {
-		case err == errLarge:
-			c.narrow = false
+		case narrow != c.narrow:
 		case f.failed != nil:
 			return nil, f.failed
 		case err != nil:
@@ -148,28 +151,20 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 }
 
 // open returns a reader of a buffer, until the next call.
-func (w *windows) open(codec int, r io.Reader) (_ io.Reader, err error) {
-	if w.input == nil {
-		w.input, w.scratch = bufio.NewReaderSize(nil, 64<<10), make([]byte, 32<<10)
-		w.lz4 = lz4.NewReader(nil)
-		w.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-	}
+func (w *windows) open(codec int, r io.Reader) (io.Reader, error) {
 	w.input.Reset(r)
-	switch {
-	case err != nil || codec == 0:
-		return w.input, err
-	case codec == codecLZ4:
+	switch codec {
+	case codecZstd:
+		return w.zstd, w.zstd.Reset(w.input)
+	case codecLZ4:
 		w.lz4.Reset(nil)               // others use its memory
 		w.lz4 = lz4.NewReader(w.input) // one that was used has a history
 		return w.lz4, nil
 	}
-	return w.zstd, w.zstd.Reset(w.input)
+	return w.input, nil
 }
 
-// errLarge is the error for a value that does not fit into a byte.
-var errLarge = errors.New("a large value")
-
-// fill fills dst with the next values of c.
+// fill fills dst with the next values of c. It clears c.narrow if one does not fit into a byte.
 func (w *windows) fill(dst []byte, c *direct, in io.Reader) error {
 	if !c.narrow {
 		_, err := io.ReadFull(in, dst)
@@ -181,18 +176,10 @@ func (w *windows) fill(dst []byte, c *direct, in io.Reader) error {
 			return err
 		}
 		if bad, _ := c.number.Convert(dst, idx.Uint8, w.scratch, n); bad >= 0 {
-			return errLarge
+			c.narrow = false
+			return nil
 		}
 		dst = dst[n:]
 	}
 	return nil
-}
-
-// ends returns an error unless r ends after n bytes.
-func ends(r io.Reader, n int64) error {
-	found, err := io.Copy(io.Discard, io.LimitReader(r, n+1))
-	if err == nil && found != n {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }

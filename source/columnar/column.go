@@ -17,7 +17,6 @@ type Column struct {
 	Form   Form
 
 	format picture.Format // of the image files of the form Images
-	member string         // of the field, a struct, that has the files of Images; "" for the field itself
 	perRow int64          // entries of a List in a row; 0 for other kinds
 	planar bool           // records of images have the shape C×H×W
 	texts  *source.Texts  // of the form Texts
@@ -29,34 +28,19 @@ type Form byte
 // The forms of columns.
 const (
 	Numbers Form = iota // in fields of the kinds Number and List
-	Records             // as the bytes in a field of the kind Bytes or FixedBytes
-	Images              // as image files in a field of the kind Bytes, or in a member of a Struct
+	Records             // as the bytes in a field of the kind Bytes
+	Images              // as image files in a field of the kind Bytes or Struct
 	Texts               // as texts in a field of the kind Text
 )
 
 // HubBytes is the member with the bytes of an image in the structs of Hugging Face's datasets.
 const HubBytes = "bytes"
 
-// A Leaf is a field, or a member of one, whose entries are read.
-type Leaf struct {
-	Field  int
-	Member string // "": the field itself
-}
-
-// Leaves returns the leaves that c is made of, one for each of its fields.
-func (c *Column) Leaves() []Leaf {
-	var leaves []Leaf
-	for _, f := range c.Fields {
-		leaves = append(leaves, Leaf{f, c.member})
-	}
-	return leaves
-}
-
 // Entries returns the number of entries that a leaf of c has in a row.
 func (c *Column) Entries() int64 { return max(1, c.perRow) }
 
-// image makes c a column of the image files in f; first is the file in the first row.
-func (r *resolver) image(c *Column, f *Field, first []byte) error {
+// images makes c a column of the image files in f; first is the file in the first row.
+func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	options := picture.Options{Width: r.Options.Resize[0], Height: r.Options.Resize[1], Grey: r.Options.Grey}
 	if options != (picture.Options{}) {
 		options.Limit = r.Options.MaxRecord()
@@ -65,20 +49,13 @@ func (r *resolver) image(c *Column, f *Field, first []byte) error {
 	if err != nil {
 		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
 	}
-	if format.Size() > r.Options.MaxRecord() {
-		return tooLarge(f.Name, format.Size(), r.Options.MaxRecord()).InRow(0)
-	}
 	c.Form, c.DType, c.format, c.Shape = Images, format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))
-	n, _ := product(c.Shape)
-	if found := c.Shape; r.setShape(c, f, n) && len(found) == 3 && !slices.Equal(c.Shape, found) {
+	if found := c.Shape; r.setShape(c, f) && len(found) == 3 && !slices.Equal(c.Shape, found) {
 		c.planar = slices.Equal(c.Shape, []int{found[2], found[0], found[1]})
 	}
 	return nil
 }
-
-// maxText is the largest number of bytes of a text that stands for a number.
-const maxText = 1 << 10
 
 // MaxValue returns the largest number of bytes that a value of c may have: a record, the file of an
 // image, or a text.
@@ -87,26 +64,26 @@ func (c *Column) MaxValue() int {
 	case Images:
 		return int(c.format.MaxFile())
 	case Texts:
-		return maxText
+		return 1 << 10 // those of numbers and class names are shorter
 	}
 	return c.RecordSize()
 }
 
-// Image decodes an image file to a record of c, a column of the form Images. It uses scratch, and
-// returns it or a larger one for the next call.
-func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
+// image decodes an image file to a record of c.
+func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
 	dst := record[:0:len(record)]
 	if c.planar {
-		dst = scratch[:0]
+		dst = b.Scratch[:0]
 	}
 	decoded, err := c.format.Append(dst, file)
 	if err != nil {
-		return scratch, err
+		return fault.Wrap(fault.Malformed, err)
 	}
 	if !c.planar {
 		copy(record, decoded) // the same memory, unless Append had to allocate more
-		return scratch, nil
+		return nil
 	}
+	b.Scratch = decoded
 	channels, size := c.format.Channels, c.format.Depth/8
 	pixels := len(decoded) / channels / size
 	for k := range channels {
@@ -114,7 +91,7 @@ func (c *Column) Image(record, file, scratch []byte) ([]byte, error) {
 			copy(record[(k*pixels+i)*size:(k*pixels+i+1)*size], decoded[(i*channels+k)*size:])
 		}
 	}
-	return decoded, nil
+	return nil
 }
 
 // fill makes the records of c for the rows of b; leaves are the pieces of the fields of c.
@@ -191,15 +168,11 @@ func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 
 // record makes a record from a value.
 func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
-	var err error
 	switch {
 	case c.Form == Texts:
 		return c.texts.Put(record, string(value))
 	case c.Form == Images:
-		if b.Scratch, err = c.Image(record, value, b.Scratch); err != nil {
-			return fault.Wrap(fault.Malformed, err)
-		}
-		return nil
+		return c.image(record, value, b)
 	case len(value) != len(record):
 		return fault.New(fault.Unsupported, "found %d bytes, expected the %d of shape %s of %s",
 			len(value), len(record), display.Shape(c.Shape), c.DType).

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -18,25 +19,23 @@ type Kind byte
 
 // The kinds of fields.
 const (
-	Other      Kind = iota // values that no column of IDX can have
-	Number                 // numbers, also as indices into a dictionary
-	List                   // lists of numbers, or nested lists
-	Bytes                  // bytes of any length
-	FixedBytes             // bytes, all of the same length
+	Other  Kind = iota // values that no column of IDX can have
+	Number             // numbers, also as indices into a dictionary
+	List               // lists of numbers, or nested lists
+	Bytes
 	Text
-	Struct
+	Struct // whose member HubBytes is of the kind Bytes
 )
 
-// A Field describes a column of a file, or a member of a struct, from the schema of the file.
+// A Field describes a column of a file from the schema of the file.
 type Field struct {
 	Name     string
 	Kind     Kind
 	Type     string            // for messages: "the type utf8"
 	Hint     string            // how to handle a field of the kind Other, or ""
 	Number   source.NumberKind // of the kinds Number and List
-	Size     int               // bytes of each value of the kind FixedBytes
+	Size     int               // bytes of each value of the kind Bytes, or 0 if the values differ
 	Lengths  []int             // of the lists of a List, the outermost first; −1: as in the first row
-	Members  []Field           // of a Struct
 	Metadata map[string]string // with the keys of package schema and of extension types
 }
 
@@ -58,45 +57,42 @@ func (f *Field) dtype() idx.DType {
 	return 0
 }
 
-// shape returns the shape of a record in the metadata, empty for a scalar, if there is a valid one.
-// permutation is the order of its dimensions if that is not C order.
-func (f *Field) shape() (shape, permutation []int, ok bool) {
+// shape returns the shape of a record in the metadata, empty for a scalar, or nil if there is no
+// valid one in C order.
+func (f *Field) shape() []int {
 	var tensor struct{ Shape, Permutation []int }
+	var err error
 	if text, known := f.Metadata[schema.KeyShape]; known {
-		ok = json.Unmarshal([]byte(text), &tensor.Shape) == nil
+		err = json.Unmarshal([]byte(text), &tensor.Shape)
 	} else if f.Metadata[keyExtension] == fixedShapeTensor {
-		ok = json.Unmarshal([]byte(f.Metadata[keyExtensionMetadata]), &tensor) == nil
+		err = json.Unmarshal([]byte(f.Metadata[keyExtensionMetadata]), &tensor)
 	}
-	if ok && !slices.IsSorted(tensor.Permutation) {
-		permutation = tensor.Permutation
+	if err != nil || product(tensor.Shape) < 0 || !slices.IsSorted(tensor.Permutation) {
+		return nil
 	}
-	if _, valid := product(tensor.Shape); !ok || !valid || tensor.Shape == nil {
-		return nil, permutation, false
-	}
-	return tensor.Shape, permutation, true
+	return tensor.Shape
 }
 
-// product returns the number of elements of a record with the given shape. ok is false if IDX
-// cannot have this shape, or if the record may have too many bytes for an int.
-func product(shape []int) (n int64, ok bool) {
-	n = 1
+// product returns the number of elements of a record with the given shape. It is −1 if IDX cannot
+// have this shape, or if the record may have too many bytes for an int.
+func product(shape []int) int64 {
+	n := int64(1)
 	for _, d := range shape {
 		if d < 0 || int64(d) > math.MaxUint32 || d > 0 && n > math.MaxInt/8/int64(d) {
-			return 0, false
+			return -1
 		}
 		n *= int64(d)
 	}
-	return n, true
+	return n
 }
 
 // A Sample gives access to the first rows of a file. Fields are numbered as in Input.Fields.
 type Sample interface {
 	// Lengths returns the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
-	// Values returns the bytes of field i, or of its member if member is not empty, in the first
-	// row, and in up to limit rows if there are more at hand. The cause of the error for a null is
-	// ErrNull.
-	Values(i int, member string, limit int) ([][]byte, error)
+	// Values returns the bytes of field i in the first row, and in up to limit rows if there are
+	// more at hand. The cause of the error for a null is ErrNull.
+	Values(i, limit int) ([][]byte, error)
 }
 
 // ErrNull is the cause of the error for a value that is null.
@@ -105,12 +101,6 @@ var ErrNull = errors.New("a null")
 // ErrNoRows is the cause of the error for a file without rows, if the shape of a column is known
 // from the first row only. Other files of the same table may have rows.
 var ErrNoRows = errors.New("no rows to take a shape from")
-
-// Refused returns the error for a column of a type that IDX does not have.
-func Refused(column, typeName, hint string) *fault.Error {
-	return unsupported(column, hint,
-		"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", typeName)
-}
 
 // unsupported returns the error for a column that cannot be a column of IDX.
 func unsupported(column, hint, message string, values ...any) *fault.Error {
@@ -124,8 +114,12 @@ func noRows(f *Field) error {
 		"found no rows, expected at least one to take the shape of %s from", f.Type).Because(ErrNoRows)
 }
 
-// tooLarge returns the error for records of size bytes.
-func tooLarge(column string, size, limit int64) *fault.Error {
-	return unsupported(column, fmt.Sprintf("allow larger records with --max-record-bytes %d", size),
-		"found records of %d bytes, expected at most %d", size, limit)
+// tooLarge returns the error for the records of c.
+func tooLarge(c *Column, limit int64) *fault.Error {
+	hint := hintColumn
+	if n := product(c.Shape); n > 0 {
+		hint = fmt.Sprintf("allow larger records with --max-record-bytes %d", n*int64(c.DType.Size()))
+	}
+	return unsupported(c.Name, hint, "found records of the shape %s of %s, expected at most %d bytes and %d dimensions",
+		display.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -42,10 +40,10 @@ type resolver struct {
 	labeled bool // there is a column of labels, of which class names say nothing new
 }
 
-// Resolve returns the columns of f. Options.DType is the type of bytes, and of integers whose type
-// IDX does not have. Options.Shape is used for records with as many elements, unless the metadata
-// has a shape. Errors have the kind fault.Unsupported, or fault.Malformed for an image that cannot
-// be read, or are those of f.First.
+// Resolve returns the columns of f. Options.DType is the type of bytes, and of integers of types
+// that are wider or that IDX lacks. Options.Shape is the shape of bytes, and of as many elements
+// whose shape the metadata lacks. Errors have the kind fault.Unsupported, or fault.Malformed for an
+// image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
 	r := &resolver{Input: f, classes: source.HubClasses(f.Meta)}
 	var names, columns []string
@@ -53,8 +51,8 @@ func Resolve(f Input) (*Resolved, error) {
 		names = append(names, field.Name)
 	}
 	groups, bad := flat.Group(names, len(names), func(i int) bool {
-		shape, _, known := f.Fields[i].shape()
-		return f.Fields[i].Kind != Number || isIndex(names[i]) || known && len(shape) == 0
+		shape := f.Fields[i].shape()
+		return f.Fields[i].Kind != Number || isIndex(names[i]) || shape != nil && len(shape) == 0
 	})
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
@@ -96,16 +94,10 @@ func Resolve(f Input) (*Resolved, error) {
 // add adds c to the table. It fails if the records are too large, have too many dimensions, or if
 // there is a column of this name already.
 func (r *resolver) add(c Column) error {
-	n, ok := product(c.Shape)
-	size := n * int64(c.DType.Size())
+	n, limit := product(c.Shape), r.Options.MaxRecord()
 	switch same := func(other Column) bool { return other.Name == c.Name }; {
-	case !ok:
-		return unsupported(c.Name, hintColumn, "found records of %s with the shape %s, which is too large",
-			c.DType, display.Shape(c.Shape))
-	case size > r.Options.MaxRecord():
-		return tooLarge(c.Name, size, r.Options.MaxRecord())
-	case len(c.Shape) >= idx.MaxRank:
-		return unsupported(c.Name, "", "found %d dimensions, expected at most %d", len(c.Shape)+1, idx.MaxRank)
+	case n < 0 || n*int64(c.DType.Size()) > limit || len(c.Shape) >= idx.MaxRank:
+		return tooLarge(&c, limit)
 	case slices.ContainsFunc(r.Columns, same):
 		return unsupported(c.Name, "name the columns differently", "found two columns of this name")
 	}
@@ -143,119 +135,81 @@ func (r *resolver) omit(f *Field, typeName, why string) error {
 
 // isIndex reports whether name is one that pandas gives to an index without a name.
 func isIndex(name string) bool {
-	level, ok := strings.CutPrefix(name, "__index_level_")
-	level, end := strings.CutSuffix(level, "__")
-	_, err := strconv.Atoi(level)
-	return ok && end && err == nil
+	return strings.HasPrefix(name, "__index_level_") && strings.HasSuffix(name, "__")
 }
 
-// group adds the columns that the fields of g become: one tensor, a scalar for each field, or a
-// single column.
+// group adds the column that the fields of g become.
 func (r *resolver) group(g flat.Field) error {
 	first := &r.Fields[g.Columns[0]]
-	shape, _, known := first.shape()
-	n, _ := product(shape)
+	c := Column{Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}, Fields: g.Columns}
+	shape := first.shape()
+	var err error
 	switch {
 	case isIndex(first.Name):
 		return r.omit(first, "index", "it holds the row numbers of a pandas frame")
 	case first.Name == schema.ClassName && first.Kind == Text && r.labeled:
 		return r.omit(first, "text", "it holds class names")
+	case first.Kind == List:
+		err = r.list(&c, first)
+	case first.Kind == Bytes || first.Kind == Struct:
+		err = r.bytes(&c, first)
+	case first.Kind == Text:
+		err = r.text(&c, first)
 	case first.Kind != Number:
-		c := Column{Column: source.Column{Name: first.Name}, Fields: g.Columns}
-		if err := r.single(&c, first); err != nil {
-			return err
+		err = unsupported(first.Name, cmp.Or(first.Hint, hintColumn),
+			"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", first.Type)
+	case g.Shape == nil && len(shape) > 0 && product(shape) == 1: // one element, as --layout columns writes it
+		if c.Name = strings.TrimRight(strings.TrimSuffix(first.Name, "0"), "_"); c.Name == "pixel" {
+			c.Name = flat.Image
 		}
-		return r.add(c)
-	case len(g.Columns) == 1 && known && len(shape) > 0 && n == 1: // one element, as --layout columns writes it
-		if g.Name = strings.TrimRight(strings.TrimSuffix(first.Name, "0"), "_"); g.Name == "pixel" {
-			g.Name = flat.Image
-		}
-		g.Shape = shape
-	}
-	if g.Shape != nil {
-		if d, ok := r.commonType(g); ok {
-			c := Column{Column: source.Column{Name: g.Name, DType: d, Shape: g.Shape}, Fields: g.Columns}
-			if !r.setShape(&c, first, int64(len(g.Columns))) && g.Guess != "" {
-				r.note("column %s: %s", c.Name, g.Guess)
+		c.Shape = shape
+	case g.Shape == nil && first.Number.Integer():
+		c.Classes = r.classes[c.Name]
+	case g.Shape != nil:
+		for _, i := range g.Columns {
+			if other := &r.Fields[i]; r.dtype(other) != c.DType {
+				return unsupported(other.Name, "cast the columns to one type, or narrow all integers with --dtype",
+					"found %s, expected %s as in column %s", other.Number, first.Number, first.Name)
 			}
-			return r.add(c)
+		}
+		if !r.setShape(&c, first) && g.Guess != "" {
+			r.note("column %s: %s", c.Name, g.Guess)
 		}
 	}
-	for _, i := range g.Columns {
-		f := &r.Fields[i]
-		c := Column{Column: source.Column{Name: f.Name, DType: r.dtype(f)}, Fields: []int{i}}
-		if f.Number.Integer() {
-			c.Classes = r.classes[f.Name]
-		}
-		if err := r.add(c); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// commonType returns the type of a tensor of the fields of g: the one that all have, or one of
-// integers if all are integers.
-func (r *resolver) commonType(g flat.Field) (d idx.DType, ok bool) {
-	d = r.dtype(&r.Fields[g.Columns[0]])
-	one, integers := true, true
-	for _, i := range g.Columns {
-		other := r.dtype(&r.Fields[i])
-		one, integers = one && other == d, integers && isInteger(other)
-	}
-	if one || !integers {
-		return d, one
-	}
-	if d = idx.Int32; isInteger(r.Options.DType) {
-		d = r.Options.DType
-	}
-	r.note("column %s: integers of several types become %s, and every value is checked", g.Name, d)
-	return d, true
+	return r.add(c)
 }
 
 func isInteger(d idx.DType) bool { return d.Valid() && !d.Float() }
 
-// dtype returns the type of IDX that the numbers of f become. For integers it is the first of these
-// that exists: the type in the metadata, the type of f if IDX has it, the type in the options, and
-// the default.
+// dtype returns the type of IDX that the numbers of f become. For integers it is the type in the
+// metadata, or the type in the options if f has a wider type or one that IDX lacks.
 func (r *resolver) dtype(f *Field) idx.DType {
-	usual := f.Number.DType()
+	usual, asked := f.Number.DType(), r.Options.DType
 	switch known := f.dtype(); {
 	case !f.Number.Integer():
 		return usual
 	case isInteger(known):
 		return known
-	case !f.Number.Is(usual) && isInteger(r.Options.DType):
-		return r.Options.DType
+	case isInteger(asked) && (!f.Number.Is(usual) || asked.Size() < usual.Size()):
+		return asked
 	}
 	return usual
 }
 
-// setShape reports whether the metadata of f or the options have a shape of n elements, and sets
-// it.
-func (r *resolver) setShape(c *Column, f *Field, n int64) bool {
-	known, _, _ := f.shape()
-	for _, shape := range [][]int{known, r.Options.Shape} {
-		if found, ok := product(shape); ok && len(shape) > 0 && found == n {
+// setShape reports whether the metadata of f or the options have a shape of as many elements as
+// that of c, and sets it.
+func (r *resolver) setShape(c *Column, f *Field) bool {
+	n := product(c.Shape)
+	for _, shape := range [][]int{f.shape(), r.Options.Shape} {
+		if len(shape) > 0 && n >= 0 && product(shape) == n {
 			c.Shape = slices.Clone(shape)
 			return true
 		}
 	}
 	return false
-}
-
-// single resolves c, which is made of f alone. The kind of f is not Number.
-func (r *resolver) single(c *Column, f *Field) error {
-	hub := func(m Field) bool { return m.Name == HubBytes && m.Kind == Bytes }
-	switch {
-	case f.Kind == List:
-		return r.list(c, f)
-	case f.Kind == Bytes || f.Kind == FixedBytes || f.Kind == Struct && slices.ContainsFunc(f.Members, hub):
-		return r.bytes(c, f)
-	case f.Kind == Text:
-		return r.text(c, f)
-	}
-	return Refused(f.Name, f.Type, cmp.Or(f.Hint, hintColumn))
 }
 
 // sampledTexts is how many rows decide whether texts are numbers or names.
@@ -267,7 +221,7 @@ func (r *resolver) text(c *Column, f *Field) error {
 	if r.First == nil {
 		return noRows(f)
 	}
-	values, err := r.First.Values(c.Fields[0], "", sampledTexts)
+	values, err := r.First.Values(c.Fields[0], sampledTexts)
 	if err != nil {
 		return err
 	}
@@ -285,51 +239,42 @@ func (r *resolver) text(c *Column, f *Field) error {
 
 // list makes c a column of the numbers in the lists of f.
 func (r *resolver) list(c *Column, f *Field) (err error) {
-	shape, permutation, known := f.shape()
-	known = known && len(shape) > 0
-	c.DType, c.Shape = r.dtype(f), f.Lengths
+	shape, unknown := f.shape(), slices.Contains(f.Lengths, -1)
+	c.Shape = f.Lengths
 	switch {
-	case permutation != nil:
-		return unsupported(f.Name, "write it in C order, without a permutation",
-			"found tensors whose dimensions are permuted: %v", permutation)
+	case f.Metadata[keyExtension] == fixedShapeTensor && len(shape) == 0:
+		return unsupported(f.Name, "write them in C order, without a permutation",
+			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[keyExtensionMetadata])
 	case r.First != nil:
 		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
 			return err
 		}
-	case slices.Contains(f.Lengths, -1) && known:
+	case unknown && len(shape) > 0:
 		c.Shape = shape
-	case slices.Contains(f.Lengths, -1):
+	case unknown:
 		return noRows(f)
 	}
-	lengths := c.Shape
 	c.perRow = 1
-	for _, n := range lengths {
+	for _, n := range c.Shape {
 		if n == 0 {
 			break // an empty list is one entry
 		}
 		c.perRow *= int64(n)
 	}
-	if n, ok := product(lengths); ok {
-		r.setShape(c, f, n)
-	}
-	c.Listed = len(c.Shape) == 1 && !known
+	r.setShape(c, f)
+	c.Listed = len(c.Shape) == 1 && len(shape) == 0
 	return nil
 }
 
-// bytes makes c a column of the bytes in f, or in its member for images, which are records or image
-// files.
+// bytes makes c a column of the bytes in f, which are records or image files.
 func (r *resolver) bytes(c *Column, f *Field) error {
-	shape, _, known := f.shape()
-	known = known && f.dtype().Valid()
-	size := int64(f.Size)
+	shape, dtype, size := f.shape(), f.dtype(), int64(f.Size)
+	known := shape != nil && dtype.Valid()
 	if c.Form = Records; f.Kind == Struct {
-		c.Form, c.member = Images, HubBytes
+		c.Form = Images
 	}
-	if f.Kind != FixedBytes {
-		size = -1 // unknown
-	}
-	if r.First != nil && f.Kind != FixedBytes {
-		first, err := r.First.Values(c.Fields[0], c.member, 1)
+	if r.First != nil && size == 0 {
+		first, err := r.First.Values(c.Fields[0], 1)
 		if e := (*fault.Error)(nil); f.Kind == Struct && errors.Is(err, ErrNull) && errors.As(err, &e) {
 			return e.WithHint("write the bytes of the images, not their paths, into the table")
 		}
@@ -337,37 +282,29 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 			return err
 		}
 		if size = int64(len(first[0])); f.Kind == Struct || !known && picture.Is(first[0]) {
-			return r.image(c, f, first[0])
+			return r.images(c, f, first[0])
 		}
 	}
-	fits := func(d idx.DType, shape []int) bool {
-		n, ok := product(shape)
-		c.DType, c.Shape = d, slices.Clone(shape)
-		return ok && (size < 0 || n*int64(d.Size()) == size)
-	}
-	d, asked := cmp.Or(r.Options.DType, f.dtype(), idx.Uint8), r.Options.Shape
-	if asked == nil && r.Options.DType.Valid() && size >= 0 {
-		asked = []int{int(size) / d.Size()}
-	}
-	switch extension := f.Metadata[keyExtension]; {
-	case known && fits(f.dtype(), shape):
-		return nil
-	case extension != "":
+	if extension := f.Metadata[keyExtension]; !known && extension != "" {
 		return unsupported(f.Name, hintColumn,
 			"found values of the extension type %s, expected numbers, or bytes without an extension type", extension)
-	case asked != nil && fits(d, asked):
-		if size >= 0 && (r.Options.Shape == nil || !r.Options.DType.Valid()) {
-			r.note("column %s: records of %d bytes are read as %s of shape %s; if that is wrong, give --dtype and --shape",
-				c.Name, size, c.DType, display.Shape(c.Shape))
-		}
+	}
+	if !known {
+		dtype, shape = r.Options.DType, r.Options.Shape
+	}
+	n := product(shape)
+	empty := r.First == nil && size == 0
+	switch {
+	case n >= 0 && shape != nil && dtype.Valid() && (empty || n*int64(dtype.Size()) == size):
+		c.DType, c.Shape = dtype, slices.Clone(shape)
 		return nil
-	case size < 0:
+	case empty:
 		return noRows(f)
 	}
-	return unsupported(f.Name, fmt.Sprintf("if they are uint8, add --shape %s; if they have another element type, "+
-		"such as float32, add --dtype too; if they are 128-bit integers, bfloat16 or the like, cast the column in "+
-		"the program that wrote it", source.ExampleShape(int(size))),
-		"found values of %d bytes without a type, expected a column with a type, or the bytes of PNG images", size)
+	hint := fmt.Sprintf("if they are uint8, add --dtype uint8 --shape %s, and likewise for other types; if they are 128-bit "+
+		"integers or the like, cast the column in the program that wrote it", source.ExampleShape(int(size)))
+	return unsupported(f.Name, hint,
+		"found values of %d bytes without a type, expected a column with a type, or the bytes of images", size)
 }
 
 const hintColumn = "leave it out with --columns, or convert it to numbers"

@@ -166,24 +166,20 @@ func (t *Table) Skip(n int64) error {
 
 // Read finds the chunks of the next rows. After the last row, it requires all leaves to end.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
-	pieces, _ := b.State.([][]piece)
-	if len(pieces) != len(t.leaves) {
-		pieces = make([][]piece, len(t.leaves))
-	}
+	pieces := make([][]piece, len(t.leaves))
 	b.State, b.First, b.Rows = pieces, t.next, 0
 	want, known := int64(b.Cap), t.Rows()
 	for i := range t.leaves {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		taken, rows, err := t.take(i, max(want, 1), pieces[i]) // one more at the end finds those that have not ended
-		pieces[i] = taken
-		if err == nil && (i > 0 && rows != want || t.next+rows < min(t.next+want, known)) {
+		taken, rows, err := t.take(i, max(want, 1)) // one more at the end finds those that have not ended
+		if pieces[i] = taken; err == nil && (i > 0 && rows != want || t.next+rows < min(t.next+want, known)) {
 			err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them",
 				t.next+min(rows, want))
 		}
 		if err != nil {
-			return fault.In(t.path, t.earlier(taken, err))
+			return fault.In(t.path, cause(taken, err))
 		}
 		want = rows
 	}
@@ -194,12 +190,9 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// take returns the pieces of up to n rows of leaf i, in memory that it may reuse, and the number of
-// rows.
-func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64, err error) {
+// take returns the pieces of up to n rows of leaf i, and the number of rows.
+func (t *Table) take(i int, n int64) (pieces []piece, rows int64, err error) {
 	l := &t.leaves[i]
-	clear(reused) // the chunks of earlier rows
-	pieces = reused[:0]
 	left := n * l.perRow
 	for left > 0 {
 		if err := t.advance(i, 0); err == io.EOF {
@@ -218,15 +211,11 @@ func (t *Table) take(i int, n int64, reused []piece) (pieces []piece, rows int64
 	return pieces, n - left/l.perRow, nil
 }
 
-// earlier returns the first error in pieces, or err if they have none. A list of another length
-// moves all rows after it, so that err may only be a consequence.
-func (t *Table) earlier(pieces []piece, err error) error {
-	if k := fault.KindOf(err); k != fault.Malformed && k != fault.Unsupported {
-		return err
-	}
+// cause returns the first error in pieces, or err: a list of another length moves all after it.
+func cause(pieces []piece, err error) error {
 	for _, p := range pieces {
-		if found := p.use(nil, func(Values) error { return nil }); found != nil {
-			return found
+		if first := p.use(nil, func(Values) error { return nil }); first != nil {
+			return first
 		}
 	}
 	return err

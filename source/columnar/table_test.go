@@ -19,7 +19,6 @@ import (
 type fakeFile struct {
 	rows   int64
 	leaves [][]string
-	number source.NumberKind
 	closed int
 }
 
@@ -32,23 +31,24 @@ func (f *fakeFile) Next(i int, skip int64) (*Chunk, error) {
 	}
 	data := []byte(f.leaves[i][0])
 	f.leaves[i] = f.leaves[i][1:]
-	n, size := int64(len(data)/f.number.Size()), f.number.Size()
-	if n <= skip {
-		return &Chunk{Entries: n}, nil
+	chunk := &Chunk{Entries: int64(len(data))}
+	if chunk.Entries <= skip {
+		return chunk, nil
 	}
-	return &Chunk{Entries: n, Use: func(_ []byte, from, n int, use func(Values) error) error {
-		if data[from*size] == 'x' {
+	chunk.Use = func(_ []byte, from, n int, use func(Values) error) error {
+		if data[from] == 'x' {
 			return fault.New(fault.Unsupported, "found an x")
 		}
-		return use(Values{Number: f.number, Data: data[from*size:][:n*size]})
-	}}, nil
+		return use(Values{Number: source.NumberUint8, Data: data[from:][:n]})
+	}
+	return chunk, nil
 }
 
 // openFake opens a table of the columns a, scalars, and b, lists of two.
 func openFake(t *testing.T, f *fakeFile) *Table {
 	t.Helper()
-	fields := []Field{{Name: "a", Kind: Number, Number: f.number}, {Name: "b", Kind: List, Number: f.number, Lengths: []int{2}}}
-	found := must.Get(Resolve(Input{Fields: fields, Options: source.ReadOptions{DType: idx.Uint8}}))(t)
+	fields := []Field{{Name: "a", Kind: Number, Number: source.NumberUint8}, {Name: "b", Kind: List, Number: source.NumberUint8, Lengths: []int{2}}}
+	found := must.Get(Resolve(Input{Fields: fields}))(t)
 	return NewTable("file", f, found, map[string]string{"k": "v"})
 }
 
@@ -59,7 +59,7 @@ func TestTable(t *testing.T) {
 	for _, batch := range []int{1, 2, 3, 100} {
 		for skip := range 6 {
 			for _, rows := range []int64{5, -1} {
-				f := &fakeFile{rows: rows, number: source.NumberUint8, leaves: [][]string{{"123", "45"}, {"1", "122", "3", "34455"}}}
+				f := &fakeFile{rows: rows, leaves: [][]string{{"123", "45"}, {"1", "122", "3", "34455"}}}
 				table := openFake(t, f)
 				must.Do(t, table.Skip(int64(skip)))
 				sourcetest.Expect(t, table, batch, columns, [][]byte{[]byte("12345")[skip:], []byte("1122334455")[2*skip:]})
@@ -76,36 +76,23 @@ func TestTableOfOtherLengths(t *testing.T) {
 		"different lengths: row 2 is not in all": {{"123"}, {"1122"}},
 		"different lengths: row 3 is not in all": {{"123"}, {"112233", "44"}},
 		"different lengths: row 1 is not in all": {{"1"}, {"112233"}},
+		"found columns of different lengths: ":   {{"12"}, {"1122"}}, // of 3 rows
 		"the last list has 1 elements, expected": {{"123"}, {"11223"}},
 		"found an x":                             {{"123"}, {"11", "x23"}},
 	} {
 		for _, batch := range []int{3, 100} {
-			table := openFake(t, &fakeFile{rows: -1, number: source.NumberUint8, leaves: [][]string{slices.Clone(leaves[0]), slices.Clone(leaves[1])}})
+			table := openFake(t, &fakeFile{rows: 3, leaves: [][]string{slices.Clone(leaves[0]), slices.Clone(leaves[1])}})
 			if _, err := sourcetest.ReadAll(table, batch); err == nil || !strings.HasPrefix(err.Error(), "file: ") || !strings.Contains(err.Error(), want) {
 				t.Errorf("batches of %d: found %v, expected %q", batch, err, want)
 			}
 		}
 	}
-	table := openFake(t, &fakeFile{rows: 3, number: source.NumberUint8, leaves: [][]string{{"12"}, {"1122"}}})
-	if _, err := sourcetest.ReadAll(table, 100); !errors.Is(err, fault.Malformed) {
-		t.Errorf("found %v, expected that a row is missing", err)
-	}
 }
 
-// TestTableOfOtherTypes has numbers that are converted, and one that does not fit.
-func TestTableOfOtherTypes(t *testing.T) {
-	t.Parallel()
-	f := &fakeFile{rows: -1, number: source.NumberUint16, leaves: [][]string{{"1\x002\x003\x00"}, {"1\x001\x002\x002\x003\x00\x00\x01"}}}
-	_, err := sourcetest.ReadAll(openFake(t, f), 2)
-	if err == nil || !strings.Contains(err.Error(), "column b, row 2: found 256, expected a value of the type uint8") || fault.HintOf(err) == "" {
-		t.Errorf("found %v, expected that 256 does not fit", err)
-	}
-}
-
-// TestTableEnds skips too far, closes, and reads after that.
+// TestTableEnds skips too far, closes twice, and reads after that.
 func TestTableEnds(t *testing.T) {
 	t.Parallel()
-	f := &fakeFile{rows: -1, number: source.NumberUint8, leaves: [][]string{{"1"}, {"11"}}}
+	f := &fakeFile{rows: -1, leaves: [][]string{{"1"}, {"11"}}}
 	table := openFake(t, f)
 	if err := table.Skip(2); !errors.Is(err, fault.Usage) {
 		t.Errorf("found %v, expected %v", err, fault.Usage)

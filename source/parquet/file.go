@@ -74,10 +74,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one
 	// has none, as Parquet files can be read without it.
 	message, _ := base64.StdEncoding.DecodeString(in.Meta[arrowSchemaKey])
-	metadata, err := arrow.Metadata(message)
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Kind == fault.Unsupported && e.Column != "" {
-		return nil, e.WithHint("%s", source.AdviceCast("parquet", e.Column, "Int32"))
-	}
+	metadata, _ := arrow.Metadata(message)
 	delete(in.Meta, arrowSchemaKey) // not the user's
 	for _, n := range f.root.children {
 		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
@@ -94,8 +91,8 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	}
 	for i := range found.Columns {
 		c := &found.Columns[i]
-		for _, at := range c.Leaves() {
-			l := f.leaf(at.Field, at.Member)
+		for _, i := range c.Fields {
+			l := f.leaf(i)
 			if c.Form == columnar.Numbers {
 				l.dtype = c.DType
 			} else {
@@ -225,23 +222,22 @@ func (f *file) readAt(p []byte, offset int64) error {
 	return err
 }
 
-// leaf returns the leaf of a field, or of its member if that is not empty, with one value in a row.
-func (f *file) leaf(field int, member string) *leaf {
+// leaf returns the leaf of a field, or of the bytes of a struct, with one value in a row.
+func (f *file) leaf(field int) *leaf {
 	n := f.root.children[field]
-	if member != "" {
-		n = n.children[slices.IndexFunc(n.children, func(c *node) bool { return c.Name == member })]
+	if i := slices.IndexFunc(n.children, isBytes); i >= 0 {
+		n = n.children[i]
 	}
 	n = n.innermost()
 	return &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"}
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists.
-func (f *file) Lengths(i int) ([]int, error) { return f.leaf(i, "").firstLengths(f.maxRecord) }
+func (f *file) Lengths(i int) ([]int, error) { return f.leaf(i).firstLengths(f.maxRecord) }
 
-// Values returns the bytes of a column, or of a member of a struct, in up to limit rows of the
-// first page.
-func (f *file) Values(i int, member string, limit int) (values [][]byte, err error) {
-	l := f.leaf(i, member)
+// Values returns the bytes of a column in up to limit rows of the first page.
+func (f *file) Values(i, limit int) (values [][]byte, err error) {
+	l := f.leaf(i)
 	l.limit = int(2*f.maxRecord) + 16<<20 // an image file has more than its pixels
 	s := &stream{leaf: l, group: -1}
 	defer s.hold(0)

@@ -104,9 +104,8 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // also of the type BYTE_ARRAY
 		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
 	case n.index < 0 && lists == 0:
-		f.Kind = columnar.Struct
-		for _, child := range n.children {
-			f.Members = append(f.Members, child.describe(nil))
+		if slices.ContainsFunc(n.children, isBytes) {
+			f.Kind = columnar.Struct
 		}
 	case f.Number != source.NoNumber && lists > 0:
 		f.Kind, f.Lengths = columnar.List, slices.Repeat([]int{-1}, lists)
@@ -117,9 +116,14 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	case n.Type.V == format.ByteArray && lists == 0:
 		f.Kind = columnar.Bytes
 	case n.Type.V == format.FixedLenByteArray && n.physicalOnly() && lists == 0 && f.Size > 0:
-		f.Kind = columnar.FixedBytes
+		f.Kind = columnar.Bytes
 	}
 	return f
+}
+
+// isBytes reports whether n has the bytes of images, as a member of a struct.
+func isBytes(n *node) bool {
+	return n.Name == columnar.HubBytes && n.describe(nil).Kind == columnar.Bytes
 }
 
 // typeName returns the type of n for messages.
