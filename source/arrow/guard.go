@@ -1,8 +1,7 @@
 package arrow
 
 import (
-	"encoding/binary"
-
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/fault"
@@ -215,11 +214,18 @@ func (s *summary) errPlain() *fault.Error {
 		WithHint("%s", hintSmaller)
 }
 
-// plainSize returns the size of a buffer after decompression, which precedes its bytes, or −1 if it
-// is not compressed.
-func (s *summary) plainSize(stored []byte) int64 {
-	if s.codec == 0 || len(stored) < 8 {
-		return -1
+// A budget allocates what is decompressed. A message may have fewer buffers than arrow-go reads, so
+// that the sizes are not known before.
+type budget struct {
+	memory.Allocator
+	left int64
+	err  error
+}
+
+// Allocate panics if size bytes are too many.
+func (b *budget) Allocate(size int) []byte {
+	if b.left -= int64(size); size < 0 || b.left < 0 {
+		panic(b.err)
 	}
-	return int64(binary.LittleEndian.Uint64(stored))
+	return b.Allocator.Allocate(size)
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// magic is at both ends of an Arrow file. continuation precedes every message, and the end mark,
-// which is a length of 0.
+// magic is at both ends of a file. continuation precedes every message, and the end mark, a zero.
 const (
 	magic        = "ARROW1"
 	continuation = "\xff\xff\xff\xff"
@@ -323,21 +322,16 @@ func decode(all replay) (b arrow.RecordBatch, err error) {
 	last := &all[len(all)-1]
 	defer func() { err = fault.Place(err, "", -1, last.offset) }()
 	defer columnar.Recovered(&err)
-	left := last.maxPlain()
-	for i := range all {
-		for _, s := range all[i].buffers {
-			n := all[i].plainSize(all[i].data[s.first:][:s.second])
-			if left -= max(0, n); n < -1 || left < 0 {
-				return nil, last.errPlain()
-			}
-		}
-	}
-	r, err := ipc.NewReaderFromMessageReader(&all)
+	limit := &budget{memory.DefaultAllocator, last.maxPlain(), last.errPlain()}
+	r, err := ipc.NewReaderFromMessageReader(&all, ipc.WithAllocator(limit))
 	if err == nil && r.Next() {
 		return r.RecordBatch(), nil
 	}
 	if err == nil {
 		err = r.Err()
+	}
+	if limit.left < 0 {
+		return nil, limit.err
 	}
 	return nil, damaged("a record batch cannot be decoded: %v", err)
 }

@@ -3,6 +3,7 @@ package arrow
 import (
 	"bufio"
 	"cmp"
+	"encoding/binary"
 	"io"
 	"slices"
 
@@ -98,12 +99,12 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 	begin, size, want := b.offset+b.size+b.buffers[c.buffer].first, b.buffers[c.buffer].second, b.rows*c.width
 	codec, plain, skip := b.codec, size, from*c.width // plain: bytes after decompression
 	if codec != 0 {
-		prefix := make([]byte, min(8, size))
-		if _, err := f.ReadAt(prefix, begin); err != nil {
+		var prefix [8]byte // of a buffer that may be shorter, and so too short for the column
+		if _, err := f.ReadAt(prefix[:], begin); err != nil {
 			return nil, err
 		}
 		begin, size = begin+8, size-8
-		if plain = b.plainSize(prefix); plain == -1 {
+		if plain = int64(binary.LittleEndian.Uint64(prefix[:])); plain == -1 || size < 0 {
 			codec, plain = 0, size
 		}
 	}
