@@ -21,16 +21,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_799, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 25_733, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 33_637, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 25_534, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_056, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 14_952, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"words of README and docs", 14_951, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 41, 34, convertFlags},
-	{"lines of product Go over 120 columns", 66, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 800, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of product Go over 120 columns", 61, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 766, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -47,7 +47,7 @@ var packages = []struct {
 	{"source", 2_246, 2100},
 	{"source/idx", 906, 950},
 	{"source/dataset", 1_396, 1400},
-	{"source/arrow source/columnar source/parquet", 3_825, 3650},
+	{"source/arrow source/columnar source/parquet", 3_663, 3650},
 	{"source/csv source/npy source/picture source/png source/flat source/formats", 3_330, 3230},
 	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_723, 5550},
 	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_230, 1250},
