@@ -132,7 +132,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	t.pairs(4)
 	header, ok := t.table(2)
 	owner := int64(-1)
-	if ok && s.kind == kindSchema {
+	if ok && s.kind == kindSchema && s.body >= 0 {
 		s.views = header.schema()
 		return s, nil
 	}
