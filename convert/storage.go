@@ -28,10 +28,6 @@ type openedFile struct {
 	sequential bool   // an IDX file that can only be read from its start
 }
 
-func newStorage() *storage {
-	return &storage{store: &object.Store{}, opened: map[string]openedFile{}}
-}
-
 // recordObject records the version of an object. A run reads a single version of an object,
 // however often it opens it. Storage without ETags reports an empty one for every version.
 func (s *storage) recordObject(url, etag string) error {

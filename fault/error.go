@@ -154,3 +154,16 @@ func HintOf(err error) string {
 	}
 	return ""
 }
+
+// Recovered, deferred, turns a panic into an error: decoders of other packages may panic on damaged
+// data. It keeps a panic with an Error.
+func Recovered(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *Error:
+		*err = p
+	default:
+		*err = New(Malformed, "the data cannot be decoded: %v", p).
+			WithHint("the file is damaged, or its writer has a defect: download or write it again")
+	}
+}

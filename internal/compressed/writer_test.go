@@ -203,30 +203,6 @@ func writeAll(t testing.TB, c Codec, blocks [][]byte, goroutines int) []byte {
 	return out.Bytes()
 }
 
-func BenchmarkEncode(b *testing.B) {
-	block := makeBlocks([]int{0, 0, 0, 0, 1 << 20})[4]
-	for _, c := range []Codec{{Name: "gzip"}, {Name: "zstd"}} {
-		b.Run(c.Name, func(b *testing.B) {
-			w, err := NewWriter(io.Discard, c)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(len(block)))
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					e, err := w.Encode(block)
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					e.pool.Put(e.memory)
-				}
-			})
-		})
-	}
-}
-
 // A short writer drops the last byte of each write without returning an error.
 type short struct{}
 

@@ -36,7 +36,9 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 		var body []byte
 		if entries > 0 {
 			p.encoding = format.RLEDictionary
-			body = packedIndices(s.distinct.indices[from:to], indexWidth(entries))
+			width, groups := indexWidth(entries), (to-from+7)/8
+			body = appendPackedHeader(make([]byte, 0, 8+groups*width+packSlack), width, groups)
+			body = appendPacked(body, s.distinct.indices[from:to], width)
 		} else {
 			body = widen(elements, l.Element, l.Type)
 		}
@@ -84,13 +86,6 @@ func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page)
 // indexWidth returns the number of bits of an index into a dictionary of n entries: at least 1, as
 // some readers do not support 0.
 func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
-
-// packedIndices returns the body of a page of indices of width bits.
-func packedIndices(indices []uint16, width int) []byte {
-	groups := (len(indices) + 7) / 8
-	body := make([]byte, 0, 8+groups*width+packSlack)
-	return appendPacked(appendPackedHeader(body, width, groups), indices, width)
-}
 
 // dictionaryPays reports whether a chunk with the given number of rows is smaller with a dictionary
 // of n entries than in PLAIN pages. If a dictionary does not pay with n entries, none with more

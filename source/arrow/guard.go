@@ -5,7 +5,6 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/columnar"
 )
 
 // arrow-go allocates what the counts in a message say, before it finds that the message is too
@@ -125,7 +124,7 @@ func (t walk) field(owner int64, depth int, views map[int64]int) {
 
 // summarize walks the metadata of a message. The columns of views are those of the schema.
 func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	t := root(metadata)
 	t.GetInt16Slot(slot(0), 0) // the version of the format, which arrow-go looks at
 	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
@@ -192,7 +191,7 @@ func (t walk) spans(i int) []span {
 
 // blocks walks a footer. It returns the offsets of the dictionaries and record batches in the file.
 func blocks(footer []byte) (places []int64, err error) {
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	t := root(footer)
 	for field := 2; field <= 3; field++ {
 		pos, n := t.vector(field, 24) // struct Block {offset: long; metaDataLength: int; bodyLength: long}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/columnar"
 )
 
 // magic is at both ends of a file. continuation precedes every message, and the end mark, a zero.
@@ -321,7 +320,7 @@ func decodeSchema(msg message) (*arrow.Schema, error) {
 func decode(all replay) (b arrow.RecordBatch, err error) {
 	last := &all[len(all)-1]
 	defer func() { err = fault.Place(err, "", -1, last.offset) }()
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	limit := &budget{memory.DefaultAllocator, last.maxPlain(), last.errPlain()}
 	r, err := ipc.NewReaderFromMessageReader(&all, ipc.WithAllocator(limit))
 	if err == nil && r.Next() {

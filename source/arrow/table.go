@@ -38,7 +38,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 // Metadata returns the metadata of the columns of an Arrow schema, by their names. Other formats
 // keep it in their own metadata, as an encapsulated message.
 func Metadata(encapsulated []byte) (all map[string]map[string]string, err error) {
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	m, err := readMessage(bytes.NewReader(encapsulated), -1, nil) // not at an offset of the file
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ type file struct {
 // open resolves the columns from the schema and the first record batch that has rows.
 func open(m *messages, path string, o source.ReadOptions) (t source.Table, err error) {
 	defer func() { err = fault.In(path, err) }()
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	f := &file{messages: *m}
 	schema, err := f.open()
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *firstRow) Lengths(i int) ([]int, error) {
 
 // Values returns the bytes of field i in up to limit rows.
 func (r *firstRow) Values(i, limit int) (all [][]byte, err error) {
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	l := leaf{field: i, name: r.fields[i].Name}
 	n := min(int64(limit), r.rows)
 	a, err := l.entriesOf(r.batch, n)

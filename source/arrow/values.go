@@ -80,7 +80,7 @@ func describe(field arrow.Field) columnar.Field {
 // arrays around it. A length of −1 in l.lengths becomes that of the first list.
 func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 	defer func() { err = fault.Place(err, l.name, -1, -1) }()
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	r, err := b.record()
 	if err != nil {
 		return nil, err

@@ -200,17 +200,13 @@ func Interleave(dst []byte, columns [][]byte, rows, size int) {
 				for r, v := range from[first:last] {
 					to[r*stride] = v
 				}
-			case 2:
-				for r := first; r < last; r++ {
-					binary.LittleEndian.PutUint16(to[r*stride:], binary.LittleEndian.Uint16(from[2*r:]))
-				}
 			case 4:
 				for r := first; r < last; r++ {
 					binary.LittleEndian.PutUint32(to[r*stride:], binary.LittleEndian.Uint32(from[4*r:]))
 				}
 			default:
 				for r := first; r < last; r++ {
-					binary.LittleEndian.PutUint64(to[r*stride:], binary.LittleEndian.Uint64(from[8*r:]))
+					copy(to[r*stride:][:size], from[r*size:])
 				}
 			}
 		}

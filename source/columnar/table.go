@@ -47,19 +47,6 @@ func (v *Values) At(i, n int) []byte {
 	return v.Data[i*size:][:size]
 }
 
-// Recovered, deferred, turns a panic into an error: decoders of other packages may panic on damaged
-// data.
-func Recovered(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case *fault.Error:
-		*err = p
-	default:
-		*err = fault.New(fault.Malformed, "the data cannot be decoded: %v", p).
-			WithHint("the file is damaged, or its writer has a defect: download or write it again")
-	}
-}
-
 // A leaf is where the table stands in a leaf of the file.
 type leaf struct {
 	perRow int64 // entries
@@ -130,7 +117,7 @@ func (t *Table) Close() error {
 
 // advance ensures that leaf i has a chunk with entries left. The next skip entries are not needed.
 func (t *Table) advance(i int, skip int64) (err error) {
-	defer Recovered(&err)
+	defer fault.Recovered(&err)
 	if t.closed {
 		return fs.ErrClosed
 	}
@@ -223,7 +210,7 @@ func cause(pieces []piece, err error) error {
 
 // use calls f with the values of p.
 func (p *piece) use(dst []byte, f func(Values) error) (err error) {
-	defer Recovered(&err)
+	defer fault.Recovered(&err)
 	return p.Use(dst, p.from, p.n, f)
 }
 

@@ -143,13 +143,12 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // which only empty lines may follow.
 func (t *Table) row(dst []byte) ([]byte, error) {
 	record, err := t.record()
-	if empty := err == nil && len(record) == 0; empty {
-		for err == nil && len(record) == 0 {
-			record, err = t.record()
-		}
-		if err == nil {
-			err = t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
-		}
+	empty := false
+	for ; err == nil && len(record) == 0; empty = true {
+		record, err = t.record()
+	}
+	if empty && err == nil {
+		err = t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
 	}
 	if err == nil {
 		dst, err = t.split(dst, record)

@@ -132,7 +132,8 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	var tables []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
-		if hidden(e.Name()) || !maybeIDX(c.name) || !regular(c.path, e) {
+		isIDX := c.name.Format != "" || c.name.Role != Data && !strings.Contains(c.name.Stem, ".") // perhaps
+		if hidden(e.Name()) || !isIDX || !regular(c.path, e) {
 			if !hidden(e.Name()) && f.options.Table != nil && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())
 			}
@@ -154,11 +155,6 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		notes = append(notes, fmt.Sprintf("%s: skipped %s, because the IDX files are read", dir, strings.Join(tables, ", ")))
 	}
 	return found, notes, nil
-}
-
-// maybeIDX reports whether n may be the name of an IDX file, perhaps one that has lost its format.
-func maybeIDX(n Name) bool {
-	return n.Format != "" || n.Role != Data && !strings.Contains(n.Stem, ".")
 }
 
 // hidden reports whether an entry of a folder is not data, such as a lock or an unfinished output.

@@ -156,7 +156,11 @@ func (t *Table) findArrays(files source.Files) error {
 	}
 	for _, name := range names {
 		parsed := dataset.ParseName(name)
-		array := Array{Name: name, Split: parsed.Split, Column: withoutSplit(name, parsed.Split), Role: dataset.Data}
+		array := Array{Name: name, Split: parsed.Split, Column: name, Role: dataset.Data}
+		if word := regexp.QuoteMeta(parsed.Split); word != "" {
+			without := regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, "")
+			array.Column = cmp.Or(without, name)
+		}
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			array.Role, array.Column = parsed.Role, parsed.Role.String()
 		}
@@ -170,13 +174,4 @@ func (t *Table) findArrays(files source.Files) error {
 	}
 	slices.SortStableFunc(t.arrays, func(a, b Array) int { return int(a.Role) - int(b.Role) })
 	return nil
-}
-
-// withoutSplit returns the name of an array without the split, unless nothing is left.
-func withoutSplit(name, split string) string {
-	if split == "" {
-		return name
-	}
-	word := regexp.QuoteMeta(split)
-	return cmp.Or(regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, ""), name)
 }

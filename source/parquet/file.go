@@ -62,7 +62,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source.ReadOptions) (
 	t source.Table, err error) {
 	defer func() { err = fault.In(name, err) }()
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	f := &file{r: r, closer: closer, maxRecord: o.MaxRecord()}
 	if err := f.readFooter(size); err != nil {
 		return nil, err

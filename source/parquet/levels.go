@@ -89,7 +89,7 @@ func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 // firstLevels returns the repetition levels of the first row, which may have several pages, and
 // expects the definition level of its first entry of all entries.
 func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	for s.group < 0 || s.unread > 0 {
 		p, err := s.nextPage(0)
 		if err != nil {

@@ -276,7 +276,7 @@ func (p *page) rowOf(i int) int64 { return p.row + int64((p.entry+i)/p.perRow) }
 // open reads and decompresses the page, and checks its levels. It keeps only what is needed of the
 // values, since hundreds of columns may have a current page.
 func (p *page) open() (c *content, err error) {
-	defer columnar.Recovered(&err)
+	defer fault.Recovered(&err)
 	defer p.file.unopened.Delete(p)
 	c = new(content)
 	levels, values, err := p.split()

@@ -188,6 +188,26 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
+// TestHeaderOfJPEG has a file whose first frame header is that of a preview, and one with a byte
+// between two segments that only image/jpeg skips (ITU-T T.81, B.1.1.2).
+func TestHeaderOfJPEG(t *testing.T) {
+	t.Parallel()
+	file, want := fixture(t, "rgb.jpg"), fixture(t, "rgb.jpg.raw")
+	preview := fixture(t, "grey.jpg")
+	size := 2 + len(preview)
+	for name, segment := range map[string][]byte{
+		"preview": append([]byte{0xff, 0xe1, byte(size >> 8), byte(size)}, preview...),
+		"filling": {0xff},
+	} {
+		file := slices.Concat(file[:2], segment, file[2:])
+		f, err := Options{}.Describe(file)
+		got, failed := f.Append(nil, file)
+		if err != nil || failed != nil || !near(got, want, 2) {
+			t.Errorf("%s: found %v, %v, errors %v, %v, expected %v", name, f, got, err, failed, want)
+		}
+	}
+}
+
 // TestConversions scales as Pillow's BICUBIC, and makes grey by the weights of ITU-R 601.
 func TestConversions(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path"
 	"path/filepath"
@@ -175,7 +176,7 @@ func (t *table) readMetadata() (m metadata, err error) {
 	return m, nil
 }
 
-// arrange returns the columns of lines in the order of the rows. Lines of other files are left out.
+// arrange returns the columns of lines in the order of the rows.
 func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
 	m := metadata{texts: map[string][]string{}}
 	key := slices.Index(names, "file_name")
@@ -199,13 +200,17 @@ func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
 	}
 	for _, f := range t.files {
 		line := byFile[f.path()]
-		if line == nil {
+		if delete(byFile, f.path()); line == nil {
 			return m, fault.New(fault.Malformed, "found no line for %s", f.path()).
 				WithHint("give each image a line, or move the images or this file away")
 		}
 		for i, text := range line {
 			m.texts[names[i]] = append(m.texts[names[i]], text)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		return m, fault.New(fault.Malformed, "found a line for %s, but no such image", name).
+			WithHint("the folder may be incomplete: download it again, or remove the line")
 	}
 	m.names = slices.Delete(names, key, key+1)
 	return m, nil

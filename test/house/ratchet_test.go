@@ -21,8 +21,8 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_637, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 25_534, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 33_636, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 25_470, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_056, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 14_951, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
@@ -40,19 +40,19 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_470, 2000},
-	{"convert", 4_385, 3300},
+	{"convert", 4_381, 3300},
 	{"internal/publish", 1_819, 1700},
 	{"internal/object", 1_900, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_246, 2100},
 	{"source/idx", 906, 950},
-	{"source/dataset", 1_396, 1400},
-	{"source/arrow source/columnar source/parquet", 3_663, 3650},
-	{"source/csv source/npy source/picture source/png source/flat source/formats", 3_330, 3230},
-	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_723, 5550},
+	{"source/dataset", 1_392, 1400},
+	{"source/arrow source/columnar source/parquet", 3_644, 3650},
+	{"source/csv source/npy source/picture source/png source/flat source/formats", 3_348, 3230},
+	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_718, 5550},
 	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_230, 1250},
 	{"pipeline schema", 647, 625},
-	{"fault display shell sheet", 1_024, 850},
+	{"fault display shell sheet", 1_037, 850},
 }
 
 // allMeasures returns measures and one for each row of packages.

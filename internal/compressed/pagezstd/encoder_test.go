@@ -267,22 +267,3 @@ func FuzzAppend(f *testing.F) {
 		check(t, d, e, page)
 	})
 }
-
-func BenchmarkAppend(b *testing.B) {
-	page := images(b)
-	library := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false)))(b)
-	for name, encode := range map[string]func(dst, page []byte) []byte{
-		"pages":   new(Encoder).Append,
-		"library": func(dst, page []byte) []byte { return library.EncodeAll(page, dst) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(page)))
-			var frame []byte
-			for b.Loop() {
-				frame = encode(frame[:0], page)
-			}
-			b.ReportMetric(float64(len(frame))/float64(len(page)), "size")
-		})
-	}
-}
