@@ -66,6 +66,11 @@ func (in *inputs) openSplit(ctx context.Context, s dataset.Split, columns []stri
 		tables[len(tables)-1] = t
 	}
 	t, err := source.Join(r.Salvage, tables...)
+	isReshaped := func(f dataset.File) bool { return f.Reshape != nil }
+	if err == nil && in.tables != nil && slices.ContainsFunc(s.Files, isReshaped) {
+		t, err = source.Reshape(t, r.Reshape)
+		err = fault.In(s.Files[0].Path, err)
+	}
 	if err == nil && in.tables == nil && !r.forOutput {
 		err = checkTyped(r, s.Files[0].Path, t.Columns())
 	}
@@ -136,7 +141,7 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 			_ = opened.Close() // read-only: an error does not matter
 		}
 	}()
-	t, err := shaped(r, opened, f.Reshape, f.Path)
+	t, err := shaped(r, opened, f.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -186,17 +191,18 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 
 // shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
 // recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
-func shaped(r *request, t source.Table, reshape []int, path string) (source.Table, error) {
+func shaped(r *request, t source.Table, path string) (source.Table, error) {
 	t = narrowed(r, t)
 	columns := slices.Clone(t.Columns())
 	var notes []string
+	guess := r.Shape == nil && r.Reshape == nil && !r.exact
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
 		case len(c.Shape) != 1:
 		case r.Shape != nil && (source.Column{Shape: r.Shape}).Elements() == c.Elements():
 			columns[i].Shape = r.Shape
-		case ok && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1 && r.Shape == nil && reshape == nil && !r.exact:
+		case ok && guess && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
 			columns[i].Shape = square
 			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), display.Shape(square))
@@ -206,12 +212,7 @@ func shaped(r *request, t source.Table, reshape []int, path string) (source.Tabl
 	if err := checkTyped(r, path, columns); err != nil {
 		return nil, err
 	}
-	t = source.WithColumns(t, columns, notes...)
-	if reshape == nil {
-		return t, nil
-	}
-	t, err := source.Reshape(t, reshape)
-	return t, fault.In(path, err)
+	return source.WithColumns(t, columns, notes...), nil
 }
 
 // checkRereadable returns an error if an input of s can be read only once. flag, named in the

@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_636, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_637, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 25_470, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_056, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 14_951, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -40,7 +40,7 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_470, 2000},
-	{"convert", 4_381, 3300},
+	{"convert", 4_382, 3300},
 	{"internal/publish", 1_819, 1700},
 	{"internal/object", 1_900, 1900},
 	{"internal/compressed/...", 2_898, 2900},
