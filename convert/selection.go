@@ -326,7 +326,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		values = []string{c.values}
 	case !byName && !column.Scalar():
 		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers",
-			c.text, c.column, display.Shape(column.Shape))
+			c.text, c.column, display.Shape(column.Shape)).WithHint(schema.HintLabel)
 	}
 	for _, text := range values {
 		find := c.numberRange

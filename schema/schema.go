@@ -94,7 +94,11 @@ func (s *Schema) Label() int {
 const ClassName = "class"
 
 // HintName is the hint for a column that needs another name; it uses category as an example.
-const HintName = "give the column another name: for IDX and .npy files, write the input as NAME=FILE, such as category=FILE; for other formats, rename the column in the file"
+const HintName = "give the column another name: for IDX and .npy files, write the input as NAME=FILE, such as " +
+	"category=FILE; for other formats, rename the column in the file"
+
+// HintLabel is the hint for labels of several numbers.
+const HintLabel = "make labels single numbers first: of one-hot labels, NumPy's labels.argmax(1) does"
 
 // Classes is a column that is not in the batches: the class names of the labels, as text. Sinks
 // that support it write it directly after the labels.

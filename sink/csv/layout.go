@@ -58,8 +58,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	}
 	for _, c := range s.Columns {
 		if style.header == nil && len(s.Columns) > 1 && c.Name == "label" && !c.Scalar() {
-			return nil, unsupported("make labels single numbers first: of one-hot labels, NumPy's labels.argmax(1) does",
-				"the labels have %d numbers each, expected one for the style %s", c.Elements(), style.Name)
+			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s", c.Elements(), style.Name)
 		}
 	}
 	l := &layout{comma: comma, header: style.header, classes: s.Classes}
@@ -155,7 +154,10 @@ type Style struct {
 func Styles() []Style {
 	return []Style{
 		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: schema.AppendElementName},
-		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST", header: countFrom1},
+		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST",
+			header: func(dst []byte, c source.Column, i int, alone bool) []byte {
+				return schema.AppendElementName(dst, c, i+1, alone)
+			}},
 		{Name: "rowxcol", Description: "header label,1x1,1x2,…,28x28: row and column of each pixel", header: rowByColumn},
 		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
 		{Name: "matrix", Description: "no header; only for one column: a line per record, or labels in one line", matrix: true},
@@ -191,10 +193,6 @@ func unsupported(advice, format string, args ...any) error {
 // An elementNamer appends the name of element i, in C order, of a record of the tensor column c.
 // alone reports whether c is the only tensor column.
 type elementNamer func(dst []byte, c source.Column, i int, alone bool) []byte
-
-func countFrom1(dst []byte, c source.Column, i int, alone bool) []byte {
-	return schema.AppendElementName(dst, c, i+1, alone)
-}
 
 // rowByColumn names an element by its index along each dimension, from 1. Records of one dimension
 // are rows, as readers would take a header of plain numbers for a line of values.

@@ -65,12 +65,12 @@ func All() []Format {
 			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()",
 				"import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(openArrowStream),
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New),
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()", "")},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
 			ClassColumn: true, open: stream(csv.New), load: pandas("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: stream(openTSV), load: pandas(`, sep="\t"`)},
+			ClassColumn: true, open: stream(csv.New), load: pandas(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, load: loadPNG,
 			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return png.New(out.Folder, s, o) }},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
@@ -86,6 +86,9 @@ func All() []Format {
 // Open returns the sink of f for tables of the schema s. The error is fault.Usage if f cannot hold
 // them.
 func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+	if o.Stream = f.Name == "arrows"; f.Name == "tsv" {
+		o.Comma = '\t'
+	}
 	return f.open(out, s, o)
 }
 
@@ -193,14 +196,4 @@ func (f Format) FileExtension(codec string) string {
 // stream returns the function open of a format that is written to a stream.
 func stream[S sink.Sink](open func(io.Writer, *schema.Schema, Options) (S, error)) opener {
 	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return open(out.Writer, s, o) }
-}
-
-func openArrowStream(w io.Writer, s *schema.Schema, o Options) (*arrow.Sink, error) {
-	o.Stream = true
-	return arrow.New(w, s, o)
-}
-
-func openTSV(w io.Writer, s *schema.Schema, o Options) (*csv.Sink, error) {
-	o.Comma = '\t'
-	return csv.New(w, s, o)
 }

@@ -90,6 +90,9 @@ func flatError(r Rules, c source.Column) error {
 	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
 		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
 	}
+	if c.Name == "label" {
+		advice = schema.HintLabel
+	}
 	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
@@ -169,7 +172,7 @@ func Beside(format string, s *schema.Schema, rest []int) error {
 	advice := "leave them out with --columns"
 	for _, i := range rest {
 		if c := s.Columns[i]; c.Name == "label" && len(c.Shape) == 1 {
-			advice = "make labels single numbers first: of one-hot labels, NumPy's labels.argmax(1) does"
+			advice = schema.HintLabel
 		}
 	}
 	return Unsupported(format, advice, "cannot hold %s", Names(s, rest))

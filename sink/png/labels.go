@@ -103,13 +103,6 @@ func (l labels) folder(label, row int64) (string, error) {
 	return string(images.AppendPadded(nil, label, l.width)), nil
 }
 
-// disordered reports whether the class folders, sorted by name, are not in the order of their
-// labels.
-func (l labels) disordered() bool {
-	present := slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return name == "" })
-	return !slices.IsSorted(present)
-}
-
 // maxGaps is the maximum number of missing labels that are listed.
 const maxGaps = 10
 

@@ -78,7 +78,8 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 		return &writer{sink: p, encoder: p.image.NewEncoder(), classes: map[int64]classFolder{}}
 	}
 	p.lines.New = func() any { return new([]byte) }
-	if p.labels.disordered() {
+	present := slices.DeleteFunc(slices.Clone(p.labels.names), func(name string) bool { return name == "" })
+	if !slices.IsSorted(present) {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
 			"readers that number the folders will number the classes differently")
 	}
@@ -96,6 +97,8 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 		case !slices.Contains(found.Rest, i):
 			kept = append(kept, c.Name)
 		case found.Label >= 0 || advice != nil:
+		case c.Name == "label":
+			advice = append(advice, schema.HintLabel)
 		case c.Scalar():
 			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", shell.Quote(c.Name)))
 		}

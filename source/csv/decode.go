@@ -22,6 +22,7 @@ type stats struct {
 	values    int64
 	floats    bool     // some are not written as integers
 	fractions bool     // some are not whole numbers (5.0 is whole)
+	rising    bool     // each is larger than the one before
 	min, max  float64  // NaN counts as 0
 	texts     []string // the first fields that are not numbers
 }
@@ -70,7 +71,7 @@ func (s *stats) observe(text []byte) {
 	if math.IsNaN(v) {
 		v = 0
 	}
-	if s.values == 0 {
+	if s.rising = s.values == 0 || s.rising && v > s.max; s.values == 0 {
 		s.min, s.max = v, v
 	}
 	s.min, s.max, s.values = min(s.min, v), max(s.max, v), s.values+1
@@ -147,7 +148,12 @@ func (t *Table) setType(f *fileColumn) *source.Omission {
 	}
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
-		left.Type, left.Why = "index", "it is the first and has no name, so it is taken for row numbers"
+		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
+		if !s.rising || s.fractions || s.texts != nil {
+			left.Why = "it has no name, and holds no row numbers, which would rise"
+			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).
+				WithHint("give it a name, such as label, or leave it out with --columns")
+		}
 		return left
 	case (s.texts != nil || s.values == 0) && strings.EqualFold(f.Name, schema.ClassName) &&
 		slices.ContainsFunc(t.fileColumns, isLabel):

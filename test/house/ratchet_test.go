@@ -29,7 +29,7 @@ var measures = []measure{
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 41, 34, convertFlags},
-	{"lines of product Go over 120 columns", 61, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of product Go over 120 columns", 60, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
 	{"lines of other Go over 120 columns", 766, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
@@ -48,10 +48,10 @@ var packages = []struct {
 	{"source/idx", 906, 950},
 	{"source/dataset", 1_392, 1400},
 	{"source/arrow source/columnar source/parquet", 3_644, 3650},
-	{"source/csv source/npy source/picture source/png source/flat source/formats", 3_348, 3230},
-	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_718, 5550},
-	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_230, 1250},
-	{"pipeline schema", 647, 625},
+	{"source/csv source/npy source/picture source/png source/flat source/formats", 3_354, 3230},
+	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar png", 5_715, 5550},
+	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_223, 1250},
+	{"pipeline schema", 651, 625},
 	{"fault display shell sheet", 1_037, 850},
 }
 
