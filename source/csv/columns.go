@@ -29,7 +29,7 @@ type fileColumn struct {
 }
 
 const (
-	maxNamed   = 1 << 20 // fields: a picture of 1024×1024 pixels; names take much more memory than numbers
+	maxNamed   = 1 << 19 // fields, as of a picture of 724×724: names take much more memory than numbers
 	maxColumns = 1 << 16 // of the table, each of which costs the writer memory
 	labelName  = "label" // of labels without a name
 )
