@@ -90,7 +90,7 @@ func flatError(r Rules, c source.Column) error {
 	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
 		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
 	}
-	if c.Name == "label" {
+	if c.Name == "label" && r.Advice != HintOther {
 		advice = schema.HintLabel
 	}
 	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
