@@ -19,6 +19,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // home makes the shared files of AWS, and hides all other sources of credentials.
@@ -33,9 +34,7 @@ func home(t *testing.T, config, keys string) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	for name, text := range map[string]string{"CONFIG": config, "SHARED_CREDENTIALS": keys} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		t.Setenv("AWS_"+name+"_FILE", path)
 	}
 }
@@ -140,9 +139,7 @@ func TestKeysAreFetchedAnew(t *testing.T) {
 	home(t, "[default]\ncredential_process = cat "+path+"\n", "")
 	write := func(id string, left time.Duration) {
 		text := fmt.Sprintf(`{"AccessKeyId":%q,"SecretAccessKey":"s","Expiration":%q}`, id, time.Now().Add(left).Format(time.RFC3339))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	keys := credentials.New(readSettings(nil).provider())
 	get := func() string {
@@ -197,10 +194,7 @@ func TestHostOfBucket(t *testing.T) {
 			asked = r.URL.Host + r.URL.Path
 			return nil, errors.New("no network")
 		})
-		s, err := newS3Client(c.bucket, query, Options{Attempts: 1}, transport)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(newS3Client(c.bucket, query, Options{Attempts: 1}, transport))(t)
 		if _, _ = s.head(t.Context(), "x"); asked != c.host+c.path {
 			t.Errorf("%s?%s: found %s, expected %s%s", c.bucket, c.query, asked, c.host, c.path)
 		}

@@ -9,23 +9,28 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // changed is when the files of serveFile were changed.
 var changed = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // serveFile answers with data as files are served: with ranges and conditions.
-func serveFile(data []byte) http.HandlerFunc {
+func serveFile(data []byte) http.HandlerFunc { return serveVersion(`"v1"`, changed, data) }
+
+// serveVersion is serveFile with an ETag, unless that is empty, and a time.
+func serveVersion(etag string, when time.Time, data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"v1"`)
-		http.ServeContent(w, r, "", changed, bytes.NewReader(data))
+		if etag != "" {
+			w.Header().Set("ETag", etag)
+		}
+		http.ServeContent(w, r, "", when, bytes.NewReader(data))
 	}
 }
 
@@ -35,14 +40,6 @@ func wholly(next http.HandlerFunc) http.HandlerFunc {
 		r.Header.Del("Range")
 		next(w, r)
 	}
-}
-
-func mustParse(name string) *url.URL {
-	u, err := url.Parse(name)
-	if err != nil {
-		panic(err)
-	}
-	return u
 }
 
 // webServer returns the URL of a server.
@@ -64,10 +61,7 @@ func TestWebRequests(t *testing.T) {
 		serveFile(data)(w, r)
 	}))
 	s := &Store{Options: quick}
-	r, err := open(t, s, address+"/a%2Fb/train%2Dimages.gz?b=2&a=%20&sig=x%3D#top")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(open(t, s, address+"/a%2Fb/train%2Dimages.gz?b=2&a=%20&sig=x%3D#top"))(t)
 	got := make([]byte, 1000)
 	if _, err := r.ReadAt(got, 2<<20); err != nil || !bytes.Equal(got, data[2<<20:2<<20+1000]) {
 		t.Errorf("found %v", err)
@@ -90,14 +84,7 @@ func TestWebVersions(t *testing.T) {
 	t.Parallel()
 	first, second := noise(2<<20), noise(2<<20)
 	second[1<<20]++
-	serve := func(etag string, when time.Time, data []byte) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			if etag != "" {
-				w.Header().Set("ETag", etag)
-			}
-			http.ServeContent(w, r, "", when, bytes.NewReader(data))
-		}
-	}
+	serve := serveVersion
 	careless := func(next http.HandlerFunc) http.HandlerFunc { // the server knows no conditions
 		return func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Del("If-Match")
@@ -126,19 +113,13 @@ func TestWebVersions(t *testing.T) {
 			t.Parallel()
 			var now atomic.Pointer[http.HandlerFunc]
 			now.Store(&c.before)
-			r, err := open(t, &Store{Options: quick}, webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) }))+"/x?sig="+secret)
-			if err != nil {
-				t.Fatal(err)
-			}
+			server := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) }))
+			r := must.Get(open(t, &Store{Options: quick}, server+"/x?sig="+secret))(t)
 			now.Store(&c.after)
 			got, err := io.ReadAll(r)
-			switch {
-			case r.ETag() != c.etag:
-				t.Errorf("found the ETag %s", r.ETag())
-			case c.is == nil && (err != nil || !bytes.Equal(got, first)):
-				t.Errorf("found %d bytes, %v", len(got), err)
-			case c.is != nil && !errors.Is(err, c.is), err != nil && strings.Contains(err.Error(), secret):
-				t.Errorf("found %v, expected %v", err, c.is)
+			if r.ETag() != c.etag || !errors.Is(err, c.is) || err == nil && !bytes.Equal(got, first) ||
+				err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("found %d bytes and %v of the ETag %s, expected %v and %s", len(got), err, r.ETag(), c.is, c.etag)
 			}
 		})
 	}
@@ -176,15 +157,12 @@ func TestWebAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewUnstartedServer(c.h)
-			server.Config.ErrorLog = nil
-			server.Start()
-			t.Cleanup(server.Close)
-			_, err := open(t, &Store{Options: quick}, server.URL+"/x?sig="+secret)
+			server := webServer(t, c.h)
+			_, err := open(t, &Store{Options: quick}, server+"/x?sig="+secret)
 			shown := fmt.Sprint(err, fault.HintOf(err))
 			if !errors.Is(err, c.is) || !strings.HasSuffix(err.Error(), c.says) ||
 				!strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(shown, secret) ||
-				strings.Contains(shown, "AWS") || !strings.HasPrefix(shown, server.URL+"/x: ") {
+				strings.Contains(shown, "AWS") || !strings.HasPrefix(shown, server+"/x: ") {
 				t.Errorf("found %v, hint %s", err, fault.HintOf(err))
 			}
 		})
@@ -199,12 +177,9 @@ func TestWebEmptyFile(t *testing.T) {
 			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 		}
 	}} {
-		r, err := open(t, &Store{Options: quick}, webServer(t, h)+"/x")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(r); err != nil || len(got) != 0 || r.Size() != 0 {
-			t.Errorf("found %d bytes, %v", len(got), err)
+		r := must.Get(open(t, &Store{Options: quick}, webServer(t, h)+"/x"))(t)
+		if checkRead(t, r, nil); r.Size() != 0 {
+			t.Errorf("found the size %d, expected none", r.Size())
 		}
 	}
 }
@@ -238,12 +213,8 @@ func TestWebRedirects(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%s: found %d bytes, %v", from, len(got), err)
-		}
+		must.Do(t, err)
+		checkRead(t, r, data)
 	}
 	if found := referer.Load(); found != nil {
 		t.Errorf("the other server learned %v", found)
@@ -254,13 +225,11 @@ func TestWebRedirects(t *testing.T) {
 func TestWebIsReadOnly(t *testing.T) {
 	t.Parallel()
 	address := webServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("found the request %s %s", r.Method, r.URL) }))
-	s, name := &Store{Options: quick}, address+"/x"
-	_, createErr := s.Create(t.Context(), name, true)
-	_, listErr := s.ReadDir(t.Context(), name, 0)
+	s := &Store{Options: quick}
+	_, createErr := s.Create(t.Context(), address+"/x", true)
+	_, listErr := s.ReadDir(t.Context(), address+"/x", 0)
 	_, folderErr := s.ReadDir(t.Context(), address+"/", 0)
-	for what, err := range map[string]error{
-		"Create": createErr, "ReadDir": listErr, "of a folder": folderErr,
-	} {
+	for what, err := range map[string]error{"Create": createErr, "ReadDir": listErr, "of a folder": folderErr} {
 		if !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected a usage error", what, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -19,9 +18,20 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"
 )
+
+// TestMain makes the pauses between attempts short: here and in minio-go.
+func TestMain(m *testing.M) {
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, 20*time.Millisecond
+	maxPause = minio.DefaultRetryCap
+	m.Run()
+}
 
 // quick are options for tests without stalls, with small parts.
 var quick = Options{Attempts: 4, Stall: time.Minute, partSize: testPart}
@@ -41,6 +51,14 @@ func patience(fault proxy.Fault) Options {
 	return quick
 }
 
+// serve starts a fake server behind a proxy. The string is the parameters of a URL for it.
+func serve(t *testing.T, next func(*http.Request) proxy.Fault) (f *fake.Server, p *proxy.Proxy, query string) {
+	t.Helper()
+	f = fake.New()
+	p = &proxy.Proxy{Target: must.Get(url.Parse(webServer(t, f)))(t), Next: next}
+	return f, p, "?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(webServer(t, p))
+}
+
 // noise returns random bytes, the same in every call.
 func noise(n int) []byte {
 	data := make([]byte, n)
@@ -51,15 +69,20 @@ func noise(n int) []byte {
 // open opens a URL that may have a query.
 func open(t *testing.T, s *Store, arg string) (*Reader, error) {
 	t.Helper()
-	name, err := s.ParseArg(arg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Get(s.ParseArg(arg))(t)
 	r, err := s.Open(t.Context(), name)
 	if err == nil {
 		t.Cleanup(func() { _ = r.Close() })
 	}
 	return r, err
+}
+
+// checkRead reads the rest of r, which must be want.
+func checkRead(t *testing.T, r io.Reader, want []byte) {
+	t.Helper()
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("found %d bytes and %v, expected %d", len(got), err, len(want))
+	}
 }
 
 // once returns the fault for the first n requests that match.
@@ -94,16 +117,12 @@ func TestReadThroughFaults(t *testing.T) {
 					if from == "whole" {
 						server = wholly(server)
 					}
-					p.Target = mustParse(webServer(t, server))
+					p.Target = must.Get(url.Parse(webServer(t, server)))(t)
 					name = webServer(t, p) + "/x?sig=" + secret
 				}
-				r, err := open(t, s, name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := io.ReadAll(r)
-				if err != nil || !bytes.Equal(got, data) || r.Size() != int64(len(data)) {
-					t.Fatalf("found %d bytes, %v, expected %d", len(got), err, len(data))
+				r := must.Get(open(t, s, name))(t)
+				if checkRead(t, r, data); r.Size() != int64(len(data)) {
+					t.Errorf("found the size %d, expected %d", r.Size(), len(data))
 				}
 				if n := p.Done()[fault]; n < 1 || n < 3 && from == "object" && fault != proxy.None {
 					t.Errorf("%d faults: the test is broken", n)
@@ -128,10 +147,7 @@ func TestShortBodiesResume(t *testing.T) {
 	})
 	data := noise(10000)
 	f.Put("x", data)
-	r, err := open(t, &Store{Options: quick}, "s3://bkt/x"+query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(open(t, &Store{Options: quick}, "s3://bkt/x"+query))(t)
 	got := make([]byte, 9999)
 	if _, err := r.ReadAt(got, 0); err == nil { // half of the last byte is nothing
 		t.Fatal("read a body that is never complete")
@@ -144,34 +160,19 @@ func TestShortBodiesResume(t *testing.T) {
 
 func TestReadGivesUp(t *testing.T) {
 	t.Parallel()
-	always := func(fault proxy.Fault) func(*http.Request) proxy.Fault {
-		return once(fault, 1<<40, isGet)
-	}
-	cases := []struct {
-		name  string
-		fault proxy.Fault
-		want  error
-	}{
-		{"errors of the server", proxy.Error500, fault.IO},
-		{"resets", proxy.Reset, fault.IO},
-		{"stalls", proxy.Stall, fault.IO},
-		{"denied", proxy.Denied403, fault.Permission},
-		{"another version, found by the server", proxy.Refused412, fault.Changed},
-		{"another version, found by the ETag", proxy.WrongETag, fault.Changed},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
+	for broken, want := range map[proxy.Fault]error{
+		proxy.Error500: fault.IO, proxy.Reset: fault.IO, proxy.Stall: fault.IO, proxy.Denied403: fault.Permission,
+		proxy.WrongETag: fault.Changed, // TestChangedWhileRead has a version that the server finds changed
+	} {
+		t.Run(broken.String(), func(t *testing.T) {
 			t.Parallel()
-			f, _, query := serve(t, always(c.fault))
+			f, _, query := serve(t, once(broken, 1<<40, isGet))
 			f.Put("x", noise(1000))
-			o := patience(c.fault)
+			o := patience(broken)
 			o.Attempts = 4
-			r, err := open(t, &Store{Options: o}, "s3://bkt/x"+query)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err = io.ReadAll(r); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "s3://bkt/x: ") {
-				t.Errorf("found %v, expected %v", err, c.want)
+			r := must.Get(open(t, &Store{Options: o}, "s3://bkt/x"+query))(t)
+			if _, err := io.ReadAll(r); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "s3://bkt/x: ") {
+				t.Errorf("found %v, expected %v", err, want)
 			}
 		})
 	}
@@ -182,13 +183,8 @@ func TestChangedWhileRead(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		f, _, query := serve(t, nil)
 		f.Put("x", noise(1<<20))
-		r, err := open(t, &Store{Options: quick}, "s3://bkt/x"+query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(open(t, &Store{Options: quick}, "s3://bkt/x"+query))(t)
+		must.Get(io.ReadFull(r, make([]byte, 100)))(t)
 		f.Put("x", bytes.Repeat([]byte{7}, 1<<20))
 		if gone {
 			f.Remove("x")
@@ -205,18 +201,11 @@ func TestRangesReadOnlyTheirBytes(t *testing.T) {
 	f, _, query := serve(t, nil)
 	data := noise(40 << 20)
 	f.Put("x", data)
-	r, err := open(t, &Store{Options: quick}, "s3://bkt/x"+query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(r, make([]byte, 16)); err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(open(t, &Store{Options: quick}, "s3://bkt/x"+query))(t)
+	must.Get(io.ReadFull(r, make([]byte, 16)))(t)
 	const from, to = 10<<20 + 17, 33<<20 + 5
 	r.Limit(to)
-	if _, err := r.Seek(from, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Seek(from, io.SeekStart))(t)
 	got := make([]byte, to-from)
 	if _, err := io.ReadFull(r, got); err != nil || !bytes.Equal(got, data[from:to]) {
 		t.Fatalf("%v, or other bytes", err)
@@ -224,9 +213,7 @@ func TestRangesReadOnlyTheirBytes(t *testing.T) {
 	if most := int64(headSize + to - from); f.Sent() > most {
 		t.Errorf("the server sent %d bytes, expected at most %d", f.Sent(), most)
 	}
-	if rest, err := io.ReadAll(r); err != nil || !bytes.Equal(rest, data[to:]) { // Limit does not end the object
-		t.Errorf("after the limit: %v, %d bytes, expected %d", err, len(rest), len(data)-to)
-	}
+	checkRead(t, r, data[to:]) // Limit does not end the object
 }
 
 func TestReaderIsAnyReader(t *testing.T) {
@@ -235,10 +222,7 @@ func TestReaderIsAnyReader(t *testing.T) {
 		f, _, query := serve(t, nil)
 		data := noise(size)
 		f.Put("x", data)
-		r, err := open(t, &Store{Options: quick}, "s3://bkt/x"+query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(open(t, &Store{Options: quick}, "s3://bkt/x"+query))(t)
 		if err := iotest.TestReader(r, data); err != nil {
 			t.Errorf("%d bytes: %v", size, err)
 		}
@@ -249,7 +233,6 @@ func TestReaderIsAnyReader(t *testing.T) {
 // the latter with its cause.
 func TestCloseEndsReads(t *testing.T) {
 	t.Parallel()
-	patient := Options{Attempts: 2, Stall: time.Hour}
 	waiting := make(chan struct{}, 10)
 	f, _, query := serve(t, func(r *http.Request) proxy.Fault {
 		if isGet(r) {
@@ -259,21 +242,13 @@ func TestCloseEndsReads(t *testing.T) {
 		return proxy.None
 	})
 	f.Put("x", noise(5<<20))
-	s := &Store{Options: patient}
-	name, err := s.ParseArg("s3://bkt/x" + query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := &Store{Options: Options{Attempts: 2, Stall: time.Hour}}
+	name := must.Get(s.ParseArg("s3://bkt/x" + query))(t)
 	cause := errors.New("interrupted")
 	for _, end := range []string{"close", "cancel"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		r, err := s.Open(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Seek(1<<20, io.SeekStart); err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.Open(ctx, name))(t)
+		must.Get(r.Seek(1<<20, io.SeekStart))(t)
 		failed := make(chan error)
 		go func() {
 			_, err := r.Read(make([]byte, 10))
@@ -352,17 +327,14 @@ func TestEndlessLists(t *testing.T) {
 		},
 	} {
 		var asked atomic.Int64
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			asked.Add(1)
 			_, _ = io.WriteString(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>")
 			page(w)
 			_, _ = io.WriteString(w, "</ListBucketResult>")
 		}))
 		s := &Store{Options: quick}
-		folder, err := s.ParseArg("s3://bkt/x/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server.URL))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := must.Get(s.ParseArg("s3://bkt/x/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server)))(t)
 		if _, err := s.ReadDir(t.Context(), folder, 0); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "too long") {
 			t.Errorf("%s: found %v", name, err)
 		}
@@ -372,6 +344,5 @@ func TestEndlessLists(t *testing.T) {
 		if entries, err := s.ReadDir(t.Context(), folder, 5); name == "pages" && (err != nil || len(entries) != 5) {
 			t.Errorf("the first 5: found %d, %v", len(entries), err)
 		}
-		server.Close()
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestParseArg(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ arg, want string }{
+	for _, c := range []struct{ arg, want string }{
 		{"s3://bkt/train-images-idx3-ubyte.gz", "s3://bkt/train-images-idx3-ubyte.gz"},
 		{"s3://bkt/k?endpoint=http://127.0.0.1:7070&region=eu&use_path_style=true", "s3://bkt/k"},
 		{"image=s3://bkc/k?region=eu", "image=s3://bkc/k"},
@@ -24,8 +25,7 @@ func TestParseArg(t *testing.T) {
 		{"https://example.org/x?y", "https://example.org/x"},
 		{"image=http://127.0.0.1:80/a=b/x%20y?sig=1&b#c", "image=http://127.0.0.1:80/a=b/x%20y"},
 		{"./https://example.org/x?y", "./https://example.org/x?y"},
-	}
-	for _, c := range cases {
+	} {
 		var s Store
 		if got, err := s.ParseArg(c.arg); err != nil || got != c.want {
 			t.Errorf("%s: found %q, %v, expected %q", c.arg, got, err, c.want)
@@ -59,9 +59,7 @@ func TestParseArgRefuses(t *testing.T) {
 		}
 	}
 	var s Store
-	if _, err := s.ParseArg("https://example.org/x?id=1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.ParseArg("https://example.org/x?id=1"))(t)
 	if _, err := s.ParseArg("https://example.org/x?id=1#fragment"); err != nil {
 		t.Errorf("the same URL again: %v", err)
 	}
@@ -70,9 +68,7 @@ func TestParseArgRefuses(t *testing.T) {
 			t.Errorf("%s after another query: found %v", arg, err)
 		}
 	}
-	if _, err := s.ParseArg("s3://bkt/k?region=a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.ParseArg("s3://bkt/k?region=a"))(t)
 	if _, err := s.ParseArg("s3://bkt/other"); err != nil {
 		t.Errorf("a URL without parameters beside one with some: %v", err)
 	}

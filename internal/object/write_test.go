@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"
 )
@@ -19,24 +20,9 @@ import (
 // create starts the object s3://bkt/x of the store.
 func create(t *testing.T, s *Store, query string, overwrite bool) *Writer {
 	t.Helper()
-	w, err := begin(t, s, query, overwrite)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(s.Create(t.Context(), must.Get(s.ParseArg("s3://bkt/x"+query))(t), overwrite))(t)
+	t.Cleanup(w.Discard)
 	return w
-}
-
-func begin(t *testing.T, s *Store, query string, overwrite bool) (*Writer, error) {
-	t.Helper()
-	name, err := s.ParseArg("s3://bkt/x" + query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := s.Create(t.Context(), name, overwrite)
-	if err == nil {
-		t.Cleanup(w.Discard)
-	}
-	return w, err
 }
 
 // write writes data in pieces of odd sizes.
@@ -51,6 +37,19 @@ func write(w *Writer, data []byte) error {
 	return nil
 }
 
+// publish writes data and commits it.
+func publish(w *Writer, data []byte) error { return errors.Join(write(w, data), w.Commit()) }
+
+// checkStored demands that the key x holds want, or nothing if that is nil, and that no upload is
+// left.
+func checkStored(t *testing.T, f *fake.Server, want []byte) {
+	t.Helper()
+	if got, ok := f.Get("x"); ok != (want != nil) || !bytes.Equal(got, want) || f.Left() != 0 {
+		t.Errorf("found %d bytes, visible %v, and %d uploads, expected %d, %v, and none", len(got), ok, f.Left(),
+			len(want), want != nil)
+	}
+}
+
 // sizes are no bytes, less than a part, one part, and three parts and a rest, in bytes.
 var sizes = map[string]int{"empty": 0, "small": 10 << 10, "one part": testPart, "parts": 3*testPart + 17}
 
@@ -62,23 +61,14 @@ func TestNothingIsSeenBeforeCommit(t *testing.T) {
 			f, _, query := serve(t, nil)
 			data := noise(size)
 			w := create(t, &Store{Options: quick}, query, false)
-			if err := write(w, data); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Complete(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(w, data))
+			must.Do(t, w.Complete())
 			if _, ok := f.Get("x"); ok {
 				t.Error("it is visible before Commit")
 			}
-			if err := w.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Commit())
 			w.Discard()
-			if got, ok := f.Get("x"); !ok || !bytes.Equal(got, data) || f.Left() != 0 {
-				t.Errorf("found %d bytes, %v, and %d uploads; expected %d and none", len(got), ok, f.Left(), size)
-			}
-			if w.Count() != int64(size) {
+			if checkStored(t, f, data); w.Count() != int64(size) {
 				t.Errorf("counted %d", w.Count())
 			}
 		})
@@ -87,23 +77,17 @@ func TestNothingIsSeenBeforeCommit(t *testing.T) {
 
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for name, size := range sizes {
+	for _, size := range sizes {
 		for _, completed := range []bool{false, true} {
 			f, _, query := serve(t, once(proxy.Error500, 2, func(r *http.Request) bool { return r.Method == http.MethodDelete }))
 			w := create(t, &Store{Options: quick}, query, false)
-			if err := write(w, noise(size)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(w, noise(size)))
 			if completed {
-				if err := w.Complete(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Complete())
 			}
 			w.Discard()
 			w.Discard()
-			if _, ok := f.Get("x"); ok || f.Left() != 0 {
-				t.Errorf("%s, completed %v: visible %v, %d uploads", name, completed, ok, f.Left())
-			}
+			checkStored(t, f, nil)
 			if _, err := w.Write([]byte("x")); err == nil {
 				t.Error("Write after Discard succeeded")
 			}
@@ -123,27 +107,19 @@ func TestExisting(t *testing.T) {
 			s := &Store{Options: quick}
 			data := noise(size)
 			w := create(t, s, query, false)
-			if err := write(w, data); err != nil {
-				t.Fatal(err)
-			}
-			f.Put("x", []byte("of another run, meanwhile"))
+			must.Do(t, write(w, data))
+			other := []byte("of another run, meanwhile")
+			f.Put("x", other)
 			if err := w.Commit(); !errors.Is(err, fault.Exists) || err.Error() != "s3://bkt/x: already exists" {
 				t.Errorf("Commit: %v", err)
 			}
 			w.Discard()
-			if got, _ := f.Get("x"); string(got) != "of another run, meanwhile" || f.Left() != 0 {
-				t.Errorf("found %q and %d uploads", got, f.Left())
-			}
-			if _, err := begin(t, s, query, false); !errors.Is(err, fault.Exists) {
+			checkStored(t, f, other)
+			if _, err := s.Create(t.Context(), "s3://bkt/x", false); !errors.Is(err, fault.Exists) {
 				t.Errorf("Create: %v", err)
 			}
-			w = create(t, s, query, true)
-			if err := errors.Join(write(w, data), w.Commit()); err != nil {
-				t.Errorf("overwriting: %v", err)
-			}
-			if got, _ := f.Get("x"); !bytes.Equal(got, data) {
-				t.Errorf("found %d bytes, expected %d", len(got), size)
-			}
+			must.Do(t, publish(create(t, s, query, true), data))
+			checkStored(t, f, data)
 		})
 	}
 }
@@ -181,10 +157,7 @@ func TestWriteThroughFaults(t *testing.T) {
 							o.Stall /= stallFactor
 						}
 						data := noise(size)
-						w := create(t, &Store{Options: o}, query, overwrite)
-						if err := errors.Join(write(w, data), w.Commit()); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, publish(create(t, &Store{Options: o}, query, overwrite), data))
 						if got, _ := f.Get("x"); !bytes.Equal(got, data) {
 							t.Errorf("found %d bytes, expected %d", len(got), size)
 						}
@@ -207,15 +180,12 @@ func TestWriteGivesUp(t *testing.T) {
 			f, p, query := serve(t, once(broken, 1<<40, match))
 			f.Put("x", []byte("old"))
 			w := create(t, &Store{Options: quick}, query, true)
-			err := errors.Join(write(w, noise(3*testPart+17)), w.Commit())
+			err := publish(w, noise(3*testPart+17))
 			w.Discard()
 			if want := map[bool]error{true: fault.Permission, false: fault.IO}[broken == proxy.Denied403]; !errors.Is(err, want) {
 				t.Errorf("%s, %v: found %v, expected %v", request, broken, err, want)
 			}
-			if got, _ := f.Get("x"); string(got) != "old" || f.Left() != 0 {
-				t.Errorf("%s, %v: found %d bytes, %d uploads", request, broken, len(got), f.Left())
-			}
-			if p.Done()[broken] == 0 {
+			if checkStored(t, f, []byte("old")); p.Done()[broken] == 0 {
 				t.Errorf("%s, %v: there was no fault: the test is broken", request, broken)
 			}
 		}
@@ -234,13 +204,11 @@ func TestLostAndTaken(t *testing.T) {
 		return proxy.None
 	})
 	w := create(t, &Store{Options: quick}, query, false)
-	if err := errors.Join(write(w, noise(testPart+1)), w.Commit()); err == nil {
+	if err := publish(w, noise(testPart+1)); err == nil {
 		t.Error("Commit succeeded, but the object is another one")
 	}
 	w.Discard()
-	if got, _ := f.Get("x"); string(got) != "of another run" || f.Left() != 0 {
-		t.Errorf("found %q, %d uploads", got, f.Left())
-	}
+	checkStored(t, f, []byte("of another run"))
 }
 
 // TestConflict has a server that makes another object at the key meanwhile.
@@ -249,13 +217,11 @@ func TestConflict(t *testing.T) {
 	f, _, query := serve(t, nil)
 	f.Conflicts(1)
 	w := create(t, &Store{Options: quick}, query, false)
-	if err := errors.Join(write(w, noise(testPart+1)), w.Commit()); !errors.Is(err, fault.Locked) {
+	if err := publish(w, noise(testPart+1)); !errors.Is(err, fault.Locked) {
 		t.Errorf("found %v, expected fault.Locked", err)
 	}
 	w.Discard()
-	if _, ok := f.Get("x"); ok || f.Left() != 0 {
-		t.Errorf("visible %v, %d uploads", ok, f.Left())
-	}
+	checkStored(t, f, nil)
 }
 
 // TestCanceledWhileSending cancels the context: a waiting Write fails with its cause, and Discard
@@ -272,19 +238,11 @@ func TestCanceledWhileSending(t *testing.T) {
 		return proxy.None
 	})
 	s := &Store{Options: Options{Attempts: 3, Stall: time.Minute, partSize: testPart}}
-	name, err := s.ParseArg("s3://bkt/x" + query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := s.Create(ctx, name, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(write(w, noise(9*testPart)), w.Commit()); !errors.Is(err, cause) {
+	name := must.Get(s.ParseArg("s3://bkt/x" + query))(t)
+	w := must.Get(s.Create(ctx, name, false))(t)
+	if err := publish(w, noise(9*testPart)); !errors.Is(err, cause) {
 		t.Errorf("found %v, expected the cause", err)
 	}
 	w.Discard()
-	if _, ok := f.Get("x"); ok || f.Left() != 0 {
-		t.Errorf("visible %v, %d uploads", ok, f.Left())
-	}
+	checkStored(t, f, nil)
 }
