@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestEveryFault fails each operation of a run in turn. Whatever happens, each output is wholly old
@@ -23,8 +24,8 @@ func TestEveryFault(t *testing.T) {
 	modes := map[faultMode]string{faultBefore: "before", faultAfter: "after", faultCrash: "crash"}
 	noExchange := []string{"exchange", "renameNew", "link"}
 	nothing := func(*testing.T, string) {}
-	oldUsual := func(t *testing.T, dir string) { must(t, dir, usual(dir, "old")) }
-	oldMarked := func(t *testing.T, dir string) { must(t, dir, marked(dir, "old")) }
+	oldUsual := func(t *testing.T, dir string) { published(t, dir, usual(dir, "old")) }
+	oldMarked := func(t *testing.T, dir string) { published(t, dir, marked(dir, "old")) }
 	for _, c := range []struct {
 		name      string
 		made      func(dir, version string) []outputOf
@@ -40,16 +41,12 @@ func TestEveryFault(t *testing.T) {
 		{name: "overwrite", made: usual, old: oldUsual, overwrite: true},
 		{name: "overwrite without exchange", made: usual, old: oldUsual, overwrite: true, lacks: noExchange},
 		{name: "completing a killed run", made: usual, old: func(t *testing.T, dir string) {
-			must(t, dir, usual(dir, "new"))
-			if err := os.RemoveAll(filepath.Join(dir, "train")); err != nil {
-				t.Fatal(err)
-			}
+			published(t, dir, usual(dir, "new"))
+			must.Do(t, os.RemoveAll(filepath.Join(dir, "train")))
 		}},
 		{name: "completing a killed run, a folder", made: usual, old: func(t *testing.T, dir string) {
-			must(t, dir, usual(dir, "new"))
-			if err := os.Remove(filepath.Join(dir, "train.parquet")); err != nil {
-				t.Fatal(err)
-			}
+			published(t, dir, usual(dir, "new"))
+			must.Do(t, os.Remove(filepath.Join(dir, "train.parquet")))
 		}},
 		{name: "new parts", made: marked, old: nothing},
 		{name: "overwrite parts", made: marked, old: oldMarked, overwrite: true},
@@ -59,7 +56,7 @@ func TestEveryFault(t *testing.T) {
 			t.Run(c.name+"/"+modeName, func(t *testing.T) {
 				t.Parallel()
 				clean := t.TempDir()
-				want := must(t, clean, c.made(clean, "new"))
+				want := published(t, clean, c.made(clean, "new"))
 				for at := 1; ; at++ {
 					dir := t.TempDir()
 					c.old(t, dir)
@@ -131,19 +128,12 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 func TestKilledBetweenRenames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	old := must(t, dir, usual(dir, "old"))
+	old := published(t, dir, usual(dir, "old"))
 	aside := filepath.Join(dir, ".train.idxport-0123456789abcdef.old")
-	if err := os.Rename(filepath.Join(dir, "train"), aside); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Prepare([]Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{Overwrite: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, "train"), aside))
+	s := must.Get(Prepare([]Target{{Path: filepath.Join(dir, "train"), Folder: true}}, Options{Overwrite: true}))(t)
 	s.Discard()
-	if got := readTree(t, dir); !maps.Equal(got, old) {
-		t.Errorf("found %v, expected %v", got, old)
-	}
+	holds(t, dir, old)
 }
 
 // TestLateForeignFile pins that a file which is put into the old folder after the last check, and
@@ -156,7 +146,7 @@ func TestLateForeignFile(t *testing.T) {
 			t.Run(folder+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				old := must(t, dir, made(dir, "old")).under(folder)
+				old := published(t, dir, made(dir, "old")).under(folder)
 				d := &faultyDisk{lacks: lacks}
 				d.fails = func(operation, path string) error {
 					if target := filepath.Join(dir, folder); operation == "exchange" || operation == "rename" && path == target {
@@ -184,7 +174,7 @@ func TestNotMovedBack(t *testing.T) {
 			lacks = []string{"exchange"}
 		}
 		dir := t.TempDir()
-		old := must(t, dir, usual(dir, "old")).under("train")
+		old := published(t, dir, usual(dir, "old")).under("train")
 		d := &faultyDisk{lacks: lacks}
 		moves := 0
 		d.fails = func(operation, path string) error {
@@ -230,11 +220,9 @@ func TestNothingChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			before := must(t, dir, usual(dir, "old"))
+			before := published(t, dir, usual(dir, "old"))
 			refuses(t, run(c.disk, Options{Overwrite: true}, usual(dir, "new")...), c.want, c.says)
-			if after := readTree(t, dir); !maps.Equal(after, before) {
-				t.Errorf("found %v, expected %v", after, before)
-			}
+			holds(t, dir, before)
 		})
 	}
 }
@@ -246,9 +234,7 @@ func TestWithoutLocks(t *testing.T) {
 	foreign := (&output{real: filepath.Join(dir, "train.parquet")}).newHidden(partialSuffix)
 	plant(t, dir, tree{filepath.Base(foreign): "half"})
 	d := &faultyDisk{lacks: []string{"lock"}}
-	if err := run(d.disk(), Options{}, usual(dir, "new")...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(d.disk(), Options{}, usual(dir, "new")...))
 	if found := readTree(t, dir); found["train.parquet"] != "new" || found[filepath.Base(foreign)] != "half" {
 		t.Errorf("found %v, expected the new file and the other run's", found)
 	}
@@ -260,10 +246,7 @@ func TestFirstErrorIsRepeated(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.csv")
 	d := &faultyDisk{}
-	s, err := prepare(d.disk(), []Target{{Path: path}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(prepare(d.disk(), []Target{{Path: path}}, Options{}))(t)
 	defer s.Discard()
 	for _, cause := range []error{syscall.ENOSPC, syscall.EIO} {
 		d.fails = func(string, string) error { return &os.PathError{Op: "write", Path: "/hidden", Err: cause} }

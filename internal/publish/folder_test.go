@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // commitFolder publishes a folder of files.
@@ -38,10 +39,7 @@ func TestChecksum(t *testing.T) {
 		files[name] = data
 		size += len(data)
 	}
-	s, err := prepare(quick(), []Target{{Path: dir, Folder: true}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(prepare(quick(), []Target{{Path: dir, Folder: true}}, Options{}))(t)
 	defer s.Discard()
 	names := slices.Collect(maps.Keys(files))
 	var all sync.WaitGroup
@@ -55,9 +53,7 @@ func TestChecksum(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Commit())
 	want := fmt.Sprintf("%064x", total.Mod(total, new(big.Int).Lsh(big.NewInt(1), 256)))
 	found := s.Folder(0).Checksum()
 	if n, bytes := s.Folder(0).Totals(); found != want || n != int64(len(files)) || bytes != int64(size) {
@@ -127,9 +123,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 			t.Run(fmt.Sprint(c.name, " late ", late), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir() + "/train"
-				if err := commitFolder(dir, c.kind, made[c.kind], Options{}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, commitFolder(dir, c.kind, made[c.kind], Options{}))
 				if !late {
 					c.change(t, dir)
 				}
@@ -142,16 +136,11 @@ func TestForeignFilesAreKept(t *testing.T) {
 					defer s.Discard()
 					err = errors.Join(put(s.Folder(0), "part-00000.csv", "new"), s.Commit())
 				}
-				after := readTree(t, dir)
-				if c.replaced {
-					if err != nil || maps.Equal(before, after) {
-						t.Errorf("found %v, expected it to be replaced", err)
-					}
-					return
-				}
-				refuses(t, err, fault.Refused, "no record of it, or files were added, removed or changed")
-				if !maps.Equal(before, after) {
-					t.Errorf("it changed: %v", after)
+				if !c.replaced {
+					refuses(t, err, fault.Refused, "no record of it, or files were added, removed or changed")
+					holds(t, dir, before)
+				} else if err != nil || maps.Equal(before, readTree(t, dir)) {
+					t.Errorf("found %v, expected it to be replaced", err)
 				}
 			})
 		}
@@ -162,15 +151,9 @@ func TestForeignFilesAreKept(t *testing.T) {
 // folder in which a write failed cannot be committed, even if the caller ignores the error.
 func TestRefusedNames(t *testing.T) {
 	t.Parallel()
-	s, err := Prepare([]Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Prepare([]Target{{Path: t.TempDir() + "/train", Folder: true}}, Options{}))(t)
 	defer s.Discard()
-	c, err := s.Folder(0).Subfolder("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.Folder(0).Subfolder(""))(t)
 	for _, name := range []string{"", ".", "..", "a/b", "/a", `a\b`, "a\x00b", "a/", "\xff"} {
 		_, subfolderErr := s.Folder(0).Subfolder(name)
 		_, streamErr := c.Create(name)
@@ -188,25 +171,14 @@ func TestRefusedNames(t *testing.T) {
 // TestStreamMustBeClosed commits only after every stream was closed, and writes no name twice.
 func TestStreamMustBeClosed(t *testing.T) {
 	t.Parallel()
-	s, err := prepare(quick(), []Target{{Path: t.TempDir() + "/out", Folder: true, Kind: Parts}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(prepare(quick(), []Target{{Path: t.TempDir() + "/out", Folder: true, Kind: Parts}}, Options{}))(t)
 	defer s.Discard()
-	c, err := s.Folder(0).Subfolder("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := c.Create("part-00000.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.Folder(0).Subfolder(""))(t)
+	f := must.Get(c.Create("part-00000.parquet"))(t)
 	if err := s.Commit(); err == nil || !strings.Contains(err.Error(), "a file in it is not complete") {
 		t.Errorf("found %v, expected an error about the open file", err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	_, second := c.Create("part-00000.parquet")
 	third := c.WriteFile("part-00000.parquet", nil)
 	for what, err := range map[string]error{"Create": second, "WriteFile": third, "Commit": s.Commit()} {
@@ -234,9 +206,7 @@ func TestNamesOfStreams(t *testing.T) {
 			"data/train-b-00000-of-00001.parquet"}},
 	} {
 		dir := t.TempDir() + "/out"
-		if err := commitFolder(dir, kind, c.files, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, commitFolder(dir, kind, c.files, Options{}))
 		found := readTree(t, dir)
 		if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, c.want) {
 			t.Errorf("found %v, expected %v", got, c.want)

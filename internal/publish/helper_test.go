@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 var errFault = errors.New("injected fault")
@@ -118,10 +119,16 @@ func readTree(t *testing.T, dir string) tree {
 		found[name] = string(content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return found
+}
+
+// holds fails the test unless dir holds exactly want.
+func holds(t *testing.T, dir string, want tree) {
+	t.Helper()
+	if found := readTree(t, dir); !maps.Equal(found, want) {
+		t.Errorf("found %v, expected %v", found, want)
+	}
 }
 
 // plant makes the files of a tree in dir, and the folders above them.
@@ -145,9 +152,7 @@ func plant(t *testing.T, dir string, has tree) {
 		default:
 			err = os.WriteFile(path, []byte(has[name]), 0o666)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -255,12 +260,10 @@ func marked(dir, version string) []outputOf {
 	}
 }
 
-// must makes outputs on a disk without faults and returns the new content of dir.
-func must(t *testing.T, dir string, outputs []outputOf) tree {
+// published makes outputs on a disk without faults and returns the new content of dir.
+func published(t *testing.T, dir string, outputs []outputOf) tree {
 	t.Helper()
-	if err := run(quick(), Options{}, outputs...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(quick(), Options{}, outputs...))
 	return readTree(t, dir)
 }
 

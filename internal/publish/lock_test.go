@@ -48,7 +48,5 @@ func TestLockExcludes(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left := readTree(t, dir); len(left) > 0 {
-		t.Errorf("left %v", left)
-	}
+	holds(t, dir, tree{})
 }

@@ -12,15 +12,13 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestPrepareRefuses has targets that must not be made, even with Overwrite: nothing changes.
 func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
-	work, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	work := must.Get(os.Getwd())(t)
 	const image = "in/0/a.png"
 	const looped, overlaps = "links", "it is, contains or is inside the "
 	file, folder := []Target{{Path: "x"}}, []Target{{Path: "x", Folder: true}}
@@ -88,22 +86,8 @@ func TestPrepareRefuses(t *testing.T) {
 			}
 			_, err := Prepare(targets, o)
 			refuses(t, err, fault.Refused, c.says)
-			if after := readTree(t, dir); !maps.Equal(before, after) {
-				t.Errorf("left %v, expected %v", after, before)
-			}
+			holds(t, dir, before)
 		})
-	}
-}
-
-// TestAllExist fails without Overwrite if all targets exist.
-func TestAllExist(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	plant(t, dir, tree{"x": "", "y": ""})
-	_, err := Prepare([]Target{{Path: dir + "/x"}, {Path: dir + "/y"}}, Options{})
-	refuses(t, err, fault.Exists, "already exists")
-	if found := readTree(t, dir); len(found) != 2 {
-		t.Errorf("left %v", found)
 	}
 }
 
@@ -124,7 +108,7 @@ func TestOneFile(t *testing.T) {
 		changed tree // the entries of has that the run changes
 	}{
 		"nothing":                   {nil, "x", Options{}, nil, "", tree{"x": "new"}},
-		"it exists":                 {tree{"x": "old"}, "x", Options{}, fault.Exists, "already exists", nil},
+		"all targets exist":         {tree{"x": "new"}, "x", Options{}, fault.Exists, "already exists", nil},
 		"overwrite":                 {tree{"x": "old"}, "x", over, nil, "", tree{"x": "new"}},
 		"missing inputs":            {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
 		"a link to a file":          {tree{"real/y": "old", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
@@ -154,9 +138,7 @@ func TestOneFile(t *testing.T) {
 			maps.Copy(want, c.changed)
 			maps.DeleteFunc(want, func(_, content string) bool { return content == "gone" })
 			refuses(t, commitFile(filepath.Join(dir, c.path), "new", c.o), c.want, c.says)
-			if got := readTree(t, dir); !maps.Equal(got, want) {
-				t.Errorf("found %v, expected %v", got, want)
-			}
+			holds(t, dir, want)
 		})
 	}
 }
@@ -172,10 +154,8 @@ func TestSomeTargetsExist(t *testing.T) {
 		t.Run(c.has+" "+c.version, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			must(t, dir, usual(dir, c.version))
-			if err := os.RemoveAll(filepath.Join(dir, c.gone)); err != nil {
-				t.Fatal(err)
-			}
+			published(t, dir, usual(dir, c.version))
+			must.Do(t, os.RemoveAll(filepath.Join(dir, c.gone)))
 			before := readTree(t, dir)
 			err := run(quick(), Options{}, usual(dir, "new")...)
 			if c.version == "new" {
@@ -185,9 +165,7 @@ func TestSomeTargetsExist(t *testing.T) {
 				return
 			}
 			refuses(t, err, fault.Exists, "already exists")
-			if got := readTree(t, dir); !maps.Equal(got, before) {
-				t.Errorf("found %v, expected %v", got, before)
-			}
+			holds(t, dir, before)
 		})
 	}
 }
@@ -197,16 +175,9 @@ func TestSomeTargetsExist(t *testing.T) {
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := Prepare([]Target{
-		{Path: dir + "/a/b/x.csv", MakeParents: true},
-		{Path: dir + "/a/png", Folder: true, MakeParents: true},
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := put(s.Folder(1), "7/1.png", "x"); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Prepare([]Target{{Path: dir + "/a/b/x.csv", MakeParents: true},
+		{Path: dir + "/a/png", Folder: true, MakeParents: true}}, Options{}))(t)
+	must.Do(t, put(s.Folder(1), "7/1.png", "x"))
 	for name := range readTree(t, dir+"/a") {
 		hidden := strings.Contains(name, ".partial/") || strings.HasPrefix(filepath.Base(name), ".")
 		if name != "b/" && !hidden {
@@ -215,23 +186,17 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	}
 	s.Discard()
 	s.Discard()
-	if got := readTree(t, dir); len(got) > 0 {
-		t.Errorf("left %v", got)
-	}
-	_, err = s.File(0).Write([]byte("x"))
-	for what, err := range map[string]error{
-		"Write": err, "WriteFile": put(s.Folder(1), "7/2.png", ""), "Subfolder": put(s.Folder(1), "8/1.png", ""),
-	} {
-		if !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s after Discard: %v", what, err)
-		}
-	}
+	holds(t, dir, tree{})
 	if err := put(s.Folder(1), "7/x.csv", "xx"); err == nil {
 		t.Error("Create after Discard succeeded")
 	}
-	for what, err := range map[string]error{"Complete": s.Complete(), "Commit": s.Commit()} {
+	_, err := s.File(0).Write([]byte("x"))
+	for what, err := range map[string]error{
+		"Write": err, "WriteFile": put(s.Folder(1), "7/2.png", ""), "Subfolder": put(s.Folder(1), "8/1.png", ""),
+		"Complete": s.Complete(), "Commit": s.Commit(),
+	} {
 		if !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s after Discard: %v", what, err)
+			t.Errorf("%s after Discard: found %v, expected %v", what, err, fs.ErrClosed)
 		}
 	}
 }
@@ -241,17 +206,10 @@ func TestDiscardLeavesNothing(t *testing.T) {
 func TestFileIsShorterThanWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := Prepare([]Target{{Path: dir + "/x.csv"}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Prepare([]Target{{Path: dir + "/x.csv"}}, Options{}))(t)
 	defer s.Discard()
-	if _, err := s.File(0).Write([]byte("hello")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(s.Partial(0), 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.File(0).Write([]byte("hello")))(t)
+	must.Do(t, os.Truncate(s.Partial(0), 3))
 	refuses(t, s.Commit(), fault.IO, "incomplete: 5 bytes written, 3 in the file")
 	if _, err := os.Stat(dir + "/x.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was published: %v", err)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 const (
@@ -46,9 +48,7 @@ func TestUpToDate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := errors.Join(keyed(dir, oneKey, "new"), c.change(dir)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(keyed(dir, oneKey, "new"), c.change(dir)))
 			for path, want := range map[string]bool{"x.csv": c.file, "x": c.folder} {
 				if same, err := UpToDate(filepath.Join(dir, path), oneKey); same != want || err != nil {
 					t.Errorf("%s: found %v, %v, expected %v", path, same, err, want)

@@ -12,17 +12,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestModesFollowTheUmask(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plant(t, dir, tree{"plain": ""}) // with the mode of any new file
-	must(t, dir, usual(dir, "new"))
-	want, err := os.Stat(dir + "/plain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	published(t, dir, usual(dir, "new"))
+	want := must.Get(os.Stat(dir + "/plain"))(t)
 	for _, name := range []string{"train.parquet", "train/0/00001.png", "train/metadata.csv"} {
 		if got, err := os.Stat(filepath.Join(dir, name)); err != nil || got.Mode() != want.Mode() {
 			t.Errorf("%s: %v, %v, want %v", name, got.Mode(), err, want.Mode())
@@ -54,24 +53,17 @@ func TestReplacedModes(t *testing.T) {
 			t.Parallel()
 			target := Target{Path: t.TempDir() + "/x", Folder: c.folder, Kind: Parts}
 			if c.o.Overwrite {
-				must(t, filepath.Dir(target.Path), []outputOf{{Target: target}})
+				published(t, filepath.Dir(target.Path), []outputOf{{Target: target}})
 			} else {
 				plant(t, target.Path, tree{"./": ""})
 			}
-			if err := os.Chmod(target.Path, c.old); err != nil {
-				t.Fatal(err)
-			}
-			s, err := Prepare([]Target{target}, c.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(target.Path, c.old))
+			s := must.Get(Prepare([]Target{target}, c.o))(t)
 			defer s.Discard()
 			if got, err := os.Stat(s.Partial(0)); err != nil || got.Mode()&^fs.ModeType != c.want {
 				t.Errorf("the partial has %v, %v, expected %v", got.Mode(), err, c.want)
 			}
-			if err := s.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Commit())
 			if got, err := os.Stat(target.Path); err != nil || got.Mode()&^fs.ModeType != c.want {
 				t.Errorf("found %v, %v, expected %v", got.Mode(), err, c.want)
 			}
@@ -87,10 +79,7 @@ func TestDirectTargets(t *testing.T) {
 		if err := unix.Mkfifo(path, 0o666); err != nil {
 			t.Skip(err)
 		}
-		before, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(os.Stat(path))(t)
 		read := make(chan string)
 		go func() {
 			content, _ := os.ReadFile(path) // an error is no "hello"
@@ -130,10 +119,7 @@ func TestDiscardDoesNotWait(t *testing.T) {
 	if err := unix.Mkfifo(dir+"/fifo", 0o666); err != nil {
 		t.Skip(err)
 	}
-	s, err := Prepare([]Target{{Path: dir + "/fifo"}, {Path: dir + "/x.csv"}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Prepare([]Target{{Path: dir + "/fifo"}, {Path: dir + "/x.csv"}}, Options{}))(t)
 	wrote := make(chan error)
 	go func() {
 		_, err := s.File(0).Write([]byte("x"))
@@ -148,10 +134,7 @@ func TestDiscardDoesNotWait(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("left %v", entries)
 	}
-	reader, err := os.Open(dir + "/fifo") // lets the Write go
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(os.Open(dir + "/fifo"))(t) // lets the Write go
 	defer reader.Close()
 	if err := <-wrote; !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("the stuck Write: %v", err)
