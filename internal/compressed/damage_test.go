@@ -36,6 +36,8 @@ var unprotected = map[string][]bitRange{
 // byte.
 type bitRange struct{ byte, first, last int }
 
+// TestEveryTruncation also cuts small-blocks.xz after each block, which the library's own reader of
+// the container takes for the end.
 func TestEveryTruncation(t *testing.T) {
 	t.Parallel()
 	for _, file := range goodFiles {

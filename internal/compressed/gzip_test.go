@@ -29,9 +29,7 @@ func storedGzip(t *testing.T) (raw []byte, length int) {
 	var buf bytes.Buffer
 	w := must.Get(gzip.NewWriterLevel(&buf, gzip.NoCompression))(t)
 	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	const header, blockHeader, block = 10, 5, 65535
 	length = header + 10*(blockHeader+block) + 1
 	if got := buf.Bytes()[length : length+4]; !bytes.Equal(got, []byte{0xff, 0xff, 0, 0}) {
@@ -46,17 +44,16 @@ func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 	t.Parallel()
 	raw, length := storedGzip(t)
 	raw[length]++
-	inputs := map[string]io.Reader{
+	damage := fmt.Sprintf("gzip stream, at compressed byte %d: corrupt data: ", length+4) // after the length
+	for name, in := range map[string]io.Reader{
 		"whole":  bytes.NewReader(raw),
 		"cut":    bytes.NewReader(raw[:1_000_000]),
 		"broken": io.MultiReader(bytes.NewReader(raw[:1_000_000]), iotest.ErrReader(errors.New("disk on fire"))),
-	}
-	for name, in := range inputs {
+	} {
 		r := must.Get(NewReader(in))(t)
 		n, err := io.Copy(io.Discard, r)
-		want := fmt.Sprintf("gzip stream, at compressed byte %d: corrupt data: ", length+4) // after the length
-		if n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: found %d bytes and %v, expected 655350 and %s", name, n, err, want)
+		if n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), damage) {
+			t.Errorf("%s: found %d bytes and %v, expected 655350 and %s", name, n, err, damage)
 		}
 		r.Close()
 	}
@@ -66,14 +63,9 @@ func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 func TestCutLongAfterTheStart(t *testing.T) {
 	t.Parallel()
 	raw, _ := storedGzip(t)
-	r, err := NewReader(bytes.NewReader(raw[:2_500_000]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	_, err = io.Copy(io.Discard, r)
-	if err == nil || err.Error() != "gzip stream, at compressed byte 2500000: the data ends too early" {
-		t.Errorf("found %v, expected truncated data at byte 2500000", err)
+	const want = "gzip stream, at compressed byte 2500000: the data ends too early"
+	if _, _, err := decompress(raw[:2_500_000]); err == nil || err.Error() != want {
+		t.Errorf("found %v, expected %s", err, want)
 	}
 }
 
@@ -114,27 +106,13 @@ func TestGzipHeaders(t *testing.T) {
 		"wrong checksum":        {wrongSum, fault.Malformed},
 		"reserved flag":         {member(32), fault.Malformed},
 		"another method":        {method, fault.Malformed},
-		"cut in the fixed part": {member(0)[:9], fault.Truncated},
 		"cut in the extra":      {member(4, extra)[:14], fault.Truncated},
-		"cut in the name":       {member(8, name)[:15], fault.Truncated},
 		"cut in the checksum":   {member(2)[:11], fault.Truncated},
 		"second member damaged": {append(member(0), member(32)...), fault.Malformed},
 		"block type 3":          {append(member(0)[:10:10], 7, 0, 0, 0, 0, 0, 0, 0, 0), fault.Malformed},
 	} {
-		t.Run(label, func(t *testing.T) {
-			t.Parallel()
-			r, err := NewReader(bytes.NewReader(test.in))
-			var data []byte
-			if err == nil {
-				defer r.Close() // read-only: an error does not matter
-				data, err = io.ReadAll(r)
-			}
-			if test.kind == nil && (err != nil || string(data) != "abc") {
-				t.Errorf("found %q, %v", data, err)
-			}
-			if test.kind != nil && !errors.Is(err, test.kind) {
-				t.Errorf("found %q, %v, expected %v", data, err, test.kind)
-			}
-		})
+		if data, _, err := decompress(test.in); !errors.Is(err, test.kind) || err == nil && string(data) != "abc" {
+			t.Errorf("%s: found %q and %v, expected %v", label, data, err, test.kind)
+		}
 	}
 }

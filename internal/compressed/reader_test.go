@@ -3,9 +3,7 @@ package compressed
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -80,22 +78,15 @@ func TestFilesOfTheRealPrograms(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"unsupported-delta.xz", "unsupported-dictionary.xz", "unsupported-window.zst"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data, _, err := decompress(testFile(t, name))
-			if len(data) > 0 || !errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Malformed) {
-				t.Errorf("found %d bytes and %v, expected unsupported data", len(data), err)
-			}
-		})
+		if data, _, err := decompress(testFile(t, name)); len(data) > 0 || !errors.Is(err, fault.Unsupported) {
+			t.Errorf("%s: found %d bytes and %v, expected unsupported data", name, len(data), err)
+		}
 	}
 }
 
 func TestDetect(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, prefix string
-		want         string
-	}{
+	for _, test := range []struct{ name, prefix, want string }{
 		{"nothing", "", Plain},
 		{"an IDX header", "\x00\x00\x08\x03\x00\x00", Plain},
 		{"a gzip member", "\x1f\x8b\x08\x00\x00\x00", "gzip"},
@@ -112,15 +103,10 @@ func TestDetect(t *testing.T) {
 		{"bzip2 without blocks", "BZh1\x17\x72\x45", "bzip2"},
 		{"text like bzip2", "BZh9,label", Plain},
 		{"bzip2 of level 0", "BZh01AY", Plain},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			got := Detect([]byte(test.prefix))
-			if got != test.want {
-				t.Errorf("found %v, expected %v", got, test.want)
-			}
-		})
+	} {
+		if got := Detect([]byte(test.prefix)); got != test.want {
+			t.Errorf("%s: found %v, expected %v", test.name, got, test.want)
+		}
 	}
 }
 
@@ -159,8 +145,7 @@ func decompress(raw []byte) (data []byte, f string, err error) {
 
 func testFile(t testing.TB, name string) []byte {
 	t.Helper()
-	raw := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
-	return raw
+	return must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 }
 
 // content returns the decompressed content of a file of testdata.
@@ -184,9 +169,7 @@ func TestCloseInTheMiddleEndsTheGoroutine(t *testing.T) {
 	for _, name := range []string{"long.gz", "long.zst", "long.xz", "long.bz2"} {
 		for _, size := range []int{0, 1, bufferSize, 2*bufferSize + 1} {
 			r := must.Get(NewReader(bytes.NewReader(testFile(t, name))))(t)
-			if _, err := io.ReadFull(r, make([]byte, size)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.ReadFull(r, make([]byte, size)))(t)
 			r.Close()
 			select {
 			case <-r.done:
@@ -308,19 +291,15 @@ var hostile = []struct {
 	{"a zstd window of 3.75 TiB", "\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00", fault.Unsupported},
 	{"a zstd single segment of 4 GiB", "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x01\x00\x00", fault.Unsupported},
 	{"a zstd single segment of 128 MiB", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x08\x01\x00\x00", fault.Malformed},
-	{"an xz dictionary of 64 MiB", xzWithDictionary(28), fault.Truncated},
+	{"an xz dictionary of 64 MiB", xzWithDictionary(28), nil},
 	{"an xz dictionary of 96 MiB", xzWithDictionary(29), fault.Unsupported},
 	{"an xz dictionary of 4 GiB", xzWithDictionary(40), fault.Unsupported},
 }
 
-// xzWithDictionary returns the start of an xz file whose block asks for a dictionary of the encoded
-// size (5.3.1) and holds an uncompressed chunk of one byte.
+// xzWithDictionary returns an xz file whose block of one byte asks for a dictionary of the encoded
+// size (5.3.1).
 func xzWithDictionary(size byte) string {
-	block := []byte{2, 0, 0x21, 1, size, 0, 0, 0}
-	block = binary.LittleEndian.AppendUint32(block, crc32.ChecksumIEEE(block))
-	stream := append([]byte(xzMagic), 0, 0)
-	stream = binary.LittleEndian.AppendUint32(stream, crc32.ChecksumIEEE(stream[6:]))
-	return string(stream) + string(block) + "\x01\x00\x00a"
+	return string(madeXZ{dictionary: size, blocks: []string{"\x01\x00\x00a"}, sizes: []int{1}}.bytes())
 }
 
 // Not parallel: it reads the process's memory statistics.
@@ -361,27 +340,26 @@ func TestJunkAfterTheLastMember(t *testing.T) {
 	}
 }
 
-// emptyMember is a gzip member without data: an empty last block of fixed codes (RFC 1951, 3.2.6),
-// checksum and size 0.
-const emptyMember = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x03\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00"
-
-// Any number of members without data is valid: appending to logs makes them.
-func TestManyEmptyMembers(t *testing.T) {
+// TestManyEmptyStreams has many streams, members and skippable frames without data before the data
+// and, where the format allows it, after it: appending to logs makes them. A cut in the last one is
+// detected after all of them.
+func TestManyEmptyStreams(t *testing.T) {
 	t.Parallel()
-	const many = 10_000
-	raw := append([]byte(strings.Repeat(emptyMember, many)), member(0)...)
-	raw = append(raw, strings.Repeat(emptyMember, many)...)
-	data, format, err := decompress(raw)
-	if err != nil || format != "gzip" || string(data) != "abc" {
-		t.Errorf("found %q, %v, %v", data, format, err)
-	}
-	data, _, err = decompress([]byte(strings.Repeat(emptyMember, many)))
-	if err != nil || len(data) != 0 {
-		t.Errorf("empty members alone: found %q, %v", data, err)
-	}
-	// A cut in the trailer of the last one is detected after all of them.
-	if _, _, err = decompress(raw[:len(raw)-1]); err == nil {
-		t.Error("a cut was not seen")
+	for name, empty := range map[string]string{
+		"small.gz": string(testFile(t, "empty.gz")), "small.xz": string(testFile(t, "empty.xz")),
+		"small.bz2": string(testFile(t, "empty.bz2")), "small.zst": "\x50\x2a\x4d\x18\x00\x00\x00\x00", // RFC 8878, 3.1.2
+	} {
+		many := strings.Repeat(empty, 10_000)
+		raw := many + string(testFile(t, name)) + many
+		if data, _, err := decompress([]byte(raw)); err != nil || !bytes.Equal(data, content(t, name)) {
+			t.Errorf("%s: found %d bytes, %v, expected all data", name, len(data), err)
+		}
+		if data, _, err := decompress([]byte(many)); err != nil || len(data) != 0 {
+			t.Errorf("%s, nothing else: found %d bytes, %v, expected none", name, len(data), err)
+		}
+		if _, _, err := decompress([]byte(raw[:len(raw)-1])); !errors.Is(err, fault.Truncated) {
+			t.Errorf("%s: found %v, expected that a cut is seen", name, err)
+		}
 	}
 }
 
@@ -399,20 +377,5 @@ func TestLongNameInTheHeader(t *testing.T) {
 	}
 	if _, _, err := decompress(raw[:4<<20]); err == nil {
 		t.Error("a cut in the name was not seen")
-	}
-}
-
-// Streams and skippable frames without data are valid too.
-func TestManyEmptyStreams(t *testing.T) {
-	t.Parallel()
-	const many = 10_000
-	skippable := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 0x184D2A50),
-		0) // RFC 8878, 3.1.2
-	for name, empty := range map[string][]byte{"small.xz": testFile(t, "empty.xz"), "small.bz2": testFile(t,
-		"empty.bz2"), "small.zst": skippable} {
-		raw := append(bytes.Repeat(empty, many), testFile(t, name)...)
-		if data, _, err := decompress(raw); err != nil || !bytes.Equal(data, content(t, name)) {
-			t.Errorf("%s: found %d bytes, %v", name, len(data), err)
-		}
 	}
 }

@@ -159,15 +159,3 @@ func TestXZBlocksShareADictionary(t *testing.T) {
 			reserved>>20)
 	}
 }
-
-// TestXZThatEndsBetweenBlocks cuts a file after each block: the library's own reader of the
-// container takes that for the end.
-func TestXZThatEndsBetweenBlocks(t *testing.T) {
-	t.Parallel()
-	raw := madeXZ{blocks: []string{"\x01\x00\x00a", "\x01\x00\x00b", "\x01\x00\x00c"}, sizes: []int{1, 1, 1}}.bytes()
-	for n := 12; n < len(raw); n++ {
-		if data, _, err := decompress(raw[:n]); !errors.Is(err, fault.Truncated) {
-			t.Errorf("cut to %d of %d bytes: found %q and %v, expected truncated data", n, len(raw), data, err)
-		}
-	}
-}

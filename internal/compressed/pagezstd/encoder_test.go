@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -241,14 +242,9 @@ func TestSplit(t *testing.T) {
 		}
 		var s splitter
 		s.split(p)
-		if !bytes.Equal(s.literals, literals) || len(s.sequences) != len(sequences) {
-			t.Fatalf("%d bytes: found %d literals and %d sequences, expected %d and %d", len(p),
-				len(s.literals), len(s.sequences), len(literals), len(sequences))
-		}
-		for i := range sequences {
-			if s.sequences[i] != sequences[i] {
-				t.Fatalf("%d bytes: sequence %d is %x, expected %x", len(p), i, s.sequences[i], sequences[i])
-			}
+		if !bytes.Equal(s.literals, literals) || !slices.Equal(s.sequences, sequences) {
+			t.Fatalf("%d bytes: found %d literals and the sequences %x, expected %d and %x", len(p),
+				len(s.literals), s.sequences, len(literals), sequences)
 		}
 	}
 }
