@@ -31,7 +31,7 @@ func TestSinksCountTheirEncoders(t *testing.T) {
 		fast := size(1)
 		for level, least := range map[int]int64{9: fast, 10: fast + 1<<25, 22: fast + 1<<25} {
 			if slow := size(level); slow < least || level == 9 && slow > fast {
-				t.Errorf("%v: found %d bytes at level %d and %d at level 1, expected %d at least", c, slow, level, fast, least)
+				t.Errorf("%v: found %d bytes at level %d and %d at level 1, expected %d", c, slow, level, fast, least)
 			}
 		}
 	}

@@ -21,11 +21,8 @@ import (
 // of block 10.
 func storedGzip(t *testing.T) (raw []byte, length int) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(1, 2))
 	data := make([]byte, 3_000_000)
-	for i := range data {
-		data[i] = byte(random.Uint32())
-	}
+	rand.NewChaCha8([32]byte{1}).Read(data)
 	var buf bytes.Buffer
 	w := must.Get(gzip.NewWriterLevel(&buf, gzip.NoCompression))(t)
 	w.Write(data)

@@ -347,7 +347,8 @@ func TestManyEmptyStreams(t *testing.T) {
 	t.Parallel()
 	for name, empty := range map[string]string{
 		"small.gz": string(testFile(t, "empty.gz")), "small.xz": string(testFile(t, "empty.xz")),
-		"small.bz2": string(testFile(t, "empty.bz2")), "small.zst": "\x50\x2a\x4d\x18\x00\x00\x00\x00", // RFC 8878, 3.1.2
+		"small.bz2": string(testFile(t, "empty.bz2")),
+		"small.zst": "\x50\x2a\x4d\x18\x00\x00\x00\x00", // RFC 8878, 3.1.2
 	} {
 		many := strings.Repeat(empty, 10_000)
 		raw := many + string(testFile(t, name)) + many

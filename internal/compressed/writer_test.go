@@ -49,7 +49,7 @@ func TestStreamsReadBack(t *testing.T) {
 			in := bytes.NewReader(raw)
 			got, err := io.ReadAll(must.Get(readers[c.Name](in))(t))
 			if want := bytes.Join(blocks, nil); err != nil || !bytes.Equal(got, want) || in.Len() > 0 {
-				t.Errorf("%s, %v: found %d bytes, %v, and %d more, expected %d", name, c, len(got), err, in.Len(), len(want))
+				t.Errorf("%s, %v: found %d bytes, %v, %d more, expected %d", name, c, len(got), err, in.Len(), len(want))
 			}
 		}
 	}
@@ -57,11 +57,10 @@ func TestStreamsReadBack(t *testing.T) {
 
 func TestEmptyStreams(t *testing.T) {
 	t.Parallel()
-	tests := map[string]string{
+	for name, want := range map[string]string{
 		"none": "",
 		"gzip": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + "\x03\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00",
-	}
-	for name, want := range tests {
+	} {
 		if got := writeAll(t, Codec{Name: name}, nil, 1); string(got) != want {
 			t.Errorf("%s: found %x, expected %x", name, got, want)
 		}

@@ -15,19 +15,20 @@ import (
 func TestXZBlockHeaders(t *testing.T) {
 	t.Parallel()
 	const filter = "\x21\x01\x08" // LZMA2, one byte of properties: 64 KiB
-	none := xzBlock{compressed: -1, size: -1, dictionary: 64 << 10}
+	block := func(compressed, size int64, dictionary int) xzBlock {
+		return xzBlock{compressed: compressed, size: size, dictionary: dictionary}
+	}
+	none := block(-1, -1, 64<<10)
 	for name, c := range map[string]struct {
 		flags  byte
 		fields string
 		want   xzBlock
 		err    error
 	}{
-		"filter alone": {0, filter, none, nil},
-		"padded":       {0, filter + "\x00\x00\x00", none, nil},
-		"both sizes": {0xc0, "\x80\x01\xac\x02" + filter, xzBlock{compressed: 128, size: 300,
-			dictionary: 4096}, nil},
-		"size, large": {0x80, "\x80\x80\x40" + filter, xzBlock{compressed: -1, size: 1 << 20,
-			dictionary: 64 << 10}, nil},
+		"filter alone":        {0, filter, none, nil},
+		"padded":              {0, filter + "\x00\x00\x00", none, nil},
+		"both sizes":          {0xc0, "\x80\x01\xac\x02" + filter, block(128, 300, 4096), nil},
+		"size, large":         {0x80, "\x80\x80\x40" + filter, block(-1, 1<<20, 64<<10), nil},
 		"two filters":         {1, filter + filter, xzBlock{}, fault.Unsupported},
 		"reserved flag":       {4, filter, xzBlock{}, fault.Unsupported},
 		"compressed size cut": {0x40, "\x80", xzBlock{}, fault.Malformed},
@@ -40,12 +41,9 @@ func TestXZBlockHeaders(t *testing.T) {
 		"0 properties":        {0, "\x21\x00", xzBlock{}, fault.Malformed},
 		"2 properties":        {0, "\x21\x02\x08\x08", xzBlock{}, fault.Malformed},
 		"properties of 41":    {0, "\x21\x01\x29", xzBlock{}, fault.Malformed},
-		"4 GiB":               {0, "\x21\x01\x28", xzBlock{}, fault.Unsupported},
-		"4 GiB for 300 bytes": {0x80, "\xac\x02\x21\x01\x28", xzBlock{compressed: -1, size: 300,
-			dictionary: 4096}, nil},
-		"more fields":          {0, filter + "\x00\x01", xzBlock{}, fault.Unsupported},
-		"64 MiB, the largest":  {0, "\x21\x01\x1c", xzBlock{compressed: -1, size: -1, dictionary: 64 << 20}, nil},
-		"96 MiB, the next one": {0, "\x21\x01\x1d", xzBlock{}, fault.Unsupported},
+		"4 GiB for 300 bytes": {0x80, "\xac\x02\x21\x01\x28", block(-1, 300, 4096), nil},
+		"more fields":         {0, filter + "\x00\x01", xzBlock{}, fault.Unsupported},
+		"64 MiB, the largest": {0, "\x21\x01\x1c", block(-1, -1, 64<<20), nil},
 	} {
 		var b xzBlock
 		err := b.parse(c.flags, []byte(c.fields))
@@ -110,8 +108,7 @@ func TestXZThatLies(t *testing.T) {
 		want string
 		kind error
 	}{
-		"right": {madeXZ{blocks: []string{a, bcd + more, ""}, sizes: []int{1, 4, 0}},
-			"abcde", nil},
+		"right":     {madeXZ{blocks: []string{a, bcd + more, ""}, sizes: []int{1, 4, 0}}, "abcde", nil},
 		"no blocks": {madeXZ{}, "", nil},
 		"index of fewer blocks": {madeXZ{blocks: []string{a, bcd}, sizes: []int{1, 3}, index: []int{0}},
 			"abcd", fault.Malformed},
@@ -119,9 +116,8 @@ func TestXZThatLies(t *testing.T) {
 			0}}, "aa", fault.Malformed},
 		"index in another order": {madeXZ{blocks: []string{a, bcd}, sizes: []int{1, 3}, index: []int{1,
 			0}}, "abcd", fault.Malformed},
-		"index of other sizes": {madeXZ{blocks: []string{a}, sizes: []int{1}, shift: 1}, "a", fault.Malformed},
-		"footer of another index": {madeXZ{blocks: []string{a}, sizes: []int{1}, backward: 1}, "a",
-			fault.Malformed},
+		"index of other sizes":        {madeXZ{blocks: []string{a}, sizes: []int{1}, shift: 1}, "a", fault.Malformed},
+		"footer of another index":     {madeXZ{blocks: []string{a}, sizes: []int{1}, backward: 1}, "a", fault.Malformed},
 		"footer of another check":     {madeXZ{blocks: []string{a}, sizes: []int{1}, flags: 1}, "a", fault.Malformed},
 		"dictionary not reset":        {madeXZ{blocks: []string{more}, sizes: []int{1}}, "", fault.Malformed},
 		"dictionary of another block": {madeXZ{blocks: []string{a, more}, sizes: []int{1, 1}}, "a", fault.Malformed},
@@ -133,8 +129,7 @@ func TestXZThatLies(t *testing.T) {
 			sizes: []int{1}}, "", fault.Malformed},
 		"LZMA with bytes left": {madeXZ{sizes: []int{1},
 			blocks: []string{"\xe0\x00\x00\x00\x08]\x00\x00\x00\x00\x00\x00\x00\x00\x00"}}, "\x00", fault.Malformed},
-		"unknown chunk": {madeXZ{blocks: []string{a + "\x03\x00\x00a"}, sizes: []int{2}}, "a",
-			fault.Malformed},
+		"unknown chunk": {madeXZ{blocks: []string{a + "\x03\x00\x00a"}, sizes: []int{2}}, "a", fault.Malformed},
 	} {
 		data, _, err := decompress(c.file.bytes())
 		if string(data) != c.want || !errors.Is(err, c.kind) {

@@ -113,13 +113,13 @@ func TestWebVersions(t *testing.T) {
 			t.Parallel()
 			var now atomic.Pointer[http.HandlerFunc]
 			now.Store(&c.before)
-			server := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) }))
-			r := must.Get(open(t, &Store{Options: quick}, server+"/x?sig="+secret))(t)
+			serveNow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load())(w, r) })
+			r := must.Get(open(t, &Store{Options: quick}, webServer(t, serveNow)+"/x?sig="+secret))(t)
 			now.Store(&c.after)
 			got, err := io.ReadAll(r)
 			if r.ETag() != c.etag || !errors.Is(err, c.is) || err == nil && !bytes.Equal(got, first) ||
 				err != nil && strings.Contains(err.Error(), secret) {
-				t.Errorf("found %d bytes and %v of the ETag %s, expected %v and %s", len(got), err, r.ETag(), c.is, c.etag)
+				t.Errorf("found %d bytes, %v, the ETag %s, expected %v and %s", len(got), err, r.ETag(), c.is, c.etag)
 			}
 		})
 	}

@@ -334,7 +334,8 @@ func TestEndlessLists(t *testing.T) {
 			_, _ = io.WriteString(w, "</ListBucketResult>")
 		}))
 		s := &Store{Options: quick}
-		folder := must.Get(s.ParseArg("s3://bkt/x/?anonymous=true&use_path_style=true&endpoint=" + url.QueryEscape(server)))(t)
+		const bucket = "s3://bkt/x/?anonymous=true&use_path_style=true&endpoint="
+		folder := must.Get(s.ParseArg(bucket + url.QueryEscape(server)))(t)
 		if _, err := s.ReadDir(t.Context(), folder, 0); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "too long") {
 			t.Errorf("%s: found %v", name, err)
 		}

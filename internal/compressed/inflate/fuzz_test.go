@@ -2,8 +2,8 @@ package inflate
 
 import "testing"
 
-// FuzzInflate looks for streams that compress/flate, the reference, and the package with long and
-// short reads decode differently. More seeds are in testdata/fuzz.
+// FuzzInflate looks for streams that compress/flate, and the package with long and short reads,
+// decode differently. More seeds are in testdata/fuzz.
 func FuzzInflate(f *testing.F) {
 	for _, data := range contents() {
 		data = data[:min(len(data), 3000)]

@@ -85,6 +85,7 @@ func handmade() []handmadeStream {
 		{"incomplete distances", dynamic(lengths(257, 'a', 1, 256, 1), lengths(2, 0, 2, 1, 2)).code("01"), "",
 			fault.Malformed},
 		{"codes of 15 bits", longCodes(), "lmno", nil},
+		{"the example in the package comment", &bitWriter{out: []byte("\x4b\x4c\x84\x01\x00")}, "aaaaaaaaaa", nil},
 	}
 }
 

@@ -13,9 +13,7 @@ func contents() map[string][]byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 100_000)
 	skewed := make([]byte, 150_000) // few common bytes, many rare: codes longer than the first level
-	for i := range noise {
-		noise[i] = byte(random.Uint32())
-	}
+	rand.NewChaCha8([32]byte{1}).Read(noise)
 	for i := range skewed {
 		skewed[i] = byte(min(255, random.ExpFloat64()*18))
 	}
