@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -44,9 +45,9 @@ func TestAppendRoundTrip(t *testing.T) {
 	for _, k := range kinds {
 		for _, size := range sizes {
 			for _, p := range patterns {
-				t.Run(fmt.Sprintf("%s %dx%d %s", k.name, size[0], size[1], p.name), func(t *testing.T) {
+				w, h := size[0], size[1]
+				t.Run(fmt.Sprintf("%s %dx%d %s", k.name, w, h, p.name), func(t *testing.T) {
 					t.Parallel()
-					w, h := size[0], size[1]
 					pixels := p.make(w*k.pixelBytes, h)
 					checkFile(t, k, w, h, pixels, newEncoder(t, k, w, h).Append(nil, pixels))
 				})
@@ -139,10 +140,9 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 func TestNewEncoderRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name                    string
-		width, height, bitDepth int
-		channels                int
-		want                    string
+		name                              string
+		width, height, bitDepth, channels int
+		want                              string
 	}{
 		{"no columns", 0, 1, 8, 1, "size out of range"},
 		{"no rows", 1, 0, 8, 1, "size out of range"},
@@ -154,12 +154,10 @@ func TestNewEncoderRefuses(t *testing.T) {
 		{"RGB of 16 bits", 1, 1, 16, 3, "unsupported image format"},
 		{"two channels", 1, 1, 8, 2, "unsupported image format"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if _, err := png.NewEncoder(tt.width, tt.height, tt.channels, tt.bitDepth); !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("found error %v, expected %v", err, tt.want)
-			}
-		})
+		_, err := png.NewEncoder(tt.width, tt.height, tt.channels, tt.bitDepth)
+		if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: found the error %v, expected %v", tt.name, err, tt.want)
+		}
 	}
 }
 
@@ -175,55 +173,13 @@ func checkFile(t *testing.T, k kind, width, height int, pixels, file []byte) {
 	if limit := newEncoder(t, k, width, height).MaxSize(); len(file) > limit {
 		t.Errorf("found %d bytes, expected at most %d", len(file), limit)
 	}
-	r := bytes.NewReader(file)
-	img, err := stdpng.Decode(r)
-	if err != nil || r.Len() > 0 {
-		t.Fatalf("image/png: %v, with %d bytes after the image", err, r.Len())
+	if size, found := layouttest.Decode(t, file); size != image.Pt(width, height) || !bytes.Equal(found, pixels) {
+		t.Fatalf("found an image of %v and %d bytes, expected %d×%d and %d, or other pixels", size, len(found),
+			width, height, len(pixels))
 	}
-	if img.Bounds() != image.Rect(0, 0, width, height) {
-		t.Fatalf("found bounds %v, expected %d×%d", img.Bounds(), width, height)
+	if !bytes.HasSuffix(file, []byte("IEND\xae\x42\x60\x82")) {
+		t.Error("the file goes on after the image")
 	}
-	got := samples(t, k, img)
-	if !bytes.Equal(got, pixels) {
-		for i := range min(len(got), len(pixels)) {
-			if got[i] != pixels[i] {
-				t.Fatalf("byte %d: found %d, expected %d", i, got[i], pixels[i])
-			}
-		}
-		t.Fatalf("found %d bytes, expected %d", len(got), len(pixels))
-	}
-}
-
-// samples returns the pixels of an image in the form that Append takes.
-func samples(t *testing.T, k kind, img image.Image) []byte {
-	t.Helper()
-	var out []byte
-	switch img := img.(type) {
-	case *image.Gray:
-		if k.channels == 1 && k.bitDepth == 8 {
-			return img.Pix
-		}
-	case *image.Gray16:
-		if k.channels == 1 && k.bitDepth == 16 {
-			for i := 0; i < len(img.Pix); i += 2 {
-				out = append(out, img.Pix[i+1], img.Pix[i])
-			}
-			return out
-		}
-	case *image.RGBA: // image/png's type for colour type 2, opaque
-		if k.channels == 3 {
-			for i := 0; i < len(img.Pix); i += 4 {
-				out = append(out, img.Pix[i:i+3]...)
-			}
-			return out
-		}
-	case *image.NRGBA:
-		if k.channels == 4 {
-			return img.Pix
-		}
-	}
-	t.Fatalf("image/png returned %T for %s", img, k.name)
-	return nil
 }
 
 // patterns make the bytes of an image from the bytes per row and the number of rows.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/adler32"
 	"math/rand/v2"
+	"sort"
 	"testing"
 )
 
@@ -56,20 +57,12 @@ func (w *bitWriter) symbol(s int) {
 }
 
 func (w *bitWriter) match(length, distance int) {
-	s := largestNotAbove(lengthBase, length)
+	s := sort.SearchInts(lengthBase, length+1) - 1
 	w.symbol(257 + s)
 	w.value(length-lengthBase[s], lengthExtra[s])
-	s = largestNotAbove(distanceBase, distance)
+	s = sort.SearchInts(distanceBase, distance+1) - 1
 	w.code(s, 5)
 	w.value(distance-distanceBase[s], distanceExtra[s])
-}
-
-func largestNotAbove(base []int, v int) int {
-	i := len(base) - 1
-	for base[i] > v {
-		i--
-	}
-	return i
 }
 
 // referenceFixed does the same as fixedCodes.deflate, byte by byte and bit by bit.
