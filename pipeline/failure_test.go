@@ -57,25 +57,10 @@ func disturbed(t *testing.T, s spot, do func(context.Context) error, o pipeline.
 	if got := outputs[1].rows(t, 0); s.at != atClose && got > int64(s.batch*batchRows) {
 		t.Errorf("found %d rows written, expected at most the %d before the failure", got, s.batch*batchRows)
 	}
-	if outputs[1].closed {
+	if outputs[1].closed.Load() {
 		t.Error("the sink was closed, expected it not to be")
 	}
 	return err
-}
-
-func TestErrors(t *testing.T) {
-	t.Parallel()
-	for _, s := range spots() {
-		t.Run(s.String(), func(t *testing.T) {
-			t.Parallel()
-			for _, workers := range []int{1, 3} {
-				err := disturbed(t, s, func(context.Context) error { return errBroken }, pipeline.Options{Workers: workers})
-				if err != errBroken {
-					t.Errorf("%d workers: found the error %v, expected %v itself", workers, err, errBroken)
-				}
-			}
-		})
-	}
 }
 
 func TestPanics(t *testing.T) {
@@ -253,8 +238,8 @@ func cancelAtTheEnd(t *testing.T, at stage) {
 	if err != nil && !errors.Is(err, errSignal) {
 		t.Errorf("found the error %v, expected none or the cause %v", err, errSignal)
 	}
-	if rows := out.rows(t, 0); err == nil && (rows != 2*batchRows || !out.closed) {
-		t.Errorf("found no error, %d rows, closed %v; expected %d rows, closed true", rows, out.closed, 2*batchRows)
+	if rows := out.rows(t, 0); err == nil && (rows != 2*batchRows || !out.closed.Load()) {
+		t.Errorf("found no error, %d rows, closed %v; expected %d rows, closed true", rows, out.closed.Load(), 2*batchRows)
 	}
 }
 
@@ -279,8 +264,9 @@ func TestCanceledBefore(t *testing.T) {
 	}
 }
 
-// TestNoGoroutineStays is not parallel, so that goroutines of other tests do not disturb the count.
-func TestNoGoroutineStays(t *testing.T) {
+// TestErrors checks that Run returns the error itself, and that no goroutine stays. It is not
+// parallel, so that goroutines of other tests do not disturb the count.
+func TestErrors(t *testing.T) {
 	before := runtime.NumGoroutine()
 	settle := func() {
 		for runtime.NumGoroutine() > before { // if one stays, the test times out and prints all stacks
@@ -292,10 +278,13 @@ func TestNoGoroutineStays(t *testing.T) {
 	}
 	settle()
 	for _, s := range spots() {
-		if err := disturbed(t, s, func(context.Context) error { return errBroken }, pipeline.Options{Workers: 3}); err != errBroken {
-			t.Errorf("%v: found the error %v, expected %v", s, err, errBroken)
+		for _, workers := range []int{1, 3} {
+			err := disturbed(t, s, func(context.Context) error { return errBroken }, pipeline.Options{Workers: workers})
+			if err != errBroken {
+				t.Errorf("%v, %d workers: found the error %v, expected %v itself", s, workers, err, errBroken)
+			}
+			settle()
 		}
-		settle()
 	}
 	if err := cancelStuck(t, spot{atStep, 7}); !errors.Is(err, errSignal) { // released when cancelStuck returns
 		t.Errorf("found the error %v, expected %v", err, errSignal)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/idxport/idxport/pipeline"
@@ -96,8 +97,8 @@ type output struct {
 
 	mu     sync.Mutex // so that the race detector stays quiet if the contract is broken
 	data   []byte
-	failed bool
-	closed bool
+	failed atomic.Bool
+	closed atomic.Bool
 }
 
 func (o *output) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
@@ -108,7 +109,7 @@ func (o *output) Encode(ctx context.Context, b schema.Batch) (func() error, erro
 	return func() error {
 		o.check(atStep)
 		if err := o.hook(ctx, atStep, batch); err != nil {
-			o.fail()
+			o.failed.Store(true)
 			return err
 		}
 		o.mu.Lock()
@@ -121,29 +122,19 @@ func (o *output) Encode(ctx context.Context, b schema.Batch) (func() error, erro
 func (o *output) Close() error {
 	o.check(atClose)
 	if err := o.hook(context.Background(), atClose, 0); err != nil {
-		o.fail()
+		o.failed.Store(true)
 		return err
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.closed = true
+	o.closed.Store(true)
 	return nil
 }
 
 func (o *output) BatchSize(int) int64 { return o.size }
 
 func (o *output) check(at stage) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.failed || o.closed {
+	if o.failed.Load() || o.closed.Load() {
 		o.t.Errorf("%s was called after a failure or after Close", at)
 	}
-}
-
-func (o *output) fail() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.failed = true
 }
 
 // rows checks that o has the rows from first on, in order and without gaps, and returns their

@@ -12,6 +12,7 @@ import (
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/test/must"
 )
 
 func TestRowsArriveInOrder(t *testing.T) {
@@ -32,8 +33,8 @@ func TestRowsArriveInOrder(t *testing.T) {
 					t.Errorf("found %+v, expected %+v", stats, want)
 				}
 				for i, out := range outputs {
-					if got := out.rows(t, 0); got != rows || !out.closed {
-						t.Errorf("sink %d: found %d rows, closed %v, expected %d, true", i, got, out.closed, rows)
+					if got := out.rows(t, 0); got != rows || !out.closed.Load() {
+						t.Errorf("sink %d: found %d rows, closed %v, expected %d, true", i, got, out.closed.Load(), rows)
 					}
 				}
 			})
@@ -55,9 +56,7 @@ func TestLaterBatchFirst(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := run(context.Background(), newTable(40, nothing), outputs, pipeline.Options{Workers: 2}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(run(context.Background(), newTable(40, nothing), outputs, pipeline.Options{Workers: 2}))(t)
 	for i, out := range outputs {
 		if got := out.rows(t, 0); got != 40 {
 			t.Errorf("sink %d: found %d rows, expected 40", i, got)
@@ -104,9 +103,7 @@ func TestSlotsBoundMemory(t *testing.T) {
 				return nil
 			})
 			slow[0].size = tt.size
-			if _, err := run(context.Background(), in, slow, pipeline.Options{Workers: tt.workers}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(run(context.Background(), in, slow, pipeline.Options{Workers: tt.workers}))(t)
 		})
 	}
 }
