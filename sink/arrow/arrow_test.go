@@ -116,7 +116,7 @@ func TestFileIsAStream(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		shape   []int
 		options Options
@@ -127,36 +127,22 @@ func TestUnsupported(t *testing.T) {
 		{"layout", nil, Options{Layout: "lists"}},
 		{"body of 256 MiB", []int{256 << 20}, Options{}},
 		{"list of 2^31 elements", []int{min(1<<31, math.MaxInt)}, Options{}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}
-			_, err := New(&bytes.Buffer{}, s, test.options)
-			var typed *fault.Error
-			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
-				t.Errorf("found the error %v, expected a fault.Usage", err)
-			}
-		})
+	} {
+		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}
+		if _, err := New(io.Discard, s, test.options); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found the error %v, expected a fault.Usage", test.name, err)
+		}
 	}
 }
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{
-		"file":        {},
-		"stream":      {Stream: true},
-		"zstd":        {Compression: compressed.Codec{Name: "zstd"}},
-		"lz4":         {Compression: compressed.Codec{Name: "lz4"}, Layout: "fixed-binary"},
-		"binary":      {Layout: "binary"},
-		"nested":      {Layout: "nested"},
-		"tensor":      {Layout: "tensor"},
-		"huggingface": {Layout: "huggingface", Compression: compressed.Codec{Name: "lz4"}},
-		"columns":     {Layout: "columns", Compression: compressed.Codec{Name: "zstd"}},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for i, layoutName := range layout.Names() { // each with another codec, and every other one as a stream
+		codec := Codecs()[i%len(Codecs())]
+		t.Run(layoutName+" "+codec, func(t *testing.T) {
 			t.Parallel()
-			layouttest.RunWriter(t, o.Layout, with(o))
+			o := Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: i%2 == 1}
+			layouttest.RunWriter(t, layoutName, with(o))
 		})
 	}
 }
@@ -189,8 +175,7 @@ func read(tb testing.TB, file []byte, stream bool) (*arrow.Schema, []arrow.Recor
 	}
 	r := must.Get(ipc.NewFileReader(bytes.NewReader(file)))(tb)
 	for i := range r.NumRecords() {
-		b := must.Get(r.RecordBatchAt(i))(tb)
-		batches = append(batches, b)
+		batches = append(batches, must.Get(r.RecordBatchAt(i))(tb))
 	}
 	return r.Schema(), batches
 }

@@ -18,8 +18,7 @@ func TestText(t *testing.T) {
 	got := string(Card{
 		Name: "a: b\n|c", License: "MIT", Sources: []string{"x-idx3-ubyte", "y-idx1-ubyte"}, Version: "1.2.3",
 		Features: layout.Features(&schema.Schema{Columns: []source.Column{
-			{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}},
-			{Name: "label", DType: idx.Uint8, Classes: []string{"", `T-shirt "/" top`, "no"}},
+			image, {Name: "label", DType: idx.Uint8, Classes: []string{"", `T-shirt "/" top`, "no"}},
 			{Name: "writer: id", DType: idx.Int32},
 		}}),
 		Splits: []Split{{Name: "train", Rows: 900, Files: 2, Bytes: 12345}, {Name: "test", Rows: 100, Files: 1, Bytes: 655}},
@@ -78,10 +77,11 @@ Made by idxport 1.2.3 of x-idx3-ubyte, y-idx1-ubyte.
 	}
 }
 
+var image = source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
+
 // TestMerge checks that the card has the columns of every split.
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
 	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"cat", "dog"}}
 	unnamed, reordered, float := label, label, label
 	unnamed.Classes, reordered.Classes, float.DType = nil, []string{"dog", "cat"}, idx.Float32
@@ -108,7 +108,6 @@ func TestMerge(t *testing.T) {
 // Only images with class labels are a task of classification.
 func TestTask(t *testing.T) {
 	t.Parallel()
-	image := source.Column{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}
 	label := source.Column{Name: "label", DType: idx.Uint8, Classes: []string{"a", "b"}}
 	number := source.Column{Name: "label", DType: idx.Int32}
 	for _, c := range []struct {

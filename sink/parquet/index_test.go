@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -183,16 +184,8 @@ func TestFarOffsets(t *testing.T) {
 	var out bytes.Buffer
 	s := must.Get(New(&out, written.Schema(), Options{}))(t)
 	s.out.Offset = far
-	step, err := s.Encode(t.Context(), schema.Batch{Rows: 50, Columns: written.Data})
-	if err == nil {
-		err = step()
-	}
-	if err == nil {
-		err = s.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	step := must.Get(s.Encode(t.Context(), schema.Batch{Rows: 50, Columns: written.Data}))(t)
+	must.Do(t, errors.Join(step(), s.Close()))
 	file := out.Bytes()
 	size := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	var footer format.FileMetaData
@@ -220,7 +213,7 @@ func TestRowGroups(t *testing.T) {
 		return source.Column{Name: fmt.Sprint(n), DType: idx.Uint8, Shape: []int{n}}
 	}
 	scalar := source.Column{Name: "label", DType: idx.Uint8}
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		columns []source.Column
 		rows    int
@@ -235,8 +228,7 @@ func TestRowGroups(t *testing.T) {
 		{"32 MiB waiting, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
 		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
 		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := layouttest.Table{Columns: test.columns, Rows: test.rows}

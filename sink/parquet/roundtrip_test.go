@@ -130,7 +130,7 @@ func TestInt16Dictionary(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		column  source.Column
 		options Options
@@ -144,39 +144,25 @@ func TestUnsupported(t *testing.T) {
 		{"record of 2 GiB as bytes after a length", source.Column{Shape: []int{math.MaxInt32 - 4}}, Options{Layout: "binary"}},
 		{"PNG file of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "huggingface"}},
 		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, Options{}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			test.column.Name = "x"
-			if test.column.DType == 0 {
-				test.column.DType = idx.Uint8
-			}
-			_, err := New(&bytes.Buffer{}, &schema.Schema{Columns: []source.Column{test.column}}, test.options)
-			var typed *fault.Error
-			if !errors.As(err, &typed) || !errors.Is(err, fault.Usage) {
-				t.Errorf("found the error %v, expected a fault.Usage", err)
-			}
-		})
+	} {
+		test.column.Name = "x"
+		if test.column.DType == 0 {
+			test.column.DType = idx.Uint8
+		}
+		s := &schema.Schema{Columns: []source.Column{test.column}}
+		if _, err := New(io.Discard, s, test.options); !errors.Is(err, fault.Usage) {
+			t.Errorf("%s: found the error %v, expected a fault.Usage", test.name, err)
+		}
 	}
 }
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{
-		"none":         {Compression: compressed.Codec{Name: "none"}},
-		"zstd":         {},
-		"lz4_raw":      {Compression: compressed.Codec{Name: "lz4_raw"}},
-		"fixed-binary": {Compression: compressed.Codec{Name: "snappy"}, Layout: "fixed-binary"},
-		"binary":       {Layout: "binary"},
-		"nested":       {Layout: "nested"},
-		"tensor":       {Layout: "tensor"},
-		"huggingface":  {Layout: "huggingface"},
-		"columns":      {Layout: "columns"},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for i, layoutName := range layout.Names() { // each with another codec
+		codec := Codecs()[i%len(Codecs())]
+		t.Run(layoutName+" "+codec, func(t *testing.T) {
 			t.Parallel()
-			layouttest.RunWriter(t, o.Layout, with(o))
+			layouttest.RunWriter(t, layoutName, with(Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}}))
 		})
 	}
 }

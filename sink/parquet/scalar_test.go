@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,13 +12,10 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
-	"github.com/idxport/idxport/test/must"
 )
 
 // elements packs values as elements of d.
@@ -52,7 +48,7 @@ func scalars(d idx.DType, packed []byte) layouttest.Table {
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	nan, negativeZero := math.NaN(), math.Copysign(0, -1)
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
 		dtype  idx.DType
 		values []float64
@@ -69,8 +65,7 @@ func TestStatistics(t *testing.T) {
 		{"zeros", idx.Float64, []float64{negativeZero}, "0000000000000080 0000000000000000"},
 		{"no bounds with a NaN first", idx.Float64, []float64{nan, 1}, " "},
 		{"no bounds with a NaN last", idx.Float32, []float64{1, nan}, " "},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := scalars(test.dtype, elements(test.dtype, test.values...))
@@ -108,7 +103,7 @@ func TestColumnIndex(t *testing.T) {
 	bounded := func(name string, order format.BoundaryOrder, mins, maxs []float64) test {
 		return test{name, func(row int) float64 { return [][]float64{mins, maxs}[row%2][row/20_000] }, order, mins, maxs}
 	}
-	tests := []test{
+	for _, test := range []test{
 		{"ascending", func(row int) float64 { return float64(row) }, format.Ascending, []float64{0, 20_000, 40_000}, []float64{19_999, 39_999, 44_999}},
 		{"descending", func(row int) float64 { return float64(-row) }, format.Descending, []float64{-19_999, -39_999, -44_999}, []float64{0, -20_000, -40_000}},
 		{"unordered", func(row int) float64 { return float64(row / 20_000 % 2) }, format.Unordered, []float64{0, 1, 0}, []float64{0, 1, 0}},
@@ -116,8 +111,7 @@ func TestColumnIndex(t *testing.T) {
 		bounded("descending with equal bounds", format.Descending, []float64{1, 0, 0}, []float64{2, 1, 1}),
 		bounded("minima descend, maxima ascend", format.Unordered, []float64{0, -1, -2}, []float64{0, 1, 2}),
 		bounded("minima ascend, maxima descend", format.Unordered, []float64{-2, -1, 0}, []float64{2, 1, 0}),
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var values []float64
@@ -164,7 +158,7 @@ func TestScalarEncodings(t *testing.T) {
 		}
 		return elements(d, values...)
 	}
-	tests := []struct {
+	for _, test := range []struct {
 		name       string
 		dtype      idx.DType
 		packed     []byte
@@ -179,8 +173,7 @@ func TestScalarEncodings(t *testing.T) {
 		{"720 of 1000: more than 4·1000 bytes", idx.Int32, counting(idx.Int32, 1000, 720), 0},
 		{"as many values as rows", idx.Int32, counting(idx.Int32, 1000, 1000), 0},
 		{"single row", idx.Int16, counting(idx.Int16, 1, 1), 0},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := scalars(test.dtype, test.packed)
@@ -273,7 +266,7 @@ func numbered(n int) []string {
 // groups.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		table  layouttest.Table
 		bounds string
 		values int // entries of the dictionary
@@ -288,8 +281,7 @@ func TestNames(t *testing.T) {
 		"two row groups":  {named(idx.Int16, 100_000, 0, 4_095, numbered(4_096)...), "class 0 class 999", 4_096},
 		"a long name":     {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1024)), "a " + strings.Repeat("b", 1024), 2},
 		"a name too long": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1025)), " ", 2},
-	}
-	for name, test := range tests {
+	} {
 		for _, codec := range []string{"none", "zstd"} {
 			t.Run(name+" "+codec, func(t *testing.T) {
 				t.Parallel()
@@ -321,15 +313,6 @@ func TestNames(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestLabelWithoutName(t *testing.T) {
-	t.Parallel()
-	table := named(idx.Uint8, 5, 0, 2, "a", "b")
-	k := must.Get(New(&strings.Builder{}, table.Schema(), Options{}))(t)
-	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
-		t.Errorf("found %v, expected a label without a name", err)
 	}
 }
 

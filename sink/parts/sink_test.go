@@ -98,17 +98,12 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 	t.Helper()
 	class, finish := newFolder(t)
 	o.Stem, o.Extension, o.Checksum = "part", ".csv", true
-	k, err := parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) {
+	k := must.Get(parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) {
 		return csv.New(w, s, sink.Options{Style: "matrix"})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	steps := make([]func() error, len(batches))
 	for i, b := range slices.Backward(batches) {
-		if steps[i], err = k.Encode(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		steps[i] = must.Get(k.Encode(t.Context(), b))(t)
 	}
 	for _, step := range steps {
 		must.Do(t, step())
@@ -247,10 +242,8 @@ func TestTooManyParts(t *testing.T) {
 	s, _ := numbers(0, 10, 10)
 	s.Rows = -1
 	class, _ := newFolder(t)
-	k, err := parts.New(class, s, parts.Options{Rows: 1, Stem: "part", Extension: ".x"}, func(io.Writer) (sink.Sink, error) { return failing{}, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(parts.New(class, s, parts.Options{Rows: 1, Stem: "part", Extension: ".x"},
+		func(io.Writer) (sink.Sink, error) { return failing{}, nil }))(t)
 	for row := range int64(parts.MaxParts + 1) {
 		step, err := k.Encode(t.Context(), schema.Batch{First: row, Rows: 1, Columns: [][]byte{{1, 2, 3, 4}}})
 		if err == nil {

@@ -70,26 +70,26 @@ func TestMetadataCSV(t *testing.T) {
 func TestMetadataNames(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		column  source.Column
+		column  string
 		classes []string
 		refused bool
 	}{
-		"file_name":           {source.Column{Name: "file_name", DType: idx.Int32}, nil, true},
-		"File_Name":           {source.Column{Name: "File_Name", DType: idx.Int32}, nil, true},
-		"image":               {source.Column{Name: "image", DType: idx.Int32}, nil, true},
-		"class with names":    {source.Column{Name: "class", DType: idx.Int32}, []string{"a"}, true},
-		"class without names": {source.Column{Name: "class", DType: idx.Int32}, nil, false},
-		"an unused name":      {source.Column{Name: "files", DType: idx.Int32}, []string{"a"}, false},
+		"file_name":           {"file_name", nil, true},
+		"File_Name":           {"File_Name", nil, true},
+		"image":               {"image", nil, true},
+		"class with names":    {"class", []string{"a"}, true},
+		"class without names": {"class", nil, false},
+		"an unused name":      {"files", []string{"a"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			picture := source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}}
-			_, err := png.New(folder, describe(1, picture, labels(idx.Uint8, tt.classes...), tt.column), png.Options{MetadataCSV: true})
-			if tt.refused {
-				checkError(t, err, fault.Usage, tt.column.Name, "another name")
-			} else if err != nil {
-				t.Error(err)
+			s := describe(1, source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}},
+				labels(idx.Uint8, tt.classes...), source.Column{Name: tt.column, DType: idx.Int32})
+			if _, err := png.New(folder, s, png.Options{MetadataCSV: true}); tt.refused {
+				checkError(t, err, fault.Usage, tt.column, "another name")
+			} else {
+				must.Do(t, err)
 			}
 		})
 	}
@@ -179,13 +179,8 @@ func TestRefusedValues(t *testing.T) {
 
 func checkError(t *testing.T, err, want error, message, hint string) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("found the error %v, expected %q", err, want)
-	}
-	if !strings.Contains(err.Error(), message) {
-		t.Errorf("found the error %q, expected %q in it", err, message)
-	}
-	if found := fault.HintOf(err); !strings.Contains(found, hint) {
-		t.Errorf("found the hint %q, expected %q in it", found, hint)
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), message) || !strings.Contains(fault.HintOf(err), hint) {
+		t.Errorf("found the error %v and the hint %q, expected %v, with %q and %q in them", err, fault.HintOf(err),
+			want, message, hint)
 	}
 }

@@ -38,29 +38,15 @@ func newFolder(t testing.TB) (*publish.Folder, func() map[string][]byte) {
 	return set.Folder(0), func() map[string][]byte {
 		t.Helper()
 		must.Do(t, set.Commit())
-		return readFiles(t, target)
-	}
-}
-
-// readFiles reads all files below dir.
-func readFiles(t testing.TB, dir string) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		files, root := map[string][]byte{}, os.DirFS(target)
+		must.Do(t, fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files[name], err = fs.ReadFile(root, name)
+			}
 			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		files[filepath.ToSlash(name)], err = os.ReadFile(path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		}))
+		return files
 	}
-	return files
 }
 
 // describe returns the schema of a whole table.
@@ -98,8 +84,7 @@ func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ..
 	t.Helper()
 	folder, finish := newFolder(t)
 	must.Do(t, write(folder, s, o, first, data...))
-	files := finish()
-	return files
+	return finish()
 }
 
 // names lists the names of files in order, separated by spaces.
@@ -139,8 +124,7 @@ func TestPixels(t *testing.T) {
 		"gray, either":   {images(idx.Uint8, 1, 2), "first", []byte{1, 2}, "*image.Gray [1 2]"},
 		"16 bits":        {images(idx.Int16, 1, 2), "", little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
 		"16 bits, first": {images(idx.Int16, 1, 1, 2), "first", little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
-		"RGB": {images(idx.Uint8, 1, 2, 3), "", []byte{1, 2, 3, 4, 5, 6},
-			"*image.RGBA [1 2 3 255 4 5 6 255]"},
+		"RGB":            {images(idx.Uint8, 1, 2, 3), "", []byte{1, 2, 3, 4, 5, 6}, "*image.RGBA [1 2 3 255 4 5 6 255]"},
 		"RGBA": {images(idx.Uint8, 1, 2, 4), "last", []byte{1, 2, 3, 4, 5, 6, 7, 8},
 			"*image.NRGBA [1 2 3 4 5 6 7 8]"},
 		"RGB, first": {images(idx.Uint8, 3, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6},
@@ -181,8 +165,7 @@ func TestNamesOfFiles(t *testing.T) {
 			[][]byte{sequence(3), {26, 1, 10}}, "01/1.png 10/2.png 26/0.png"},
 		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2, SourceRows: 60000}, png.Options{}, 998,
 			[][]byte{sequence(2), {7, 7}}, "7/00998.png 7/00999.png"},
-		"last row": {describe(1001, pixel), png.Options{}, 999,
-			[][]byte{sequence(2)}, "0999.png 1000.png"},
+		"last row":              {describe(1001, pixel), png.Options{}, 999, [][]byte{sequence(2)}, "0999.png 1000.png"},
 		"labels unknown":        {describe(2, pixel, labels(idx.Uint8)), png.Options{MaxLabel: -1}, 0, [][]byte{sequence(2), {255, 9}}, "009/1.png 255/0.png"},
 		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), png.Options{}, 0, [][]byte{sequence(1), {127}}, "127/0.png"},
 		"short, unknown":        {describe(1, pixel, labels(idx.Int16)), png.Options{}, 0, [][]byte{sequence(1), little[int16](32767)}, "32767/0.png"},
@@ -237,15 +220,8 @@ func TestNotes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			k := must.Get(png.New(folder, tt.s, tt.o))(t)
-			notes := k.Notes()
-			if len(notes) != len(tt.want) {
-				t.Fatalf("found the notes %q, expected %q", notes, tt.want)
-			}
-			for i, want := range tt.want {
-				if !strings.Contains(notes[i], want) {
-					t.Errorf("found the note %q, expected %q in it", notes[i], want)
-				}
+			if notes := must.Get(png.New(folder, tt.s, tt.o))(t).Notes(); !slices.EqualFunc(notes, tt.want, strings.Contains) {
+				t.Errorf("found the notes %q, expected %q in them", notes, tt.want)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package summary
 import (
 	"context"
 	"encoding/binary"
+	"maps"
 	"math"
 	"testing"
 
@@ -27,18 +28,9 @@ func summarize(t *testing.T, c source.Column, batches ...[]byte) Column {
 
 func TestIntegers(t *testing.T) {
 	t.Parallel()
-	le16 := func(values ...int16) (b []byte) {
-		for _, v := range values {
-			b = binary.LittleEndian.AppendUint16(b, uint16(v))
-		}
-		return b
-	}
-	le32 := func(values ...int32) (b []byte) {
-		for _, v := range values {
-			b = binary.LittleEndian.AppendUint32(b, uint32(v))
-		}
-		return b
-	}
+	little := func(values any) []byte { return must.Get(binary.Append(nil, binary.LittleEndian, values))(t) }
+	le16 := func(values ...int16) []byte { return little(values) }
+	le32 := func(values ...int32) []byte { return little(values) }
 	for name, test := range map[string]struct {
 		dtype    idx.DType
 		batches  [][]byte
@@ -60,13 +52,8 @@ func TestIntegers(t *testing.T) {
 			if c.Min != test.min || c.Max != test.max || c.Mean() != test.mean || c.Zeros != test.zeros {
 				t.Errorf("found %+v, mean %v, expected %+v", c, c.Mean(), test)
 			}
-			if len(c.Counts) != len(test.counts) {
-				t.Fatalf("found counts %v, expected %v", c.Counts, test.counts)
-			}
-			for v, n := range test.counts {
-				if c.Counts[v] != n {
-					t.Errorf("found %d times %d, expected %d", c.Counts[v], v, n)
-				}
+			if !maps.Equal(c.Counts, test.counts) {
+				t.Errorf("found the counts %v, expected %v", c.Counts, test.counts)
 			}
 		})
 	}
