@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,11 +24,7 @@ func TestFont(t *testing.T) {
 		glyph := ""
 		for y := range glyphHeight {
 			for x := range glyphWidth {
-				if inked(r, x, y) {
-					glyph += "#"
-				} else {
-					glyph += "."
-				}
+				glyph += map[bool]string{true: "#", false: "."}[inked(r, x, y)]
 			}
 		}
 		if strings.Contains(glyph, "#") == (r == ' ') {
@@ -45,15 +42,6 @@ func TestPaletteIndex(t *testing.T) {
 	t.Parallel()
 	cube := [...]int{0, 95, 135, 175, 215, 255}
 	distance := func(a, b int) int { return max(a-b, b-a) }
-	nearest := func(v int) int {
-		best := 0
-		for i, level := range cube {
-			if distance(level, v) < distance(cube[best], v) {
-				best = i
-			}
-		}
-		return best
-	}
 	for v := range 256 {
 		gray := 0
 		switch i := paletteIndex([3]byte{byte(v), byte(v), byte(v)}); {
@@ -65,9 +53,10 @@ func TestPaletteIndex(t *testing.T) {
 		if distance(gray, v) > 9 || v > 3 && v < 244 && distance(gray, v) > 5 {
 			t.Errorf("grey %d: found %d", v, gray)
 		}
-		want := 16 + 36*nearest(v) + 6*5 + 0
-		if distance(cube[(paletteIndex([3]byte{byte(v), 255, 0})-16)/36], v) != distance(cube[(want-16)/36], v) {
-			t.Errorf("red %d: found %d, expected %d", v, paletteIndex([3]byte{byte(v), 255, 0}), want)
+		nearest := slices.MinFunc(cube[:], func(a, b int) int { return distance(a, v) - distance(b, v) })
+		red := cube[(paletteIndex([3]byte{byte(v), 255, 0})-16)/36]
+		if distance(red, v) != distance(nearest, v) {
+			t.Errorf("red %d: found %d, expected %d", v, red, nearest)
 		}
 	}
 }
