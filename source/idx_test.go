@@ -97,7 +97,7 @@ func TestOpenIDXErrors(t *testing.T) {
 		"trailing":             {write(t, "long", append(slices.Clone(good), 1)), fault.Malformed, "found 1 extra byte after the end"},
 		"header cut in a gzip": {write(t, "cut.gz", gzipped(t, good[:9])), fault.Truncated, "found 9 bytes, expected 12"},
 		"gzip of two bytes":    {write(t, "two.gz", []byte("\x1f\x8b")), fault.Truncated, "gzip"},
-		"gzip in gzip":         {write(t, "twice.gz", gzipped(t, gzipped(t, good))), idx.ErrMagic, "a gzip file inside"},
+		"gzip in gzip":         {write(t, "twice.gz", gzipped(t, gzipped(t, good))), idx.ErrMagic, "found a gzip file"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

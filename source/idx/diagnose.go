@@ -35,7 +35,7 @@ var foreignFormats = []struct {
 	offset            int
 	bytes, name, hint string
 }{
-	{0, "\x1f\x8b", "a gzip file inside another compressed file", "decompress it once, then convert the result"},
+	{0, "\x1f\x8b", "a gzip file", "decompress it first (in Go: gzip.NewReader); idxport itself does so once"},
 	{0, "PK\x03\x04", "a zip archive", "if it is a .npz file, save it as FILE.npz; otherwise unpack it first"},
 	{257, "ustar", "a tar archive", "unpack it with tar -xf FILE first; the labels of WebDataset (.cls) are not read"},
 	{0, "PAR1", "a Parquet file", hintFile + ".parquet -o OUT"},

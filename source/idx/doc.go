@@ -1,4 +1,4 @@
-// Package idx reads IDX files, the format that MNIST made popular, and writes their headers.
+// Package idx reads and writes IDX files, the format that MNIST made popular.
 //
 // An IDX file consists of a header and one array of numbers. There is no padding, no column name
 // and no checksum. All numbers are big-endian.
@@ -44,7 +44,12 @@
 // [ReadHeader] reads a header. A [Reader] reads records. Before it allocates anything, it checks
 // the header against limits and, if the size of the input is known, against that size. It returns
 // whole records only, and it requires the data to end where the header says, except with
-// [Options.Salvage].
+// [Options.Salvage]. Errors about the input are of the type [fault.Error], with a kind such as
+// [fault.Truncated], the offset in bytes, what was found, and what was expected.
+//
+// A [Writer] writes a header and records, and requires them to fit each other. Reader and Writer
+// leave elements in the byte order of the file, which [encoding/binary] converts, and leave
+// compression to packages such as [compress/gzip].
 //
 // The invariant: without Salvage, after [io.EOF], every byte that the header promised has been
 // read, or skipped by a seek in an input of known size, and no byte followed.

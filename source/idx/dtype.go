@@ -18,49 +18,28 @@ const (
 	Float64 DType = 0x0E // double, IEEE 754 binary64
 )
 
-// dtypes describes the data types, in the order of their codes.
-var dtypes = [...]struct {
-	dtype  DType
+// dtypes describes the data types, by their codes.
+var dtypes = [1 << 8]struct {
 	size   int    // bytes
 	name   string // in NumPy and Arrow
 	suffix string // in the names of published files: train-images-idx3-ubyte
 }{
-	{Uint8, 1, "uint8", "ubyte"},
-	{Int8, 1, "int8", "byte"},
-	{Int16, 2, "int16", "short"},
-	{Int32, 4, "int32", "int"},
-	{Float32, 4, "float32", "float"},
-	{Float64, 8, "float64", "double"},
+	Uint8:   {1, "uint8", "ubyte"},
+	Int8:    {1, "int8", "byte"},
+	Int16:   {2, "int16", "short"},
+	Int32:   {4, "int32", "int"},
+	Float32: {4, "float32", "float"},
+	Float64: {8, "float64", "double"},
 }
 
 // DTypes lists the data types in the order of their codes.
-func DTypes() []DType {
-	all := make([]DType, len(dtypes))
-	for i, t := range dtypes {
-		all[i] = t.dtype
-	}
-	return all
-}
-
-func (d DType) index() int {
-	for i := range dtypes {
-		if dtypes[i].dtype == d {
-			return i
-		}
-	}
-	return -1
-}
+func DTypes() []DType { return []DType{Uint8, Int8, Int16, Int32, Float32, Float64} }
 
 // Valid reports whether d is one of the six codes.
-func (d DType) Valid() bool { return d.index() >= 0 }
+func (d DType) Valid() bool { return d.Size() > 0 }
 
 // Size returns the number of bytes of an element, or 0 if d is not valid.
-func (d DType) Size() int {
-	if i := d.index(); i >= 0 {
-		return dtypes[i].size
-	}
-	return 0
-}
+func (d DType) Size() int { return dtypes[d].size }
 
 // Float reports whether the elements are floating-point numbers.
 func (d DType) Float() bool { return d == Float32 || d == Float64 }
@@ -81,16 +60,12 @@ func (d DType) Limits() (smallest, largest int64) {
 
 // String returns the name of the type in NumPy and Arrow: "uint8", …, "float64".
 func (d DType) String() string {
-	if i := d.index(); i >= 0 {
-		return dtypes[i].name
+	if !d.Valid() {
+		return fmt.Sprintf("dtype 0x%02X", uint8(d))
 	}
-	return fmt.Sprintf("dtype 0x%02X", uint8(d))
+	return dtypes[d].name
 }
 
-// Suffix returns the end of a published file name: "ubyte" in train-images-idx3-ubyte.
-func (d DType) Suffix() string {
-	if i := d.index(); i >= 0 {
-		return dtypes[i].suffix
-	}
-	return d.String()
-}
+// Suffix returns the end of a published file name, "ubyte" in train-images-idx3-ubyte, or "" if d
+// is not valid.
+func (d DType) Suffix() string { return dtypes[d].suffix }

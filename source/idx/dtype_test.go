@@ -33,7 +33,7 @@ func TestDTypes(t *testing.T) {
 			t.Errorf("type %#x is valid, expected not", code)
 		}
 	}
-	if d := DType(0x0A); d.String() != "dtype 0x0A" || d.Suffix() != "dtype 0x0A" {
-		t.Errorf("found %q and %q, expected the code", d.String(), d.Suffix())
+	if d := DType(0x0A); d.String() != "dtype 0x0A" || d.Suffix() != "" {
+		t.Errorf("found %q and %q, expected the code and nothing", d.String(), d.Suffix())
 	}
 }

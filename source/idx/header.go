@@ -55,16 +55,11 @@ func (h Header) PayloadSize() int64 { return h.Records() * h.RecordSize() }
 func (h Header) Size() int64 { return 4 + 4*int64(len(h.Dims)) }
 
 // String returns the header in short: "uint8 60000×28×28".
-func (h Header) String() string {
-	return h.DType.String() + " " + dimsText(h.Dims)
-}
+func (h Header) String() string { return h.DType.String() + " " + dimsText(h.Dims) }
 
 // record returns the type and shape of one record in short: "uint8 28×28", or "uint8" for a scalar.
 func (h Header) record() string {
-	if len(h.Dims) == 1 {
-		return h.DType.String()
-	}
-	return h.DType.String() + " " + dimsText(h.Dims[1:])
+	return strings.TrimSuffix(Header{h.DType, h.Dims[1:]}.String(), " scalar")
 }
 
 // dimsText is display.Shape, but shows only the first of very many dimensions.
@@ -128,26 +123,27 @@ func (h Header) Reshape(dims []int) (Header, error) {
 }
 
 // AppendBinary appends the header's bytes to dst. It fails if h is not a valid header: no
-// dimensions, more than 255, a dimension that does not fit 32 bits, or an unknown data type.
+// dimensions, more than 255, a dimension that does not fit 32 bits, an unknown data type, or 2⁶²
+// bytes or more of records.
 func (h Header) AppendBinary(dst []byte) ([]byte, error) {
 	if !h.DType.Valid() {
-		return dst, fmt.Errorf("unknown data type 0x%02X", uint8(h.DType))
+		return dst, fmt.Errorf("found data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", uint8(h.DType))
 	}
 	if len(h.Dims) == 0 || len(h.Dims) > MaxRank {
-		return dst, fmt.Errorf("%d dimensions, expected 1 to %d", len(h.Dims), MaxRank)
+		return dst, fmt.Errorf("found %d dimensions, expected 1 to %d", len(h.Dims), MaxRank)
 	}
 	dst = append(dst, 0, 0, byte(h.DType), byte(len(h.Dims)))
 	for i, d := range h.Dims {
 		if d < 0 || d > math.MaxUint32 {
-			return dst, fmt.Errorf("dimension %d is %d, expected 0 to %d", i+1, d, uint32(math.MaxUint32))
+			return dst, fmt.Errorf("found %d as dimension %d, expected 0 to %d", d, i+1, uint32(math.MaxUint32))
 		}
 		dst = binary.BigEndian.AppendUint32(dst, uint32(d))
 	}
-	return dst, nil
+	return dst, h.checkSize()
 }
 
 // ReadHeader reads a header and nothing after it. It allocates at most 4·255 bytes, whatever the
-// header says, and refuses a header whose payload would exceed 2⁶² bytes.
+// header says, and refuses a header whose payload would have 2⁶² bytes or more.
 func ReadHeader(r io.Reader) (Header, error) { return readHeader(r, false) }
 
 // readHeader is ReadHeader. If little is true, because the caller said that the data is
@@ -174,20 +170,19 @@ func readHeader(r io.Reader, little bool) (Header, error) {
 		h.Dims[i] = int64(order.Uint32(raw[4*i:]))
 	}
 	if err := h.checkSize(); err != nil {
-		return Header{}, err
+		return Header{}, fault.New(fault.Malformed, "%v", err).At(4).WithHint(hintHeader)
 	}
 	return h, nil
 }
 
-// checkSize refuses a header if the size of a record or of the payload exceeds 2⁶² bytes.
+// checkSize refuses a header if a record or the payload would have 2⁶² bytes or more.
 func (h Header) checkSize() error {
 	record, ok := Product(int64(h.DType.Size()), h.Dims[1:])
 	if ok {
 		_, ok = Product(record, h.Dims[:1])
 	}
 	if !ok {
-		return fault.New(fault.Malformed, "the dimensions %s need more than 2^62 bytes", dimsText(h.Dims)).
-			At(4).WithHint(hintHeader)
+		return fmt.Errorf("the dimensions %s need more than 2^62 bytes", dimsText(h.Dims))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package idx
 import (
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 
@@ -167,11 +168,9 @@ func (rd *Reader) truncated(found int64) error {
 func (rd *Reader) trailing(extra int64) error {
 	h := rd.header
 	end := rd.stored.Size() + h.PayloadSize()
-	found := "extra data"
-	if extra > 0 {
-		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
-			found = "1 extra byte"
-		}
+	found := display.Count(extra, "extra byte")
+	if extra == 0 {
+		found = "extra data"
 	}
 	e := fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %s", found, end, h).At(end)
 	if h.Records() == 0 {
@@ -184,25 +183,15 @@ func (rd *Reader) trailing(extra int64) error {
 // salvageCount decides how many records a salvage reads if the size of the input is known, and
 // notes what it found.
 func (rd *Reader) salvageCount() {
-	h := rd.header
-	size := h.RecordSize()
-	unfilled := h.Records() == 0 || h.Records() == unfilledCount
-	if rd.opts.Size == 0 {
-		if size > 0 {
-			rd.records = -1
-		}
+	size, payload := rd.header.RecordSize(), max(0, rd.opts.Size-rd.stored.Size())
+	if size == 0 || payload == rd.header.PayloadSize() && rd.opts.Size > 0 {
 		return
 	}
-	payload := max(0, rd.opts.Size-rd.stored.Size())
-	if size == 0 || payload == h.PayloadSize() {
-		return
+	rd.records = -1
+	if rd.opts.Size > 0 {
+		rd.records = min(payload/size, rd.limit())
+		rd.noteSalvage(payload)
 	}
-	whole := payload / size
-	if !unfilled {
-		whole = min(whole, h.Records())
-	}
-	rd.records = whole
-	rd.noteSalvage(payload)
 }
 
 // noteSalvage notes how the payload bytes that were found differ from what the header says.
@@ -231,6 +220,24 @@ func (rd *Reader) limit() int64 {
 		return n
 	}
 	return math.MaxInt64
+}
+
+// All returns an iterator over the records that are left, each of [Header.RecordSize] bytes in the
+// byte order of the file. A record is valid until the next one. An error ends the iteration; without
+// one, the end was reached and checked. Records are read one by one: if they are small, let the
+// Reader read from a [bufio.Reader].
+func (rd *Reader) All() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for record := make([]byte, rd.header.RecordSize()); record != nil; {
+			_, err := rd.ReadRecords(record, 1)
+			if err != nil {
+				record = nil
+			}
+			if err == io.EOF || !yield(record, err) {
+				return
+			}
+		}
+	}
 }
 
 // ReadRecords reads up to limit complete records into p, which must have room for them, and returns

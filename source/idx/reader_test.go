@@ -117,3 +117,26 @@ func TestReaderReshape(t *testing.T) {
 		}
 	}
 }
+
+func TestAll(t *testing.T) {
+	t.Parallel()
+	file := images(t, 3, 3)
+	rd := must.Get(NewReader(bytes.NewReader(file[:len(file)-1]), Options{}))(t)
+	var found []byte
+	for record, err := range rd.All() {
+		must.Do(t, err)
+		found = append(found, record...)
+		break // the next loop goes on
+	}
+	errs := 0
+	for record, err := range rd.All() {
+		found = append(found, record...)
+		if err != nil {
+			checkTruncated(t, err, len(file)-1)
+			errs++
+		}
+	}
+	if want := file[imagesHeader : imagesHeader+2*6]; errs != 1 || !bytes.Equal(found, want) {
+		t.Errorf("found % x and %d errors, expected % x and 1", found, errs, want)
+	}
+}
