@@ -305,7 +305,7 @@ func narrowed(r *request, t source.Table) source.Table {
 	d := r.elementType
 	for i, c := range t.Columns() {
 		if c.Integer() && d.Valid() && !d.Float() && c.DType.Size() > d.Size() {
-			t = source.Cast(t, i, d, source.HintDType)
+			t = source.Cast(t, i, d, "choose a type that holds all values, or leave out --dtype")
 		}
 	}
 	return t

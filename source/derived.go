@@ -62,9 +62,7 @@ func (d *derived) Decode(b *Raw) error {
 	if err := d.Table.Decode(inner); err != nil {
 		return err
 	}
-	if len(b.Columns) != len(d.columns) {
-		b.Columns = make([][]byte, len(d.columns))
-	}
+	b.Columns = slices.Grow(b.Columns[:0], len(d.columns))[:len(d.columns)]
 	if copy(b.Columns, inner.Columns); d.derive == nil {
 		return nil
 	}

@@ -170,9 +170,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	if t.rows >= 0 {
 		want = int(min(int64(want), t.rows-t.next))
 	}
-	if len(b.Columns) == 0 {
-		b.Columns = make([][]byte, 1)
-	}
+	b.Columns = slices.Grow(b.Columns[:0], 1)[:1]
 	size := t.column.RecordSize()
 	want = max(want, 1) // after the last row, reading on checks the end and completes the notes of a salvage
 	p := Grow(b.Columns[0], want*size)

@@ -202,11 +202,8 @@ func DecodeChained(b *Raw, columns []Column) error {
 			return err
 		}
 	}
-	if len(b.Columns) != len(columns) {
-		b.Columns = make([][]byte, len(columns))
-	}
+	b.Columns = append(b.Columns[:0], b.Part(0).Columns...)
 	if len(tables) == 1 {
-		copy(b.Columns, b.Part(0).Columns)
 		return nil
 	}
 	for k, column := range columns {

@@ -120,7 +120,7 @@ func cast(dst []byte, d idx.DType, src []byte, from idx.DType, n int) (bad int) 
 		if !(v == math.Trunc(v) && float64(least) <= v && v <= float64(most)) { // NaN is in no range
 			return i
 		}
-		PutInt(dst[i*d.Size():], d, int64(v))
+		Put(dst[i*d.Size():], d, v)
 	}
 	return -1
 }
@@ -166,12 +166,12 @@ func (s NumberKind) load(values []int64, src []byte) {
 	}
 }
 
-// PutInt stores v, which d must be able to hold, as the element at the start of dst. The function
-// [Int] reads it.
-func PutInt(dst []byte, d idx.DType, v int64) { store(dst, d, []int64{v}) }
+// Put stores v, which d must be able to hold, as the element at the start of dst. The functions
+// [Int] and [Float] read it.
+func Put[T int64 | float64](dst []byte, d idx.DType, v T) { store(dst, d, []T{v}) }
 
 // store stores values, which d must be able to hold, as the elements at the start of dst.
-func store(dst []byte, d idx.DType, values []int64) {
+func store[T int64 | float64](dst []byte, d idx.DType, values []T) {
 	switch d {
 	case idx.Uint8, idx.Int8:
 		for i, v := range values {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,7 +20,7 @@ type ReadOptions struct {
 	Columns []string // names of the columns to read; nil: all. Others are not looked at.
 	Like    []Column // the expected columns, whose types and shapes are used if the file records none
 
-	MaxRecordSize int64 // bytes of the largest accepted record; 0: 16 MiB
+	MaxRecordSize int64 // bytes of the largest accepted record; 0: idx.DefaultMaxRecordSize
 	// DType is the element type for files that do not record one, such as CSV and images, and for
 	// integers of a type that IDX does not have. Shape is the shape of a record for files that do
 	// not record one. If they are zero, the format has a default, which a note mentions.
@@ -55,15 +56,7 @@ func (o ReadOptions) Wants(names []string) func(name string) bool {
 }
 
 // MaxRecord returns MaxRecordSize or its default.
-func (o ReadOptions) MaxRecord() int64 {
-	if o.MaxRecordSize == 0 {
-		return 16 << 20
-	}
-	return o.MaxRecordSize
-}
-
-// HintDType is the hint for a number that the type of --dtype does not hold.
-const HintDType = "choose a type that holds all values, or leave out --dtype"
+func (o ReadOptions) MaxRecord() int64 { return cmp.Or(o.MaxRecordSize, idx.DefaultMaxRecordSize) }
 
 // ExampleShape returns a shape of n elements, as --shape takes it: a square if n is one.
 func ExampleShape(n int) string {

@@ -104,10 +104,7 @@ func (p *picked) list(rows []int64, n int64) []int64 {
 
 // Decode reads the rows, adjacent ones with a single call.
 func (p *picked) Decode(b *Raw) error {
-	if len(b.Columns) == 0 {
-		b.Columns = make([][]byte, 1)
-	}
-	b.Columns[0] = Grow(b.Columns[0], b.Rows*p.file.column.RecordSize())
+	b.Allocate(p.file.Columns())
 	rows, data := b.State.([]int64), b.Columns[0]
 	for len(rows) > 0 {
 		n := 1
@@ -268,9 +265,7 @@ func (t *shuffled) Close() error {
 
 // clearColumns makes the n columns of b empty, but keeps their memory.
 func clearColumns(b *Raw, n int) {
-	if len(b.Columns) != n {
-		b.Columns = make([][]byte, n)
-	}
+	b.Columns = slices.Grow(b.Columns[:0], n)[:n]
 	for i := range b.Columns {
 		b.Columns[i] = b.Columns[i][:0]
 	}

@@ -144,6 +144,14 @@ func (b *Raw) Part(i int) *Raw {
 	return b.parts[i]
 }
 
+// Allocate gives b.Columns room for b.Rows rows of columns. The contents are not kept.
+func (b *Raw) Allocate(columns []Column) {
+	b.Columns = slices.Grow(b.Columns[:0], len(columns))[:len(columns)]
+	for i, c := range columns {
+		b.Columns[i] = Grow(b.Columns[i], b.Rows*c.RecordSize())
+	}
+}
+
 // Grow returns buf with length n, reallocated if it is too small. The contents are not kept.
 func Grow(buf []byte, n int) []byte {
 	if cap(buf) < n {

@@ -73,7 +73,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
 			WithHint("choose a type that holds all values, such as --dtype int32, or leave the column out with --columns")
 	}
-	PutInt(dst, t.DType, n)
+	Put(dst, t.DType, n)
 	return nil
 }
 

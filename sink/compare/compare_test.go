@@ -182,7 +182,7 @@ func TestValues(t *testing.T) {
 	}
 	whole := func(d idx.DType, x int64) value {
 		v := value{d, make([]byte, d.Size())}
-		source.PutInt(v.data, d, x)
+		source.Put(v.data, d, x)
 		return v
 	}
 	negativeZero := math.Copysign(0, -1)

@@ -45,20 +45,11 @@ const (
 
 // descr returns d in the notation of NumPy's array protocol: byte order, kind and size.
 func descr(d idx.DType) string {
-	switch d {
-	case idx.Uint8:
-		return "|u1"
-	case idx.Int8:
-		return "|i1"
-	case idx.Int16:
-		return "<i2"
-	case idx.Int32:
-		return "<i4"
-	case idx.Float32:
-		return "<f4"
-	default:
-		return "<f8"
+	order := '<' // little-endian
+	if d.Size() == 1 {
+		order = '|'
 	}
+	return fmt.Sprintf("%c%c%d", order, d.String()[0], d.Size())
 }
 
 // npyHeader returns the header of a .npy file with the given number of records of c.
@@ -68,21 +59,14 @@ func npyHeader(c source.Column, rows int64) ([]byte, error) {
 			"npy: column %q: found %d dimensions, expected at most the %d that NumPy supports", c.Name, dims, maxDims).
 			WithHint("use fewer dimensions with --reshape")
 	}
-	var text strings.Builder
 	count := fmt.Sprint(rows)
-	fmt.Fprintf(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s,", descr(c.DType), count)
-	for i, d := range c.Shape {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		fmt.Fprintf(&text, " %d", d)
-	}
-	text.WriteString("), }")
-	text.WriteString(strings.Repeat(" ", growthDigits-len(count)))
+	shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Shape), "[]"), " ", ", ")
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(c.DType),
+		strings.TrimSpace(count+", "+shape))
+	text += strings.Repeat(" ", growthDigits-len(count))
 	// Like NumPy, this adds a whole block of padding if the text fits exactly.
-	text.WriteString(strings.Repeat(" ", alignment-(len(npyMagic)+2+text.Len()+1)%alignment))
-	text.WriteByte('\n')
+	text += strings.Repeat(" ", alignment-(len(npyMagic)+2+len(text)+1)%alignment) + "\n"
 	// The text of 32 dimensions takes less than 1 KiB.
-	header := binary.LittleEndian.AppendUint16([]byte(npyMagic), uint16(text.Len()))
-	return append(header, text.String()...), nil
+	header := binary.LittleEndian.AppendUint16([]byte(npyMagic), uint16(len(text)))
+	return append(header, text...), nil
 }

@@ -220,12 +220,9 @@ func (t *Table) Decode(b *source.Raw) error {
 	if !ok || b.Rows == 0 {
 		return nil
 	}
-	if len(b.Columns) != len(t.columns) {
-		b.Columns = make([][]byte, len(t.columns))
-	}
+	b.Allocate(t.public)
 	for i := range t.columns {
 		c := &t.columns[i]
-		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
 		if err := c.fill(b.Columns[i], pieces[:len(c.Fields)], b); err != nil {
 			return fault.In(t.path, err)
 		}

@@ -3,7 +3,6 @@ package csv
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"iter"
 	"math"
 	"slices"
@@ -228,10 +227,7 @@ func (t *Table) name(i int) string {
 
 // Decode parses the rows of b. Errors name the file, the row and usually the column.
 func (t *Table) Decode(b *source.Raw) error {
-	b.Columns = slices.Grow(b.Columns[:0], len(t.columns))[:len(t.columns)]
-	for i, c := range t.columns {
-		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
-	}
+	b.Allocate(t.columns)
 	text := b.Input
 	for row := range b.Rows {
 		n := bytes.IndexByte(text, '\n')
@@ -374,18 +370,16 @@ func put(d idx.DType, dst, text []byte) (fits bool) {
 			}
 		}
 		if fits = n >= smallest && n <= largest; fits {
-			source.PutInt(dst, d, n)
+			source.Put(dst, d, n)
 		}
 		return fits
 	}
 	v, integer, ok := parseNumber(text, 8*d.Size())
-	switch big := integer && math.Abs(v) >= maxExact; {
-	case !ok, big && strconv.FormatFloat(math.Abs(v), 'f', 0, 64) != string(bytes.TrimLeft(text, "+-0")):
-		return false
-	case d == idx.Float32:
-		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
-	default:
-		binary.LittleEndian.PutUint64(dst, math.Float64bits(v))
+	if ok && integer && math.Abs(v) >= maxExact {
+		ok = strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
 	}
-	return true
+	if ok {
+		source.Put(dst, d, v)
+	}
+	return ok
 }

@@ -105,9 +105,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 // Decode makes the elements little-endian, and converts those of types that IDX does not have.
 func (t *table) Decode(b *source.Raw) error {
 	number, c := t.number, t.column
-	if len(b.Columns) != 1 {
-		b.Columns = make([][]byte, 1)
-	}
+	b.Allocate(t.Columns())
 	if t.big {
 		idx.SwapBytes(b.Input, b.Input, number.Size())
 	}
@@ -115,7 +113,6 @@ func (t *table) Decode(b *source.Raw) error {
 		b.Columns[0], b.Input = b.Input, b.Columns[0]
 		return nil
 	}
-	b.Columns[0] = source.Grow(b.Columns[0], b.Rows*c.RecordSize())
 	bad, _ := number.Convert(b.Columns[0], c.DType, b.Input, b.Rows*c.Elements())
 	if bad < 0 {
 		return nil

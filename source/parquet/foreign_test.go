@@ -32,7 +32,7 @@ func encode(d idx.DType, n int, value func(row, i int) float64) (data []byte) {
 			case idx.Float64:
 				binary.LittleEndian.PutUint64(element, math.Float64bits(v))
 			default:
-				source.PutInt(element, d, int64(v))
+				source.Put(element, d, int64(v))
 			}
 			data = append(data, element...)
 		}

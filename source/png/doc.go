@@ -5,22 +5,21 @@
 //	5/00000.png, 0/00001.png, …   class folders: the folder of an image gives its label
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv
 //
-// Rows are in the order of the file names, with numbers as numbers: img_2 is before img_10. This
-// restores the order of a table that sink/png wrote. Files of the same name are in the order of
-// their folders. Names that begin with a dot, files that are no images, and folders without images
-// are ignored; images that are not read are an error.
+// Rows are in the order of the file names, with numbers as numbers: names that are numbers, as those
+// of sink/png, then names that end in one, such as img_2 and img_10, then others. Files of the same
+// name are in the order of their folders. Names that begin with a dot, files that are no images, and
+// folders without images are ignored; images that are not read are an error.
 //
 // The labels are found by the first of these rules that applies:
 //
 //  1. The column label of metadata.csv. If it has names, they are positions in the class names that
-//     the caller knows, else an error. The names of numbers are in the column class.
+//     the caller knows, else an error. The names of numbers are in the column class. Other columns
+//     are columns of the table, and must be numbers.
 //  2. The hidden file [schema.ClassesFile] that sink/png writes, unless the caller gives names.
 //  3. The names of the folders, if all of them are numbers.
 //  4. The positions of the folder names among the classes that the caller knows.
 //  5. The positions of the folder names, sorted, as in ImageFolder; those of all splits of a data
 //     set are numbered together. A warning says which label each folder has.
-//
-// The other columns of metadata.csv are columns of the table, and must be numbers.
 //
 // Nothing outside the folder is opened: links that lead out of it are errors, and so are images
 // that are not regular files. The names of all files and their labels are held in memory. Decode

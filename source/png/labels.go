@@ -2,14 +2,12 @@ package png
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -270,18 +268,14 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 		}
 		d = idx.Float64
 	}
-	data := make([]byte, 0, len(texts)*d.Size())
+	data := make([]byte, len(texts)*d.Size())
 	for row, text := range texts {
 		v, err := strconv.ParseFloat(text, 8*d.Size())
 		if err != nil {
 			return t.inFile(metadataName, fault.New(fault.Unsupported, "found %q, expected a number", text).
 				InColumn(name).InRow(int64(row)).WithHint("leave the column out with --columns, or write numbers"))
 		}
-		if d == idx.Float32 {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
-		} else {
-			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
-		}
+		source.Put(data[row*d.Size():], d, v)
 	}
 	t.add(source.Column{Name: name, DType: d}, data)
 	return nil

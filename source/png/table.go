@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -77,6 +78,7 @@ func (t *table) begin(o source.ReadOptions) error {
 type file struct {
 	folder string // the class folder, or "" if there is none
 	name   string
+	rank   int // of the name, in the order of the rows
 }
 
 // path returns the path of f within the folder, separated by slashes.
@@ -87,11 +89,11 @@ func (t *table) list() error {
 	if err := t.visit(""); err != nil {
 		return err
 	}
+	folders := map[string]bool{}
 	for _, f := range t.files {
-		t.folders = append(t.folders, f.folder)
+		folders[f.folder] = true
 	}
-	slices.Sort(t.folders)
-	t.folders = slices.Compact(t.folders)
+	t.folders = slices.Sorted(maps.Keys(folders))
 	if len(t.folders) == 0 {
 		return fault.New(fault.Unsupported, "found no images").
 			WithHint("give a folder of images, or of class folders with images")
@@ -101,9 +103,26 @@ func (t *table) list() error {
 			t.folders[1]).WithHint("move the images into class folders, or move the folders away")
 	}
 	slices.SortFunc(t.files, func(a, b file) int {
-		return cmp.Or(source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder))
+		return cmp.Or(a.rank-b.rank, source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder))
 	})
+	if last := t.files[len(t.files)-1]; last.rank != t.files[0].rank {
+		t.info.Notes = append(t.info.Notes, t.path+": images whose names are numbers come first, then those whose "+
+			"names end in a number, then all others; the last is "+last.path())
+	}
 	return nil
+}
+
+// rank orders names: numbers, as sink/png names files after their rows, are before names that end
+// in a number, and those before all others.
+func rank(name string) int {
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	switch strings.TrimRight(stem, "0123456789") {
+	case "":
+		return 0
+	case stem:
+		return 2
+	}
+	return 1
 }
 
 // visit adds the images in the directory dir, and in its class folders, to t.files.
@@ -156,7 +175,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case mode != 0:
 		found = "a " + mode.String()
 	default:
-		t.files = append(t.files, file{dir, e.Name()})
+		t.files = append(t.files, file{dir, e.Name(), rank(e.Name())})
 		if !slices.Contains(t.kinds, kind) {
 			t.kinds = append(t.kinds, kind)
 		}
@@ -218,10 +237,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 
 // Decode reads and decodes the files of b. Errors name the file and its row.
 func (t *table) Decode(b *source.Raw) error {
-	b.Columns = slices.Grow(b.Columns[:0], len(t.columns))[:len(t.columns)]
-	for i, c := range t.columns {
-		b.Columns[i] = source.Grow(b.Columns[i], b.Rows*c.RecordSize())
-	}
+	b.Allocate(t.columns)
 	images := b.Columns[0][:0]
 	for i, f := range t.files[b.First:][:b.Rows] {
 		var err error
