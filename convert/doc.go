@@ -1,11 +1,25 @@
-// Package convert is the library behind the program. It converts IDX files, and tables in other
-// formats, to any number of outputs, and verifies outputs.
+// Package convert converts data sets of images and labels between IDX, the format of MNIST, and
+// Parquet, Arrow, CSV, npy, PNG and other formats. It is the library of the command idxport.
 //
 //	report, err := convert.Run(ctx, convert.Options{
 //		Source: convert.Source{Inputs: []string{"fashion-mnist"}},
 //		Target: convert.Target{Outputs: []string{"out/"}, To: []string{"parquet", "csv"}},
 //	})
 //
+// [Run] converts, [Verify] compares an output with its inputs, [Inspect] describes files, and
+// [Open] opens tables for programs that read the rows themselves. Fields of [Source], [View] and
+// [Target] are flags of the command, of the same names and with values in the same form: see
+// docs/cli.md. Zero values are the defaults, so nothing is replaced unless Overwrite is set. For
+// single IDX files there is package source/idx.
+//
+// Errors say what was found and expected. [fault.KindOf] returns their kind, by which the command
+// chooses its exit code, and [fault.HintOf] what to do. A [Report] lists what was read, decided and
+// written. Calls may run at the same time if their outputs differ.
+//
+// The invariant: every output appears complete or not at all, and none appears before all are
+// complete. If publishing one fails, those that were published before it stay.
+package convert
+
 // A conversion goes through stages, each of which makes a value that is not changed afterwards:
 //
 //	options.go, request.go, targets.go  what was asked for: a request with its targets, checked
@@ -17,7 +31,3 @@
 //
 // verify.go, inspect.go and preview.go are the other verbs, and messages.go is for all. A file uses
 // only those of its own stage and of earlier ones.
-//
-// The invariant: every output appears complete or not at all, and none appears before all are
-// complete. If publishing one fails, those that were published before it stay.
-package convert

@@ -137,8 +137,9 @@ func Choices(flag string) (values []string) {
 	return values
 }
 
-// CheckChoice returns an error unless the value of a flag is one of known.
-func CheckChoice(flag, value string, known []string) error {
+// checkChoice returns an error unless the value of a flag is one of its choices.
+func checkChoice(flag, value string) error {
+	known := Choices(flag)
 	if slices.Contains(known, value) {
 		return nil
 	}

@@ -26,7 +26,7 @@ type Table struct {
 // Open opens the splits of a source as view shows them, for programs that read the rows themselves.
 // The caller closes the tables.
 func Open(ctx context.Context, s Source, view View) ([]*Table, *Report, error) {
-	report := NewReport(s.Events)
+	report := newReport(s.Events)
 	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report)
 	var tables []*Table
 	for _, j := range jobs {
@@ -34,6 +34,13 @@ func Open(ctx context.Context, s Source, view View) ([]*Table, *Report, error) {
 			inputs: in})
 	}
 	return tables, report, err
+}
+
+// Read is [source.Table.Read], but returns at once when ctx is done. Then b must not be used: reading
+// may go on, as from a pipe that nobody writes to.
+func (t *Table) Read(ctx context.Context, b *source.Raw) error {
+	_, err := interruptible(ctx, func() (struct{}, error) { return struct{}{}, t.Table.Read(ctx, b) })
+	return err
 }
 
 // Title returns the name of the table for messages.

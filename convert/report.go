@@ -23,8 +23,8 @@ type Report struct {
 	events Events
 }
 
-// NewReport returns an empty report. The events are called for what is added to it.
-func NewReport(events Events) *Report {
+// newReport returns an empty report. The events are called for what is added to it.
+func newReport(events Events) *Report {
 	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{},
 		Warnings: []string{}, events: events}
 }

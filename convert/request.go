@@ -111,7 +111,7 @@ func (r *request) checkValues() error {
 		if c[1] == "" {
 			continue
 		}
-		if err := CheckChoice(c[0], c[1], Choices(c[0])); err != nil {
+		if err := checkChoice(c[0], c[1]); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func tablesAt(ctx context.Context, r *request, path string) ([]formats.Table, er
 		}
 		return found, err
 	}
-	return Interruptible(ctx, func() ([]formats.Table, error) {
+	return interruptible(ctx, func() ([]formats.Table, error) {
 		if t, ok, err := formats.Stdin(r.stdin); ok || err != nil {
 			return []formats.Table{t}, err
 		}
@@ -351,7 +351,7 @@ func (in *inputs) readClasses(ctx context.Context) ([]string, error) {
 	if info, err := (files{ctx, r.storage}).Stat(r.Classes); r.Classes == source.Stdin || err == nil && info.IsDir() {
 		return nil, usagef("--classes %s, expected a file", r.Classes)
 	}
-	return Interruptible(ctx, func() ([]string, error) {
+	return interruptible(ctx, func() ([]string, error) {
 		f, err := files{ctx, r.storage}.Open(r.Classes)
 		if err != nil {
 			return nil, fault.In(r.Classes, err)

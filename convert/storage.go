@@ -116,10 +116,10 @@ func (f files) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return f.storage.store.ReadDir(f.ctx, name, limit)
 }
 
-// Interruptible calls f and returns its results. If ctx is done first, it returns
+// interruptible calls f and returns its results. If ctx is done first, it returns
 // context.Cause(ctx) and leaves f running: f may be waiting for a pipe that nobody writes to, and
 // the program is about to end.
-func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var value T
 	done := make(chan error, 1)
 	go func() {

@@ -1,6 +1,11 @@
 package convert
 
-import "testing"
+import (
+	"context"
+	"testing"
+
+	"github.com/idxport/idxport/fault"
+)
 
 func TestLocalPath(t *testing.T) {
 	t.Parallel()
@@ -20,5 +25,13 @@ func TestLocalPath(t *testing.T) {
 		if got := pathInURL(c.path, "windows"); got != c.windows {
 			t.Errorf("%s on Windows: found %s, expected %s", c.path, got, c.windows)
 		}
+	}
+}
+
+func TestPanicWhileOpeningIsAnError(t *testing.T) {
+	t.Parallel()
+	_, err := interruptible(context.Background(), func() (int, error) { panic("a defect") })
+	if fault.KindOf(err) != fault.Internal {
+		t.Errorf("found %v", err)
 	}
 }

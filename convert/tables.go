@@ -102,7 +102,7 @@ func (in *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File) 
 			options.Classes = s.Dataset.Classes
 		}
 	}
-	t, err := Interruptible(ctx, func() (*source.IDX, error) {
+	t, err := interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
 			return source.NewIDX(r.stdin, source.Stdin, options)
 		}
@@ -127,7 +127,7 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 		read.Classes = datasetClasses(r.Dataset)
 	}
 	open := func() (source.Table, error) {
-		return Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
+		return interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	}
 	opened, err := open()
 	if err == nil && opened.Rows() < 0 && r.needsCount() {

@@ -269,7 +269,7 @@ func parsePerFormat(flag string, args []string, accepted func(f formats.Format, 
 func parseCompression(args []string) (map[string]compressed.Codec, error) {
 	values, err := parsePerFormat("compression", args, func(f formats.Format, named bool) []string {
 		if named {
-			return CodecsOf(f)
+			return f.Compressions()
 		}
 		return f.Codecs // of the formats that compress their contents
 	})
@@ -286,12 +286,4 @@ func parseCompression(args []string) (map[string]compressed.Codec, error) {
 		codecs[format] = compressed.Codec{Name: name, Level: level}
 	}
 	return codecs, err
-}
-
-// CodecsOf returns the codecs that --compression accepts for f, nil if f cannot be compressed.
-func CodecsOf(f formats.Format) []string {
-	if f.Compressible {
-		return []string{"none", "gzip", "zstd"}
-	}
-	return f.Codecs
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -48,7 +47,6 @@ func (c command) start(ctx context.Context, r *report, words []string) error {
 		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.name, output)
 	}
 	s.Stdin, s.Stdout, s.Events = r.program.stdin, r.program.stdout, r.events()
-	r.Report = convert.NewReport(s.Events)
 	return c.run(ctx, r)
 }
 

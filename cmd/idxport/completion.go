@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"
@@ -197,7 +196,7 @@ func (f *flagSpec) values(value string) (found []string, paths bool) {
 			codecs = append(codecs, f.Codecs...)
 		}
 		slices.Sort(codecs)
-		return perFormat(value, slices.Compact(codecs), convert.CodecsOf), false
+		return perFormat(value, slices.Compact(codecs), formats.Format.Compressions), false
 	case f.name == "csv-style":
 		for _, s := range csv.Styles() {
 			found = append(found, s.Name+"\t"+s.Description)

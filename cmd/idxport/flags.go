@@ -96,7 +96,6 @@ func parseEntry(heading, entry string) flagSpec {
 	switch f.name {
 	case "header":
 		f.choices = []string{"yes", "no"}
-	case "csv-style": // its error is that of an output
 	default:
 		f.choices = convert.Choices(f.name)
 	}
@@ -146,11 +145,6 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 	if value == "" {
 		return usagef("--%s is empty", f.name).WithHint("perhaps a shell variable is not set")
 	}
-	if f.choices != nil {
-		if err := convert.CheckChoice(f.name, value, f.choices); err != nil {
-			return err
-		}
-	}
 	switch to := f.field(s).(type) {
 	case *string:
 		*to = value
@@ -181,12 +175,13 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 
 // truth returns the value of a switch.
 func (f flagSpec) truth(value string) (bool, error) {
-	if f.choices != nil {
-		return value == "yes", nil
-	}
 	on, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, usagef("--%s %q, expected true or false", f.name, value)
+	switch {
+	case slices.Contains(f.choices, value): // yes or no
+		return value == "yes", nil
+	case err != nil || f.choices != nil:
+		return false, usagef("--%s %q, expected %s", f.name, value,
+			cmp.Or(strings.Join(f.choices, " or "), "true or false"))
 	}
 	return on, nil
 }

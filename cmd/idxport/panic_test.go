@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/pipeline"
 )
 
@@ -32,12 +31,4 @@ func ownPanic() ([]byte, int) {
 	c := command{name: "convert", inputs: true, run: func(context.Context, *report) error { panic("a defect") }}
 	code := r.end(ctx, pipeline.Recover(func() error { return c.start(ctx, r, []string{"--json", "x.idx"}) }))
 	return stdout.Bytes(), code
-}
-
-func TestPanicWhileOpeningIsAnError(t *testing.T) {
-	t.Parallel()
-	_, err := convert.Interruptible(context.Background(), func() (int, error) { panic("a defect") })
-	if exitCode(err) != exitInternal {
-		t.Errorf("found %v", err)
-	}
 }

@@ -79,9 +79,7 @@ func (k *picker) pick(ctx context.Context, t *convert.Table, r *report) error {
 	if k.classes {
 		update, end = r.progress(t.Title(), t.Schema.Rows)
 	}
-	_, err := convert.Interruptible(ctx, func() (struct{}, error) {
-		return struct{}{}, k.read(ctx, t, min(pickRows, t.Schema.BatchRows()), update)
-	})
+	err := k.read(ctx, t, min(pickRows, t.Schema.BatchRows()), update)
 	end()
 	if err != nil {
 		return err

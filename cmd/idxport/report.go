@@ -39,7 +39,9 @@ type report struct {
 }
 
 func (p *program) newReport(command string) *report {
-	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}),
+	empty := &convert.Report{Inputs: []convert.Input{}, Outputs: []convert.Output{}, Applied: []convert.Applied{},
+		Notes: []string{}, Warnings: []string{}}
+	return &report{SchemaVersion: reportVersion, Command: command, Report: empty,
 		program: p, settings: new(settings), start: time.Now()}
 }
 

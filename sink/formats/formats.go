@@ -148,6 +148,15 @@ func ByName(path string) (f Format, codec string, ok bool) {
 	return Format{}, "", false
 }
 
+// Compressions returns the names of the codecs of an output of f, inside the format or of whole
+// files, or nil if there are none.
+func (f Format) Compressions() []string {
+	if f.Compressible {
+		return []string{"none", "gzip", "zstd"}
+	}
+	return f.Codecs
+}
+
 // wrappings are the extensions of files that are compressed as a whole.
 var wrappings = []struct{ ext, codec string }{{".gz", "gzip"}, {".zst", "zstd"}}
 

@@ -168,9 +168,11 @@ func (rd *Reader) truncated(found int64) error {
 func (rd *Reader) trailing(extra int64) error {
 	h := rd.header
 	end := rd.stored.Size() + h.PayloadSize()
-	found := display.Count(extra, "extra byte")
-	if extra == 0 {
-		found = "extra data"
+	found := "extra data"
+	if extra > 0 {
+		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
+			found = "1 extra byte"
+		}
 	}
 	e := fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %s", found, end, h).At(end)
 	if h.Records() == 0 {
@@ -223,9 +225,9 @@ func (rd *Reader) limit() int64 {
 }
 
 // All returns an iterator over the records that are left, each of [Header.RecordSize] bytes in the
-// byte order of the file. A record is valid until the next one. An error ends the iteration; without
-// one, the end was reached and checked. Records are read one by one: if they are small, let the
-// Reader read from a [bufio.Reader].
+// byte order of the file. A record is valid until the next one. An error ends the iteration;
+// without one, the end was reached and checked. Records are read one by one: if they are small, let
+// the Reader read from a [bufio.Reader].
 func (rd *Reader) All() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for record := make([]byte, rd.header.RecordSize()); record != nil; {

@@ -5,10 +5,10 @@
 //	5/00000.png, 0/00001.png, …   class folders: the folder of an image gives its label
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv
 //
-// Rows are in the order of the file names, with numbers as numbers: names that are numbers, as those
-// of sink/png, then names that end in one, such as img_2 and img_10, then others. Files of the same
-// name are in the order of their folders. Names that begin with a dot, files that are no images, and
-// folders without images are ignored; images that are not read are an error.
+// Rows are in the order of the file names, numbers as numbers: names that are numbers, as those of
+// sink/png, then names that end in one, such as img_2 and img_10, then others. Files of the same
+// name are in the order of their folders. Names that begin with a dot, files that are no images,
+// and folders without images are ignored; images that are not read are an error.
 //
 // The labels are found by the first of these rules that applies:
 //
