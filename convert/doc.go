@@ -8,13 +8,8 @@
 //
 // [Run] converts, [Verify] compares an output with its inputs, [Inspect] describes files, and
 // [Open] opens tables for programs that read the rows themselves. Fields of [Source], [View] and
-// [Target] are flags of the command, of the same names and with values in the same form: see
-// docs/cli.md. Zero values are the defaults, so nothing is replaced unless Overwrite is set. For
-// single IDX files there is package source/idx.
-//
-// Errors say what was found and expected. [fault.KindOf] returns their kind, by which the command
-// chooses its exit code, and [fault.HintOf] what to do. A [Report] lists what was read, decided and
-// written. Calls may run at the same time if their outputs differ.
+// [Target] are flags of the command, whose values have the same form: see docs/cli.md. Zero values
+// are the defaults. [fault.KindOf] gives the kind of an error, [fault.HintOf] what to do about it.
 //
 // The invariant: every output appears complete or not at all, and none appears before all are
 // complete. If publishing one fails, those that were published before it stay.
@@ -26,8 +21,6 @@ package convert
 //	splits.go, tables.go, storage.go    from arguments to inputs: splits whose tables can be opened
 //	selection.go, rows.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
-//	run.go                              from outputs to destinations, sinks and published outputs
-//	report.go                           the results
+//	run.go, report.go                   from outputs to sinks, published outputs and the results
 //
-// verify.go, inspect.go and preview.go are the other verbs, and messages.go is for all. A file uses
-// only those of its own stage and of earlier ones.
+// verify.go, inspect.go and preview.go are the other verbs. A file uses earlier stages only.

@@ -49,3 +49,11 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestPanicWhileOpeningIsAnError(t *testing.T) {
+	t.Parallel()
+	_, err := interruptible(t.Context(), func() (int, error) { panic("a defect") })
+	if fault.KindOf(err) != fault.Internal {
+		t.Errorf("found %v", err)
+	}
+}

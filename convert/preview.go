@@ -30,14 +30,15 @@ func Open(ctx context.Context, s Source, view View) ([]*Table, *Report, error) {
 	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report)
 	var tables []*Table
 	for _, j := range jobs {
+		in.describeJob(j)
 		tables = append(tables, &Table{Table: j.table, Schema: j.schema, Split: j.split.Name, Name: j.base(), job: j,
 			inputs: in})
 	}
 	return tables, report, err
 }
 
-// Read is [source.Table.Read], but returns at once when ctx is done. Then b must not be used: reading
-// may go on, as from a pipe that nobody writes to.
+// Read reads the next rows into b. It returns at once when ctx is done; b must not be used then,
+// because the read from a pipe, for example, may still wait for data.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	_, err := interruptible(ctx, func() (struct{}, error) { return struct{}{}, t.Table.Read(ctx, b) })
 	return err
@@ -45,9 +46,6 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 
 // Title returns the name of the table for messages.
 func (t *Table) Title() string { return t.job.title() }
-
-// Describe adds to the report what was decided about the table.
-func (t *Table) Describe() { t.inputs.describeJob(t.job) }
 
 // ReportNotes adds to the report what was found while reading.
 func (t *Table) ReportNotes() { t.inputs.tableNotes(t.Table) }
@@ -68,7 +66,6 @@ func Draw(ctx context.Context, tables []*Table, to Target, draw func(*Table) (pn
 	in.request = &r
 	var jobs []*job
 	for _, t := range tables {
-		t.Describe()
 		jobs = append(jobs, t.job)
 	}
 	outputs, err := planOutputs(ctx, &in, jobs)

@@ -1,11 +1,6 @@
 package convert
 
-import (
-	"context"
-	"testing"
-
-	"github.com/idxport/idxport/fault"
-)
+import "testing"
 
 func TestLocalPath(t *testing.T) {
 	t.Parallel()
@@ -25,13 +20,5 @@ func TestLocalPath(t *testing.T) {
 		if got := pathInURL(c.path, "windows"); got != c.windows {
 			t.Errorf("%s on Windows: found %s, expected %s", c.path, got, c.windows)
 		}
-	}
-}
-
-func TestPanicWhileOpeningIsAnError(t *testing.T) {
-	t.Parallel()
-	_, err := interruptible(context.Background(), func() (int, error) { panic("a defect") })
-	if fault.KindOf(err) != fault.Internal {
-		t.Errorf("found %v", err)
 	}
 }

@@ -67,9 +67,6 @@ func (p *program) preview(ctx context.Context, s *settings, r *report) error {
 		r.wroteAll()
 		return err
 	}
-	for _, t := range shown {
-		t.Describe()
-	}
 	heading := ""
 	if len(tables) > 1 {
 		heading = "%s\n"

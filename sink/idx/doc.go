@@ -7,16 +7,7 @@
 // without a copy. The header contains the number of rows, so that number must be known before the
 // first row; Close checks it.
 //
-// A .npy file has format 1.0
-// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
-//
-//	93 'N' 'U' 'M' 'P' 'Y'    magic
-//	01 00                     version 1.0
-//	76 00                     length of the text that follows, little-endian: here 118
-//	{'descr': '|u1', 'fortran_order': False, 'shape': (60000, 28, 28), }
-//	spaces and a newline
-//
-// The header takes 128 bytes, or a larger multiple of 64 if the shape is long, so that the elements
-// are aligned and can be mapped into memory: numpy.load(path, mmap_mode="r"). The file is byte for
-// byte that of numpy.save.
+// Package source/npy describes .npy files; these have version 1.0. The header takes 128 bytes, or a
+// larger multiple of 64 if the shape is long, so that the elements are aligned and can be mapped
+// into memory: numpy.load(path, mmap_mode="r"). The file is byte for byte that of numpy.save.
 package idx

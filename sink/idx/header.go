@@ -43,7 +43,8 @@ const (
 	alignment = 64
 )
 
-// descr returns d in the notation of NumPy's array protocol: byte order, kind and size.
+// descr returns d in the notation of NumPy's array protocol: byte order, kind (the first letter of
+// its name) and size.
 func descr(d idx.DType) string {
 	order := '<' // little-endian
 	if d.Size() == 1 {

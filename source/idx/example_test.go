@@ -25,26 +25,13 @@ func unhex(dump string) []byte {
 	return b
 }
 
-func ExampleReadHeader() {
-	h, err := idx.ReadHeader(bytes.NewReader(unhex(images)))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(h)
-	fmt.Println(h.Records(), "records of", h.RecordSize(), "bytes")
-	fmt.Println("published as", h.Name())
-	// Output:
-	// uint8 3×2×2
-	// 3 records of 4 bytes
-	// published as idx3-ubyte
-}
-
 // Read all records of a file. The loop ends with an error unless all is read and nothing follows.
 func ExampleReader_All() {
 	r, err := idx.NewReader(bytes.NewReader(unhex(images)), idx.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Println(r.Header())
 	for record, err := range r.All() {
 		if err != nil {
 			log.Fatal(err)
@@ -52,6 +39,7 @@ func ExampleReader_All() {
 		fmt.Printf("% x\n", record)
 	}
 	// Output:
+	// uint8 3×2×2
 	// 00 ff ff 00
 	// 10 20 30 40
 	// 01 02 03 04

@@ -97,7 +97,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestAppendBinaryErrors(t *testing.T) {
+func TestWriterRefusesHeaders(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]Header{
 		"no dimensions":      {DType: Uint8},
@@ -105,9 +105,11 @@ func TestAppendBinaryErrors(t *testing.T) {
 		"negative dimension": {DType: Uint8, Dims: []int64{-1}},
 		"dimension of 2^32":  {DType: Uint8, Dims: []int64{1 << 32}},
 		"unknown type":       {DType: 0x0A, Dims: []int64{1}},
+		"2^63 bytes":         {DType: Uint8, Dims: []int64{math.MaxUint32, 1 << 31}},
 	} {
-		if out, err := h.AppendBinary(nil); err == nil {
-			t.Errorf("%s: found % x, expected an error", name, out)
+		var out bytes.Buffer
+		if _, err := NewWriter(&out, h); err == nil || out.Len() > 0 {
+			t.Errorf("%s: found % x, %v, expected an error", name, out.Bytes(), err)
 		}
 	}
 }

@@ -138,3 +138,13 @@ func TestSkipEmptyRecords(t *testing.T) {
 		t.Errorf("found %d records, %v, expected 2", records, err)
 	}
 }
+
+func TestSkipRefuses(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int64{-1, 1 << 62, 1<<63 - 1} {
+		rd := must.Get(NewReader(bytes.NewBuffer(images(t, 0, 4)), Options{Salvage: true}))(t)
+		if err := rd.Skip(n); err == nil {
+			t.Errorf("skipped %d of 4 records", n)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package idx
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -14,20 +13,6 @@ func swapped(src []byte, size int) []byte {
 		slices.Reverse(element)
 	}
 	return out
-}
-
-func TestSwapBytes(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, size := range []int{1, 2, 4, 8} {
-		for n := range 70 {
-			src := make([]byte, n*size)
-			for i := range src {
-				src[i] = byte(rng.Uint32())
-			}
-			checkSwap(t, src, size)
-		}
-	}
 }
 
 // checkSwap compares SwapBytes with the reference: into another buffer, in place, and back again.
