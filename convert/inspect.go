@@ -105,19 +105,16 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 // checkCounts returns an error if the columns of s have different numbers of records, or reports it
 // if --salvage is given. Otherwise those of IDX files were compared when they were found.
 func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	salvage := in.request.Salvage
-	if len(s.Files) < 2 || in.tables == nil && !salvage || checkRereadable("", s) != nil {
+	if len(s.Files) < 2 || in.tables == nil && !in.request.Salvage || checkRereadable("", s) != nil {
 		return nil
 	}
 	t, err := in.openSplit(ctx, s, nil, true)
-	switch {
-	case fault.KindOf(err) == fault.Malformed:
-		return err
-	case err == nil && salvage:
+	if err == nil {
 		in.tableNotes(t)
-		fallthrough
-	case err == nil:
-		_ = t.Close() // read-only: an error does not matter
+		return t.Close()
+	}
+	if fault.KindOf(err) == fault.Malformed {
+		return err
 	}
 	return nil // inspectFile finds other errors
 }
@@ -138,8 +135,8 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, mismatch, err erro
 	if errors.Is(found, dataset.ErrMismatch) {
 		mismatch = found
 	}
-	in = &inputs{request: r, splits: anyway.splits, tables: anyway.tables, classes: anyway.classes}
-	return in, mismatch, nil // inspectFile reports the damage
+	anyway.request = r
+	return anyway, mismatch, nil // inspectFile reports the damage
 }
 
 // describeFile returns what is known about a file before its columns are read.
@@ -149,8 +146,7 @@ func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.F
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
-	info, err := files{ctx, in.request.storage}.Stat(f.Path)
-	if err == nil && f.Path != source.Stdin && !info.IsDir() {
+	if info, err := (files{ctx, in.request.storage}).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
 	}
 	for _, other := range s.Files {
@@ -194,6 +190,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 		return err
 	}
 	file.Whole = !isIDX || !stored.Damaged()
+	var unnamed error
 	for i, c := range sc.Columns {
 		column := describeColumn(c, sums.Columns()[i])
 		if !isIDX {
@@ -206,6 +203,12 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 			}
 		}
 		file.Columns = append(file.Columns, column)
+		for _, l := range column.Labels {
+			if c.Classes != nil && l.Label != source.Unknown && l.Name == "" && unnamed == nil {
+				unnamed = fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", l.Label,
+					display.Count(l.Count, "row")).In(f.Path)
+			}
+		}
 	}
 	for _, c := range source.About(t).Omitted {
 		if fault.KindOf(c.Err) == fault.Malformed {
@@ -214,16 +217,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 		file.Columns = append(file.Columns, Column{Name: c.Column, DType: c.Type, Shape: []int64{rows}, Omitted: c.Why})
 	}
 	in.tableNotes(t)
-	for i, c := range sc.Columns {
-		for _, label := range sums.Columns()[i].Labels() {
-			n := sums.Columns()[i].Counts[label]
-			if c.Classes != nil && label != source.Unknown && c.ClassName(label) == "" {
-				return fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", label,
-					display.Count(n, "row")).In(f.Path)
-			}
-		}
-	}
-	return nil
+	return unnamed
 }
 
 func describeColumn(c source.Column, s summary.Column) Column {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -12,13 +13,14 @@ import (
 // A Report describes what a run has read, decided and written. It is returned even with an error;
 // it then holds what was known before the error.
 type Report struct {
-	Inputs    []Input    `json:"inputs"`
-	Outputs   []Output   `json:"outputs"`             // set once all of them are published
-	Unchanged []string   `json:"unchanged,omitempty"` // outputs that are up to date
-	Verified  []Verified `json:"verified,omitempty"`
-	Applied   []Applied  `json:"applied"`
-	Notes     []string   `json:"notes"`
-	Warnings  []string   `json:"warnings"`
+	Inputs      []Input              `json:"inputs"`
+	Outputs     []Output             `json:"outputs"`             // set once all of them are published
+	Unchanged   []string             `json:"unchanged,omitempty"` // outputs that are up to date
+	Verified    []Verified           `json:"verified,omitempty"`
+	Differences []compare.Difference `json:"differences,omitempty"` // from the inputs, in up to 100 rows
+	Applied     []Applied            `json:"applied"`
+	Notes       []string             `json:"notes"`
+	Warnings    []string             `json:"warnings"`
 
 	events Events
 }

@@ -21,52 +21,51 @@ import (
 
 // A comparison describes how two tables are compared.
 type comparison struct {
-	path    string // of what is verified, for messages
-	title   string // for progress messages
-	text    bool   // values are text: all NaNs are equal
-	partial bool   // columns may be missing
+	paths   []string // of what is verified
+	text    bool     // values are text: all NaNs are equal
+	partial bool     // columns may be missing
 }
 
 // compareTables compares found with expected.
-func compareTables(ctx context.Context, r *request, expected, found source.Table, c comparison) (Verified, error) {
-	from, to, missing, err := compare.Match(expected.Columns(), found.Columns(), c.partial)
-	if err != nil {
-		return Verified{}, differs(c.path, err.Error())
-	}
-	both, err := compare.Pair(expected, found, from, to)
-	if err != nil {
-		return Verified{}, differs(c.path, err.Error())
+func compareTables(ctx context.Context, r *request, expected *job, found source.Table, c comparison) (Verified, error) {
+	both, err := compare.NewPair(expected.table, found, c.partial)
+	var differs *fault.Error
+	if errors.As(err, &differs) {
+		return Verified{}, differ(c.paths, differs.Path, differs.Msg)
 	}
 	s := schema.Of(both)
 	k := compare.New(s, c.text)
-	rows, err := drain(ctx, r, both, s, c.title, k)
-	if err != nil && !errors.Is(err, fault.Differs) {
+	rows, err := drain(ctx, r, both, s, "verifying "+expected.title(), k)
+	if err != nil {
 		return Verified{}, err
 	}
+	compared := namesOf(s.Columns[:len(s.Columns)/2])
+	values, in, list := k.Differences()
 	var differences []string
-	values, in, first := k.Differences()
-	if first != nil {
-		differences = append(differences, first.String())
+	origin := ""
+	if r.report.Differences = list; list != nil {
+		differences = append(differences, list[0].String())
+		origin = s.Columns[len(compared)+slices.Index(compared, list[0].Column)].Origin
 	}
 	if values > 1 {
-		some := display.Count(values, "value") + " in " + display.Count(in, "row")
-		differences = append(differences, some+" differ")
+		differences = append(differences, display.Count(values, "value")+" in "+display.Count(in, "row")+" differ")
 	}
-	if err != nil { // the numbers of rows differ
+	if err := both.Lengths(); err != nil {
 		differences = append(differences, err.Error())
 	}
 	if differences != nil {
-		return Verified{}, differs(c.path, differences...)
+		return Verified{}, differ(c.paths, origin, differences...)
 	}
-	result := Verified{Path: c.path, Rows: rows, Missing: missing}
-	for _, i := range from {
-		result.Columns = append(result.Columns, expected.Columns()[i].Name)
-	}
-	return result, nil
+	return Verified{Path: c.paths[0], Paths: c.paths, Rows: rows, Columns: compared, Missing: both.Missing}, nil
 }
 
-// differs is the error for an output at path that differs from its inputs.
-func differs(path string, differences ...string) *fault.Error {
+// differ returns the error for an output at paths that differs from its inputs, or for the one of
+// paths with the base name origin.
+func differ(paths []string, origin string, differences ...string) *fault.Error {
+	path := strings.Join(paths, ", ")
+	if i := slices.IndexFunc(paths, func(p string) bool { return source.Base(p) == origin }); i >= 0 {
+		path = paths[i]
+	}
 	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(differences, "; "))
 }
 
@@ -85,9 +84,8 @@ func verifyOutput(ctx context.Context, in *inputs, out *output, path string) err
 		return err
 	}
 	defer found.Close() // read-only: an error does not matter
-	_, err = compareTables(ctx, in.request, expected.table, found, comparison{path: out.path,
-		title: "verifying " + out.job.title(), text: out.format.Text,
-		partial: out.format.OneColumn || out.format.Images})
+	_, err = compareTables(ctx, in.request, expected, found, comparison{paths: []string{out.path},
+		text: out.format.Text, partial: out.format.OneColumn || out.format.Images})
 	return err
 }
 
@@ -142,10 +140,6 @@ func verify(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	path := ofOutput.args[0].Path
-	for _, n := range out.splits[0].FolderNotes {
-		r.report.Note("%s", n)
-	}
 	ofInputs.forOutput = out.tables != nil
 	in, err := findInputs(ctx, ofInputs, false)
 	if err != nil {
@@ -169,9 +163,9 @@ func verify(ctx context.Context, r *request) error {
 			left = append(left, c.Split)
 		}
 	}
-	oneFile := len(out.splits) == 1 && filepath.Clean(out.splits[0].Files[0].Path) == filepath.Clean(path)
+	oneFile := len(out.splits) == 1 && out.isFile(out.splits[0].Files[0].Path)
 	if !oneFile && left != nil {
-		return differs(path, "it has no split "+splitNames(left)).
+		return differ([]string{ofOutput.args[0].Path}, "", "it has no split "+splitNames(left)).
 			WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return nil
@@ -186,8 +180,7 @@ func verifyRequests(ctx context.Context, r *request) (ofInputs, ofOutput *reques
 	out.View, out.choice = View{}, rowChoice{part: part{1, 1}}
 	out.LabelColumn, out.Reshape, out.littleEndian, out.Salvage, out.Classes = "", nil, false, false, ""
 	out.Resize, out.Grey, out.Header = Size{}, false, nil
-	out.exact = true
-	out.Split = nil                   // --split is about the inputs
+	out.exact, out.Split = true, nil  // --split is about the inputs
 	out.Dataset = dataset.DatasetNone // no data set is recognised in the output; its metadata may name one
 	if r.Header == nil {
 		return &in, &out, nil
@@ -205,6 +198,7 @@ func verifyRequests(ctx context.Context, r *request) (ofInputs, ofOutput *reques
 // verifySplit verifies one table of the output, and returns the index of the split of the inputs
 // that it was compared with; it is −1 for a table of another split than those of --split.
 func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, split dataset.Split) (int, error) {
+	out.request.report.splitNotes(split)
 	found, err := out.openSplit(ctx, split, nil, true)
 	if err != nil {
 		return -1, err
@@ -231,8 +225,8 @@ func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, spl
 
 // verifyTable compares found, the table of the output's split own, with expected.
 func verifyTable(ctx context.Context, out *inputs, expected *job, found source.Table, own dataset.Split) error {
-	path, r := own.Files[0].Path, out.request
-	table := out.tables[path]
+	r, file := out.request, own.Files[0].Path
+	table := out.tables[file]
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
 		again, err := table.Open(source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.elementType,
 			Shape: r.Shape, Header: r.Header, Like: expected.table.Columns(), Files: files{ctx, r.storage}})
@@ -242,25 +236,31 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		defer again.Close() // read-only: an error does not matter
 		found = again
 	}
-	// Files of one column, and PNG folders, which hold images and a label, may lack columns.
-	result, err := compareTables(ctx, r, expected.table, found, comparison{path: path, title: expected.split.Stem,
-		partial: out.tables == nil || table.Format.OneColumn || table.Format.Name == "png", text: table.Format.Text})
+	// A file of one column may lack others, and so may a PNG folder of images and a label.
+	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.tables == nil || table.Format.OneColumn)
+	c := comparison{text: table.Format.Text, partial: oneColumn || table.Format.Name == "png"}
+	for _, f := range own.Files {
+		if !slices.Contains(c.paths, f.Path) { // a .npz file has several columns
+			c.paths = append(c.paths, f.Path)
+		}
+	}
+	result, err := compareTables(ctx, r, expected, found, c)
 	r.report.addInfo(source.About(expected.table))
 	r.report.addInfo(source.About(found))
 	if err != nil {
 		return err
 	}
 	result.Split = expected.split.Name
-	for _, f := range own.Files {
-		if !slices.Contains(result.Paths, f.Path) { // a .npz file has several columns
-			result.Paths = append(result.Paths, f.Path)
-		}
-	}
 	r.report.Verified = append(r.report.Verified, result)
 	if len(result.Missing) > 0 {
-		r.report.Note("%s does not hold %s", path, strings.Join(result.Missing, ", "))
+		r.report.Note("%s does not hold %s", file, strings.Join(result.Missing, ", "))
 	}
 	return nil
+}
+
+// isFile reports whether path is the first argument, and not a file in a folder.
+func (in *inputs) isFile(path string) bool {
+	return filepath.Clean(path) == filepath.Clean(in.request.args[0].Path)
 }
 
 // adviseMade adds a hint to err, an error about a table of the output: what its metadata records
@@ -275,7 +275,7 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	_, ours := meta[keySources]
 	switch now := display.JSON(given); {
 	case !ours:
-		return e.WithHint("if it was made with flags such as --holdout, --rows or --transpose, give them again")
+		return e.WithHint("if it was made with flags such as --columns, --rows or --transpose, give them again")
 	case made != now:
 		return e.WithHint("it was made with the flags %s, and is compared with %s: give verify the same", made, now)
 	}
@@ -303,7 +303,7 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	case several && in.request.Split != nil:
 		return -1, nil
 	case several:
-		return 0, differs(path, "the inputs have no such split, only "+splitNames(splits))
+		return 0, differ([]string{path}, "", "the inputs have no such split, only "+splitNames(splits))
 	default:
 		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, name, splitNames(splits)).
 			WithHint("choose one with --split")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/sink/formats"
 )
 
@@ -170,7 +171,7 @@ func TestSchemaIsClosed(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]any{"": report{}, "input": convert.Input{}, "output": convert.Output{}, "part": convert.Part{}, "verified": convert.Verified{},
-		"applied": convert.Applied{}, "file": fileReport{}, "column": convert.Column{}, "label": convert.Label{}, "error": errorReport{}} {
+		"difference": compare.Difference{}, "applied": convert.Applied{}, "file": fileReport{}, "column": convert.Column{}, "label": convert.Label{}, "error": errorReport{}} {
 		found, expected := fieldNames(reflect.TypeOf(value)), slices.Sorted(maps.Keys(objects[name].(map[string]any)["properties"].(map[string]any)))
 		slices.Sort(found)
 		if !slices.Equal(found, expected) {

@@ -64,31 +64,27 @@ func table(rows int, hidden bool) *memory {
 // run compares two tables, column by column.
 func run(t *testing.T, expected, found *memory, nan bool) (*Sink, error) {
 	t.Helper()
-	all := make([]int, len(expected.columns))
-	for i := range all {
-		all[i] = i
-	}
-	both, err := Pair(expected, found, all, all)
+	both, err := NewPair(expected, found, false)
 	if err != nil {
 		return nil, err
 	}
 	described := schema.Of(both)
 	k := New(described, nan)
 	_, err = pipeline.Run(t.Context(), both, described, []sink.Sink{k}, pipeline.Options{Workers: 4})
-	return k, err
+	return k, errors.Join(err, both.Lengths())
 }
 
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 8, 50} {
 		k := must.Get(run(t, table(rows, false), table(rows, true), false))(t)
-		if values, differing, first := k.Differences(); values != 0 || differing != 0 || first != nil {
-			t.Errorf("%d rows: found %d differences in %d rows, %v", rows, values, differing, first)
+		if values, differing, list := k.Differences(); values != 0 || differing != 0 || list != nil {
+			t.Errorf("%d rows: found %d differences in %d rows, %v", rows, values, differing, list)
 		}
 	}
 }
 
-func TestFirstDifference(t *testing.T) {
+func TestDifferences(t *testing.T) {
 	t.Parallel()
 	found := table(50, false)
 	found.data[1][30] = 9
@@ -96,13 +92,16 @@ func TestFirstDifference(t *testing.T) {
 	found.data[0][20*90_000+400] ^= 1
 	found.data[0][49*90_000] ^= 1
 	k := must.Get(run(t, table(50, false), found, false))(t)
-	values, rows, first := k.Differences()
-	if values != 4 || rows != 3 {
-		t.Errorf("found %d values in %d rows, expected 4 in 3", values, rows)
+	values, rows, list := k.Differences()
+	if values != 4 || rows != 3 || len(list) != 3 {
+		t.Fatalf("found %d values in %d rows, %v, expected 4 in 3", values, rows, list)
 	}
-	// 20·90000+301 = 1800301, times 7 modulo 256 is 251
-	if got := first.String(); got != "row 20, column image, at [1 1]: found 250, expected 251" {
-		t.Errorf("found %s", got)
+	// 20·90000+301 = 1800301, times 7 modulo 256 is 251; 49·90000 gives 240
+	for i, want := range []string{"row 20, column image, at [1 1]: found 250, expected 251",
+		"row 30, column label: found 9, expected 0", "row 49, column image, at [0 0]: found 241, expected 240"} {
+		if got := list[i].String(); got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
 	}
 }
 
@@ -141,13 +140,13 @@ func TestCountsAndDifferences(t *testing.T) {
 				t.Errorf("%+v: found %v", test, err)
 				continue
 			}
-			values, rows, first := k.Differences()
+			values, rows, list := k.Differences()
 			want := int64(2)
 			if last == 3 {
 				want = 1
 			}
-			if values != 2 || rows != want || first == nil || first.Row != 3 {
-				t.Errorf("%+v: found %d values in %d rows, %v, expected 2 in %d", test, values, rows, first, want)
+			if values != 2 || rows != want || len(list) != int(want) || list[0].Row != 3 {
+				t.Errorf("%+v: found %d values in %d rows, %v, expected 2 in %d", test, values, rows, list, want)
 			}
 		}
 	}
@@ -225,10 +224,10 @@ func TestValues(t *testing.T) {
 
 // A record that is stored as a list has no shape of its own: it matches any shape with as many
 // elements. Two shapes must be equal.
-func TestMatchShapes(t *testing.T) {
+func TestShapes(t *testing.T) {
 	t.Parallel()
-	of := func(shape ...int) []source.Column {
-		return []source.Column{{Name: "image", DType: idx.Uint8, Shape: shape}}
+	of := func(shape ...int) *memory {
+		return &memory{columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: shape}}}
 	}
 	for _, c := range []struct {
 		expected, found []int
@@ -242,7 +241,7 @@ func TestMatchShapes(t *testing.T) {
 		{[]int{2, 3}, []int{5}, false},
 		{[]int{5}, []int{2, 3}, false},
 	} {
-		_, _, _, err := Match(of(c.expected...), of(c.found...), false)
+		_, err := NewPair(of(c.expected...), of(c.found...), false)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, fault.Differs) {
 			t.Errorf("%v and %v: found %v, expected a match: %v", c.expected, c.found, err, c.ok)
 		}

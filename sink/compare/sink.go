@@ -13,16 +13,20 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Difference is the first value in which two tables differ.
+// maxDifferences is the maximum number of rows that [Sink.Differences] lists.
+const maxDifferences = 100
+
+// A Difference is the first value in which a row of two tables differs.
 type Difference struct {
-	Row             int64
-	Column          string
-	Position        []int // indices within the record
-	Found, Expected string
+	Row      int64  `json:"row"`
+	Column   string `json:"column"`             // its name in the first table
+	Position []int  `json:"position,omitempty"` // indices within the record
+	Found    string `json:"found"`
+	Expected string `json:"expected"`
 }
 
 // String describes the place and both values.
-func (d *Difference) String() string {
+func (d Difference) String() string {
 	at := ""
 	if len(d.Position) > 0 {
 		at = fmt.Sprintf(", at %v", d.Position)
@@ -30,46 +34,41 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("row %d, column %s%s: found %s, expected %s", d.Row, d.Column, at, d.Found, d.Expected)
 }
 
-// A Sink compares the two tables of Pair. It implements sink.Sink.
+// A Sink compares the two tables of a Pair. It implements sink.Sink.
 type Sink struct {
 	columns   []column
-	total     int64 // rows of the longer table, if known
-	nansEqual bool  // whether all NaNs are equal
-	tally           // over all batches
+	nansEqual bool // whether all NaNs are equal
+	tally          // over all batches
 }
 
 // A column is a column of the first table with its counterpart.
-type column struct {
-	expected, found source.Column
-	sameType        bool // whether both have the same data type
-}
+type column struct{ expected, found source.Column }
 
-// New returns a sink for tables of Pair with the schema s. nansEqual makes all NaNs equal, as they
+func (c column) sameType() bool { return c.expected.DType == c.found.DType }
+
+// New returns a sink for a Pair with the schema s. nansEqual makes all NaNs equal, as they
 // are in text.
 func New(s *schema.Schema, nansEqual bool) *Sink {
 	half := len(s.Columns) / 2
-	made := &Sink{nansEqual: nansEqual, total: s.Rows}
+	made := &Sink{nansEqual: nansEqual}
 	for i, c := range s.Columns[:half] {
-		found := s.Columns[half+i]
-		made.columns = append(made.columns, column{expected: c, found: found, sameType: c.DType == found.DType})
+		made.columns = append(made.columns, column{c, s.Columns[half+i]})
 	}
 	return made
 }
 
 // A tally counts differences.
 type tally struct {
-	count int64 // values
-	rows  int64 // with at least one of them
-	first *Difference
+	count int64        // values
+	rows  int64        // with at least one of them
+	list  []Difference // the first value of each of the first of these rows
 }
 
-// Encode compares b, see sink.Sink. The step fails with fault.Differs if only one of the tables
-// ends in b.
+// Encode compares b, see sink.Sink.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	var t tally
-	expected, found := s.rowsOf(b)
 	if !s.equal(b) {
-		for row := range min(expected, found) {
+		for row := range b.Rows {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -78,32 +77,15 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}
 	return func() error {
 		s.count, s.rows = s.count+t.count, s.rows+t.rows
-		if s.first == nil {
-			s.first = t.first
-		}
-		if expected != found {
-			return lengthError(b.First+int64(min(expected, found)), found < expected, s.total)
-		}
+		s.list = append(s.list, t.list[:min(len(t.list), maxDifferences-len(s.list))]...)
 		return nil
 	}, nil
-}
-
-// rowsOf returns how many rows of each table are in b, from the sizes of its columns. If records
-// have no bytes, that is b.Rows for both.
-func (s *Sink) rowsOf(b schema.Batch) (expected, found int) {
-	expected, found = b.Rows, b.Rows
-	for i, c := range s.columns {
-		if size := c.expected.RecordSize(); size > 0 {
-			expected, found = len(b.Columns[i])/size, len(b.Columns[len(s.columns)+i])/c.found.RecordSize()
-		}
-	}
-	return expected, found
 }
 
 // equal reports whether the bytes of all columns are the same.
 func (s *Sink) equal(b schema.Batch) bool {
 	for i, c := range s.columns {
-		if !c.sameType || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
+		if !c.sameType() || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
 			return false
 		}
 	}
@@ -116,7 +98,7 @@ func (t *tally) addRow(columns []column, b schema.Batch, row int, nansEqual bool
 	for n, c := range columns {
 		expected, found := b.Columns[n], b.Columns[len(columns)+n]
 		size := c.expected.RecordSize()
-		if c.sameType && bytes.Equal(expected[row*size:(row+1)*size], found[row*size:(row+1)*size]) {
+		if c.sameType() && bytes.Equal(expected[row*size:(row+1)*size], found[row*size:(row+1)*size]) {
 			continue
 		}
 		elements := c.expected.Elements()
@@ -127,9 +109,9 @@ func (t *tally) addRow(columns []column, b schema.Batch, row int, nansEqual bool
 				continue
 			}
 			t.count++
-			if t.first == nil {
-				t.first = &Difference{Row: b.First + int64(row), Column: c.expected.Name, Position: position(k, c.expected.Shape),
-					Found: got.String(), Expected: want.String()}
+			if t.count == before+1 && len(t.list) < maxDifferences {
+				t.list = append(t.list, Difference{b.First + int64(row), c.expected.Name, position(k, c.expected.Shape),
+					got.String(), want.String()})
 			}
 		}
 	}
@@ -151,8 +133,8 @@ func position(k int, shape []int) []int {
 func (s *Sink) Close() error { return nil }
 
 // Differences returns the number of values that differ, the number of rows with such values, and
-// the first difference, or nil if there is none.
-func (s *Sink) Differences() (values, rows int64, first *Difference) { return s.count, s.rows, s.first }
+// the differences of the first 100 of these rows.
+func (s *Sink) Differences() (values, rows int64, list []Difference) { return s.count, s.rows, s.list }
 
 // A value is one element of a column.
 type value struct {
