@@ -6,7 +6,7 @@
 // # The format
 //
 // Lines end with LF. Scalar columns come first, then tensor columns, both in the order of the
-// table; the elements of a tensor are in C order. Records without elements have no fields. With one
+// table; the elements of a tensor are in C order. Records without elements are an error. With one
 // tensor column, the header names its elements pixel0, pixel1, …; with several, the names begin
 // with the column's:
 //

@@ -57,15 +57,20 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		return nil, unsupported("leave out --class-column, or use --csv-style kaggle", "files of the style %s have no column of class names", style.Name)
 	}
 	for _, c := range s.Columns {
-		if style.header == nil && len(s.Columns) > 1 && c.Name == "label" && !c.Scalar() {
-			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s", c.Elements(), style.Name)
+		switch {
+		case c.Elements() == 0:
+			return nil, unsupported("choose others with --columns, or use Parquet or Arrow, which keep empty records",
+				"records of column %s have no elements, expected at least one", c.Name)
+		case style.header == nil && len(s.Columns) > 1 && c.Name == "label" && !c.Scalar():
+			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s",
+				c.Elements(), style.Name)
 		}
 	}
 	l := &layout{comma: comma, header: style.header, classes: s.Classes}
 	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {
-			if c.Scalar() != scalar || c.Elements() == 0 {
+			if c.Scalar() != scalar {
 				continue
 			}
 			render, width := renderers(c.DType)
@@ -79,9 +84,6 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 			}
 			l.fields = append(l.fields, named)
 		}
-	}
-	if len(l.fields) == 0 {
-		return nil, unsupported("use Parquet or Arrow, which keep empty records", "no column has elements, expected at least one")
 	}
 	l.singleLine = style.matrix && l.fields[0].column.Scalar()
 	return l, nil

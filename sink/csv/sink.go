@@ -36,9 +36,9 @@ type Sink struct {
 }
 
 // New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
-// fails with fault.Usage for an unknown style, for an invalid separator, for a table whose records
-// all have no elements, for more than one column in the style matrix, and for class names in a
-// style without a header.
+// fails with fault.Usage for an unknown style, for an invalid separator, for records without
+// elements, for more than one column in the style matrix, and for class names in a style without a
+// header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Comma == 0 {
 		o.Comma = ','

@@ -13,12 +13,12 @@ import (
 const maxColumns = 4096
 
 // columns is the layout "columns": a primitive column for each element of a record. Prepare
-// transposes a batch once for all columns. Records without elements have no columns.
+// transposes a batch once for all columns.
 func (l Layout) columns(c source.Column) ([]Column, error) {
 	n, size := c.Elements(), c.DType.Size()
-	if n > maxColumns {
-		return nil, l.refuse("use the layout list, which has one column for all elements",
-			"a record of column %s has %d elements, expected at most %d", c.Name, n, maxColumns)
+	if n == 0 || n > maxColumns {
+		return nil, l.refuse("choose others with --columns, or use the layout list, with one column for all elements",
+			"a record of column %s has %d elements, expected 1 to %d", c.Name, n, maxColumns)
 	}
 	metadata := fieldMetadata(c)
 	made := make([]Column, n)

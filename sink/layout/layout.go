@@ -106,7 +106,7 @@ func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 	}
 	tensors := 0
 	for _, c := range s.Columns {
-		if !c.Scalar() && c.Elements() > 0 {
+		if !c.Scalar() {
 			tensors++
 		}
 	}
@@ -139,14 +139,11 @@ func (l Layout) column(c source.Column) ([]Column, error) {
 	return []Column{primitive(c.Name, c.DType, fieldMetadata(c), identity)}, nil
 }
 
-// checkNames returns an error if an output would have no column, or two columns with the same name.
-// From a valid schema, only the layout "columns" can make such an output.
+// checkNames returns an error if an output would have two columns with the same name. From a valid
+// schema, only the layout "columns" can make such an output.
 func (l Layout) checkNames(all []Column) error {
 	if l.Name != "columns" {
 		return nil
-	}
-	if len(all) == 0 {
-		return l.refuse("use the layout list, which keeps empty records", "no column has elements, expected at least one")
 	}
 	seen := make(map[string]bool, len(all))
 	for _, column := range all {

@@ -2,6 +2,7 @@ package layouttest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/idxport/idxport/schema"
@@ -15,6 +16,9 @@ func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, lay
 	for _, layoutName := range names {
 		for _, d := range idx.DTypes() {
 			for _, shape := range [][]int{nil, {5}, {1, 1}, {7, 9}, {2, 3, 5}, {3, 0}} {
+				if layoutName == "columns" && slices.Contains(shape, 0) { // refused
+					continue
+				}
 				for _, n := range rows {
 					t.Run(fmt.Sprintf("%s %v %v %d rows", layoutName, d, shape, n), func(t *testing.T) {
 						t.Parallel()
@@ -31,9 +35,7 @@ func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, lay
 
 // Images returns a batch of 28×28 images, mostly black, with labels.
 func Images() Table {
-	columns := []source.Column{
-		{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8},
-	}
+	columns := []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}}
 	t := Random((&schema.Schema{Columns: columns}).BatchRows(), columns...)
 	for i := range t.Data[0] {
 		if i%28 < 8 || i%28 > 16 {
