@@ -204,19 +204,19 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 	}
 	turn := s.Dataset != nil && s.Dataset.Transposed
 	if r.Transpose != nil {
-		turn = *r.Transpose
+		turn = *r.Transpose && !turn // upright images are swapped once more
 	} else if in.tables != nil {
 		if turn, err = in.isTransposed(t, s); err != nil {
 			return nil, err
 		}
 	}
+	if r.Transpose != nil && *r.Transpose && !slices.ContainsFunc(t.Columns(), isImage) {
+		return nil, usagef("--transpose: no column has records of two dimensions").
+			WithHint("--reshape -1x28x28 turns flat records into images")
+	}
 	if turn {
 		if t, a.Transpose, err = transformColumns(t, isImage, source.Transpose); err != nil {
 			return nil, err
-		}
-		if a.Transpose == nil && r.Transpose != nil {
-			return nil, usagef("--transpose: no column has records of two dimensions").
-				WithHint("--reshape -1x28x28 turns flat records into images")
 		}
 	}
 	if r.Invert {
@@ -378,8 +378,12 @@ func (in *inputs) describeJob(j *job) {
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		report.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
 	}
-	if d := s.Dataset; d != nil && len(a.Transpose) > 0 && d.Transposed {
+	switch d := s.Dataset; {
+	case d == nil || !d.Transposed:
+	case len(a.Transpose) > 0:
 		report.Note(noteTurned, prefix, d.Title)
+	case in.request.Transpose != nil && *in.request.Transpose:
+		report.Note("%s%s stores its images transposed; --transpose leaves them so", prefix, d.Title)
 	}
 	if display.JSON(a) != "{}" {
 		a.Split = s.Name

@@ -176,23 +176,6 @@ func TestJSONOfWarnings(t *testing.T) {
 	}
 }
 
-func TestJSONOfEMNIST(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	data, err := os.ReadFile(filepath.Join(samples, "tiny", "uint8-3x7x9.idx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := filepath.Join(dir, "emnist-digits-train-images-idx3-ubyte")
-	if err := os.WriteFile(in, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	o, code := runJSON(t, "convert", in, "-o", filepath.Join(dir, "x.csv"), "--json")
-	if code != 0 || len(o.Applied) != 1 || !slices.Equal(o.Applied[0].Transpose, []string{"image"}) || o.Inputs[0].Dataset != "emnist-digits" {
-		t.Errorf("found %+v with exit code %d, expected a transposition", o, code)
-	}
-}
-
 func TestJSONOfInspect(t *testing.T) {
 	t.Parallel()
 	o, code := runJSON(t, "inspect", filepath.Join(samples, "fashion-mnist"), "--split", "train", "--json")
