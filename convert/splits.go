@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"slices"
 	"strings"
 
@@ -67,21 +66,21 @@ func (p prober) Header(path string) (idx.Header, error) {
 	return t.Header(), t.Close()
 }
 
-func (p prober) PayloadSHA256(path string) (string, error) {
+func (p prober) SHA256(path string, records int64) (string, error) {
 	t, err := source.OpenIDX(path, p.options)
 	if err != nil {
 		return "", err
 	}
 	defer t.Close() // read-only: an error does not matter
 	hash := sha256.New()
-	for b := (&source.Raw{Cap: 1 << 16}); ; {
-		if err := t.Read(context.Background(), b); err == io.EOF {
-			return hex.EncodeToString(hash.Sum(nil)), nil
-		} else if err != nil {
+	for b := (&source.Raw{}); records > 0; records -= int64(b.Rows) {
+		b.Cap = int(min(records, 1<<16))
+		if err := t.Read(context.Background(), b); err != nil {
 			return "", err
 		}
 		hash.Write(b.Columns[0]) // the bytes of the file: they are not decoded
 	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // checkFolders returns an error if the inputs are several folders: a run reads one data set.

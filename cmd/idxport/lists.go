@@ -8,7 +8,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/convert"
@@ -75,10 +75,10 @@ var datasetsCommand = command{
 func printDatasets(out io.Writer) error {
 	rows := [][]string{{"DATASET", "TITLE", "IMAGE", "CLASSES", "SPLITS"}}
 	for _, d := range dataset.Known() {
-		classes := strconv.Itoa(len(d.Classes) - d.FirstLabel)
+		classes := fmt.Sprint(len(slices.DeleteFunc(d.Classes, func(name string) bool { return name == "" })))
 		rows = append(rows, []string{d.Name, d.Title, display.Shape(d.ImageShape), classes, splitsText(d)})
 	}
-	const note = "Data sets are recognised by their file names or by the SHA-256 of the labels. " +
+	const note = "Data sets are recognised by their file names, labels and first images. " +
 		"--dataset NAME sets one, --dataset none turns recognition off."
 	return errors.Join(table(out, "", helpColumns, rows), show(out, "\n"), table(out, "", helpColumns, [][]string{{note}}))
 }

@@ -3,10 +3,8 @@
 //
 // [Find] takes what a user gave (a folder, files, standard input) and returns one [Split] for every
 // table in it: which file is which column, the name of the split, and which data set of [Known] it
-// is. [ParseName] is the rule for file names. [ReadClasses] reads class names from a file.
-//
-// The package opens no data file itself. If names are not enough, it asks a [Prober], which the
-// caller supplies, for headers and for the SHA-256 of labels, but never for standard input.
+// is. It asks a [Prober] for headers and for the SHA-256 of labels and images, but never for those
+// of standard input. [ParseName] is the rule for file names. [ReadClasses] reads class names.
 //
 // # Names
 //

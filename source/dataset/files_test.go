@@ -126,9 +126,9 @@ func TestFilesDoesNotProbeStreams(t *testing.T) {
 func TestFilesByLabels(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, "l-train-labels.idx 60000", "p.idx 60000 28 28")
-	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", "train")}}
+	p := &testProber{hashes: map[string]string{"l-train-labels.idx": published(t, "mnist", trainLabels)}}
 	splits := must.Get(Find(inputsIn(dir, "image=p.idx l-train-labels.idx"), p, Options{}))(t)
-	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "the SHA-256 of the labels" {
+	if want := "train/p/mnist: image=p.idx label=l-train-labels.idx"; summary(splits[0]) != want || splits[0].Evidence != "its labels" {
 		t.Errorf("got %q by %q, want %q", summary(splits[0]), splits[0].Evidence, want)
 	}
 }

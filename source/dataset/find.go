@@ -22,10 +22,10 @@ import (
 type Prober interface {
 	// Header reads the header, decompressing it if needed. With an error, it has no dimensions.
 	Header(path string) (idx.Header, error)
-	// PayloadSHA256 returns the hash, in hexadecimal, of the decompressed payload after the header.
-	// It is called only for label files with the header of a published one. After an error the data
-	// set stays unknown; the next reader of the file reports the error.
-	PayloadSHA256(path string) (string, error)
+	// SHA256 returns the hash, in hexadecimal, of the first records, decompressed. It is called
+	// only for labels and images with the header of published ones. After an error the data set
+	// stays unknown; the next reader of the file reports the error.
+	SHA256(path string, records int64) (string, error)
 }
 
 // An Input is one argument: a folder, a file, or source.Stdin.
@@ -36,15 +36,13 @@ type Input struct {
 
 // Options control Find. The zero value finds everything.
 type Options struct {
-	// Dataset is the name of one of Known, DatasetNone to recognise none, or empty to recognise the
-	// data set by names and labels. In a folder with several data sets it selects one.
-	Dataset string
-	// Split selects splits by name, ignoring case ("t10k" is "test"); empty means all. A split that
-	// does not exist is an error.
-	Split     []string
-	Uncounted bool // the counts in the headers are not trusted, as in a salvage, and not compared
-	Reshaped  bool // the data will have other dimensions: neither counts nor ranks are compared
-	Damaged   bool // accept files that cannot be read or do not fit each other, for inspection
+	// Dataset is the name of one of Known, DatasetNone to recognise none, or empty to recognise it
+	// by its files. In a folder with several data sets it selects one.
+	Dataset   string
+	Split     []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
+	Uncounted bool     // the counts in the headers are not trusted, as in a salvage, and not compared
+	Reshaped  bool     // the data will have other dimensions: neither counts nor ranks are compared
+	Damaged   bool     // accept files that cannot be read or do not fit each other, for inspection
 	Files     source.Files
 	Table     func(name string) bool // reports whether a file of the name is a table; may be nil
 }
@@ -55,8 +53,7 @@ type File struct {
 	Role  Role   // by the column name that the user gave, else by the file name
 	Name  string // of the column, never empty
 	Array string // name of the array in a file of several arrays, such as .npz
-	// Header is the header of the file. It has no Dims if the file is standard input, or, with
-	// Options.Damaged, if it cannot be read.
+	// Header has no Dims if the file is standard input or, with Options.Damaged, cannot be read.
 	Header  idx.Header
 	Reshape []int // the dimensions that the file's data is read in; nil: those of its header
 }
@@ -67,10 +64,10 @@ type Split struct {
 	Stem  string // the name of outputs if Name is empty; itself never empty
 	Files []File
 	// Dataset is the recognised data set, or nil. Evidence says how it was recognised: "--dataset",
-	// "the file names", or "the SHA-256 of the labels", perhaps with "of train", of another split.
+	// "the file names", "its labels", "its labels and images", or "the labels of train".
 	Dataset     *Info
 	Evidence    string
-	Doubt       string   // why the content contradicts the data set that the user named, or empty
+	Doubt       string   // how names, labels and images contradict each other, or empty
 	Lacks       string   // "labels" or "images" if a folder has only the other file
 	Notes       []string // decisions made for the user, each a line without "note: "
 	FolderNotes []string // those about the folder; only its first split has them
@@ -147,11 +144,6 @@ func (f finder) header(path string) (idx.Header, error) {
 	}
 	h, err := f.Header(path)
 	return h, fault.In(path, err)
-}
-
-// asked reports whether the user asked for the split of the name.
-func (f finder) asked(name string) bool {
-	return slices.ContainsFunc(f.options.Split, func(asked string) bool { return isSplit(asked, name) })
 }
 
 // isSplit reports whether asked, as the user wrote it, is the split called name.
@@ -305,7 +297,7 @@ func (f finder) check(s *Split) error {
 		return nil
 	}
 	known := slices.DeleteFunc(slices.Clone(s.Files), func(f File) bool { return len(f.Header.Dims) == 0 })
-	if err := checkSwapped(known); err != nil || f.options.Uncounted {
+	if err := checkSwapped(s); err != nil || f.options.Uncounted {
 		return err
 	}
 	other := func(f File) bool { return f.Header.Records() != known[0].Header.Records() }
@@ -321,13 +313,11 @@ func (f finder) check(s *Split) error {
 
 // checkSwapped refuses a column of images with single numbers beside a column of labels with larger
 // records. Labels of rank 2 are allowed beside real images (QMNIST).
-func checkSwapped(files []File) error {
-	column := func(r Role) int { return slices.IndexFunc(files, func(f File) bool { return f.Name == r.String() }) }
-	i, l := column(Image), column(Label)
-	if i < 0 || l < 0 || len(files[i].Header.Dims) != 1 || len(files[l].Header.Dims) < 2 {
+func checkSwapped(s *Split) error {
+	image, label := fileOf(s, Image), fileOf(s, Label)
+	if len(image.Header.Dims) != 1 || len(label.Header.Dims) < 2 {
 		return nil
 	}
-	image, label := files[i], files[l]
 	return fault.New(fault.Malformed,
 		"images and labels are swapped: this file, read as images, is %s, and %s, read as labels, is %s",
 		image.Header, label.base(), label.Header).In(image.Path).

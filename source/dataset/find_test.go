@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +46,7 @@ func (p *testProber) Header(path string) (idx.Header, error) {
 	return idx.ReadHeader(bytes.NewReader(data))
 }
 
-func (p *testProber) PayloadSHA256(path string) (string, error) {
+func (p *testProber) SHA256(path string, _ int64) (string, error) {
 	p.probed = append(p.probed, filepath.Base(path))
 	if sum, ok := p.hashes[filepath.Base(path)]; ok {
 		return sum, nil
@@ -128,13 +127,14 @@ func notes(splits []Split) string {
 	return strings.Join(all, "\n")
 }
 
-// published returns the hash of a published label file.
-func published(t *testing.T, dataset, split string) string {
+// published returns the hash of a published file, by the name of its data set and i, its place.
+func published(t *testing.T, dataset string, i int) string {
 	t.Helper()
-	d := must.Get(Lookup(dataset))(t)
-	i := slices.IndexFunc(d.Splits, func(s SplitInfo) bool { return s.Name == split })
-	return d.Splits[i].Labels[0].SHA256
+	return must.Get(Lookup(dataset))(t).Files[i].SHA256
 }
+
+// The places of the files of MNIST and of Fashion-MNIST.
+const trainLabels, trainImages, testLabels, testImages = 0, 1, 2, 3
 
 var fourFiles = []string{
 	"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 60000",

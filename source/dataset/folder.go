@@ -25,8 +25,11 @@ type candidate struct {
 
 func (c candidate) base() string { return filepath.Base(c.path) }
 
-// uncompressedName returns the base name without the extension of the compression. Files with equal
-// uncompressed names are twins.
+func (c candidate) file(h idx.Header) File {
+	return File{Path: c.path, Role: c.name.Role, Name: c.name.Role.String(), Header: h}
+}
+
+// uncompressedName returns the base name without the extension of the compression.
 func (c candidate) uncompressedName() string {
 	return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
 }
@@ -61,7 +64,8 @@ func (f finder) folder(dir string) ([]Split, error) {
 	splits := make([]Split, 0, len(groups)) // does not grow, so that sets can point to its elements
 	sets := map[string][]*Split{}
 	for _, g := range groups {
-		if len(f.options.Split) > 0 && !f.asked(g.split) {
+		asked := func(name string) bool { return isSplit(name, g.split) }
+		if len(f.options.Split) > 0 && !slices.ContainsFunc(f.options.Split, asked) {
 			continue // and not examined: another split may be damaged
 		}
 		s, err := f.table(dir, g)
@@ -73,10 +77,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	}
 	splits[0].FolderNotes = notes
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
-		named := set
-		if strings.HasPrefix(set, "/") { // that of a prefix
-			named = ""
-		}
+		named, _, _ := strings.Cut(set, "/") // empty for the set of a prefix
 		if err := f.identify(sets[set], named); err != nil {
 			return nil, err
 		}
@@ -301,7 +302,7 @@ func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err 
 			continue
 		}
 		if good = append(good, c); len(good) == 1 {
-			chosen = File{Path: c.path, Role: c.name.Role, Name: c.name.Role.String(), Header: h}
+			chosen = c.file(h)
 		}
 		if !sameHeader(h, chosen.Header) {
 			return File{}, nil, fault.New(fault.Usage,
@@ -311,10 +312,8 @@ func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err 
 		}
 	}
 	if len(good) == 0 && f.options.Damaged { // the next reader reports what is wrong
-		first := files[0]
-		return File{Path: first.path, Role: first.name.Role, Name: first.name.Role.String()}, nil, nil
-	}
-	if len(good) == 0 {
+		return files[0].file(idx.Header{}), nil, nil
+	} else if len(good) == 0 {
 		return File{}, nil, err
 	}
 	if len(good) > 1 {

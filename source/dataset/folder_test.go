@@ -159,54 +159,62 @@ func TestFolderErrors(t *testing.T) {
 	}
 }
 
-// The data set that the user names is used, even if the labels are those of another.
-func TestFolderDoubt(t *testing.T) {
+// A data set is recognised by its labels, with which its images must agree. What the user names is
+// used, whatever the files are, but what file names say is not.
+func TestFolderByHash(t *testing.T) {
 	t.Parallel()
-	for asked, doubted := range map[string]bool{"fashion-mnist": true, "mnist": false, "qmnist": false, "none": false} {
-		probe := &testProber{hashes: map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")}}
-		splits := must.Get(Find([]Input{{Path: folder(t, fourFiles...)}}, probe, Options{Dataset: asked}))(t)
-		if got := splits[0].Doubt; (got != "") != doubted || doubted && got != "--dataset fashion-mnist, but the SHA-256 of the labels is that of MNIST" || splits[1].Doubt != "" {
-			t.Errorf("%s: %q, %q", asked, got, splits[1].Doubt)
-		}
-	}
-}
-
-func TestFolderByLabels(t *testing.T) {
-	t.Parallel()
+	const (
+		unnamed = ": the classes have no names without --dataset"
+		doubt   = "judging by its labels, this is Fashion-MNIST, but not by its images" + unnamed
+		asked   = "judging by --dataset, this is Fashion-MNIST, but not by its "
+	)
+	mnist := func(i int) string { return published(t, "mnist", i) }
+	fashion := func(i int) string { return published(t, "fashion-mnist", i) }
 	for name, test := range map[string]struct {
+		asked  string
 		files  []string
-		hashes map[string]string
-		want   []string // data set of each split
+		hashes []string // of the first files; an empty one cannot be read
+		want   []string // data set and evidence of each split, after its doubt
 		note   string
 	}{
-		"both": {fourFiles, map[string]string{
-			"train-labels-idx1-ubyte": published(t, "fashion-mnist", "train"), "t10k-labels-idx1-ubyte": published(t, "fashion-mnist", "test")},
-			[]string{"fashion-mnist", "fashion-mnist"}, ""},
-		"images alone go with the others": {fourFiles[:3], map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")},
-			[]string{"mnist", "mnist"}, "no labels found"},
-		"labels of one's own do not": {fourFiles, map[string]string{"train-labels-idx1-ubyte": published(t, "mnist", "train")},
-			[]string{"mnist", ""}, ""},
-		"mixed": {fourFiles, map[string]string{
-			"train-labels-idx1-ubyte": published(t, "mnist", "train"), "t10k-labels-idx1-ubyte": published(t, "fashion-mnist", "test")},
-			[]string{"mnist", "fashion-mnist"}, "different data sets: fashion-mnist, mnist"},
-		"unknown": {fourFiles, map[string]string{"train-labels-idx1-ubyte": strings.Repeat("0", 64)}, []string{"", ""}, ""},
-		"qmnist, renamed": {[]string{"train-labels-idx2-int 60000 8"}, map[string]string{"train-labels-idx2-int": published(t, "qmnist", "train")},
-			[]string{"qmnist"}, "no images found"},
+		"all": {"", fourFiles,
+			[]string{fashion(trainImages), fashion(trainLabels), fashion(testImages), fashion(testLabels)},
+			[]string{"fashion-mnist by its labels and images", "fashion-mnist by its labels and images"}, ""},
+		"images of no published shape": {"", []string{"train-images-idx3-ubyte 60000 32 32", fourFiles[1]}, []string{"0", mnist(trainLabels)},
+			[]string{"mnist by its labels"}, ""},
+		"images of another": {"", fourFiles, []string{mnist(trainImages), fashion(trainLabels), "0", fashion(testLabels)},
+			[]string{doubt, doubt}, ""},
+		"images alone go with the others": {"", fourFiles[:3], []string{"", mnist(trainLabels), mnist(testImages)},
+			[]string{"mnist by its labels", "mnist by the labels of train"}, "no labels found"},
+		"images alone do not go with others": {"", fourFiles[:3], []string{"", fashion(trainLabels), mnist(testImages)},
+			[]string{"fashion-mnist by its labels", strings.Replace(doubt, "its labels", "the labels of train", 1)},
+			"no labels found"},
+		"labels of one's own do not": {"", fourFiles, []string{"", mnist(trainLabels)},
+			[]string{"mnist by its labels", ""}, ""},
+		"mixed": {"", fourFiles, []string{"", mnist(trainLabels), "", fashion(testLabels)},
+			[]string{"mnist by its labels", "fashion-mnist by its labels"}, "different data sets: fashion-mnist, mnist"},
+		"unknown": {"", fourFiles, []string{mnist(trainImages), "0"}, []string{"", ""}, ""},
+		"qmnist, renamed": {"", []string{"train-labels-idx2-int 60000 8"}, []string{published(t, "qmnist", 0)},
+			[]string{"qmnist by its labels"}, "no images found"},
+		"named by files": {"", []string{"fashion-mnist-" + fourFiles[0], "fashion-mnist-" + fourFiles[1]}, []string{mnist(trainImages)},
+			[]string{"judging by the file names, this is Fashion-MNIST, but not by its images" + unnamed}, ""},
+		"asked for, other labels":   {"fashion-mnist", fourFiles[:2], []string{"", mnist(trainLabels)}, []string{asked + "labelsfashion-mnist by --dataset"}, ""},
+		"asked for, other images":   {"fashion-mnist", fourFiles[:2], []string{mnist(trainImages)}, []string{asked + "imagesfashion-mnist by --dataset"}, ""},
+		"asked for, unknown images": {"fashion-mnist", fourFiles[:2], []string{"0", "0"}, []string{"fashion-mnist by --dataset"}, ""},
+		"asked for, the same names": {"qmnist", fourFiles[:2], []string{mnist(trainImages), mnist(trainLabels)}, []string{"qmnist by --dataset"}, ""},
+		"none":                      {"none", fourFiles[:2], []string{mnist(trainImages), mnist(trainLabels)}, []string{""}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			splits := must.Get(Find([]Input{{Path: folder(t, test.files...)}}, &testProber{hashes: test.hashes}, Options{}))(t)
+			hashes := map[string]string{}
+			for i, sum := range test.hashes {
+				hashes[strings.Fields(test.files[i])[0]] = sum
+			}
+			splits := must.Get(Find([]Input{{Path: folder(t, test.files...)}}, &testProber{hashes: hashes}, Options{Dataset: test.asked}))(t)
 			for i, s := range splits {
-				got := ""
+				got := s.Doubt
 				if s.Dataset != nil {
-					got = s.Dataset.Name
-					want := "the SHA-256 of the labels"
-					if labelIndex(s.Files) < 0 {
-						want += " of train"
-					}
-					if s.Evidence != want {
-						t.Errorf("%s: evidence %q, want %q", s.Name, s.Evidence, want)
-					}
+					got += s.Dataset.Name + " by " + s.Evidence
 				}
 				if got != test.want[i] {
 					t.Errorf("%s: got %q, want %q", s.Name, got, test.want[i])

@@ -13,13 +13,14 @@ import (
 const (
 	ByOption = "--dataset" // the user named the data set
 	byName   = "the file names"
-	byHash   = "the SHA-256 of the labels"
+	byLabels = "its labels"
+	byBoth   = "its labels and images"
 )
 
 // identify recognises the data set of splits, which belong together according to their file names.
 // named is the data set that those names give, or empty.
 func (f finder) identify(splits []*Split, named string) error {
-	asked := f.options.Dataset
+	asked, roles := f.options.Dataset, []Role{Image, Label}
 	switch {
 	case asked == DatasetNone:
 		return nil
@@ -27,15 +28,14 @@ func (f finder) identify(splits []*Split, named string) error {
 		return contradiction(asked, []string{named}, baseNames(splits[0].Files))
 	case asked != "":
 		apply(splits, asked, ByOption)
-		for _, s := range splits { // QMNIST has labels and classes of MNIST
-			if known := f.byLabels(s); known != nil && !slices.Equal(known.Classes, s.Dataset.Classes) {
-				s.Doubt = fmt.Sprintf("--dataset %s, but the SHA-256 of the labels is that of %s", asked, known.Title)
-			}
-		}
 	case named != "":
 		apply(splits, named, byName)
 	default:
 		f.identifyByLabels(splits)
+		roles = roles[:1]
+	}
+	for _, s := range splits {
+		f.compare(s, roles)
 	}
 	return nil
 }
@@ -62,12 +62,12 @@ func (f finder) identifyByLabels(splits []*Split) {
 	var found, labelled []string
 	var unlabelled []*Split
 	for _, s := range splits {
-		if labelIndex(s.Files) < 0 {
+		if fileOf(s, Label).Path == "" {
 			unlabelled = append(unlabelled, s)
 			continue
 		}
-		if s.Dataset = f.byLabels(s); s.Dataset != nil {
-			s.Evidence = byHash
+		if s.Dataset, _ = f.published(s, Label); s.Dataset != nil {
+			s.Evidence = byLabels
 			found, labelled = append(found, s.Dataset.Name), append(labelled, cmp.Or(s.Name, s.Stem))
 		}
 	}
@@ -75,42 +75,65 @@ func (f finder) identifyByLabels(splits []*Split) {
 	switch found = slices.Compact(found); len(found) {
 	case 0:
 	case 1:
-		apply(unlabelled, found[0], byHash+" of "+strings.Join(labelled, " and "))
+		apply(unlabelled, found[0], "the labels of "+strings.Join(labelled, " and "))
 	default:
 		splits[0].Notes = append(splits[0].Notes,
 			"judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
 	}
 }
 
-// byLabels returns the data set that published the labels of s, or nil. They are hashed only if
-// their header is that of a published file.
-func (f finder) byLabels(s *Split) *Info {
-	i := labelIndex(s.Files)
-	if i < 0 {
-		return nil
+// compare compares the files of s that have the roles with the published ones. If they are those of
+// another data set, or images are not those that belong to the labels, there is a doubt, and only
+// the user's word still counts.
+func (f finder) compare(s *Split, roles []Role) {
+	for _, role := range roles {
+		d := s.Dataset
+		if d == nil {
+			return
+		}
+		found, alike := f.published(s, role)
+		switch {
+		case found == nil && (len(roles) > 1 || !slices.Contains(alike, d.Name)):
+		case found == nil || !slices.Equal(found.Classes, d.Classes) || found.Transposed != d.Transposed:
+			s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, role)
+			if s.Evidence != ByOption {
+				s.Dataset, s.Doubt = nil, s.Doubt+": the classes have no names without --dataset"
+			}
+		case found.Name == d.Name && s.Evidence == byLabels: // QMNIST has labels and classes of MNIST
+			s.Evidence = byBoth
+		}
 	}
-	sum := ""
+}
+
+// published returns the data set that published the file of s with that role, or nil, and the names
+// of those that published one with its header. A file is hashed only if there are any.
+func (f finder) published(s *Split, role Role) (same *Info, alike []string) {
+	file, sum := fileOf(s, role), ""
 	for _, d := range Known() {
-		for _, split := range d.Splits {
-			for _, l := range split.Labels {
-				if !sameHeader(l.Header, s.Files[i].Header) {
-					continue
+		for _, p := range d.Files {
+			if p.Role != role || !sameHeader(p.Header, file.Header) {
+				continue
+			}
+			if alike == nil {
+				if sum, _ = f.SHA256(file.Path, p.Hashed); sum == "" {
+					return nil, nil // the next reader reports why
 				}
-				if sum == "" {
-					sum, _ = f.PayloadSHA256(s.Files[i].Path) // after an error it is no published hash
-				}
-				if strings.EqualFold(sum, l.SHA256) {
-					return &d
-				}
+			}
+			if alike = append(alike, d.Name); sum == p.SHA256 {
+				same = &d
 			}
 		}
 	}
-	return nil
+	return same, alike
 }
 
-// labelIndex returns the index of the label column, or −1.
-func labelIndex(files []File) int {
-	return slices.IndexFunc(files, func(f File) bool { return f.Name == Label.String() })
+// fileOf returns the file of the column that is named after the role, or the zero File.
+func fileOf(s *Split, role Role) File {
+	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Name == role.String() })
+	if i < 0 {
+		return File{}
+	}
+	return s.Files[i]
 }
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files

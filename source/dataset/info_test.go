@@ -1,8 +1,12 @@
 package dataset
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,14 +31,14 @@ func TestKnownCounts(t *testing.T) {
 	for _, d := range Known() {
 		var records int64
 		for _, s := range d.Splits {
-			if records += s.Records; d.Transposed && s.Labels != nil { // idxport writes the same labels beside upright images
+			if records += s.Records; d.Transposed && d.Files != nil { // idxport writes the same labels beside upright images
 				t.Errorf("%s %s: found hashes of labels, expected none", d.Name, s.Name)
 			}
 		}
 		labels := 0
 		seen := map[string]bool{}
 		for v, c := range d.Classes {
-			if (c != "") != (v >= d.FirstLabel) || c != "" && seen[c] {
+			if (c != "") != (v > 0 || d.Name != "emnist-letters") || c != "" && seen[c] {
 				t.Errorf("%s: label %d is named %q", d.Name, v, c)
 			}
 			if seen[c] = true; c != "" {
@@ -75,34 +79,44 @@ func TestClassNames(t *testing.T) {
 	}
 }
 
-func TestKnownLabelFiles(t *testing.T) {
+func TestKnownFiles(t *testing.T) {
 	t.Parallel()
 	sum := regexp.MustCompile(`^[0-9a-f]{64}$`)
 	seen := map[string]bool{}
 	for _, d := range Known() {
-		for _, s := range d.Splits {
-			for _, l := range s.Labels {
-				if !sum.MatchString(l.SHA256) || seen[l.SHA256] {
-					t.Errorf("%s %s: hash %q", d.Name, s.Name, l.SHA256)
-				}
-				seen[l.SHA256] = true
-				if l.Header.Records() != s.Records {
-					t.Errorf("%s %s: labels are %s, want %d records", d.Name, s.Name, l.Header, s.Records)
-				}
-				if len(l.Header.Dims) == 2 && l.Header.Dims[1] != int64(len(d.LabelColumns)) {
-					t.Errorf("%s %s: labels are %s, but %d columns have names", d.Name, s.Name, l.Header, len(d.LabelColumns))
-				}
-				p := &testProber{hashes: map[string]string{"x": strings.ToUpper(l.SHA256)}}
-				found := finder{Prober: p}.byLabels(&Split{Files: []File{{Path: "x", Name: "label", Header: l.Header}}})
-				if found == nil || found.Name != d.Name {
-					t.Errorf("%s %s: not found by its labels", d.Name, s.Name)
-				}
+		for _, p := range d.Files {
+			if !sum.MatchString(p.SHA256) || seen[p.SHA256] {
+				t.Errorf("%s %s: hash %q", d.Name, p.Header, p.SHA256)
+			}
+			seen[p.SHA256] = true
+			if !slices.ContainsFunc(d.Splits, func(s SplitInfo) bool { return s.Records == p.Header.Records() }) {
+				t.Errorf("%s: no split has as many records as %s", d.Name, p.Header)
+			}
+			if len(p.Header.Dims) == 2 && p.Header.Dims[1] != int64(len(d.LabelColumns)) {
+				t.Errorf("%s: labels are %s, but %d columns have names", d.Name, p.Header, len(d.LabelColumns))
+			}
+			probe := &testProber{hashes: map[string]string{"x": p.SHA256}}
+			s := &Split{Files: []File{{Path: "x", Name: p.Role.String(), Header: p.Header}}}
+			if found, _ := (finder{Prober: probe}).published(s, p.Role); found == nil || found.Name != d.Name {
+				t.Errorf("%s %s: not found by its hash", d.Name, p.Header)
 			}
 		}
 	}
 	p, other := &testProber{}, File{Name: "label", Header: idx.Header{DType: idx.Uint8, Dims: []int64{59999}}}
-	if (finder{Prober: p}).byLabels(&Split{Files: []File{other}}) != nil || p.probed != nil {
+	if found, _ := (finder{Prober: p}).published(&Split{Files: []File{other}}, Label); found != nil || p.probed != nil {
 		t.Error("labels of no published shape were hashed")
+	}
+}
+
+// The samples have the first images of Fashion-MNIST.
+func TestKnownImages(t *testing.T) {
+	t.Parallel()
+	for name, i := range map[string]int{"train": trainImages, "t10k": testImages} {
+		path := filepath.Join("..", "..", "testdata", "fashion-mnist", name+"-images-idx3-ubyte.gz")
+		data := must.Get(new(testProber).read(path))(t)
+		if got := fmt.Sprintf("%x", sha256.Sum256(data[16:][:100*28*28])); got != published(t, "fashion-mnist", i) {
+			t.Errorf("%s: found the hash %s", name, got)
+		}
 	}
 }
 

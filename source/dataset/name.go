@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -126,21 +127,15 @@ func (n *Name) readWords(words []string) {
 		}
 	}
 	n.Prefix = strings.Join(words, "-")
-	switch n.Prefix {
-	case "val", "valid", "validation": // only alone: these words are also part of other names
-		if n.Split == "" {
-			n.Split, n.Prefix = n.Prefix, ""
-		}
+	if n.Split == "" && slices.Contains([]string{"val", "valid", "validation"}, n.Prefix) {
+		n.Split, n.Prefix = n.Prefix, "" // only alone: these words are also part of other names
 	}
 	if slices.Contains(knownNames(), n.Prefix) {
 		n.Dataset = n.Prefix
 	}
 	for _, p := range prefixes {
 		if p.prefix == n.Prefix {
-			n.Dataset = p.dataset
-			if n.Split == "" {
-				n.Split = p.split
-			}
+			n.Dataset, n.Split = p.dataset, cmp.Or(n.Split, p.split)
 		}
 	}
 }
