@@ -33,8 +33,8 @@ func noLabels(flag string, columns []source.Column) error {
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }
 
-// aboutSplit returns err with the name of the split s, to which a flag does not apply, and with a
-// hint to leave it out, if there are others. all are the splits of the inputs.
+// aboutSplit returns err with the name of the split s, to which a flag does not apply, and if err
+// has no hint, with one to leave s out, if there are others. all are the splits of the inputs.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	i := slices.IndexFunc(all, func(other dataset.Split) bool { return other.Name != "" && other.Name != s.Name })
 	var found *fault.Error
@@ -43,11 +43,11 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	}
 	e := *found
 	e.Msg = splitTitle(s) + ": " + e.Msg
-	advice := "to leave this split out, choose others: --split " + shell.Quote(all[i].Name)
-	return e.WithHint("%s", strings.TrimPrefix(e.Hint+"; "+advice, "; "))
+	e.Hint = cmp.Or(e.Hint, "to leave this split out, choose others: --split "+shell.Quote(all[i].Name))
+	return &e
 }
 
-// alternativeTable has what idxport leaves to other tools or does by another flag. An entry has the
+// alternativeTable has what idxport leaves to other tools or does by another name. An entry has the
 // names of flags and extensions, and then the hint, or the tool, the format that it reads, and a
 // line of Python, which is also in docs/recipes.md, whose code is tested.
 //
@@ -59,19 +59,14 @@ var alternativeTable string
 func Alternative(name string) string {
 	for entry := range strings.SplitSeq(strings.TrimSpace(alternativeTable), "\n\n") {
 		lines := strings.Split(entry, "\n")
-		if !slices.Contains(strings.Fields(lines[0]), strings.ToLower(name)) {
-			continue
-		}
-		if len(lines) == 2 {
+		switch known := slices.Contains(strings.Fields(lines[0]), strings.ToLower(name)); {
+		case known && len(lines) == 2:
 			return lines[1]
+		case known:
+			tool, format, _ := strings.Cut(lines[1], " ")
+			return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python, with the names that convert "+
+				"prints: %s", tool, format, lines[2])
 		}
-		tool, format, _ := strings.Cut(lines[1], " ")
-		does := "does that"
-		if strings.HasPrefix(name, ".") {
-			does = "writes such files"
-		}
-		return fmt.Sprintf("%s %s: convert with -o out --to %s, then in Python, with the names that convert prints: %s",
-			tool, does, format, lines[2])
 	}
 	return ""
 }

@@ -252,8 +252,11 @@ func parseRows(s string) (rowRange, error) {
 		r.last, lastErr = strconv.ParseInt(b, 10, 64)
 	}
 	if s != "" && !ok || firstErr != nil || lastErr != nil {
-		return rowRange{}, usagef("--rows %q, expected A:B", s).
-			WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
+		e := usagef("--rows %q, expected A:B", s)
+		if !ok && firstErr == nil && r.first >= 0 {
+			return rowRange{}, e.WithHint("--rows %d:%d is this row alone, --rows :%[1]d the rows before it", r.first, r.first+1)
+		}
+		return rowRange{}, e.WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
 	}
 	return r, nil
 }
@@ -384,7 +387,7 @@ func parseCondition(text string) (condition, error) {
 	column, values, ok := strings.Cut(text, "=")
 	c := condition{text: text, values: values}
 	c.column, c.negated = strings.CutSuffix(column, "!")
-	if !ok || c.column == "" || values == "" {
+	if !ok || c.column == "" || values == "" || strings.TrimRight(c.column, "<>") != c.column {
 		return c, usagef("--where %q, expected COLUMN=VALUES or COLUMN!=VALUES", text).
 			WithHint("for example --where label=0,1 or --where label=3-7 or --where class=Sneaker")
 	}
@@ -400,10 +403,9 @@ var holdoutArgument = sync.OnceValue(func() *regexp.Regexp {
 func parseHoldout(text string) (holdout, error) {
 	m := holdoutArgument().FindStringSubmatch(text)
 	if m == nil {
-		return holdout{},
-			usagef("--holdout %q, expected NAME=ROWS or NAME=PERCENT%%, where NAME begins with a letter, "+
-				"and consists of letters, digits, _ and -", text).
-				WithHint("for example --holdout validation=5000 or --holdout validation=10%%")
+		return holdout{}, usagef("--holdout %q, expected NAME=ROWS or NAME=PERCENT%%, where NAME begins with a "+
+			"letter, and consists of letters, digits, _ and -", text).
+			WithHint("for example --holdout validation=5000 or --holdout validation=10%%")
 	}
 	h := holdout{text: text, name: m[1], rows: new(big.Rat), percent: m[3] != ""}
 	h.rows.SetString(m[2] + m[3])

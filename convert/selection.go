@@ -313,7 +313,8 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(namesOf(columns), ", "))
+		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(namesOf(columns), ", ")).
+			WithHint("%s", dataset.DidYouMean(c.column, namesOf(columns)))
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
@@ -348,7 +349,9 @@ func (c condition) numberRange(text string, column source.Column) (found [2]floa
 	if m == nil {
 		e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, text)
 		if slices.Contains(column.Classes, text) {
-			e = e.WithHint("to select by name: --where %s", shell.Quote("class="+text))
+			e.Hint = "to select by name: --where " + shell.Quote("class="+text)
+		} else if once := strings.Replace(c.text, "==", "=", 1); once != c.text {
+			e.Hint = "write = once: --where " + shell.Quote(once)
 		}
 		return found, e
 	}

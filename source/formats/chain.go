@@ -83,9 +83,9 @@ func (c *chain) check(path string, t source.Table) error {
 
 // describe lists columns with their types and shapes.
 func describe(columns []source.Column) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, display.Shape(c.Shape))
+	var list []string
+	for _, c := range columns {
+		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, display.Shape(c.Shape)))
 	}
 	return strings.Join(list, ", ")
 }

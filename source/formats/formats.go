@@ -128,8 +128,12 @@ func inFile(files source.Files, path string) ([]Table, error) {
 			format, ok = f, true
 		}
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return nil, nil
+	case idxMagic.Match(begin):
+		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
+			WithHint("rename it, for example to %s.idx", stem)
 	}
 	return []Table{{Format: format, Name: stem, Paths: []string{path}, path: path}}, nil
 }
