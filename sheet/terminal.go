@@ -27,7 +27,8 @@ type Picture struct {
 type Terminal struct {
 	Width  int // in characters
 	Colors Colors
-	Scale  int // maximum factor by which tiles are enlarged if they fit the width; 0 for none
+	Mark   string // at the end of captions that were cut
+	Scale  int    // maximum factor by which tiles are enlarged if they fit the width; 0 for none
 	// Least is the minimum number of small tiles in a line: they are reduced until so many fit,
 	// unless Scale asks for larger ones.
 	Least int
@@ -111,7 +112,7 @@ func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
 			if k == len(captions) {
 				captions = append(captions, "")
 			}
-			text = Shorten(text, cell)
+			text = Shorten(text, t.Mark, cell)
 			captions[k] += text + strings.Repeat(" ", cell-TextWidth(text)+gap)
 		}
 	}
@@ -224,18 +225,17 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Shorten cuts text to at most width columns; a text that was cut ends in "…".
-func Shorten(text string, width int) string {
+// Shorten cuts text to at most width columns; a text that was cut ends in mark, such as "…".
+func Shorten(text, mark string, width int) string {
 	if TextWidth(text) <= width {
 		return text
 	}
-	var cut strings.Builder
-	n := 0
+	cut, n := "", TextWidth(mark)
 	for _, r := range text {
-		if n += runeWidth(r); n > width-1 {
+		if n += runeWidth(r); n > width {
 			break
 		}
-		cut.WriteRune(r)
+		cut += string(r)
 	}
-	return cut.String() + "…"
+	return cut + mark
 }

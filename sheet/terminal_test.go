@@ -29,7 +29,7 @@ func TestPrint(t *testing.T) {
 			":@    :@\n::    ::\n9     0 お\n"},
 		"lines": {sheet.Terminal{Width: 6}, []sheet.Picture{{grey, "1"}, {grey, "2"}, {grey, "3"}},
 			":@  :@\n::  ::\n1   2\n\n:@\n::\n3\n"},
-		"a long caption": {sheet.Terminal{Width: 80}, []sheet.Picture{{grey, "8 a very long name"}},
+		"a long caption": {sheet.Terminal{Width: 80, Mark: "…"}, []sheet.Picture{{grey, "8 a very long name"}},
 			":@\n::\n8 a very long…\n"},
 		"enlarged":             {sheet.Terminal{Width: 80, Scale: 2}, []sheet.Picture{{Tile: grey}}, "  @@\n++@@\n::::\n"},
 		"enlarged as far as …": {sheet.Terminal{Width: 5, Scale: 9}, []sheet.Picture{{Tile: grey}}, "  @@\n++@@\n::::\n"},
@@ -72,7 +72,7 @@ func TestShorten(t *testing.T) {
 		width int
 		want  string
 	}{{"Trouser", 7, "Trouser"}, {"Trouser", 6, "Trous…"}, {"おおお", 6, "おおお"}, {"おおお", 5, "おお…"}, {"おおお", 4, "お…"}} {
-		if found := sheet.Shorten(c.text, c.width); found != c.want {
+		if found := sheet.Shorten(c.text, "…", c.width); found != c.want {
 			t.Errorf("%q to %d: found %q, expected %q", c.text, c.width, found, c.want)
 		}
 	}

@@ -11,7 +11,10 @@ import (
 	"github.com/idxport/idxport/sheet"
 )
 
-const barEvery = 100 * time.Millisecond
+const (
+	barEvery     = 100 * time.Millisecond
+	interruption = "^C" // what a terminal shows behind the bar; it must not break the line
+)
 
 // A bar is a line of a terminal that is redrawn while rows are read. (The popular library for this
 // links an HTTP server, which would be an eighth of the binary and of its start-up time.)
@@ -36,10 +39,10 @@ func (b *bar) rows(n int64) {
 		return
 	}
 	b.drawn = now
-	line := forLocale(b.text(n, now.Sub(b.start), columns(b.w)-1))
+	line := b.text(n, now.Sub(b.start), columns(b.w)-1-len(interruption))
 	used := sheet.TextWidth(line)
 	// Spaces cover the rest of the previous line. Errors of a display do not matter.
-	fmt.Fprintf(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.used-used)))
+	_ = show(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.used-used)))
 	b.used = used
 }
 
@@ -48,7 +51,7 @@ func (b *bar) done() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed && !b.drawn.IsZero() {
-		fmt.Fprintf(b.w, "\r%s\r", strings.Repeat(" ", b.used))
+		_ = show(b.w, "\r%s\r", strings.Repeat(" ", b.used+len(interruption)))
 	}
 	b.closed = true
 }
@@ -74,5 +77,5 @@ func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
 
 // fit returns title followed by text, shortened to a width of columns.
 func fit(title, text string, columns int) string {
-	return sheet.Shorten(sheet.Shorten(title, columns-sheet.TextWidth(text))+text, columns)
+	return shorten(shorten(title, columns-sheet.TextWidth(text))+text, columns)
 }

@@ -55,8 +55,8 @@ func TestBarStaysOneLine(t *testing.T) {
 	t.Parallel()
 	const end = "  50%  5 of 10 rows, 0s left"
 	for label, want := range map[string]string{
-		strings.Repeat("é", 100): strings.Repeat("é", 78-len(end)) + "…" + end,
-		strings.Repeat("字", 100): strings.Repeat("字", (78-len(end))/2) + "…" + end, // two columns each
+		strings.Repeat("é", 100): strings.Repeat("é", 76-len(end)) + "…" + end,
+		strings.Repeat("字", 100): strings.Repeat("字", (76-len(end))/2) + "…" + end, // two columns each
 	} {
 		var out strings.Builder
 		b := bar{w: &out, title: label, total: 10, start: time.Now()}

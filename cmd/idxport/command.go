@@ -3,10 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
+	"embed"
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -14,35 +22,62 @@ import (
 // A command is one of the commands of the program.
 type command struct {
 	name, usage string // usage says what it does, for the list of commands
-	text        string // its usage line, and a description after an empty line
-	examples    string
-	// inputs is set if the command has flags and reads inputs. The others print something, and have
-	// at most so many arguments.
-	inputs    bool
-	arguments int
-	run       func(context.Context, *report) error
+	synopsis    string // its arguments, after "idxport"
+	help        string // its help after the usage: its synopsis, examples and a description
+	run         func(context.Context, *report) error
 }
 
-// commandNamed returns the command of all that has the name.
-func commandNamed(all []command, name string) (command, error) {
-	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
-	if i < 0 {
-		return command{}, unknownCommand(all, name)
+// commandTable has the help of the program and of its commands: for each, a line with its name and
+// its usage, and the rest of its help as it is printed.
+//
+//go:embed commands.txt
+var commandTable string
+
+// allCommands returns the entries of commandTable, the program first.
+var allCommands = sync.OnceValue(func() (all []command) {
+	run := map[string]func(context.Context, *report) error{"convert": runConvert, "verify": runVerify,
+		"inspect": runInspect, "preview": runPreview, "formats": runFormats, "datasets": runDatasets,
+		"version": runVersion, "completion": runCompletion}
+	for entry := range strings.SplitSeq("\n"+commandTable, "\n# ") {
+		head, help, _ := strings.Cut(entry, "\n")
+		name, usage, ok := strings.Cut(head, ": ")
+		if !ok {
+			continue // before the first entry
+		}
+		synopsis, _, _ := strings.Cut(strings.TrimPrefix(help, "Usage: idxport "), "\n")
+		all = append(all, command{name, usage, synopsis, strings.TrimSpace(help), run[name]})
 	}
-	return all[i], nil
+	return all
+})
+
+// commands returns all commands.
+func commands() []command { return allCommands()[1:] }
+
+// commandNamed returns the command with the name.
+func commandNamed(name string) (command, error) {
+	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, unknownCommand(name)
+	}
+	return commands()[i], nil
 }
+
+// readsInputs reports whether the command has flags and reads inputs. The others print something,
+// and have as many arguments as their synopsis.
+func (c command) readsInputs() bool { return len(flagsOf(c.name)) > 0 }
 
 // start parses the words after the command and runs it.
 func (c command) start(ctx context.Context, r *report, words []string) error {
 	s := r.settings
-	s.JSON = s.JSON && !c.inputs // those that read inputs have the flag
+	s.JSON = s.JSON && !c.readsInputs() // those that read inputs have the flag
 	err := s.parse(c.name, words)
+	most := len(strings.Fields(c.synopsis)) - 1
 	switch {
 	case err != nil:
 		return err
-	case !c.inputs && len(s.Inputs) > c.arguments:
-		return usagef("unexpected argument %q", s.Inputs[c.arguments]).WithHint("usage: %s", c.text)
-	case c.inputs && len(s.Inputs) == 0 && c.name != "verify":
+	case !c.readsInputs() && len(s.Inputs) > most:
+		return usagef("unexpected argument %q", s.Inputs[most]).WithHint("usage: idxport %s", c.synopsis)
+	case c.readsInputs() && len(s.Inputs) == 0 && c.name != "verify":
 		output := map[string]string{"convert": " -o out"}[c.name]
 		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.name, output)
 	}
@@ -60,17 +95,86 @@ func commandOf(args []string) string {
 	return ""
 }
 
-// unknownCommand returns the error for a name that no command of all has.
-func unknownCommand(all []command, name string) error {
+// unknownCommand returns the error for a name that no command has.
+func unknownCommand(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return usagef("unknown command %q", name).
 			WithHint("begin with the command: idxport convert %s -o out", shell.Path(name))
 	}
 	var names []string
-	for _, c := range all {
+	for _, c := range commands() {
 		names = append(names, c.name)
 	}
 	advice := dataset.DidYouMean(name, append(names, "help"))
 	advice = cmp.Or(advice, "the commands are "+strings.Join(names, ", "))
 	return usagef("unknown command %q", name).WithHint("%s", advice)
+}
+
+func runConvert(ctx context.Context, r *report) (err error) {
+	r.Report, err = convert.Run(ctx, r.settings.Options)
+	r.wroteAll()
+	return err
+}
+
+func runVerify(ctx context.Context, r *report) (err error) {
+	s := r.settings
+	switch len(s.Inputs) {
+	case 0:
+		return usagef("no output and no input").WithHint("give both, such as " +
+			"idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
+	case 1:
+		return usagef("found one path, expected an output and its inputs").
+			WithHint("idxport verify %s ./mnist", shell.Path(s.Inputs[0]))
+	}
+	output := s.Inputs[0]
+	s.Inputs = s.Inputs[1:]
+	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
+	for _, v := range r.Verified {
+		equal := display.Count(v.Rows, "row") + " equal: " + strings.Join(v.Columns, ", ")
+		r.print("verified", filepath.ToSlash(strings.Join(v.Paths, ", ")), equal)
+	}
+	return err
+}
+
+func runVersion(_ context.Context, r *report) error {
+	build := "" // Go's version of the module, which names the commit
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		build = " (" + info.Main.Version + ")"
+	}
+	_, err := fmt.Fprintf(r.program.stdout, "idxport %s %s/%s %s%s\n",
+		convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), build)
+	return err
+}
+
+// completionScripts holds a script for each shell. A script splits the command line as its shell
+// does, and runs
+//
+//	idxport __complete word=WORD BEFORE...
+//
+// where WORD is the word at the cursor, up to the cursor, and BEFORE the words between idxport and
+// WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints the candidates for
+// WORD, each on a line with a tab and a description, and an empty line if the shell should complete
+// paths too. The path is WORD, or the part of WORD after its last =. The script adds a space after
+// each value that does not end with =.
+//
+//go:embed completion
+var completionScripts embed.FS
+
+func runCompletion(_ context.Context, r *report) error {
+	extension := strings.Join(r.settings.Inputs, "")
+	found := fmt.Sprintf("no script for shell %q", extension)
+	switch {
+	case extension == "":
+		found = "no shell"
+	case extension == "pwsh" || extension == "powershell":
+		extension = "ps1"
+	case extension == "ps1":
+		extension = ""
+	}
+	script, err := completionScripts.ReadFile("completion/idxport." + extension)
+	if err != nil {
+		return usagef("%s, expected bash, zsh, fish or pwsh", found).WithHint("for example: idxport completion bash")
+	}
+	_, err = r.program.stdout.Write(script)
+	return err
 }

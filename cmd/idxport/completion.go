@@ -1,10 +1,6 @@
 package main
 
 import (
-	"context"
-	"embed"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,69 +10,17 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-const completionUsage = `idxport completion SHELL
-
-Prints a script that completes commands, flags, their values and paths. It needs no other package
-and never evaluates what was typed. Install it with the line for your shell:
-
-  bash   echo 'eval "$(idxport completion bash)"' >> ~/.bashrc
-  zsh    echo 'source <(idxport completion zsh)' >> ~/.zshrc
-  fish   idxport completion fish > ~/.config/fish/completions/idxport.fish
-  pwsh   New-Item -Force -ItemType Directory (Split-Path $PROFILE)
-         idxport completion pwsh >> $PROFILE`
-
-// completionScripts holds a script for each shell. A script splits the command line as its shell
-// does, and runs
-//
-//	idxport __complete word=WORD BEFORE...
-//
-// where WORD is the word at the cursor, up to the cursor, and BEFORE the words between idxport and
-// WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints the candidates for
-// WORD, each on a line with a tab and a description, and an empty line if the shell should complete
-// paths too. The path is WORD, or the part of WORD after its last =. The script adds a space after
-// each value that does not end with =.
-//
-//go:embed completion
-var completionScripts embed.FS
-
 // completeCommand is the first argument that the scripts pass.
 const completeCommand = "__complete"
 
-// completionCommand is `idxport completion`.
-var completionCommand = command{
-	name:      "completion",
-	usage:     "print the completion script for bash, zsh, fish or pwsh",
-	text:      completionUsage,
-	arguments: 1,
-	run: func(_ context.Context, r *report) error {
-		extension := strings.Join(r.settings.Inputs, "")
-		found := fmt.Sprintf("no script for shell %q", extension)
-		switch {
-		case extension == "":
-			found = "no shell"
-		case extension == "pwsh" || extension == "powershell":
-			extension = "ps1"
-		case extension == "ps1":
-			extension = ""
-		}
-		script, err := completionScripts.ReadFile("completion/idxport." + extension)
-		if err != nil {
-			return usagef("%s, expected bash, zsh, fish or pwsh", found).
-				WithHint("for example: idxport completion bash")
-		}
-		_, err = r.program.stdout.Write(script)
-		return err
-	},
-}
-
 // complete answers a completion script. It never fails, since an error would appear in the command
 // line that the user is typing.
-func (p *program) complete(all []command, args []string) int {
+func (p *program) complete(args []string) int {
 	if len(args) == 0 {
 		return exitOK
 	}
 	word := strings.TrimPrefix(args[0], "word=")
-	found, paths := completions(all, args[1:], word)
+	found, paths := completions(args[1:], word)
 	var out strings.Builder
 	for _, line := range found {
 		if strings.HasPrefix(line, word) {
@@ -86,24 +30,24 @@ func (p *program) complete(all []command, args []string) int {
 	if paths && !strings.Contains(word, "://") {
 		out.WriteString("\n")
 	}
-	_, _ = io.WriteString(p.stdout, out.String())
+	_ = write(p.stdout, out.String())
 	return exitOK
 }
 
 // completions returns the candidates for word after the words before it, each with a tab and its
 // description, and whether word may be a path.
-func completions(all []command, before []string, word string) (found []string, paths bool) {
+func completions(before []string, word string) (found []string, paths bool) {
 	i := slices.IndexFunc(before, func(w string) bool { return w != "" && !strings.HasPrefix(w, "-") })
 	if i < 0 || before[i] == "help" {
 		if strings.HasPrefix(word, "-") {
 			return []string{"--help\tshow help", "--version\tprint the version"}, false
 		}
-		for _, c := range all {
+		for _, c := range commands() {
 			found = append(found, c.name+"\t"+c.usage)
 		}
 		return found, false
 	}
-	c, err := commandNamed(all, before[i])
+	c, err := commandNamed(before[i])
 	if err != nil {
 		return nil, false
 	}
@@ -113,7 +57,7 @@ func completions(all []command, before []string, word string) (found []string, p
 	switch f := flagNamed(flags, name); {
 	case waiting != nil:
 		return waiting.values(word)
-	case (ended || !strings.HasPrefix(word, "-")) && c.inputs:
+	case (ended || !strings.HasPrefix(word, "-")) && c.readsInputs():
 		return nil, true
 	case ended || !strings.HasPrefix(word, "-"):
 		return c.argumentValues(arguments), false
@@ -154,9 +98,9 @@ func (c command) argumentValues(before int) []string {
 	switch {
 	case before > 0:
 		return nil
-	case c.name == completionCommand.name:
+	case c.name == "completion":
 		return named("bash", "zsh", "fish", "pwsh")
-	case c.name == datasetsCommand.name:
+	case c.name == "datasets":
 		return datasets()
 	}
 	return nil

@@ -32,8 +32,9 @@ type settings struct {
 //
 // without a short name, placeholder or detail where there is none; a flag without a placeholder is
 // a switch. The attributes are often, for flags that `convert --help` shows; list, for lists with
-// commas; preset=VALUE, set without the flag; and the least and the greatest number, as 1..9 or
-// 1.., without a limit. Words in double braces are filled in.
+// commas; preset=VALUE, set without the flag; off=VALUE, which --no-NAME means elsewhere;
+// aka=NAMES, what other programs call it; and the least and the greatest number, as 1..9 or 1..,
+// without a limit. Words in double braces are filled in.
 //
 //go:embed flags.txt
 var flagTable string
@@ -45,7 +46,7 @@ type flagSpec struct {
 	usage                string   // what it does, in up to 52 characters: a line of help has 80
 	detail               string   // more about it, shown by --help-all
 	words                []string // its commands and attributes
-	preset, bounds       string
+	bounds               string
 	choices              []string
 }
 
@@ -83,12 +84,8 @@ func parseEntry(heading, entry string) flagSpec {
 			f.placeholder = word
 		}
 	}
-	for _, word := range f.words {
-		if preset, ok := strings.CutPrefix(word, "preset="); ok {
-			f.preset = preset
-		} else if strings.Contains(word, "..") {
-			f.bounds = word
-		}
+	if i := slices.IndexFunc(f.words, func(word string) bool { return strings.Contains(word, "..") }); i >= 0 {
+		f.bounds = f.words[i]
 	}
 	if len(lines) == 3 {
 		f.detail = strings.Join(strings.Fields(lines[2]), " ")
@@ -104,6 +101,16 @@ func parseEntry(heading, entry string) flagSpec {
 
 // has reports whether the entry has the word: a command or an attribute.
 func (f flagSpec) has(word string) bool { return slices.Contains(f.words, word) }
+
+// attribute returns the value of the attribute with the name, or "".
+func (f flagSpec) attribute(name string) string {
+	for _, word := range f.words {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
 
 // commands returns the names of the commands that have the flag.
 func (f flagSpec) commands() []string {
@@ -155,9 +162,11 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 			*to = append(*to, value)
 		}
 	case *[]int:
-		*to, err = parseShape(f.name, value)
+		*to, err = f.dims(value)
 	case *convert.Size:
-		*to, err = parseSize(value)
+		var sides []int
+		sides, err = f.dims(value)
+		copy(to[:], sides)
 	case *bool:
 		*to, err = f.truth(value)
 	case **bool:
@@ -205,44 +214,26 @@ func (f flagSpec) number(value string) (int64, error) {
 	return n, nil
 }
 
-// parseShape reads dimensions such as -1x28x28, the value of a flag.
-func parseShape(flag, s string) ([]int, error) {
-	var dims []int
+// dims returns the value of a flag for dimensions, such as -1x28x28. The example in its hint is the
+// one at the end of the usage of the flag.
+func (f flagSpec) dims(value string) (dims []int, err error) {
+	example := f.usage[strings.LastIndex(f.usage, " ")+1:]
+	failed := func(expected string) error {
+		return usagef("--%s %q, expected %s", f.name, value, expected).WithHint("for example --%s %s", f.name, example)
+	}
 	elements := int64(1)
-	for _, text := range strings.Split(strings.NewReplacer("×", "x", ",", "x").Replace(s), "x") {
-		d, err := strconv.Atoi(text)
-		if err == nil && flag == "shape" && d < 1 || err != nil || d < -1 {
-			e := usagef("--%s %q: %q is not a dimension", flag, s, text)
-			if flag == "shape" {
-				return nil, e.WithHint("for example --shape 28x28, the shape of one record")
-			}
-			return nil, e.WithHint("for example --reshape -1x28x28, where -1 stands for the rest")
+	for text := range strings.SplitSeq(strings.NewReplacer("×", "x", ",", "x").Replace(value), "x") {
+		d, err := f.number(text)
+		if err != nil {
+			return nil, failed("numbers from " + strings.Replace(f.bounds, "..", " to ", 1) + " with an x between them")
 		}
-		dims = append(dims, d)
-		if flag == "shape" {
-			if int64(d) > math.MaxInt32/elements {
-				return nil, usagef("--shape %q: found more than %d elements, expected the shape of one record",
-					s, math.MaxInt32)
-			}
-			elements *= int64(d)
+		if elements *= d; f.name == "shape" && elements > math.MaxInt32 {
+			return nil, failed("the shape of one record, of up to " + strconv.Itoa(math.MaxInt32) + " elements")
 		}
+		dims = append(dims, int(d))
+	}
+	if f.name == "resize" && len(dims) != 2 {
+		return nil, failed("a width and a height")
 	}
 	return dims, nil
-}
-
-// maxSide is the longest side of --resize.
-const maxSide = 1 << 14
-
-// parseSize reads the value of --resize, a width and a height.
-func parseSize(text string) (size convert.Size, err error) {
-	width, height, _ := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
-	for i, side := range []string{width, height} {
-		n, err := strconv.Atoi(side)
-		if err != nil || n < 1 || n > maxSide {
-			return size, usagef("--resize %q, expected WIDTHxHEIGHT, of 1 to %d pixels", text, maxSide).
-				WithHint("for example --resize 28x28")
-		}
-		size[i] = n
-	}
-	return size, nil
 }

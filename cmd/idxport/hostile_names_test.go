@@ -140,69 +140,6 @@ func TestControlCharactersInClasses(t *testing.T) {
 	}
 }
 
-// What a message quotes cannot write anywhere on a terminal: names of files, of columns, of class
-// folders.
-func TestMessagesAreClean(t *testing.T) {
-	t.Parallel()
-	const evil = "x\n\x1b[31m\x07\x7f\u009b\u202e\u2066\u2028y"
-	dir := t.TempDir()
-	whole, damaged := encodeIDX(sample(0x08)), encodeIDX(sample(0x08))[:20]
-	column := evil[len("x\n\x1b[31m\x07"):] // all that the CSV reader accepts
-	table := "label," + column + "\n1,2\n"
-	for name, data := range map[string][]byte{evil + ".idx": whole, evil + "-cut.idx": damaged, "evil.csv": []byte(table)} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Skip(err) // Windows has no such names
-		}
-	}
-	images := filepath.Join(dir, "images")
-	if err := os.Mkdir(images, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if code, said := runProgram("convert", filepath.Join(dir, evil+".idx"), "-o", "png="+filepath.Join(images, evil)); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	evilTable := filepath.Join(dir, "evil.csv")
-	commands := [][]string{
-		{"inspect", evilTable},
-		{"convert", evilTable, "-o", filepath.Join(dir, "table.csv"), "--columns", "label"},
-		{"convert", evilTable, "-o", filepath.Join(dir, "table.parquet")},
-		{"verify", filepath.Join(dir, "table.parquet"), evilTable},
-		{"convert", evilTable, "-o", filepath.Join(dir, "none.csv"), "--columns", evil, "--where", column + "=1"},
-		{"convert", evilTable, "-o", filepath.Join(dir, "none.csv"), "--split", evil},
-		{"convert", evilTable, "-o", filepath.Join(dir, "none.csv"), "--label-column", column},
-		{"convert", "https://127.0.0.1:1/" + evil, "-o", filepath.Join(dir, "none.csv")},
-		{"convert", filepath.Join(dir, evil+".idx"), "-o", filepath.Join(dir, evil+".csv")},
-		{"convert", filepath.Join(dir, evil+"-cut.idx"), "-o", filepath.Join(dir, "x.csv")},
-		{"convert", filepath.Join(dir, evil+" is not there"), "-o", filepath.Join(dir, "x.csv")},
-		{"convert", evil + "=" + filepath.Join(dir, evil+".idx"), "-o", filepath.Join(dir, "x.csv")},
-		{"convert", filepath.Join(dir, evil+".idx"), "-o", filepath.Join(dir, evil, "x.csv")},
-		{"convert", filepath.Join(dir, evil+".idx"), "--layout", evil, "-o", filepath.Join(dir, "x.csv")},
-		{"convert", images, "-o", filepath.Join(dir, "images.csv")},
-		{"inspect", filepath.Join(dir, evil+"-cut.idx")},
-		{"inspect", images},
-		{"preview", images},
-		{"verify", filepath.Join(dir, evil+"-cut.idx"), filepath.Join(dir, evil+".idx")},
-		{"convert", "--" + evil}, {evil},
-	}
-	for _, args := range slices.Clone(commands) {
-		commands = append(commands, append(slices.Clone(args), "--json"))
-	}
-	for i, args := range commands {
-		code, said := runProgram(args...)
-		if code == exitInternal || said == "" {
-			t.Errorf("%d: exit code %d: %q", i, code, said)
-		}
-		if at := strings.IndexFunc(said, func(r rune) bool {
-			return r != '\n' && (r < ' ' || strings.ContainsRune("\x7f\u009b\u202e\u2066\u2028", r))
-		}); at >= 0 {
-			t.Errorf("%d: found %q", i, said[max(0, at-20):])
-		}
-		if strings.Contains(said, "x\n\x1b") || strings.Contains(said, "x\n?") {
-			t.Errorf("%d: a name broke the line in %q", i, said)
-		}
-	}
-}
-
 // A path is one path, with commas in it too.
 func TestCommasInPaths(t *testing.T) {
 	t.Parallel()

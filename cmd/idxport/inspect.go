@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,36 +13,21 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/sheet"
 )
 
-const inspectUsage = `idxport inspect INPUT... [flags]
-
-INPUT is as in convert, but inputs need not form one table. Inspect reads every file to its end and
-prints its shape, type and sizes, whether it is complete, the range of its values, its labels with
-their class names, and the files it is paired with. The exit code is 65 if a file is damaged, or if
-the columns of a table have different numbers of records, unless --salvage is given.`
-
-// inspectCommand is `idxport inspect`.
-var inspectCommand = command{
-	name:   "inspect",
-	usage:  "show what files contain, and whether they are complete",
-	text:   inspectUsage,
-	inputs: true,
-	run: func(ctx context.Context, r *report) (err error) {
-		r.Report, err = convert.Inspect(ctx, r.settings.Source, func(f *convert.File) error {
-			found := fileReport{File: f}
-			if f.Problem != nil {
-				found.Problem = describeError(f.Problem)
-			}
-			r.Files = append(r.Files, found)
-			if r.settings.JSON {
-				return nil
-			}
-			return printFile(r.program.stdout, found)
-		})
-		return err
-	},
+func runInspect(ctx context.Context, r *report) (err error) {
+	r.Report, err = convert.Inspect(ctx, r.settings.Source, func(f *convert.File) error {
+		found := fileReport{File: f}
+		if f.Problem != nil {
+			found.Problem = describeError(f.Problem)
+		}
+		r.Files = append(r.Files, found)
+		if r.settings.JSON {
+			return nil
+		}
+		return printFile(r.program.stdout, found)
+	})
+	return err
 }
 
 // maxBars limits the different labels that are shown; a column with more has no histogram.
@@ -77,11 +63,11 @@ func fileRows(f fileReport) [][]string {
 	case f.Split != "":
 		what += " column of split " + f.Split
 	}
-	if f.Dataset != "" {
-		what += fmt.Sprintf(", %s (by %s)", f.Dataset, f.Evidence)
-	}
 	rows := [][]string{{"what", what}}
 	add := func(name, text string) { rows = append(rows, []string{name, text}) }
+	if f.Dataset != "" {
+		add("data set", fmt.Sprintf("%s (by %s)", f.Dataset, f.Evidence))
+	}
 	if f.Shape != nil {
 		add("shape", f.DType+" "+display.Shape(f.Shape))
 	}
@@ -115,29 +101,20 @@ func fileRows(f fileReport) [][]string {
 
 // sizeText returns the sizes of a file and of its payload.
 func sizeText(f *convert.File) string {
-	payload := "payload " + display.Bytes(f.PayloadBytes)
+	var sizes []string
+	if f.FileBytes >= 0 {
+		sizes = append(sizes, display.Bytes(f.FileBytes))
+		if f.Shape != nil && f.Compression != "none" {
+			sizes[0] += " " + f.Compression
+		}
+	}
 	switch {
 	case f.Whole:
-	case f.PayloadBytes == 0 && f.FileBytes >= 0:
-		return display.Bytes(f.FileBytes)
-	default:
-		payload = "expected " + payload
+		sizes = append(sizes, "payload "+display.Bytes(f.PayloadBytes))
+	case f.PayloadBytes > 0:
+		sizes = append(sizes, "expected payload "+display.Bytes(f.PayloadBytes))
 	}
-	switch {
-	case f.Format != "" && f.FileBytes < 0:
-		return payload
-	case f.Format != "":
-		return fmt.Sprintf("%s, %s", display.Bytes(f.FileBytes), payload)
-	case f.Shape == nil && f.FileBytes < 0:
-		return "unknown"
-	case f.Shape == nil:
-		return display.Bytes(f.FileBytes)
-	case f.FileBytes < 0:
-		return payload
-	case f.Compression == "none":
-		return fmt.Sprintf("%s, %s", display.Bytes(f.FileBytes), payload)
-	}
-	return fmt.Sprintf("%s %s, %s", display.Bytes(f.FileBytes), f.Compression, payload)
+	return cmp.Or(strings.Join(sizes, ", "), "unknown")
 }
 
 // columnText summarises the values of a column on one line.
@@ -175,15 +152,14 @@ func printLabels(out io.Writer, c convert.Column) error {
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
-		name := sheet.Shorten(display.Printable(l.Name), maxName)
+		name := shorten(clean(l.Name), maxName)
 		if name == strconv.FormatInt(l.Label, 10) {
 			name = "" // digits are named after themselves
 		}
 		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, display.Thousands(l.Count), bar)
 	}
 	_ = w.Flush() // into memory
-	_, err := io.WriteString(out, forLocale(text.String()))
-	return err
+	return write(out, text.String())
 }
 
 // numberText formats v, without an exponent if it is an integer of up to 15 digits.

@@ -5,13 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
@@ -19,15 +15,7 @@ import (
 	"github.com/idxport/idxport/source/dataset"
 )
 
-// formatsCommand is `idxport formats`.
-var formatsCommand = command{
-	name:  "formats",
-	usage: "list output formats, layouts and CSV styles",
-	text:  "idxport formats",
-	run:   func(_ context.Context, r *report) error { return printFormats(r.program.stdout) },
-}
-
-func printFormats(out io.Writer) error {
+func runFormats(_ context.Context, r *report) error {
 	rows := [][]string{{"FORMAT", "ENDS IN", "WHAT: CODECS"}}
 	for _, f := range formats.All() {
 		ends, what := strings.Join(append([]string{f.Extension}, f.Aliases...), " "), f.Title
@@ -54,25 +42,24 @@ func printFormats(out io.Writer) error {
 	for _, s := range csv.Styles() {
 		styles = append(styles, []string{s.Name, s.Description})
 	}
-	return errors.Join(table(out, "", helpColumns, rows), show(out, "\n"), table(out, "", helpColumns, layouts),
-		show(out, "\n"), table(out, "", helpColumns, styles))
+	return r.program.tables(rows, layouts, styles)
 }
 
-// datasetsCommand is `idxport datasets`.
-var datasetsCommand = command{
-	name:      "datasets",
-	usage:     "list the known data sets, or the class names of one",
-	text:      "idxport datasets [NAME]",
-	arguments: 1,
-	run: func(_ context.Context, r *report) error {
-		if len(r.settings.Inputs) == 0 {
-			return printDatasets(r.program.stdout)
+// tables prints tables of at most 80 columns with empty lines between them.
+func (p *program) tables(tables ...[][]string) (err error) {
+	for i, rows := range tables {
+		if i > 0 {
+			err = errors.Join(err, write(p.stdout, "\n"))
 		}
-		return printDataset(r.program.stdout, r.settings.Inputs[0])
-	},
+		err = errors.Join(err, table(p.stdout, "", helpColumns, rows))
+	}
+	return err
 }
 
-func printDatasets(out io.Writer) error {
+func runDatasets(_ context.Context, r *report) error {
+	if len(r.settings.Inputs) > 0 {
+		return r.program.printDataset(r.settings.Inputs[0])
+	}
 	rows := [][]string{{"DATASET", "TITLE", "IMAGE", "CLASSES", "SPLITS"}}
 	for _, d := range dataset.Known() {
 		classes := fmt.Sprint(len(slices.DeleteFunc(d.Classes, func(name string) bool { return name == "" })))
@@ -80,10 +67,10 @@ func printDatasets(out io.Writer) error {
 	}
 	const note = "Data sets are recognised by their file names, labels and first images. " +
 		"--dataset NAME sets one, --dataset none turns recognition off."
-	return errors.Join(table(out, "", helpColumns, rows), show(out, "\n"), table(out, "", helpColumns, [][]string{{note}}))
+	return r.program.tables(rows, [][]string{{note}})
 }
 
-func printDataset(out io.Writer, name string) error {
+func (p *program) printDataset(name string) error {
 	if name == dataset.DatasetNone {
 		return usagef("none is a value of --dataset, not a data set")
 	}
@@ -105,7 +92,7 @@ func printDataset(out io.Writer, name string) error {
 			rows = append(rows, []string{fmt.Sprint("class ", label), class})
 		}
 	}
-	return table(out, "", helpColumns, rows)
+	return p.tables(rows)
 }
 
 func splitsText(d dataset.Info) string {
@@ -114,20 +101,4 @@ func splitsText(d dataset.Info) string {
 		parts = append(parts, fmt.Sprintf("%s=%d", s.Name, s.Records))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// versionCommand is `idxport version`.
-var versionCommand = command{
-	name:  "version",
-	usage: "print the version and the commit of the build",
-	text:  "idxport version",
-	run: func(_ context.Context, r *report) error {
-		build := "" // Go's version of the module, which names the commit
-		if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
-			build = " (" + info.Main.Version + ")"
-		}
-		_, err := fmt.Fprintf(r.program.stdout, "idxport %s %s/%s %s%s\n",
-			convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), build)
-		return err
-	},
 }

@@ -26,7 +26,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) > 1 && args[1] == completeCommand { // before anything interprets the words to complete
-		return p.complete(commands(), args[2:])
+		return p.complete(args[2:])
 	}
 	r := p.newReport(commandOf(args))
 	r.settings.JSON = slices.Contains(args, "--json")
@@ -36,7 +36,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // start prints help, or runs a command.
 func (p *program) start(ctx context.Context, r *report, args []string) error {
 	if name, all, asked := helpAsked(args); asked {
-		err := p.help(commands(), name, all)
+		err := p.help(name, all)
 		r.settings.JSON = r.settings.JSON && err != nil
 		return err
 	}
@@ -46,7 +46,7 @@ func (p *program) start(ctx context.Context, r *report, args []string) error {
 	if strings.HasPrefix(args[1], "-") {
 		return usagef("unknown flag %s", args[1]).WithHint("flags follow the command: see idxport --help")
 	}
-	if _, err := commandNamed(commands(), args[1]); err != nil {
+	if _, err := commandNamed(args[1]); err != nil {
 		return err
 	}
 	return r.library(args[2:]).Run(ctx, args[:2])
@@ -58,16 +58,10 @@ func (r *report) library(words []string) *cli.Command {
 	root := &cli.Command{Name: "idxport", HideHelp: true, Reader: r.program.stdin, Writer: r.program.stdout, ErrWriter: r.program.stderr,
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}} // it would exit by itself
 	for _, c := range commands() {
-		root.Commands = append(root.Commands, &cli.Command{Name: c.name, Usage: c.usage, UsageText: c.text, HideHelp: true,
+		root.Commands = append(root.Commands, &cli.Command{Name: c.name, Usage: c.usage, HideHelp: true,
 			Action: func(ctx context.Context, _ *cli.Command) error { return c.start(ctx, r, words) }})
 	}
 	return root
-}
-
-// commands returns all commands.
-func commands() []command {
-	return []command{convertCommand, verifyCommand, inspectCommand, previewCommand, formatsCommand, datasetsCommand,
-		versionCommand, completionCommand}
 }
 
 // withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second one ends

@@ -28,7 +28,7 @@ func ownPanic() ([]byte, int) {
 	var stdout bytes.Buffer
 	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: io.Discard}
 	ctx, r := context.Background(), p.newReport("convert")
-	c := command{name: "convert", inputs: true, run: func(context.Context, *report) error { panic("a defect") }}
+	c := command{name: "convert", run: func(context.Context, *report) error { panic("a defect") }}
 	code := r.end(ctx, pipeline.Recover(func() error { return c.start(ctx, r, []string{"--json", "x.idx"}) }))
 	return stdout.Bytes(), code
 }

@@ -59,8 +59,8 @@ func (s *settings) parse(command string, words []string) (first error) {
 		failed(f.set(s, value))
 	}
 	for _, f := range flags {
-		if f.preset != "" && !given[f.name] {
-			failed(f.set(s, f.preset))
+		if preset := f.attribute("preset"); preset != "" && !given[f.name] {
+			failed(f.set(s, preset))
 		}
 	}
 	return first
@@ -117,21 +117,6 @@ func (f *flagSpec) checkValue(flag, value string) error {
 	return e.WithHint("a value that begins with - is written %s=%s", flag, shell.Quote(value))
 }
 
-// otherNames are the names that other programs give to our flags.
-var otherNames = map[string]string{
-	"format": "to", "force": "overwrite", "replace": "overwrite", "output-dir": "output", "outdir": "output",
-	"file-size": "rows-per-file", "log-format": "json", "compress": "compression", "silent": "quiet",
-	"limit": "take", "head": "take", "range": "rows", "filter": "where", "select": "columns", "usecols": "columns",
-	"val-split": "holdout", "validation-split": "holdout", "test-size": "holdout", "random-seed": "seed",
-	"repair": "salvage", "recover": "salvage", "threads": "workers", "jobs": "workers",
-}
-
-// withoutValue tells how to turn off what other programs turn off with --no-X.
-var withoutValue = map[string]string{
-	"transpose": "--transpose=false", "compression": "--compression none", "header": "--header no",
-	"dataset": "--dataset none",
-}
-
 // unknownFlag returns the error for a flag that the command does not have.
 func unknownFlag(command, flag string) error {
 	return usagef("unknown flag %s", flag).WithHint("%s", adviseFlag(command, strings.TrimLeft(flag, "-")))
@@ -139,22 +124,28 @@ func unknownFlag(command, flag string) error {
 
 // adviseFlag returns the hint for an unknown flag.
 func adviseFlag(command, name string) string {
-	flags := flagsOf(command)
-	var short []string
+	flags, short, elsewhere := flagsOf(command), []string(nil), map[string]string{}
 	for _, f := range flags {
 		short = append(short, f.spellings()[1:]...)
+		for other := range strings.SplitSeq(f.attribute("aka"), ",") {
+			elsewhere[other] = f.name
+		}
 	}
-	has := func(name string) bool { return slices.Contains(longNames(flags), "--"+name) }
+	delete(elsewhere, "")
+	long := longNames(flags)
 	see := "see idxport " + command + " --help"
+	exact := elsewhere[strings.TrimRight(name, "0123456789")] // as of -j2
 	switch {
 	case len(flags) == 0:
 		return "idxport " + command + " has no flags but --help"
 	case name == "" || name == "help":
 		return see
+	case exact != "":
+		return "did you mean --" + exact + "?"
 	case len(name) < 3:
 		return "the short flags are " + strings.Join(append(short, "-h"), ", ") + ", each a word of its own"
 	}
-	if hint := convert.Alternative(name); hint != "" && (name != "sample" || has("take")) {
+	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(long, "--take")) {
 		return hint
 	}
 	for _, f := range allFlags() {
@@ -162,16 +153,16 @@ func adviseFlag(command, name string) string {
 			return "it is a flag of " + strings.Join(f.commands(), ", ")
 		}
 	}
-	if plain, ok := strings.CutPrefix(name, "no-"); ok && has(plain) {
-		if instead := withoutValue[plain]; instead != "" {
-			return "write " + instead
-		}
+	plain, negated := strings.CutPrefix(name, "no-")
+	switch f := flagNamed(flags, "--"+plain); {
+	case negated && f != nil && f.attribute("off") != "":
+		return "write --" + plain + "=" + f.attribute("off")
+	case negated && f != nil:
 		return "leave out --" + plain
 	}
-	advice := dataset.DidYouMean("--"+name, append(longNames(flags), "--help"))
-	words := slices.DeleteFunc(slices.Sorted(maps.Keys(otherNames)), func(word string) bool { return !has(otherNames[word]) })
-	if word := dataset.Nearest(name, words); word != "" && (advice == "" || word == name) {
-		return "did you mean --" + otherNames[word] + "?"
+	advice := dataset.DidYouMean("--"+name, append(long, "--help"))
+	if other := dataset.Nearest(name, slices.Sorted(maps.Keys(elsewhere))); other != "" && advice == "" {
+		return "did you mean --" + elsewhere[other] + "?"
 	}
 	return cmp.Or(advice, see)
 }

@@ -176,7 +176,7 @@ func (k *picker) pictures(t *convert.Table) []sheet.Picture {
 	return mapped(k.picked[0], func(s pickedImage) sheet.Picture {
 		caption := "row " + strconv.FormatInt(s.row, 10)
 		if k.view.Label >= 0 {
-			caption = labelText(k.labels, s.label, false) + "\n" + caption
+			caption = clean(labelText(k.labels, s.label, false)) + "\n" + caption
 		}
 		return sheet.Picture{Tile: tile(s), Caption: caption}
 	})

@@ -59,7 +59,7 @@ func (r *report) end(ctx context.Context, err error) int {
 		}
 	}
 	if err == nil && len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
-		fmt.Fprintf(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
+		_ = show(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
 	}
 	return exitCode(err)
 }
@@ -137,45 +137,48 @@ func (r *report) print(level string, fields ...string) {
 	}
 }
 
-// wrote shows a published output, and its parts if it has their checksums. On a terminal, the first
-// of each format is followed by a line of code that loads it.
-func (r *report) wrote(o convert.Output, first bool) {
-	name := filepath.ToSlash(o.Path)
-	if o.Path == convert.Stdio {
-		if name = "standard output"; o.SHA256 == "" { // the reader of a pipe has its own messages
-			return
+// wroteAll shows the published outputs. On a terminal, lines of code that load the first of each
+// format follow, if there are at most two formats.
+func (r *report) wroteAll() {
+	var formats, lines []string
+	for _, o := range r.Outputs {
+		r.wrote(o)
+		if o.Load != "" && o.Path != convert.Stdio && !slices.Contains(formats, o.Format) {
+			formats, lines = append(formats, o.Format), append(lines, o.Load)
 		}
 	}
-	unit := "row"
+	for _, line := range lines {
+		if len(lines) <= 2 && r.onTerminal() {
+			_ = show(r.program.stderr, "   %s\n", line)
+		}
+	}
+}
+
+// wrote shows a published output, and its parts if it has their checksums.
+func (r *report) wrote(o convert.Output) {
+	unit, files := "row", int64(len(o.Parts))
 	if r.Command == "preview" {
 		unit = "image"
 	}
-	what := []string{name, display.Count(o.Rows, unit), display.Bytes(o.Bytes)}
+	what := []string{filepath.ToSlash(o.Path), display.Count(o.Rows, unit)}
 	switch {
+	case o.Path == convert.Stdio && o.SHA256 == "": // the reader of a pipe has its own messages
+		return
+	case o.Path == convert.Stdio:
+		what[0] = "standard output"
 	case o.Parts != nil:
-		files := display.Count(int64(len(o.Parts)), "file")
-		what = []string{filepath.ToSlash(o.Shown), display.Count(o.Rows, "row"), files, display.Bytes(o.Bytes)}
+		what = []string{filepath.ToSlash(o.Shown), what[1], display.Count(files, "file")}
 	case o.Files != nil:
-		folder := filepath.ToSlash(filepath.Clean(o.Path)) + "/"
-		what = []string{folder, display.Count(*o.Files, "file"), display.Bytes(o.Bytes)}
+		what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", display.Count(*o.Files, "file")}
 	}
-	if o.SHA256 != "" {
+	if what = append(what, display.Bytes(o.Bytes)); o.SHA256 != "" {
 		what = append(what, "sha256 "+o.SHA256)
 	}
 	r.print("wrote", what...)
 	for _, p := range o.Parts {
 		if p.SHA256 != "" {
-			r.print("wrote", filepath.ToSlash(p.Path), display.Count(p.Rows, "row"), display.Bytes(p.Bytes), "sha256 "+p.SHA256)
+			r.print("wrote", filepath.ToSlash(p.Path), display.Count(p.Rows, unit), display.Bytes(p.Bytes), "sha256 "+p.SHA256)
 		}
-	}
-	if r.onTerminal() && first && o.Path != convert.Stdio && o.Load != "" {
-		_ = show(r.program.stderr, "   %s\n", o.Load)
-	}
-}
-
-func (r *report) wroteAll() {
-	for i, o := range r.Outputs {
-		r.wrote(o, !slices.ContainsFunc(r.Outputs[:i], func(other convert.Output) bool { return other.Format == o.Format }))
 	}
 }
 
@@ -220,7 +223,7 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 	if !r.draws() {
 		return nil, func() {}
 	}
-	b := &bar{w: r.program.stderr, title: forLocale(display.Printable(title)), total: total, start: time.Now()}
+	b := &bar{w: r.program.stderr, title: clean(title), total: total, start: time.Now()}
 	return b.rows, b.done
 }
 

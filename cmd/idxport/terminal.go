@@ -13,35 +13,45 @@ import (
 	"github.com/idxport/idxport/sheet"
 )
 
-// show writes text for people to w. Everything that is not ours, such as messages and the names of
-// files, columns and classes, is a string among args: what would move the cursor, break the line or
-// change the direction of text is replaced.
+// clean returns text that is not ours, such as a message or the name of a file, column or class, as
+// terminals can show it: what would move the cursor, break the line or change the direction of text
+// is replaced. All such text that people read goes through it.
+func clean(text string) string { return forLocale(display.Printable(text)) }
+
+// show writes text for people to w; each string among args is cleaned.
 func show(w io.Writer, format string, args ...any) error {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
-			args[i] = display.Printable(text)
+			args[i] = clean(text)
 		}
 	}
-	_, err := io.WriteString(w, forLocale(fmt.Sprintf(format, args...)))
+	return write(w, fmt.Sprintf(format, args...))
+}
+
+// write writes text that is ours, or clean.
+func write(w io.Writer, text string) error {
+	_, err := io.WriteString(w, forLocale(text))
 	return err
 }
 
 // forLocale returns text in ASCII if the user's locale has another character set than UTF-8.
 // Without any locale, as in many containers, terminals show UTF-8 all the same.
 func forLocale(text string) string {
-	if locale := locale(); locale == "" || strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
+	// The name of the locale often ends in the character set.
+	locale := strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	if locale == "" || strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
 		return text
 	}
 	return display.ASCII(text)
 }
 
-// locale returns the name of the user's locale in upper case; it often ends in the character set.
-func locale() string {
-	return strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
-}
+// shorten cuts clean text to at most width columns; a text that was cut ends in "…".
+func shorten(text string, width int) string { return sheet.Shorten(text, forLocale("…"), width) }
 
-// leastCell is the least width of a cell that is broken into lines.
-const leastCell = 20
+const (
+	helpColumns = 80 // the greatest width of help and lists
+	leastCell   = 20 // the least width of a cell that is broken into lines
+)
 
 // table writes rows in columns, with two spaces between them and before each line of an indented
 // table. Lines are at most limit columns wide, 0 for any: the last cell of a row is continued below
@@ -53,35 +63,32 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			if n := sheet.TextWidth(display.Printable(cell)); limit == 0 || n <= limit/2 {
+			if n := sheet.TextWidth(clean(cell)); limit == 0 || n <= limit/2 {
 				widths[i] = max(widths[i], n)
 			}
 		}
 	}
+	var text strings.Builder
 	for _, row := range rows {
 		line := indent
 		for i, cell := range row[:len(row)-1] {
-			cell = display.Printable(cell)
+			cell = clean(cell)
 			line += cell + strings.Repeat(" ", max(0, widths[i]-sheet.TextWidth(cell))+2)
 		}
 		left := sheet.TextWidth(line)
 		if limit > 0 && left > limit-leastCell {
-			if err := show(w, "%s\n", strings.TrimRight(line, " ")); err != nil {
-				return err
-			}
+			text.WriteString(strings.TrimRight(line, " ") + "\n")
 			left = len(indent) + 2
 			line = strings.Repeat(" ", left)
 		}
-		for i, text := range wrap(row[len(row)-1], limit-left) {
+		for i, part := range wrap(clean(row[len(row)-1]), limit-left) {
 			if i > 0 {
 				line = strings.Repeat(" ", left)
 			}
-			if err := show(w, "%s\n", line+text); err != nil {
-				return err
-			}
+			text.WriteString(line + part + "\n")
 		}
 	}
-	return nil
+	return write(w, text.String())
 }
 
 // wrap breaks text between words into lines of at most limit columns, if it is not too small for
@@ -107,7 +114,7 @@ func columns(w io.Writer) int {
 			return width
 		}
 	}
-	return 80
+	return helpColumns
 }
 
 // terminal reports whether w is a terminal.
