@@ -72,8 +72,17 @@ func (r *report) showError(err error) {
 	case r.settings.JSON:
 		r.logJSON("error", err.Error(), fault.HintOf(err))
 	default:
+		if errors.As(err, new(signalError)) && terminal(r.program.stderr) && !r.streams() {
+			_ = write(r.program.stderr, "\r") // the message covers the ^C that the terminal shows
+		}
 		printError(r.program.stderr, err)
 	}
+}
+
+// streams reports whether standard output carries data.
+func (r *report) streams() bool {
+	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }
+	return r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout)
 }
 
 // writeObject writes the report of a run that ended with err. If standard output carries data, the
@@ -90,8 +99,7 @@ func (r *report) writeObject(err error) error {
 		r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
 	}
 	out := r.program.stdout
-	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }
-	if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout) {
+	if r.streams() {
 		out = r.program.stderr
 	}
 	_, err = fmt.Fprintln(out, display.Escaped(display.JSON(r)))
