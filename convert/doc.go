@@ -21,6 +21,6 @@ package convert
 //	splits.go, tables.go, storage.go    from arguments to inputs: splits whose tables can be opened
 //	selection.go, rows.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
-//	run.go, report.go                   from outputs to sinks, published outputs and the results
+//	run.go, expected.go, report.go      from outputs to sinks, published outputs and the results
 //
 // verify.go, inspect.go and preview.go are the other verbs. A file uses earlier stages only.

@@ -75,7 +75,8 @@ type Target struct {
 	Outputs      []string // files, folders, FORMAT=PATH, URLs, or - for Stdout
 	To           []string // formats for folders and for Stdout
 	Overwrite    bool
-	IfChanged    bool // do nothing if all is up to date, else overwrite
+	IfChanged    bool     // do nothing if all is up to date, else overwrite
+	Expect       []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there
 	Verify       bool
 	Checksum     bool // report the SHA-256 of outputs
 	RowsPerFile  int64

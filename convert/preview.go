@@ -72,7 +72,7 @@ func Draw(ctx context.Context, tables []*Table, to Target, draw func(*Table) (pn
 	if err != nil {
 		return err
 	}
-	p, err := prepare(ctx, &r, outputs, inputPaths(&in, jobs), "")
+	p, err := prepare(ctx, &r, outputs, inputPaths(&in), "")
 	if err != nil {
 		return err
 	}

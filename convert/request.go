@@ -30,6 +30,7 @@ type request struct {
 	args         []dataset.Input
 	targets      []target
 	choice       rowChoice
+	expected     []expectation
 	littleEndian bool
 	elementType  idx.DType                   // of --dtype; 0 if not given
 	codecs       map[string]compressed.Codec // by format name; "" is the key for all that compress internally
@@ -74,8 +75,8 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.choice, err = parseView(o.View); err != nil {
 		return nil, err
 	}
-	if len(o.Outputs) == 0 {
-		return r, nil
+	if r.expected, err = parseExpect(o.Expect); err != nil || len(o.Outputs) == 0 {
+		return r, err
 	}
 	r.Overwrite = o.Overwrite || o.IfChanged
 	if r.targets, err = parseTargets(r.storage, o, r.choice.part.n); err != nil {
@@ -421,4 +422,30 @@ func (h holdout) count(total int64) int64 {
 		n.Add(n, big.NewRat(1, 2))
 	}
 	return new(big.Int).Quo(n.Num(), n.Denom()).Int64()
+}
+
+// An expectation is an element of --expect: a split with its number of rows or, if that is −1, a
+// column of all splits.
+type expectation struct {
+	text, name string
+	rows       int64
+}
+
+// parseExpect parses the arguments of --expect, lists of SPLIT=ROWS and COLUMN.
+func parseExpect(args []string) (all []expectation, err error) {
+	for _, arg := range args {
+		for text := range strings.SplitSeq(arg, ",") {
+			name, count, isSplit := strings.Cut(text, "=")
+			e := expectation{text, name, -1}
+			if isSplit {
+				e.rows, err = strconv.ParseInt(count, 10, 64)
+			}
+			if name == "" || err != nil || isSplit && e.rows < 0 {
+				return nil, usagef("--expect %q, expected SPLIT=ROWS or COLUMN", text).
+					WithHint("for example --expect train=60000,test=10000 or --expect image,label")
+			}
+			all = append(all, e)
+		}
+	}
+	return all, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -64,20 +63,17 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		}
 		in.describeJob(j)
 	}
-	key, err := runKey(in, jobs)
+	if err := checkExpected(r, jobs, func(j *job) int64 { return j.schema.Rows }); err != nil {
+		return err
+	}
+	key, err := runKey(in, jobs, outputs)
 	if err != nil {
 		return err
 	}
 	if unchanged, err := upToDate(r, outputs, key); unchanged || err != nil {
 		return err
 	}
-	for _, out := range outputs { // a file that is missing now may have been there when the output was made
-		if _, err := os.Lstat(out.path); err == nil && r.Overwrite && out.job.split.Lacks != "" {
-			lacks := out.job.split.Lacks
-			r.report.warning("%s exists and will be replaced by one without %s: none were found", out.path, lacks)
-		}
-	}
-	p, err := prepare(ctx, r, outputs, inputPaths(in, jobs), key)
+	p, err := prepare(ctx, r, outputs, inputPaths(in), key)
 	if err != nil {
 		return err
 	}
@@ -86,7 +82,9 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	if err != nil {
 		return err
 	}
+	rows := map[*job]int64{}
 	for _, w := range written {
+		rows[w.out.job] = w.rows
 		if c := cards[w.out.path]; w.out.shared() {
 			split := card.Split{Name: w.out.sharding.stem, Rows: w.rows}
 			for _, part := range w.parts.Parts() {
@@ -96,13 +94,14 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 			w.folder.SetCard(c.Text()) // the last one has all splits
 		}
 	}
-	if r.Verify {
-		if err := verifyHidden(ctx, in, outputs, p); err != nil {
-			return err
-		}
+	if err := checkExpected(r, jobs, func(j *job) int64 { return rows[j] }); err != nil {
+		return err
+	}
+	if err := checkHidden(ctx, in, outputs, p); err != nil {
+		return err
 	}
 	if err := p.commit(); err != nil {
-		return adviseShared(err, outputs)
+		return err
 	}
 	for _, w := range written {
 		r.report.Outputs = append(r.report.Outputs, w.reportEntry(r.Checksum))
@@ -110,21 +109,20 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	return nil
 }
 
-// verifyHidden compares outputs that are not visible yet with their inputs, which are read again.
-func verifyHidden(ctx context.Context, in *inputs, outputs []*output, p *publication) error {
-	if err := p.set.Complete(); err != nil {
-		return err
-	}
+// checkHidden compares outputs that are not visible yet with what they replace and, with --verify,
+// with their inputs, which are read again.
+func checkHidden(ctx context.Context, in *inputs, outputs []*output, p *publication) error {
+	err := p.set.Complete()
 	for i, out := range outputs {
-		path := p.to[i].hidden
-		if path == "" {
-			continue // a device: there is nothing to read
+		path := p.to[i].hidden // "" for an object or a device, which cannot be read
+		if err == nil && in.request.Overwrite && path != "" {
+			err = out.checkLosses(in.request, path)
 		}
-		if err := verifyOutput(ctx, in, out, path); err != nil {
-			return err
+		if err == nil && in.request.Verify && path != "" {
+			err = verifyOutput(ctx, in, out, path)
 		}
 	}
-	return nil
+	return err
 }
 
 // checkClassesUsed returns an error if --classes is given but not used: no output contains class
@@ -174,9 +172,9 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 }
 
 // inputPaths returns the files and objects that a run reads, which no output may replace.
-func inputPaths(in *inputs, jobs []*job) (paths []string) {
-	for _, j := range jobs {
-		for _, f := range j.split.Files {
+func inputPaths(in *inputs) (paths []string) {
+	for _, s := range in.splits {
+		for _, f := range s.Files {
 			if f.Path != source.Stdin {
 				paths = append(append(paths, f.Path), in.tables[f.Path].Paths...) // a folder may hold many files
 			}
@@ -248,16 +246,23 @@ func writeJob(ctx context.Context, in *inputs, outputs []*output, to []destinati
 // between releases: --if-changed then rewrites earlier outputs.
 const formatVersion = 4
 
-// runKey returns a text over the inputs and everything else that the bytes of outputs depend on,
-// except their formats and names. It is empty without --if-changed.
-func runKey(in *inputs, jobs []*job) (string, error) {
+// runKey returns a text over the names of the outputs and, with --if-changed, over the inputs and
+// everything else that the bytes of outputs depend on, except their formats. It is empty if no
+// output is to be known again.
+func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
-	if !r.IfChanged {
-		return "", nil
+	for _, out := range outputs {
+		key += display.JSON(filepath.Base(out.path))
 	}
-	key := display.JSON([]any{formatVersion, Version, r.View, r.Dataset, r.ByteOrder, r.DType, r.Shape, r.Reshape,
-		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout, r.CSVStyle,
-		r.ClassFolders, r.ClassColumn, r.MetadataCSV})
+	switch {
+	case !r.Overwrite || !r.IfChanged && len(outputs) == 1:
+		return "", nil
+	case !r.IfChanged:
+		return key, nil
+	}
+	key += display.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.ByteOrder, r.DType, r.Shape,
+		r.Reshape, r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
+		r.CSVStyle, r.ClassFolders, r.ClassColumn, r.MetadataCSV})
 	for _, j := range jobs {
 		if err := checkRereadable("--if-changed", j.split.Split); err != nil {
 			return "", err
@@ -267,7 +272,7 @@ func runKey(in *inputs, jobs []*job) (string, error) {
 			key += j.split.Dataset.Name
 		}
 	}
-	for _, path := range slices.Compact(inputPaths(in, jobs)) {
+	for _, path := range slices.Compact(inputPaths(in)) {
 		if object.IsURL(path) {
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")
@@ -281,10 +286,10 @@ func runKey(in *inputs, jobs []*job) (string, error) {
 	return key, nil
 }
 
-// upToDate reports whether all outputs were made by a run with the same key; not if it is empty.
+// upToDate reports whether --if-changed finds that a run with the same key made all outputs.
 func upToDate(r *request, outputs []*output, key string) (bool, error) {
 	for _, out := range outputs {
-		if key == "" {
+		if !r.IfChanged {
 			return false, nil
 		}
 		if same, err := publish.UpToDate(out.path, out.keyOf(key)); !same || err != nil {
@@ -355,7 +360,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		if out.path == Stdio || object.IsURL(out.path) {
 			continue
 		}
-		t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents, Key: out.keyOf(key)}
+		t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents,
+			Key: out.keyOf(key), Hashed: r.IfChanged,
+			Alone: r.Split != nil || r.Columns != nil && out.format.OneColumn}
 		if out.sharding != nil {
 			t.Kind = out.sharding.kind
 		}
@@ -366,7 +373,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 	}
 	var err error
 	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.Overwrite, Inputs: inputs}); err != nil {
-		return nil, adviseShared(err, outputs)
+		return nil, err
 	}
 	for i, out := range outputs {
 		var to destination
@@ -392,16 +399,6 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		p.to = append(p.to, to)
 	}
 	return p, nil
-}
-
-// adviseShared returns err, with another hint if it says that the folder of several splits exists.
-func adviseShared(err error, outputs []*output) error {
-	var e *fault.Error
-	isIt := func(out *output) bool { return out.shared() && out.path == e.Path }
-	if errors.As(err, &e) && e.Kind == fault.Exists && slices.ContainsFunc(outputs, isIt) {
-		return e.WithHint("--overwrite replaces the whole folder, including splits that this run does not write")
-	}
-	return err
 }
 
 // commit completes all outputs and makes them visible: objects first, as requests fail more often

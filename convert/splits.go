@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,6 +26,7 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 	if err := checkFolders(ctx, r); err != nil {
 		return nil, err
 	}
+	warnUnfinished(r)
 	found, err := findTables(ctx, r)
 	if err != nil {
 		return nil, err
@@ -98,6 +101,26 @@ func checkFolders(ctx context.Context, r *request) error {
 	}
 	return usagef("found %d folders, expected one: a run reads one data set", len(words)).
 		WithHint(`for d in %s; do idxport convert "$d" -o "out/$(basename "$d")"; done`, strings.Join(words, " "))
+}
+
+// warnUnfinished warns of names in the folders of the inputs that look like downloads in progress.
+// Beside a file that is an input, those of other data do not count.
+func warnUnfinished(r *request) {
+	endings := []string{".part", ".crdownload", ".tmp", ".download", ".aria2"}
+	for _, arg := range r.args {
+		dir, base := arg.Path, ""
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			dir, base = filepath.Dir(dir), source.Base(dir)
+		}
+		entries, _ := os.ReadDir(dir) // there are none at a URL
+		for _, e := range entries {
+			name := e.Name()
+			related := strings.HasPrefix(name, base) || dataset.ParseName(name).Role != dataset.Data
+			if related && slices.Contains(endings, filepath.Ext(name)) {
+				r.report.warning("%s looks like a download in progress", filepath.Join(dir, name))
+			}
+		}
+	}
 }
 
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
@@ -258,11 +281,8 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 		return i
 	}
 	return slices.IndexFunc(splits, func(s dataset.Split) bool {
-		other := slices.ContainsFunc(s.Files, func(f dataset.File) bool {
-			return f.Role == name.Role &&
-				f.Role != dataset.Data
-		})
-		return s.Name == "" && !other
+		isOther := func(f dataset.File) bool { return f.Role == name.Role && f.Role != dataset.Data }
+		return s.Name == "" && !slices.ContainsFunc(s.Files, isOther)
 	})
 }
 

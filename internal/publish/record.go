@@ -17,6 +17,7 @@ const (
 	partialSuffix = ".partial"
 	oldSuffix     = ".old"
 	recordSuffix  = ".made"
+	noKey         = "0000000000000000"
 )
 
 // maxName is the maximum length of a name on file systems, in bytes.
@@ -74,13 +75,15 @@ func (out *output) makeRecord(d disk) (err error) {
 		return nil
 	}
 	var listed listing
-	key, content := listed.String(), listed.String() // zero
+	key, content := noKey, noKey
 	makeIt := makeDir
 	if isFolder {
 		listed, makeIt = folder.listing, makeEmpty
 	}
 	if out.target.Key != "" {
 		key = out.target.Key
+	}
+	if out.target.Hashed {
 		if content, err = resultOn(d, "open", Fingerprint, out.partial); err != nil {
 			return err
 		}
@@ -94,8 +97,8 @@ func (out *output) makeRecord(d disk) (err error) {
 	return d.on("makeRecord", makeIt, made)
 }
 
-// UpToDate reports whether the file or folder at path was published with this Target.Key and has
-// not changed since.
+// UpToDate reports whether the file or folder at path was published with this Target.Key, hashed,
+// and has not changed since.
 func UpToDate(path, key string) (bool, error) {
 	out, err := locate(Target{Path: path})
 	if err != nil || out.info == nil || out.direct {

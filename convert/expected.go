@@ -1,0 +1,123 @@
+package convert
+
+import (
+	"archive/tar"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/source"
+)
+
+// checkExpected returns an error unless the jobs have what --expect names. rows returns the number
+// of rows of a job, −1 if it is not known yet.
+func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
+	for _, e := range r.expected {
+		var splits []string
+		found := ""
+		for _, j := range jobs {
+			columns, n := namesOf(j.schema.Columns), rows(j)
+			if j.schema.Classes != nil {
+				columns = append(columns, schema.ClassName)
+			}
+			switch splits = append(splits, j.base()); {
+			case e.rows < 0 && !slices.Contains(columns, e.name):
+				found = "only the columns " + strings.Join(columns, ", ") + " in " + j.title()
+			case e.rows >= 0 && e.name == j.base() && n >= 0 && n != e.rows:
+				found = display.Count(n, "row")
+			}
+		}
+		if e.rows >= 0 && !slices.Contains(splits, e.name) {
+			found = "no such split, only " + strings.Join(splits, ", ")
+		}
+		if found != "" {
+			return fault.New(fault.Malformed, "--expect %s: found %s", e.text, found).
+				WithHint("complete the inputs, or change --expect")
+		}
+	}
+	return nil
+}
+
+// checkLosses returns an error if the output, which is at hidden until it is published, lacks a
+// column or a split of what it is to replace, unless --columns or --split chooses them.
+func (out *output) checkLosses(r *request, hidden string) error {
+	for _, part := range []struct {
+		noun, flag string
+		chosen     []string
+		at         func(r *request, path string) []string
+	}{{"column", "--columns", r.Columns, out.columnsAt}, {"split", "--split", r.Split, out.splitsAt}} {
+		if part.chosen != nil {
+			continue
+		}
+		now := part.at(r, hidden)
+		lost := slices.DeleteFunc(part.at(r, out.path), func(name string) bool { return slices.Contains(now, name) })
+		if len(lost) > 0 && len(now) > 0 {
+			return fault.New(fault.Malformed, "it has the %s %s, and its replacement would have only %s", part.noun,
+				strings.Join(lost, ", "), strings.Join(now, ", ")).In(out.path).
+				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
+		}
+	}
+	return nil
+}
+
+// columnsAt returns the names of the columns of the output, or of what it is to replace, which is
+// at path. There are none if they are not recorded or path cannot be read.
+func (out *output) columnsAt(r *request, path string) (names []string) {
+	switch f := out.format; {
+	case f.WriteOnly:
+		return extensionsAt(path)
+	case f.OneColumn, f.Text && !csv.HasHeader(out.options.Style):
+		return nil
+	}
+	t, err := reopen(r, path, out, nil)
+	if err != nil {
+		return nil
+	}
+	defer t.Close() // read-only: an error does not matter
+	names = namesOf(t.Columns())
+	for _, left := range source.About(t).Omitted {
+		names = append(names, left.Column)
+	}
+	return names
+}
+
+// extensionsAt returns the extensions of the first sample in the tar file, or folder of such, at
+// path: each is a column.
+func extensionsAt(path string) (extensions []string) {
+	if parts, _ := fs.Glob(os.DirFS(path), "part-00000-*"); parts != nil {
+		path = filepath.Join(path, parts[0])
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() // read-only: an error does not matter
+	sample, in := "", tar.NewReader(f)
+	for h, err := in.Next(); err == nil; h, err = in.Next() {
+		key, extension, _ := strings.Cut(h.Name, ".")
+		if sample != "" && key != sample {
+			break
+		}
+		sample, extensions = key, append(extensions, extension)
+	}
+	return extensions
+}
+
+// splitsAt returns the splits at path, if they share a folder.
+func (out *output) splitsAt(_ *request, path string) (stems []string) {
+	if !out.shared() {
+		return nil
+	}
+	shards, _ := fs.Glob(os.DirFS(path), out.sharding.subfolder+"/*-00000-of-*")
+	for _, shard := range shards {
+		stem, _, _ := strings.Cut(filepath.Base(shard), "-00000-of-")
+		stems = append(stems, stem)
+	}
+	return stems
+}
