@@ -1,9 +1,7 @@
-"""Stand in for sbatch and kubectl: run the tasks of an array one after another, with the variable that tells its index.
+"""Stand in for sbatch: run the tasks of an array one after another, with the variable that tells its index.
 
-usage: cluster.py sbatch --wait FILE
-       cluster.py kubectl apply -f FILE | kubectl wait …
-
-The first word is the program that this stands in for. Exits with 1 if a task failed.
+usage: cluster.py --wait FILE
+Exits with 1 if a task failed.
 """
 
 import os
@@ -20,24 +18,9 @@ def sbatch(script):
         yield "SLURM_ARRAY_TASK_ID", index, ["sh", script]
 
 
-def kubectl(manifest):
-    """Run the command of the only container of an Indexed Job for each completion."""
-    import yaml
-
-    job = yaml.safe_load(manifest.read_text())
-    spec, (container,) = job["spec"], job["spec"]["template"]["spec"]["containers"]
-    assert (job["apiVersion"], job["kind"], spec["completionMode"]) == ("batch/v1", "Job", "Indexed"), job
-    assert [mount["mountPath"] for mount in container["volumeMounts"]] == [container["workingDir"]], container
-    for index in range(spec["completions"]):
-        yield "JOB_COMPLETION_INDEX", index, container["command"]
-
-
 def main():
     """Run all tasks."""
-    program, *arguments = sys.argv[1:]
-    if program == "kubectl" and arguments[0] == "wait":
-        return 0
-    tasks = {"sbatch": sbatch, "kubectl": kubectl}[program](Path(arguments[-1]))
+    tasks = sbatch(Path(sys.argv[-1]))
     failed = [index for name, index, command in tasks if subprocess.run(command, env=os.environ | {name: str(index)}).returncode]
     return 1 if failed else 0
 

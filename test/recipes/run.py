@@ -70,9 +70,9 @@ class Runner:
             self.pythons["torch"] = printed(ROOT / "test/recipes/torch")
         (scratch / "bin").mkdir()
         (scratch / "bin/idxport").symlink_to(binary)
-        for name in ("sbatch", "kubectl") if scale else ():
-            program = scratch / "bin" / name
-            program.write_text(f'#!/bin/sh\nexec "{self.pythons["scale"]}" "{ROOT}/test/recipes/cluster.py" {name} "$@"\n')
+        if scale:
+            program = scratch / "bin/sbatch"
+            program.write_text(f'#!/bin/sh\nexec "{self.pythons["scale"]}" "{ROOT}/test/recipes/cluster.py" "$@"\n')
             program.chmod(0o755)
         self.environ = os.environ | OFFLINE
         self.environ |= {"PATH": f"{scratch / 'bin'}:{os.environ['PATH']}", "COLUMNS": "80"}
