@@ -170,10 +170,7 @@ func TestHeadings(t *testing.T) {
 func TestSheetsOfNothingAndOfTooMuch(t *testing.T) {
 	t.Parallel()
 	draw(t, sheet.New(nil, 0))
-	many := make([]sheet.Tile, 4000)
-	for i := range many {
-		many[i] = tile(28, 28, 1, i)
-	}
+	many := slices.Repeat([]sheet.Tile{tile(28, 28, 1, 0)}, 4000)
 	if size := sheet.New([]sheet.Group{{Tiles: many}}, 64).Size(); size != math.MaxInt64 {
 		t.Errorf("found %d bytes, expected more than is drawn", size)
 	}
