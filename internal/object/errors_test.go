@@ -33,7 +33,7 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 		for name, err := range map[string]error{
 			"as it is":        errors.New(text),
 			"in others":       fmt.Errorf("operation error S3: %w", errors.New(text)),
-			"of a connection": connectionText(text),
+			"of a connection": temporary("no answer: %s", scrub(text)),
 		} {
 			got := errorAt(a, classify(t.Context(), err))
 			for inner := got; inner != nil; inner = errors.Unwrap(inner) {
@@ -47,9 +47,6 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 		}
 	}
 }
-
-// connectionText returns the error of a connection that failed with a text.
-func connectionText(text string) error { return temporary("no answer: %s", scrub(text)) }
 
 func TestScrubKeepsWords(t *testing.T) {
 	t.Parallel()
