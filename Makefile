@@ -20,16 +20,19 @@ help:
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -tags arrow_json_stdlib -ldflags='-s -w' -o $(BIN) ./cmd/idxport
 
-## demo: convert real images of testdata/ into out/, in four formats
+## demo: convert 2,000 images of testdata/ into out/, in four formats, and draw a sheet of them
 demo: build
 	rm -rf out
-	$(BIN) inspect testdata/fashion-mnist --dataset fashion-mnist --split test
 	$(BIN) convert testdata/fashion-mnist --dataset fashion-mnist -o out --to parquet,arrow,csv,png
-	ls -l out out/test
+	$(BIN) preview testdata/fashion-mnist --dataset fashion-mnist --split train --quiet -o out/sheet.png
+	@printf '%s\n' '' 'The images are in' '  $(CURDIR)/out/train/0/ to 9/, a folder for each class, and out/test/' \
+		'and a hundred of them on one sheet,' '  $(CURDIR)/out/sheet.png'
 
 ## test: all tests that need nothing but Go, in two minutes
 test:
-	$(GO) test ./...
+	@echo 'All tests that need only Go: two minutes on two cores, and more if Go must build them first.'
+	@echo 'Each package prints a line; the last one, cmd/idxport, runs the whole program and takes longest.'
+	@$(GO) test $$($(GO) list ./... | sort -r)
 
 ## race: the same under the race detector; RACE=./pipeline for one package
 RACE ?= ./...
