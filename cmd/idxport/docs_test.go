@@ -22,22 +22,18 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of docs/cli.md")
 
-// readDocs returns the text of all documents for users.
-func readDocs(t *testing.T, names ...string) string {
+// readDocs returns the text of a document.
+func readDocs(t *testing.T, name string) string {
 	t.Helper()
-	var all strings.Builder
-	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join("..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(data)
+	data, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all.String()
+	return string(data)
 }
 
 // TestDocs demands that docs/formats.md has every format, layout, style and codec, and docs/cli.md
-// every exit code.
+// every exit code, whose kinds have names in reports.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	page := readDocs(t, "docs/formats.md")
@@ -52,6 +48,9 @@ func TestDocs(t *testing.T) {
 	for _, code := range allExitCodes() {
 		if !regexp.MustCompile(fmt.Sprintf("(?m)^\\| [0-9`, ]*\\b%d\\b[0-9`, ]* \\|", code)).MatchString(page) {
 			t.Errorf("the exit code %d has no row in docs/cli.md", code)
+		}
+		if code != exitOK && code < exitSignal && codeNames[code] == "" {
+			t.Errorf("the exit code %d has no name in reports", code)
 		}
 	}
 }
@@ -137,24 +136,31 @@ func TestFlagTable(t *testing.T) {
 	}
 }
 
-// TestHelp demands lines of up to 80 columns, and with --help-all every flag.
+// shown runs a command, which must succeed, and returns what it prints: lines of up to 80 columns,
+// and no messages.
+func shown(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(append([]string{"idxport"}, args...), strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
+	}
+	for line := range strings.Lines(stdout.String()) {
+		if sheet.TextWidth(strings.TrimSuffix(line, "\n")) > helpColumns {
+			t.Errorf("%q: a line of more than %d columns: %s", args, helpColumns, line)
+		}
+	}
+	return stdout.String()
+}
+
+// TestHelp demands every flag of --help-all.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
-		for _, ask := range []string{"--help", "--help-all"} {
-			var stdout, stderr bytes.Buffer
-			if code := run([]string{"idxport", c.name, ask}, strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-				t.Errorf("%s %s: exit code %d, %s", c.name, ask, code, stderr.String())
-			}
-			for line := range strings.Lines(stdout.String()) {
-				if sheet.TextWidth(strings.TrimSuffix(line, "\n")) > helpColumns {
-					t.Errorf("%s %s: a line of more than %d columns: %s", c.name, ask, helpColumns, line)
-				}
-			}
-			for _, f := range flagsOf(c.name) {
-				if ask == "--help-all" && !strings.Contains(stdout.String(), "\n      --"+f.name+" ") && !strings.Contains(stdout.String(), ", --"+f.name+" ") && !strings.Contains(stdout.String(), "--"+f.name+"\n") {
-					t.Errorf("%s --help-all: no --%s", c.name, f.name)
-				}
+		shown(t, c.name, "--help")
+		text := shown(t, c.name, "--help-all")
+		for _, f := range flagsOf(c.name) {
+			if !regexp.MustCompile("(?m)(^      |, )--" + f.name + "( |$)").MatchString(text) {
+				t.Errorf("%s --help-all: no --%s", c.name, f.name)
 			}
 		}
 	}
@@ -194,35 +200,16 @@ func TestLists(t *testing.T) {
 		if len(rows) < 5 {
 			t.Errorf("%s: found %d rows to look for, expected more", command, len(rows))
 		}
-		var stdout, stderr bytes.Buffer
-		if code := run([]string{"idxport", command}, strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
-		}
-		for line := range strings.Lines(stdout.String()) {
-			if sheet.TextWidth(strings.TrimSuffix(line, "\n")) > helpColumns {
-				t.Errorf("%s: a line of more than %d columns: %s", command, helpColumns, line)
-			}
-		}
+		text := shown(t, command)
 		for _, row := range rows {
-			if !regexp.MustCompile("(?m)^" + row + "  ").MatchString(stdout.String()) {
+			if !regexp.MustCompile("(?m)^" + row + "  ").MatchString(text) {
 				t.Errorf("%s: no row for %s", command, row)
 			}
 		}
 	}
 	for _, name := range sets {
-		var stdout, stderr bytes.Buffer
-		if code := run([]string{"idxport", "datasets", name}, strings.NewReader(""), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), "class ") {
-			t.Errorf("datasets %s: exit code %d, %s", name, code, stderr.String())
-		}
-	}
-}
-
-// TestExitCodesHaveNames is about reports: every code has a kind that programs can tell.
-func TestExitCodesHaveNames(t *testing.T) {
-	t.Parallel()
-	for _, code := range exitCodes {
-		if code < exitSignal && codeNames[code] == "" {
-			t.Errorf("exit code %d has no name in reports", code)
+		if !strings.Contains(shown(t, "datasets", name), "class ") {
+			t.Errorf("datasets %s: no class", name)
 		}
 	}
 }

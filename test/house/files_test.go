@@ -5,8 +5,6 @@ import (
 	"go/ast"
 	"go/types"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,18 +94,9 @@ func TestCirclesAreFound(t *testing.T) {
 func TestNoLargeFiles(t *testing.T) {
 	t.Parallel()
 	const largest = 500_000 // bytes; the samples of Fashion-MNIST have 440 kB
-	root := filepath.Join("..", "..")
-	list, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := strings.FieldsFunc(string(list), func(r rune) bool { return r == 0 })
-	if len(files) < 1000 {
-		t.Fatalf("found %d files", len(files))
-	}
-	for _, name := range files {
-		if info, err := os.Lstat(filepath.Join(root, name)); err == nil && info.Size() > largest {
-			t.Errorf("%s has %d bytes, expected at most %d", name, info.Size(), largest)
+	for name, data := range trackedFiles(t) {
+		if len(data) > largest {
+			t.Errorf("%s has %d bytes, expected at most %d", name, len(data), largest)
 		}
 	}
 }

@@ -4,12 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -17,72 +14,46 @@ import (
 const maxComment = 100
 
 // private are words that earlier versions used in a sense of their own, and what replaced them.
-var private = map[string]string{
-	`\b[Rr]eceipts?\b`:                   "record",
-	`\bkits?\b`:                          "bucket",
-	`\bdivisions?\b`:                     "sharding",
-	`\bstandings?\b`:                     "conflict",
-	`\bcrowd(ed)?\b`:                     "contention",
-	`\b(is|are|was|were) told\b`:         "is given, is known, is recorded",
-	`\btells? (whether|apart)\b`:         "reports whether, distinguishes",
-	`\b(is|are) called so\b`:             "no such …, is named",
-	`\b(is|are) no more than that\b`:     "is only",
-	`\bis a claim\b|\bare claims\b`:      "is not trusted",
-	`\bwhat it is, is\b`:                 "is detected",
-	`\bwho (wants|reads|looks|writes)\b`: "a reader, a caller",
+var private = []struct {
+	pattern *regexp.Regexp
+	better  string
+}{
+	{regexp.MustCompile(`\b[Rr]eceipts?\b`), "record"},
+	{regexp.MustCompile(`\bkits?\b`), "bucket"},
+	{regexp.MustCompile(`\bdivisions?\b`), "sharding"},
+	{regexp.MustCompile(`\bstandings?\b`), "conflict"},
+	{regexp.MustCompile(`\bcrowd(ed)?\b`), "contention"},
+	{regexp.MustCompile(`\b(is|are|was|were) told\b`), "is given, is known, is recorded"},
+	{regexp.MustCompile(`\btells? (whether|apart)\b`), "reports whether, distinguishes"},
+	{regexp.MustCompile(`\b(is|are) called so\b`), "no such …, is named"},
+	{regexp.MustCompile(`\b(is|are) no more than that\b`), "is only"},
+	{regexp.MustCompile(`\bis a claim\b|\bare claims\b`), "is not trusted"},
+	{regexp.MustCompile(`\bwhat it is, is\b`), "is detected"},
+	{regexp.MustCompile(`\bwho (wants|reads|looks|writes)\b`), "a reader, a caller"},
 }
 
 // privateNames matches names of files, and identifiers, that consist of or end with such a word.
-var privateNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(receipts?|kits?|crowds?|standings?|told|untold|claims?|press)$|[a-z](Receipt|Kit|Crowd|Standing|Told|Claim)s?$`)
-})
-
-// privateWord is a pattern of private, and what replaced it.
-type privateWord struct {
-	pattern *regexp.Regexp
-	better  string
-}
-
-var privateWords = sync.OnceValue(func() (all []privateWord) {
-	for pattern, better := range private {
-		all = append(all, privateWord{regexp.MustCompile(pattern), better})
-	}
-	return all
-})
+var privateNames = regexp.MustCompile(`(?i)^(receipts?|kits?|crowds?|standings?|told|untold|claims?|press)$|[a-z](Receipt|Kit|Crowd|Standing|Told|Claim)s?$`)
 
 // TestCommentsAreLegible demands of all comments, also of tests, lines of up to 100 columns and no
 // private words.
 func TestCommentsAreLegible(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..")
-	list, err := exec.Command("git", "-C", root, "ls-files", "*.go").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := strings.Fields(string(list))
-	if len(files) < 300 {
-		t.Fatalf("found %d files", len(files))
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if os.IsNotExist(err) {
-			continue // deleted, and not yet committed
-		}
-		if err != nil {
-			t.Fatal(err)
+	for name, text := range trackedFiles(t) {
+		if filepath.Ext(name) != ".go" {
+			continue
 		}
 		set := token.NewFileSet()
 		tree, err := parser.ParseFile(set, name, text, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(string(text), "\n")
 		for _, word := range strings.FieldsFunc(filepath.Base(name), func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
-			if privateNames().MatchString(word) {
+			if privateNames.MatchString(word) {
 				t.Errorf("%s: a private word in the name of the file", name)
 			}
 		}
-		for _, problem := range illegible(set, tree, lines) {
+		for _, problem := range illegible(set, tree, strings.Split(string(text), "\n")) {
 			t.Error(problem)
 		}
 	}
@@ -91,7 +62,7 @@ func TestCommentsAreLegible(t *testing.T) {
 // illegible returns what is wrong with the comments and names of a file.
 func illegible(set *token.FileSet, tree *ast.File, lines []string) (problems []string) {
 	ast.Inspect(tree, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && privateNames().MatchString(id.Name) {
+		if id, ok := n.(*ast.Ident); ok && privateNames.MatchString(id.Name) {
 			problems = append(problems, set.Position(id.Pos()).String()+": "+id.Name+": a private word")
 		}
 		return true
@@ -104,7 +75,7 @@ func illegible(set *token.FileSet, tree *ast.File, lines []string) (problems []s
 			if alone && columns(line) > maxComment && strings.Contains(strings.TrimPrefix(c.Text, "// "), " ") {
 				problems = append(problems, at.String()+": a comment of more than 100 columns")
 			}
-			for _, w := range privateWords() {
+			for _, w := range private {
 				if found := w.pattern.FindString(c.Text); found != "" {
 					problems = append(problems, at.String()+": "+found+": say "+w.better)
 				}
