@@ -12,7 +12,6 @@ FENCE = re.compile(r"```(\w*)$")
 HEADING = re.compile(r"#+ (.+)$")
 NOT_RUN = re.compile(r"<!-- not run: (.+) -->$")  # on the line above a block
 RUN = ("console", "python", "sql")
-FILES = ("sh", "yaml")  # blocks that are files, named in a comment
 NAME = re.compile(r"^# (\S+\.\w+)$", re.MULTILINE)
 SHOWN = "# →"
 
@@ -72,7 +71,7 @@ def sections(path: Path, name: str) -> list[Section]:
         if block.language == "text":
             if previous is not None and previous.section == block.section:
                 previous.output = block.text
-        elif block.language in RUN or block.language in FILES and NAME.search(block.text):
+        elif block.language in RUN or block.language == "sh" and NAME.search(block.text):
             if not found or found[-1].title != block.section:
                 found.append(Section(name, block.section))
             found[-1].blocks.append(block)

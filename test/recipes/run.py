@@ -63,7 +63,7 @@ class Runner:
         self.scratch, self.data = scratch, data
         venv = ROOT / "test/interop/venv"
         if scale:
-            self.pythons = {"scale": printed(venv, "../recipes/scale"), "spark": printed(venv, "spark")}
+            self.pythons = {"scale": printed(venv, "../recipes/scale")}
         else:
             self.pythons = {name: printed(venv, name or ".") for name in ("", "spark", "huggingface")}
             self.pythons["answers"] = printed(venv, "../recipes/answers")
@@ -113,7 +113,7 @@ class Runner:
             if block.not_run:
                 print(f"not run: {block.place}: {block.not_run}")
                 self.not_run += 1
-            elif block.language in document.FILES:
+            elif block.language == "sh":
                 (folder / document.NAME.search(block.text)[1]).write_text(block.text)
             else:
                 yield block
