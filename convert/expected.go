@@ -47,6 +47,9 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 // checkLosses returns an error if the output, which is at hidden until it is published, lacks a
 // column or a split of what it is to replace, unless --columns or --split chooses them.
 func (out *output) checkLosses(r *request, hidden string) error {
+	if _, err := os.Lstat(out.path); err != nil {
+		return nil // there is nothing to replace
+	}
 	for _, part := range []struct {
 		noun, flag string
 		chosen     []string

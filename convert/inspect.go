@@ -63,7 +63,7 @@ type Label struct {
 // Inspect reads every file of a source to its end, and calls found with a description of each.
 // After a damaged file it goes on with the next, and returns the first error at the end.
 func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, error) {
-	report := newReport(in.Events)
+	report := NewReport(in.Events)
 	r, err := newRequest(Options{Source: in}, report)
 	if err != nil {
 		return report, err

@@ -107,7 +107,7 @@ const Version = "0.1.0"
 
 // Limits of options.
 const (
-	DefaultMaxRecordBytes = 16 << 20
+	DefaultMaxRecordBytes = idx.DefaultMaxRecordSize
 	MaxWorkers            = 4096 // far more than the processors of any machine
 	// MaxRecordBytesLimit is the largest Source.MaxRecordBytes, small enough that a 32-bit process
 	// can hold several records.
@@ -119,13 +119,9 @@ const Stdio = source.Stdin
 
 // Choices returns the values that the named flag accepts, or nil if it has no fixed set of values.
 func Choices(flag string) (values []string) {
+	values = map[string][]string{"byte-order": {"big", "little"}, "channels": {"last", "first"},
+		"class-folders": {"labels", "names"}, "header": {"yes", "no"}}[flag]
 	switch flag {
-	case "byte-order":
-		return []string{"big", "little"}
-	case "channels":
-		return []string{"last", "first"}
-	case "class-folders":
-		return []string{"labels", "names"}
 	case "dtype":
 		for _, d := range idx.DTypes() {
 			values = append(values, d.String())

@@ -26,7 +26,7 @@ type Table struct {
 // Open opens the splits of a source as view shows them, for programs that read the rows themselves.
 // The caller closes the tables.
 func Open(ctx context.Context, s Source, view View) ([]*Table, *Report, error) {
-	report := newReport(s.Events)
+	report := NewReport(s.Events)
 	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report)
 	var tables []*Table
 	for _, j := range jobs {

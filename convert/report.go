@@ -25,8 +25,9 @@ type Report struct {
 	events Events
 }
 
-// newReport returns an empty report. The events are called for what is added to it.
-func newReport(events Events) *Report {
+// NewReport returns an empty report, whose lists are not null in JSON. The events are called for
+// what is added to it.
+func NewReport(events Events) *Report {
 	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{},
 		Warnings: []string{}, events: events}
 }

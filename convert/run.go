@@ -30,7 +30,7 @@ import (
 // complete before any of them is visible. If ctx ends, the error is context.Cause(ctx) or
 // ctx.Err(). The report is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	report := newReport(o.Events)
+	report := NewReport(o.Events)
 	if len(o.Outputs) == 0 {
 		return report, usagef("no output").
 			WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")

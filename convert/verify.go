@@ -121,7 +121,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 // kind fault.Differs if something differs. If the output's metadata records that it was made with
 // other flags, the hint has these.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
-	report := newReport(in.Events)
+	report := NewReport(in.Events)
 	in.Inputs = append([]string{output}, in.Inputs...) // so that one store gets the parameters of all URLs
 	r, err := newRequest(Options{Source: in, View: view}, report)
 	if err != nil {

@@ -90,12 +90,7 @@ func parseEntry(heading, entry string) flagSpec {
 	if len(lines) == 3 {
 		f.detail = strings.Join(strings.Fields(lines[2]), " ")
 	}
-	switch f.name {
-	case "header":
-		f.choices = []string{"yes", "no"}
-	default:
-		f.choices = convert.Choices(f.name)
-	}
+	f.choices = convert.Choices(f.name)
 	return f
 }
 

@@ -39,9 +39,7 @@ type report struct {
 }
 
 func (p *program) newReport(command string) *report {
-	empty := &convert.Report{Inputs: []convert.Input{}, Outputs: []convert.Output{}, Applied: []convert.Applied{},
-		Notes: []string{}, Warnings: []string{}}
-	return &report{SchemaVersion: reportVersion, Command: command, Report: empty,
+	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}),
 		program: p, settings: new(settings), start: time.Now()}
 }
 

@@ -75,9 +75,14 @@ func (p *Pair) match(partial bool) error {
 	return nil
 }
 
+// Columns returns the columns of expected that have counterparts, and then these.
 func (p *Pair) Columns() []source.Column { return p.columns }
-func (p *Pair) Rows() int64              { return max(p.expected.Rows(), p.found.Rows()) }
-func (p *Pair) Close() error             { return errors.Join(p.expected.Close(), p.found.Close()) }
+
+// Rows returns the number of rows, or −1 if neither table knows it.
+func (p *Pair) Rows() int64 { return max(p.expected.Rows(), p.found.Rows()) }
+
+// Close closes both tables.
+func (p *Pair) Close() error { return errors.Join(p.expected.Close(), p.found.Close()) }
 
 // Lengths returns an error of the kind fault.Differs if p was read to its end, and one of the
 // tables, whose numbers of rows were not known before, has more rows than the other.

@@ -27,7 +27,7 @@ type Format struct {
 	Aliases      []string // other extensions of its files
 	Folder       bool     // an output is a folder of files
 	OneColumn    bool     // an output holds one column
-	IsIDX        bool     // an output is an IDX file, which keeps the order of the stored bytes: images of EMNIST stay transposed
+	IsIDX        bool     // an output is an IDX file
 	Images       bool     // records become images, and Options.Channels applies
 	Splittable   bool     // an output can be split into many files: its sink is a sink.Splitter
 	WriteOnly    bool     // idxport cannot read outputs back
@@ -38,8 +38,10 @@ type Format struct {
 	Codecs       []string // compressions inside the format, the default first; nil if it has none
 	Layouts      []string // representations of a tensor, the default first; nil if there is only one
 
-	open opener
-	load loader
+	stream bool // Options.Stream
+	comma  byte // Options.Comma
+	open   opener
+	load   loader
 }
 
 // An Output is where a sink writes: a stream of bytes, or a folder if the format is one.
@@ -65,12 +67,12 @@ func All() []Format {
 			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()",
 				"import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New),
+			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New), stream: true,
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()", "")},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
 			ClassColumn: true, open: stream(csv.New), load: pandas("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
-			ClassColumn: true, open: stream(csv.New), load: pandas(`, sep="\t"`)},
+			ClassColumn: true, open: stream(csv.New), comma: '\t', load: pandas(`, sep="\t"`)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, load: loadPNG,
 			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return png.New(out.Folder, s, o) }},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
@@ -86,9 +88,7 @@ func All() []Format {
 // Open returns the sink of f for tables of the schema s. The error is fault.Usage if f cannot hold
 // them.
 func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-	if o.Stream = f.Name == "arrows"; f.Name == "tsv" {
-		o.Comma = '\t'
-	}
+	o.Stream, o.Comma = f.stream, f.comma
 	return f.open(out, s, o)
 }
 

@@ -68,7 +68,6 @@ type Split struct {
 	Dataset     *Info
 	Evidence    string
 	Doubt       string   // how names, labels and images contradict each other, or empty
-	Lacks       string   // "labels" or "images" if a folder has only the other file
 	Notes       []string // decisions made for the user, each a line without "note: "
 	FolderNotes []string // those about the folder; only its first split has them
 }

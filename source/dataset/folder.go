@@ -237,9 +237,9 @@ func (f finder) table(dir string, g fileGroup) (Split, error) {
 	switch only := s.Files[0]; {
 	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // if the only file cannot be read, that is reported instead
 	case only.Role == Image:
-		s.Lacks, s.Notes = "labels", append(s.Notes, "no labels found for "+only.base())
+		s.Notes = append(s.Notes, "no labels found for "+only.base())
 	case only.Role == Label:
-		s.Lacks, s.Notes = "images", append(s.Notes, "no images found for "+only.base())
+		s.Notes = append(s.Notes, "no images found for "+only.base())
 	}
 	return s, f.check(&s)
 }

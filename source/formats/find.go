@@ -62,12 +62,11 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0. Those of numberedName have all numbers from 0 on: parts that this program wrote, and
-// shards. idxMagic matches the first bytes of IDX files.
+// shards.
 var (
 	partName     = regexp.MustCompile(`^part[-.]\d+\b`)
 	numberedName = regexp.MustCompile(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
 	idxName      = regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`)
-	idxMagic     = regexp.MustCompile("^\x00\x00[\x08\x09\x0b-\x0e][\x01-\x7f]") // see package idx
 )
 
 // splitNames are the names of folders with a split, as in Hugging Face's datasets. With images in

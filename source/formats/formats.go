@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/png"
@@ -131,7 +132,7 @@ func inFile(files source.Files, path string) ([]Table, error) {
 	switch {
 	case !ok:
 		return nil, nil
-	case idxMagic.Match(begin):
+	case len(begin) > 3 && begin[0]|begin[1] == 0 && idx.DType(begin[2]).Valid() && begin[3]-1 < 127: // the rank
 		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
 			WithHint("rename it, for example to %s.idx", stem)
 	}

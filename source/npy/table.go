@@ -105,14 +105,15 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 // Decode makes the elements little-endian, and converts those of types that IDX does not have.
 func (t *table) Decode(b *source.Raw) error {
 	number, c := t.number, t.column
-	b.Allocate(t.Columns())
 	if t.big {
 		idx.SwapBytes(b.Input, b.Input, number.Size())
 	}
 	if number.Is(c.DType) {
+		b.Columns = slices.Grow(b.Columns[:0], 1)[:1]
 		b.Columns[0], b.Input = b.Input, b.Columns[0]
 		return nil
 	}
+	b.Allocate(t.Columns())
 	bad, _ := number.Convert(b.Columns[0], c.DType, b.Input, b.Rows*c.Elements())
 	if bad < 0 {
 		return nil
