@@ -10,9 +10,13 @@ import (
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/csv"
+	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/dataset"
 )
 
 // checkExpected returns an error unless the jobs have what --expect names. rows returns the number
@@ -39,6 +43,40 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 		if found != "" {
 			return fault.New(fault.Malformed, "--expect %s: found %s", e.text, found).
 				WithHint("complete the inputs, or change --expect")
+		}
+	}
+	return nil
+}
+
+// checkStaying returns an error if another split, or another column, would stay beside the outputs
+// under a name like theirs, unless --split or --columns chooses. It looks only where the names of
+// outputs come from those of splits: a path that the user gave is all that is meant.
+func checkStaying(r *request, outputs []*output) error {
+	nameOf := func(path string) dataset.Name {
+		n := dataset.ParseName(path)
+		if n.Format == "" { // the extension would be part of the prefix
+			path, _ = formats.SplitName(path)
+			n = dataset.ParseName(path)
+		}
+		return n
+	}
+	for _, out := range outputs {
+		if !r.Overwrite || !out.makeParents || out.shared() || object.IsURL(out.path) {
+			continue
+		}
+		own, dir := nameOf(out.path), filepath.Dir(out.path)
+		entries, _ := os.ReadDir(dir) // what is not there does not stay
+		for _, e := range entries {
+			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
+			f, _, _ := formats.ByName(path)
+			sameFormat := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
+			switch isNew := func(o *output) bool { return filepath.Clean(o.path) == path }; {
+			case !sameFormat, other.Prefix != own.Prefix, slices.ContainsFunc(outputs, isNew):
+			case r.Split == nil && other.Role == own.Role && other.Split != own.Split && other.Split != "" && own.Split != "",
+				r.Columns == nil && other.Role != own.Role && other.Split == own.Split && out.format.OneColumn:
+				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
+					In(out.path).WithHint("complete the inputs, choose with --split or --columns, or delete %s", shell.Path(path))
+			}
 		}
 	}
 	return nil

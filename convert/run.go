@@ -73,6 +73,9 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	if unchanged, err := upToDate(r, outputs, key); unchanged || err != nil {
 		return err
 	}
+	if err := checkStaying(r, outputs); err != nil {
+		return err
+	}
 	p, err := prepare(ctx, r, outputs, inputPaths(in), key)
 	if err != nil {
 		return err
@@ -246,19 +249,15 @@ func writeJob(ctx context.Context, in *inputs, outputs []*output, to []destinati
 // between releases: --if-changed then rewrites earlier outputs.
 const formatVersion = 4
 
-// runKey returns a text over the names of the outputs and, with --if-changed, over the inputs and
-// everything else that the bytes of outputs depend on, except their formats. It is empty if no
-// output is to be known again.
+// runKey returns, with --if-changed, a text over the names of the outputs, the inputs and everything
+// else that the bytes of outputs depend on, except their formats. It is empty without.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
+	if !r.IfChanged {
+		return "", nil
+	}
 	for _, out := range outputs {
 		key += display.JSON(filepath.Base(out.path))
-	}
-	switch {
-	case !r.Overwrite || !r.IfChanged && len(outputs) == 1:
-		return "", nil
-	case !r.IfChanged:
-		return key, nil
 	}
 	key += display.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.ByteOrder, r.DType, r.Shape,
 		r.Reshape, r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
@@ -360,9 +359,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		if out.path == Stdio || object.IsURL(out.path) {
 			continue
 		}
-		t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents,
-			Key: out.keyOf(key), Hashed: r.IfChanged,
-			Alone: r.Split != nil || r.Columns != nil && out.format.OneColumn}
+		t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents, Key: out.keyOf(key)}
 		if out.sharding != nil {
 			t.Kind = out.sharding.kind
 		}

@@ -27,13 +27,12 @@
 // A killed run leaves its hidden names behind. The next run that gets the lock sweeps them, and
 // moves an .old folder back if its target is missing.
 //
-// A record shows that a folder was written by idxport and holds nothing else, which outputs were
-// made together, and whether one is up to date. Its numbers, zero where there is nothing, are a
-// hash of the names and sizes of the files in a folder, the Target.Key, and the [Fingerprint]. They
-// are in the name because programs that read whole folders take any file with a content as data,
-// even a hidden one. Polars, and DuckDB with '*', take even an empty one, so the record is an empty
-// folder beside a file; beside a folder it is an empty file, as readers of images take any folder
-// as a class.
+// A record shows that a folder was written by idxport and holds nothing else, and whether an output
+// is up to date. Its numbers, zero where there is nothing, are a hash of the names and sizes of the
+// files in a folder, the Target.Key, and the [Fingerprint] of an output with a key. They are in the
+// name because programs that read whole folders take any file with a content as data, even a hidden
+// one. Polars, and DuckDB with '*', take even an empty one, so the record is an empty folder beside
+// a file; beside a folder it is an empty file, as readers of images take any folder as a class.
 //
 // # Replacing
 //

@@ -38,7 +38,7 @@ func TestLongNames(t *testing.T) {
 		path := filepath.Join(dir, name)
 		const partial = hiddenInfix + "0123456789abcdef" + partialSuffix
 		plant(t, dir, tree{hidden(name, partial): "", hidden(long[:maxName-1], partial): ""})
-		s, err := Prepare([]Target{{Path: path, Key: oneKey, Hashed: true}}, Options{})
+		s, err := Prepare([]Target{{Path: path, Key: oneKey}}, Options{})
 		if err != nil {
 			t.Errorf("%d bytes: %v", len(name), err)
 			continue

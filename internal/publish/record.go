@@ -17,7 +17,6 @@ const (
 	partialSuffix = ".partial"
 	oldSuffix     = ".old"
 	recordSuffix  = ".made"
-	noKey         = "0000000000000000"
 )
 
 // maxName is the maximum length of a name on file systems, in bytes.
@@ -75,15 +74,13 @@ func (out *output) makeRecord(d disk) (err error) {
 		return nil
 	}
 	var listed listing
-	key, content := noKey, noKey
+	key, content := listed.String(), listed.String() // zero
 	makeIt := makeDir
 	if isFolder {
 		listed, makeIt = folder.listing, makeEmpty
 	}
 	if out.target.Key != "" {
 		key = out.target.Key
-	}
-	if out.target.Hashed {
 		if content, err = resultOn(d, "open", Fingerprint, out.partial); err != nil {
 			return err
 		}
@@ -97,8 +94,8 @@ func (out *output) makeRecord(d disk) (err error) {
 	return d.on("makeRecord", makeIt, made)
 }
 
-// UpToDate reports whether the file or folder at path was published with this Target.Key, hashed,
-// and has not changed since.
+// UpToDate reports whether the file or folder at path was published with this Target.Key and has
+// not changed since.
 func UpToDate(path, key string) (bool, error) {
 	out, err := locate(Target{Path: path})
 	if err != nil || out.info == nil || out.direct {

@@ -24,8 +24,8 @@ func TestUpToDate(t *testing.T) {
 	t.Parallel()
 	keyed := func(dir, key, content string) error {
 		return run(quick(), Options{Overwrite: true},
-			outputOf{Target{Path: filepath.Join(dir, "x.csv"), Key: key, Hashed: key != ""}, tree{"": content}},
-			outputOf{Target{Path: dir + "/x", Folder: true, Key: key, Hashed: key != ""}, tree{"7/0.png": content}})
+			outputOf{Target{Path: filepath.Join(dir, "x.csv"), Key: key}, tree{"": content}},
+			outputOf{Target{Path: filepath.Join(dir, "x"), Folder: true, Key: key}, tree{"7/0.png": content}})
 	}
 	write := func(path, content string) func(string) error {
 		return func(dir string) error { return os.WriteFile(dir+path, []byte(content), 0o666) }

@@ -10,9 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
 )
 
 // Options apply to all targets of a run.
@@ -99,9 +96,6 @@ func (s *Set) refuseExisting() error {
 			if out.target.Folder && !(s.completed && len(s.staged) == 1) {
 				err = out.refuseForeign(s.disk, out.real)
 			}
-			if err == nil && !out.target.Alone {
-				err = failure(out.target.Path, "listing its folder", s.refuseFewer(out))
-			}
 		case s.completed:
 			err = s.accept(out)
 		default:
@@ -115,32 +109,6 @@ func (s *Set) refuseExisting() error {
 		return exists(existing[0].target.Path)
 	}
 	return nil
-}
-
-// refuseFewer fails if others with the key of the existing target would stay beside the output.
-func (s *Set) refuseFewer(out *output) error {
-	dir := filepath.Dir(out.real)
-	entries, err := resultOn(s.disk, "readDir", os.ReadDir, dir)
-	for _, entry := range entries {
-		m := hiddenTail.FindStringSubmatch(entry.Name())
-		sameKey := func(record string) bool { return hiddenTail.FindStringSubmatch(record)[2] == m[2] }
-		if m == nil || m[2] == noKey || !slices.ContainsFunc(out.stale, sameKey) {
-			continue
-		}
-		name := strings.TrimSuffix(entry.Name()[1:], m[0])
-		isNew := func(o *output) bool { return o.real == filepath.Join(dir, name) }
-		found, err := s.disk.lstat(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		if found != nil && !slices.ContainsFunc(s.outputs, isNew) {
-			other := filepath.Join(filepath.Dir(out.target.Path), name)
-			return fault.New(fault.Malformed, "this run does not make %s, which was made with it", other).
-				In(out.target.Path).
-				WithHint("complete the inputs, choose with --split, or delete %s", shell.Path(other))
-		}
-	}
-	return err
 }
 
 // accept accepts an existing target that equals the output, and fails with fault.Exists otherwise.

@@ -17,13 +17,9 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Kind   Kind // of a folder
-	// Key is 16 hexadecimal digits that identify the run, or empty. Unless Alone is set, a target
-	// is not replaced if others in its folder stay that were made with its key.
-	Key   string
-	Alone bool
-	// Hashed puts the [Fingerprint] of the output into its record. Key then identifies the inputs
-	// and options, see [UpToDate].
-	Hashed bool
+	// Key is 16 hexadecimal digits that identify the inputs and options of the output (see
+	// [UpToDate]), or empty.
+	Key string
 	// MakeParents creates missing folders above the target. Discard removes them again if they are
 	// still empty.
 	MakeParents bool
