@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/sink/compare"
@@ -23,6 +24,7 @@ type Report struct {
 	Warnings    []string             `json:"warnings"`
 
 	events Events
+	adding sync.Mutex
 }
 
 // NewReport returns an empty report, whose lists are not null in JSON. The events are called for
@@ -121,6 +123,8 @@ func (r *Report) warning(format string, args ...any) { r.add(true, &r.Warnings, 
 
 func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 	text := display.Printable(fmt.Sprintf(format, args...))
+	r.adding.Lock()
+	defer r.adding.Unlock()
 	if slices.Contains(*list, text) { // an input that is read twice has its notes twice
 		return
 	}

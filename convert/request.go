@@ -45,7 +45,7 @@ type request struct {
 // newRequest checks and parses options. Those about outputs must apply to one if there are any.
 func newRequest(o Options, report *Report) (*request, error) {
 	r := &request{Options: o, littleEndian: o.ByteOrder == "little", stdin: bufio.NewReader(o.Stdin), report: report,
-		storage: &storage{store: &object.Store{}, opened: map[string]openedFile{}}}
+		storage: &storage{store: &object.Store{Warn: report.warning}, opened: map[string]openedFile{}}}
 	if len(o.Inputs) == 0 {
 		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}

@@ -6,13 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -83,9 +82,6 @@ region = not a profile
 	if got := readSettings(url.Values{"profile": {"dev"}}).profile["aws_access_key_id"]; got != "of-the-keys" {
 		t.Errorf("found %s, expected what the file of credentials says", got)
 	}
-	if hint := fault.HintOf(requestError(t.Context(), &net.OpError{Err: syscall.ECONNREFUSED}, "")); !strings.HasPrefix(hint, "check the address and the network") {
-		t.Errorf("a refused connection has the hint %q", hint)
-	}
 	for _, query := range []string{"anonymous=maybe", "use_path_style=maybe", "request_checksum_calculation=maybe", "profile=none",
 		"endpoint=x", "endpoint=ftp://x", "endpoint=http://u:p@x", "endpoint=http://x/path", "endpoint=http://[x", "stall=soon"} {
 		s := &Store{Options: quick}
@@ -95,6 +91,22 @@ region = not a profile
 		}
 		if !errors.Is(err, fault.Usage) || !strings.HasPrefix(err.Error(), "s3://bkt/x: ") {
 			t.Errorf("%s: found %v, expected a usage error", query, err)
+		}
+	}
+}
+
+// TestRefusedConnections has servers that refuse all connections: there is a warning at once, and
+// the end comes soon. Nothing listens on port 1.
+func TestRefusedConnections(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"http://127.0.0.1:1/x", "s3://bkt/x?anonymous=true&endpoint=http://127.0.0.1:1"} {
+		var warnings []string
+		warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+		s := &Store{Options: Options{Attempts: 1 << 20}, Warn: warn}
+		begin, want := time.Now(), []string{"127.0.0.1:1 refused the connection: trying again for 3s"}
+		_, err := open(t, s, name)
+		if d := time.Since(begin); !errors.Is(err, fault.IO) || d > 5*time.Second || !slices.Equal(warnings, want) {
+			t.Errorf("%s: found %v after %v, and the warnings %q, expected %q", name, err, d, warnings, want)
 		}
 	}
 }

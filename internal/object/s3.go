@@ -40,7 +40,7 @@ type s3Client struct {
 
 // connect opens a bucket of S3, or of a server like it.
 func connect(name string, query url.Values, o Options) (*client, error) {
-	s, err := newS3Client(name, query, o, newTransport(o.Stall))
+	s, err := newS3Client(name, query, o, newTransport(o.Stall, o.refusals))
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,7 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 		return nil, err
 	}
 	o := minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool), MaxKeys: min(limit, 1000)}
-	keys := 0 // bytes
 	for o := range core.ListObjectsIter(ctx, s.name, o) {
-		keys += len(o.Key)
 		i := info{name: path.Base(o.Key), size: o.Size, modTime: o.LastModified, folder: strings.HasSuffix(o.Key, "/")}
 		if o.Key == prefix { // an empty object that some programs make for a folder
 			i = info{}
@@ -129,7 +127,7 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 		switch {
 		case o.Err != nil:
 			return nil, classify(ctx, o.Err)
-		case len(infos) > maxEntries || keys > maxKeys:
+		case len(infos) > maxEntries:
 			return nil, endless()
 		case len(infos) == limit:
 			return infos, nil
@@ -193,7 +191,7 @@ func (s *s3Client) finish(ctx context.Context, key string, u upload) error {
 	}
 	o := s.putOptions(u, u.replace, headers)
 	if u.id != "" {
-		slow, err := s.newCore(newTransport(stallFactor * s.stall))
+		slow, err := s.newCore(newTransport(stallFactor*s.stall, nil))
 		if err == nil {
 			_, err = slow.CompleteMultipartUpload(ctx, s.name, key, u.id, parts, o)
 		}

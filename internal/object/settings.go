@@ -170,7 +170,7 @@ func noCredentials(text, hint string) error {
 // provider returns what provides the keys: like AWS's own programs, it looks at the environment,
 // then at the profile, then at the container or machine.
 func (e *settings) provider() credentials.Provider {
-	k := &keys{client: &http.Client{Transport: newTransport(time.Minute), Timeout: time.Minute}}
+	k := &keys{client: &http.Client{Transport: newTransport(time.Minute, nil), Timeout: time.Minute}}
 	id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
 	identity := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE")
 	if e.query.Has("profile") { // it is preferred to the environment

@@ -3,6 +3,7 @@
 package object
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -21,16 +22,18 @@ import (
 
 // Limits of the answers of a server that lists objects, which may lie or have no end.
 const (
-	maxAnswer  = 4 << 20  // bytes of one answer: 1,000 keys of 1,024 bytes, with escapes
-	maxKeys    = 64 << 20 // bytes of all keys
-	maxPages   = 1000     // answers
 	maxEntries = 100_000
+	maxPages   = 1000     // answers
+	maxList    = 64 << 20 // bytes of all answers
+	maxAnswer  = 4 << 20  // bytes of one answer: 1,000 keys of 1,024 bytes, with escapes
+	maxTags    = 50_000   // of one answer: an empty entry takes fifty times its bytes in memory
 )
 
-// A guard is a transport for the requests of one list. It limits the answers.
+// A guard is a transport for the requests of one list, and the body of each answer. It limits them.
 type guard struct {
 	http.RoundTripper
-	pages int
+	io.ReadCloser
+	pages, list, answer, tags int
 }
 
 // RoundTrip sends one request.
@@ -40,9 +43,19 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := g.RoundTripper.RoundTrip(r)
 	if err == nil {
-		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
+		g.ReadCloser, g.answer, g.tags = answer.Body, 0, 0
+		answer.Body = g
 	}
 	return answer, err
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	n, err := g.ReadCloser.Read(p)
+	g.list, g.answer, g.tags = g.list+n, g.answer+n, g.tags+bytes.Count(p[:n], []byte("<"))
+	if g.list > maxList || g.answer > maxAnswer || g.tags > maxTags {
+		return 0, endless()
+	}
+	return n, err
 }
 
 // A patientConn is a connection that fails when no byte was transferred for the time stall. The
@@ -67,11 +80,15 @@ func (c patientConn) within(call func([]byte) (int, error), p []byte) (int, erro
 }
 
 // newTransport returns a transport that uses the proxies of the environment. Its requests fail
-// when no byte was transferred for the time stall.
-func newTransport(stall time.Duration) *http.Transport {
+// when no byte was transferred for the time stall. The results of connecting go to r, if it is not
+// nil.
+func newTransport(stall time.Duration, r *refusals) *http.Transport {
 	dialer := &net.Dialer{Timeout: stall}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dialer.DialContext(ctx, network, address)
+		if r != nil {
+			r.count(address, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -85,8 +102,8 @@ func newTransport(stall time.Duration) *http.Transport {
 
 // endless returns the error for a list that is too long.
 func endless() *fault.Error {
-	return failed(fault.IO, "the server's list is too long: found more than %d entries, %d pages, %d MiB of keys, "+
-		"or %d MiB in one page", maxEntries, maxPages, maxKeys>>20, maxAnswer>>20).
+	return failed(fault.IO, "the server's list is too long: found more than %d entries, %d pages or %d MiB, "+
+		"or in one page %d MiB or %d tags", maxEntries, maxPages, maxList>>20, maxAnswer>>20, maxTags).
 		WithHint("name the objects, or use a prefix with fewer keys")
 }
 
@@ -103,15 +120,13 @@ func requestError(ctx context.Context, err error, hint string) error {
 		return context.Cause(ctx)
 	case errors.As(err, &known):
 		return known // without the URL that net/http adds
-	case errors.As(err, new(*http.MaxBytesError)):
-		return endless()
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return failed(fault.IO, "the server's certificate is not trusted").
 			WithHint("check the host's name and this machine's clock and certificates (on Linux: SSL_CERT_FILE=FILE)")
 	case errors.As(err, &name) && name.IsNotFound:
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
 	case errors.As(err, new(*url.Error)) || errors.As(err, new(net.Error)):
-		return temporary("%s", reason(err)).WithHint("check the address and the network, or run again")
+		return temporary("%s", reason(err)).WithHint(hintNetwork)
 	}
 	return failed(fault.IO, "the server's answer cannot be read: %s", reason(err)).WithHint("check ?endpoint=")
 }

@@ -68,9 +68,7 @@ func TestNothingIsSeenBeforeCommit(t *testing.T) {
 			}
 			must.Do(t, w.Commit())
 			w.Discard()
-			if checkStored(t, f, data); w.Count() != int64(size) {
-				t.Errorf("counted %d", w.Count())
-			}
+			checkStored(t, f, data)
 		})
 	}
 }

@@ -34,8 +34,7 @@ type Writer struct {
 	group  errgroup.Group // of the requests that send parts
 	parts  []*part        // in order, filled in by the answers
 	sum    hash.Hash32    // CRC-32 of all bytes written
-	count  int64
-	err    error // the first failure, which later calls return again
+	err    error          // the first failure, which later calls return again
 	ended  bool
 }
 
@@ -43,7 +42,7 @@ type Writer struct {
 // the object exists. If the bucket does not exist, it fails with fault.Refused. The context cancels
 // the upload, but not the last request of Commit.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
-	c, a, err := s.client(name)
+	ctx, c, a, err := s.client(ctx, name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -89,7 +88,6 @@ func (w *Writer) Write(p []byte) (int, error) {
 		room := min(len(p), cap(w.buffer)-len(w.buffer))
 		w.buffer = append(w.buffer, p[:room]...)
 		w.sum.Write(p[:room])
-		w.count += int64(room)
 		n, p = n+room, p[room:]
 		if len(w.buffer) == cap(w.buffer) {
 			if err := w.send(); err != nil {
@@ -132,9 +130,6 @@ func (w *Writer) send() (err error) {
 	}
 	return nil
 }
-
-// Count returns the number of bytes written.
-func (w *Writer) Count() int64 { return w.count }
 
 // Complete waits until all parts are sent, so that Commit only has to make the object visible. It
 // may be called more than once. Nothing may be written after it.
