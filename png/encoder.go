@@ -43,7 +43,6 @@ type Encoder struct {
 	codes   *fixedCodes    // nil if images are too large
 	general *general       // nil until an image needs it
 	lines   []byte         // the image's scanlines, then loadSlack bytes
-	stored  []byte         // the zlib stream of an incompressible image
 }
 
 // NewEncoder returns an encoder for images of width × height pixels of 1, 3 or 4 channels (grey,
@@ -114,8 +113,7 @@ func (e *Encoder) deflate() []byte {
 		stream = s
 	}
 	if stream == nil || len(stream) > storedSize(size) {
-		e.stored = appendStored(e.stored[:0], e.lines[:size])
-		stream = e.stored
+		stream = appendStored(stream[:0], e.lines[:size])
 	}
 	return stream
 }

@@ -25,11 +25,11 @@ const (
 
 // Arrays returns the names of the arrays in the .npz file at path, in the order of the archive.
 func Arrays(files source.Files, path string) (names []string, err error) {
-	f, members, err := openArchive(files, path)
+	f, z, err := openArchive(files, path)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range members {
+	for _, m := range z.File {
 		names = append(names, strings.TrimSuffix(m.Name, ".npy"))
 	}
 	return names, f.Close()
@@ -37,15 +37,16 @@ func Arrays(files source.Files, path string) (names []string, err error) {
 
 // OpenArray opens an array of the .npz file at path as a column.
 func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
-	f, members, err := openArchive(o.Files, path)
+	f, z, err := openArchive(o.Files, path)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(members, func(m *zip.File) bool { return m.Name == name+".npy" })
+	i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name+".npy" })
 	if i < 0 {
 		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays listed it
 	}
-	m := members[i]
+	m := z.File[i]
+	z.File = nil // m refers to z: frees the memory of the other members
 	r, err := m.Open()
 	if err != nil {
 		return nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
@@ -81,9 +82,8 @@ func unreadable(err error) error {
 var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+
 	"at most %d bytes", maxArrays, maxDirectory).WithHint("save the arrays with numpy.savez, or in several files")
 
-// openArchive opens the .npz file at path. It returns its members, all of which are .npy files with
-// a checksum: archive/zip would not verify one that is 0.
-func openArchive(files source.Files, path string) (source.File, []*zip.File, error) {
+// openArchive opens the .npz file at path: .npy files with checksums, of which 0 is not verified.
+func openArchive(files source.Files, path string) (source.File, *zip.Reader, error) {
 	f, info, err := source.OpenFile(files, path, "a .npz file")
 	if err != nil {
 		return nil, nil, fault.In(path, err)
@@ -109,7 +109,7 @@ func openArchive(files source.Files, path string) (source.File, []*zip.File, err
 			return nil, nil, errors.Join(err, f.Close())
 		}
 	}
-	return f, z.File, nil
+	return f, z, nil
 }
 
 // A directory limits how much archive/zip reads of the directory of an archive. It also limits the
