@@ -71,13 +71,13 @@ func TestSlotsBoundMemory(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workers int
 		size    int64 // bytes that the sink makes of a batch
-		slots   int64 // min(workers + 2, 40 MiB / (1 MiB + size)), at least 2
+		slots   int64 // min(workers + 2, 32 MiB / (1 MiB + size)), at least 1
 	}{
 		"one worker":    {1, 0, 3},
 		"three workers": {3, 0, 5},
-		"many workers":  {100, 0, 39}, // a batch takes a byte more than 1 MiB
-		"sink of 3 MiB": {100, 3 << 20, 9},
-		"huge batches":  {8, 1 << 40, 2},
+		"many workers":  {100, 0, 31}, // a batch takes a byte more than 1 MiB
+		"sink of 3 MiB": {100, 3 << 20, 7},
+		"huge batches":  {8, 1 << 40, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,10 +12,9 @@ import (
 )
 
 // budget limits the memory of a run's slots, including the encoded batches of all sinks, in bytes.
-// It matters on machines with many cores. With zstd, a slot takes about three times its share of
-// the budget, because of the encoder: on 32 cores, the process took 160 MB with a budget of 48 MiB,
-// and 140 MB with 40 MiB.
-const budget = 40 << 20
+// It matters with many workers: because of the encoders of zstd, 64 of them took 119 MB for 3,072
+// columns of bytes with a budget of 40 MiB, and 108 MB with 32 MiB.
+const budget = 32 << 20
 
 // A slot holds one batch in flight.
 type slot struct {
@@ -55,18 +54,21 @@ func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run
 	return r
 }
 
-// slots returns the number of batches that may be in flight: one for each worker, one being read
-// and one being written, as far as the budget allows, but at least 2. Measured with two workers,
-// more slots are no faster, and their buffers no longer fit the cache.
+// slots returns the number of batches that may be in flight: two more than workers, as far as the
+// budget allows, but at least 1. Measured with two workers, more slots are no faster, and their
+// buffers no longer fit the cache.
 func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 	rows := s.BatchRows()
 	size := int64(rows)*s.RowSize() + 1
+	if rows == 1 {
+		size *= 2 // a large image is in memory twice: as its file, and decoded
+	}
 	for _, k := range sinks {
 		if z, ok := k.(sink.Sizer); ok {
 			size += z.BatchSize(rows)
 		}
 	}
-	return max(2, int(min(int64(workers+2), budget/size)))
+	return max(1, int(min(int64(workers+2), budget/size)))
 }
 
 // read fills slots with batches and sends each to the workers and to every writer. No send blocks,

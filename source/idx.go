@@ -19,7 +19,7 @@ import (
 const Stdin = "-"
 
 // Options say how to read an IDX file. The zero value reads a whole big-endian file with records of
-// up to 16 MiB.
+// up to 6 MiB.
 type Options struct {
 	Name          string   // name of the column
 	Classes       []string // see Column

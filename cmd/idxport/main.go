@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +18,9 @@ import (
 )
 
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" { // buffers are freed soon, instead of when the heap has doubled
+		debug.SetMemoryLimit(64 << 20)
+	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 

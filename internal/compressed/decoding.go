@@ -63,8 +63,9 @@ func (d *decoding) classify(err error) error {
 		return err
 	case errors.As(err, &known):
 		return d.errorAt(known)
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded),
-		errors.Is(err, zstd.ErrUnknownDictionary):
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return d.errorAt(unsupported("a window of more than %d MiB", maxZstdWindow>>20))
+	case errors.Is(err, zstd.ErrUnknownDictionary):
 		return d.errorAt(unsupported("%v", err))
 	case ended == io.EOF:
 		return d.errorAt(fault.New(fault.Truncated, "the data ends too early"))

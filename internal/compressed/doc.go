@@ -10,8 +10,8 @@
 //
 //	gzip   RFC 1952; several members; zero bytes after the last member, as in gzip(1) (tapes and
 //	       block devices)
-//	zstd   RFC 8878; several frames and skippable frames; windows up to 128 MiB (zstd --long=27); no
-//	       dictionaries
+//	zstd   RFC 8878; several frames and skippable frames; windows up to 64 MiB (zstd --ultra -21);
+//	       no dictionaries
 //	xz     the .xz format 1.2; several streams, stream padding; the LZMA2 filter alone; dictionaries
 //	       up to 64 MiB (xz -9)
 //	bzip2  several streams
@@ -27,10 +27,9 @@
 //
 // A header may ask for a window (zstd) or a dictionary (xz), up to the limits above. Such memory is
 // not touched before data fills it. All blocks of an xz file share one dictionary, no larger than a
-// block if its header has its size, as with xz -T. Measured as the peak of a whole conversion: 500
-// blocks in 11 KB, each with 64 MiB, 35 MiB; two blocks of 64 MiB of zeros in 20 KB, 90 MiB; more
-// than 128 MiB of data by xz --lzma2=dict=64MiB, as by xz -9, 147 MiB, of which the LZMA library
-// leaves half to the garbage collector; by zstd --long=27, 152 MiB.
+// block if its header has its size, as with xz -T. Measured as the peak of a whole conversion, with
+// the limit of memory that the command sets: 500 blocks in 11 KB, each with 64 MiB, 35 MiB; two
+// blocks of 64 MiB of zeros in 20 KB, 90 MiB; 146 MiB of data with a dictionary of 64 MiB, 88 MiB.
 //
 // # Writing
 //

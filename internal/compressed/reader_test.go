@@ -286,11 +286,11 @@ var hostile = []struct {
 	raw  string
 	want error
 }{
-	{"a zstd window of 128 MiB", "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", nil},
+	{"a zstd window of 64 MiB", "\x28\xb5\x2f\xfd\x00\x80\x01\x00\x00", nil},
 	{"a zstd window of 144 MiB", "\x28\xb5\x2f\xfd\x00\x89\x01\x00\x00", fault.Unsupported},
 	{"a zstd window of 3.75 TiB", "\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00", fault.Unsupported},
 	{"a zstd single segment of 4 GiB", "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x01\x00\x00", fault.Unsupported},
-	{"a zstd single segment of 128 MiB", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x08\x01\x00\x00", fault.Malformed},
+	{"a zstd single segment of 64 MiB", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x04\x01\x00\x00", fault.Malformed},
 	{"an xz dictionary of 64 MiB", xzWithDictionary(28), nil},
 	{"an xz dictionary of 96 MiB", xzWithDictionary(29), fault.Unsupported},
 	{"an xz dictionary of 4 GiB", xzWithDictionary(40), fault.Unsupported},
@@ -304,7 +304,7 @@ func xzWithDictionary(size byte) string {
 
 // Not parallel: it reads the process's memory statistics.
 func TestHostileHeaders(t *testing.T) {
-	const limit = 130 << 20
+	const limit = 66 << 20
 	for _, test := range hostile {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats

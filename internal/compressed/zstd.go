@@ -10,8 +10,8 @@ import (
 	"github.com/idxport/idxport/internal/compressed/pagezstd"
 )
 
-// maxZstdWindow is the largest window that the zstd program accepts by default.
-const maxZstdWindow = 128 << 20
+// maxZstdWindow is half of what the zstd program accepts: the window is in memory.
+const maxZstdWindow = 64 << 20
 
 // openZstd returns the library's decoder, without goroutines, as this package has one already.
 func openZstd(in *bufio.Reader) (io.Reader, error) {

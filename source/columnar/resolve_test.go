@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 		"images without rows":   {[]Field{{Name: "x", Kind: Struct}}, nil, ErrNoRows, "found no rows, expected"},
 		"an extension type":     {[]Field{{Name: "x", Kind: Bytes, Metadata: map[string]string{keyExtension: "uuid"}}}, value("abc"), fault.Unsupported, "the extension type uuid"},
 		"bytes of another type": {[]Field{{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}}, value("abc"), fault.Unsupported, "found values of 3 bytes without a type"},
-		"large records":         {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of the shape 16777217 of uint8, expected at most 16777216 bytes"},
+		"large records":         {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of the shape 16777217 of uint8, expected at most 6291456 bytes"},
 		"columns of two types":  {[]Field{{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberFloat32}}, nil, fault.Unsupported, "column x1: found float32, expected uint8 as in column x0"},
 	}
 	for name, test := range tests {

@@ -161,7 +161,7 @@ func TestMaxRecordSize(t *testing.T) {
 		message string // "": accepted
 	}{
 		"at the default":       {[]int64{0, DefaultMaxRecordSize}, 0, ""},
-		"one over":             {[]int64{0, DefaultMaxRecordSize + 1}, 0, "has 16777217 bytes, expected at most 16777216"},
+		"one over":             {[]int64{0, DefaultMaxRecordSize + 1}, 0, "has 6291457 bytes, expected at most 6291456"},
 		"raised":               {[]int64{0, DefaultMaxRecordSize + 1}, DefaultMaxRecordSize + 1, ""},
 		"lowered, at it":       {[]int64{2, 3, 4}, 12, ""},
 		"lowered, one over":    {[]int64{2, 3, 4}, 11, "at byte 4: a record of uint8 3×4 has 12 bytes, expected at most 11"},

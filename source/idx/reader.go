@@ -13,8 +13,8 @@ import (
 
 const (
 	// DefaultMaxRecordSize is the size in bytes of the largest record that is accepted by default:
-	// 16 MiB.
-	DefaultMaxRecordSize = 16 << 20
+	// 6 MiB, an image of 1920×1080 pixels with three channels.
+	DefaultMaxRecordSize = 6 << 20
 	// MaxEmptyRecords is the largest accepted number of records without elements. They take no
 	// bytes, so a header of 16 bytes could ask for billions of them.
 	MaxEmptyRecords = 1 << 20
