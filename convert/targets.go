@@ -15,7 +15,6 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source/dataset"
@@ -38,9 +37,6 @@ func parseTargets(s *storage, o Options, parts int64) (targets []target, err err
 	}
 	usesTo := false
 	for _, arg := range o.Outputs {
-		if err := object.CheckOutput(arg); err != nil {
-			return nil, err
-		}
 		if arg, err = s.parse(arg); err != nil {
 			return nil, err
 		}

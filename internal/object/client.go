@@ -8,62 +8,28 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"sync"
-	"syscall"
 	"time"
-
-	"github.com/idxport/idxport/fault"
 )
 
 // Options control how requests are repeated. The zero value suits cloud networks.
 type Options struct {
-	Attempts int           // maximum for each request; 0 means 12
+	Attempts int           // maximum for each request; 0 means 7, of which all end in 5 s if they fail at once
 	Stall    time.Duration // a request fails after this time without a byte; 0 means 30 s
 
-	partSize int       // bytes of the parts of an upload; 0 means the constant partSize
-	refusals *refusals // of the server
+	partSize int                  // bytes of the parts of an upload; 0 means the constant partSize
+	refused  func(address string) // is called when a server refuses a connection
 }
 
 // partSize is the size of the parts of an upload in bytes. Only the last may be smaller.
 const partSize = 8 << 20
 
 // withDefaults replaces zeros by the defaults.
-func (o Options) withDefaults(r *refusals) Options {
-	return Options{cmp.Or(o.Attempts, 12), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), r}
-}
-
-// maxRefused is how long a server may refuse connections; pauses prolong it by a second at most.
-const maxRefused = 3 * time.Second
-
-// refusals are the connections that a server refuses, one after another.
-type refusals struct {
-	warn   func(format string, args ...any)
-	lost   context.Context // ends with the error once they last too long
-	giveUp context.CancelCauseFunc
-
-	mu    sync.Mutex
-	since time.Time // of the first one; zero if the last connection was not refused
-}
-
-// count records the result of connecting to an address.
-func (r *refusals) count(address string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case !errors.Is(err, syscall.ECONNREFUSED):
-		r.since = time.Time{}
-	case r.since.IsZero():
-		r.since = time.Now()
-		if r.warn != nil {
-			r.warn("%s refused the connection: trying again for %v", scrub(address), maxRefused)
-		}
-	case time.Since(r.since) > maxRefused:
-		r.giveUp(failed(fault.IO, "%s refused connections for %v", scrub(address), maxRefused).WithHint(hintNetwork))
-	}
+func (o Options) withDefaults() Options {
+	return Options{cmp.Or(o.Attempts, 7), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), o.refused}
 }
 
 // maxPause is the longest of the random pauses between attempts; tests shorten it.
-var maxPause = time.Second
+var maxPause = 800 * time.Millisecond
 
 // pause waits after attempt n, which failed with err, and returns nil if there is another attempt,
 // or else the error. minio-go does the same, but not for an answer that ends too early.

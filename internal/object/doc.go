@@ -28,8 +28,7 @@
 // minio-go repeats requests after errors of the server and of the connection, with growing pauses
 // of random length: at most Options.Attempts times. The package repeats in the same way what
 // minio-go does not: reads that end too early, from the byte where they stopped, and requests to
-// web servers. A connection fails when no byte was transferred for Options.Stall, and requests fail
-// once a server has refused all connections for three seconds.
+// web servers. A connection fails when no byte was transferred for Options.Stall.
 //
 // With the build tag lean the package contains no network code, and every URL is an error.
 package object

@@ -26,8 +26,6 @@ var messages = map[fault.Kind]struct{ words, hint string }{
 	fault.Changed: {"the file changed while it was read", "run again once nobody writes to it"},
 }
 
-const hintNetwork = "check the address and the network, or run again"
-
 // failed returns an error about an object. The text must be safe to show: errors of the client may
 // quote requests that contain secrets.
 func failed(kind fault.Kind, format string, args ...any) *fault.Error {

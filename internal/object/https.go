@@ -37,7 +37,7 @@ func connectWeb(name, query string, o Options) (*client, error) {
 	if query != "" {
 		name += "?" + query
 	}
-	h := &http.Client{Transport: newTransport(o.Stall, o.refusals), CheckRedirect: checkRedirect}
+	h := &http.Client{Transport: newTransport(o.Stall, o.refused), CheckRedirect: checkRedirect}
 	w := &webFile{url: name, options: o, client: h}
 	list := func(context.Context, string, int) ([]fs.FileInfo, error) {
 		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")

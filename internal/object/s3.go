@@ -40,7 +40,7 @@ type s3Client struct {
 
 // connect opens a bucket of S3, or of a server like it.
 func connect(name string, query url.Values, o Options) (*client, error) {
-	s, err := newS3Client(name, query, o, newTransport(o.Stall, o.refusals))
+	s, err := newS3Client(name, query, o, newTransport(o.Stall, o.refused))
 	if err != nil {
 		return nil, err
 	}

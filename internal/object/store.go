@@ -18,8 +18,9 @@ import (
 // used by many goroutines.
 type Store struct {
 	Options Options
-	// Warn is called, from any goroutine, when a server refuses connections; it may be nil.
-	Warn func(format string, args ...any)
+	Warn    func(format string, args ...any) // by any goroutine, when a server refuses a connection; may be nil
+
+	warned sync.Once
 
 	queries sync.Map // what follows the question mark, by address.root; may be secret
 	clients sync.Map // the *client of each bucket and file that was opened, by address.root
@@ -54,32 +55,32 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	return arg[:begin] + name, nil
 }
 
-// client returns the client for the URL name, which the first use connects. The context ends with
-// ctx, or when the server has refused connections for too long.
-func (s *Store) client(ctx context.Context, name string) (context.Context, *client, address, error) {
+// client returns the client for the URL name. The first use connects it.
+func (s *Store) client(name string) (*client, address, error) {
 	a, err := parse(name)
 	if err != nil {
-		return ctx, nil, a, err
+		return nil, a, err
 	}
-	found, ok := s.clients.Load(a.root())
-	if !ok {
-		made, err := s.connect(a)
-		if err != nil {
-			return ctx, nil, a, errorAt(a, err)
-		}
-		found, _ = s.clients.LoadOrStore(a.root(), made) // another goroutine may have made one meanwhile
+	if c, ok := s.clients.Load(a.root()); ok {
+		return c.(*client), a, nil
 	}
-	c := found.(*client)
-	ctx, cancel := context.WithCancelCause(ctx)
-	context.AfterFunc(c.refusals.lost, func() { cancel(context.Cause(c.refusals.lost)) })
-	return ctx, c, a, nil
+	made, err := s.connect(a)
+	if err != nil {
+		return nil, a, errorAt(a, err)
+	}
+	c, _ := s.clients.LoadOrStore(a.root(), made) // another goroutine may have made one meanwhile
+	return c.(*client), a, nil
 }
 
 // connect makes the client of an address.
 func (s *Store) connect(a address) (*client, error) {
-	r := &refusals{warn: s.Warn}
-	r.lost, r.giveUp = context.WithCancelCause(context.Background())
-	o, query := s.Options.withDefaults(r), ""
+	o, query := s.Options.withDefaults(), ""
+	if s.Warn != nil {
+		warn := func(address string) {
+			s.Warn("%s refused the connection; trying again for up to five seconds", address)
+		}
+		o.refused = func(address string) { s.warned.Do(func() { warn(scrub(address)) }) }
+	}
 	if found, ok := s.queries.Load(a.root()); ok {
 		query = found.(string)
 	}
@@ -100,7 +101,7 @@ func (s *Store) connect(a address) (*client, error) {
 
 // Open opens the object with the URL name. The context cancels all requests of the Reader.
 func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
-	ctx, c, a, err := s.client(ctx, name)
+	c, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
 
 // Stat describes the object with the URL name, or a folder if there are keys below name.
 func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	ctx, c, a, err := s.client(ctx, name)
+	c, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (s *Store) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 // ReadDir returns the objects and prefixes directly below the URL name, sorted by name: all, or at
 // most limit of them if limit > 0.
 func (s *Store) ReadDir(ctx context.Context, name string, limit int) ([]fs.DirEntry, error) {
-	ctx, c, a, err := s.client(ctx, name)
+	c, a, err := s.client(name)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/idxport/idxport/fault"
@@ -80,14 +81,14 @@ func (c patientConn) within(call func([]byte) (int, error), p []byte) (int, erro
 }
 
 // newTransport returns a transport that uses the proxies of the environment. Its requests fail
-// when no byte was transferred for the time stall. The results of connecting go to r, if it is not
-// nil.
-func newTransport(stall time.Duration, r *refusals) *http.Transport {
+// when no byte was transferred for the time stall. If refused is not nil, it is called with the
+// address of a server that refuses a connection.
+func newTransport(stall time.Duration, refused func(address string)) *http.Transport {
 	dialer := &net.Dialer{Timeout: stall}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dialer.DialContext(ctx, network, address)
-		if r != nil {
-			r.count(address, err)
+		if refused != nil && errors.Is(err, syscall.ECONNREFUSED) {
+			refused(address)
 		}
 		if err != nil {
 			return nil, err
@@ -126,16 +127,15 @@ func requestError(ctx context.Context, err error, hint string) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
 	case errors.As(err, new(*url.Error)) || errors.As(err, new(net.Error)):
-		return temporary("%s", reason(err)).WithHint(hintNetwork)
+		return temporary("%s", reason(err)).WithHint("check the address and the network, or run again")
 	}
 	return failed(fault.IO, "the server's answer cannot be read: %s", reason(err)).WithHint("check ?endpoint=")
 }
 
 // receive fills p with the answer to a request for the bytes of a version from offset on. same
 // reports whether the answer names this version. Not every server supports conditions and ranges.
-func receive(
-	answer http.Header, length int64, body io.Reader, same bool, v identity, offset int64, p []byte,
-) (int, error) {
+func receive(answer http.Header, length int64, body io.Reader, same bool, v identity, offset int64, p []byte) (
+	int, error) {
 	part, size := contentRange(answer)
 	if part == "" {
 		size = length
@@ -162,13 +162,9 @@ func contentRange(answer http.Header) (part string, size int64) {
 }
 
 // fill reads from the body of an answer until p is full or the body ends.
-func fill(body io.Reader, p []byte) (got int, err error) {
-	for got < len(p) && err == nil {
-		var n int
-		n, err = body.Read(p[got:])
-		got += n
-	}
-	if err == nil || err == io.EOF {
+func fill(body io.Reader, p []byte) (int, error) {
+	got, err := io.ReadFull(body, p)
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
 		return got, nil
 	}
 	return got, lost(err)

@@ -89,15 +89,6 @@ func (a address) checkWeb() error {
 	return nil
 }
 
-// CheckOutput returns an error if arg is the URL of a file on a web server, which cannot be
-// written, also if the URL follows a format and an equals sign.
-func CheckOutput(arg string) error {
-	if i := urlIndex(arg); i >= 0 && strings.HasPrefix(arg[i:], "http") {
-		return readOnly().In(arg[i:i+strings.Index(arg[i:], "://")] + "://…") // the rest may contain a password
-	}
-	return nil
-}
-
 // readOnly returns the error for writing to a web server.
 func readOnly() *fault.Error {
 	return failed(fault.Usage, "files on web servers can only be read").
@@ -123,9 +114,7 @@ const (
 )
 
 // knownParameters are the parameters of URLs. None of them is a secret.
-var knownParameters = []string{
-	"endpoint", "region", "use_path_style", "profile", "anonymous", paramChecksums, paramStall,
-}
+var knownParameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", paramChecksums, paramStall}
 
 // parseQuery parses the parameters of the URL a. Its errors do not show values, which may be
 // secrets.

@@ -76,16 +76,3 @@ func TestParseArgRefuses(t *testing.T) {
 		t.Errorf("one bucket in two regions: %v", err)
 	}
 }
-
-func TestCheckOutput(t *testing.T) {
-	t.Parallel()
-	for arg, refused := range map[string]bool{
-		"https://user:" + secret + "@example.org/x/": true, "csv=http://example.org/x?y=" + secret: true,
-		"s3://bkt/k": false, "x.csv": false, "./https://x": false,
-	} {
-		err := CheckOutput(arg)
-		if errors.Is(err, fault.Usage) != refused || err != nil && strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: found %v", arg, err)
-		}
-	}
-}

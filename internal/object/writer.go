@@ -42,7 +42,7 @@ type Writer struct {
 // the object exists. If the bucket does not exist, it fails with fault.Refused. The context cancels
 // the upload, but not the last request of Commit.
 func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Writer, error) {
-	ctx, c, a, err := s.client(ctx, name)
+	c, a, err := s.client(name)
 	switch {
 	case err != nil:
 		return nil, err
