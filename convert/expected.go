@@ -53,12 +53,8 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 // outputs come from those of splits: a path that the user gave is all that is meant.
 func checkStaying(r *request, outputs []*output) error {
 	nameOf := func(path string) dataset.Name {
-		n := dataset.ParseName(path)
-		if n.Format == "" { // the extension would be part of the prefix
-			path, _ = formats.SplitName(path)
-			n = dataset.ParseName(path)
-		}
-		return n
+		stem, _ := formats.SplitName(path) // the extension would be part of the prefix
+		return dataset.ParseName(stem)
 	}
 	for _, out := range outputs {
 		if !r.Overwrite || !out.makeParents || out.shared() || object.IsURL(out.path) {
@@ -69,13 +65,15 @@ func checkStaying(r *request, outputs []*output) error {
 		for _, e := range entries {
 			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
 			f, _, _ := formats.ByName(path)
-			sameFormat := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
+			alike := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
 			switch isNew := func(o *output) bool { return filepath.Clean(o.path) == path }; {
-			case !sameFormat, other.Prefix != own.Prefix, slices.ContainsFunc(outputs, isNew):
-			case r.Split == nil && other.Role == own.Role && other.Split != own.Split && other.Split != "" && own.Split != "",
+			case !alike, other.Prefix != own.Prefix, slices.ContainsFunc(outputs, isNew):
+			case r.Split == nil && other.Role == own.Role && other.Split != own.Split &&
+				other.Split != "" && own.Split != "",
 				r.Columns == nil && other.Role != own.Role && other.Split == own.Split && out.format.OneColumn:
 				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
-					In(out.path).WithHint("complete the inputs, choose with --split or --columns, or delete %s", shell.Path(path))
+					In(out.path).
+					WithHint("complete the inputs, choose with --split or --columns, or delete %s", shell.Path(path))
 			}
 		}
 	}

@@ -66,7 +66,6 @@ type View struct {
 	Take      int64  // the maximum number of rows; 0 means all
 	Part      string // I/N: the I-th of N equal ranges of what the fields above select; empty means all
 	Transpose *bool  // nil means yes if the data set is stored transposed
-	Invert    bool
 	Channels  string // last or first
 }
 

@@ -38,7 +38,6 @@ type sharding struct {
 	kind      publish.Kind
 	subfolder string // the subfolder that holds the files, or empty
 	stem      string // the beginning of their names
-	extension string
 }
 
 func (out *output) isFolder() bool { return out.format.Folder || out.sharding != nil }
@@ -98,7 +97,7 @@ func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*outpu
 				}
 			}
 		}
-		if err := checkColumns(r, j, single, len(single) == len(all)); err != nil {
+		if err := checkColumns(j, single, len(single) == len(all)); err != nil {
 			return nil, err
 		}
 		outputs = append(outputs, all...)
@@ -132,9 +131,9 @@ func checkOutput(r *request, out *output) error {
 }
 
 // checkColumns returns an error if two of outs hold the same of several columns in the same format
-// and compression. outs are the outputs of j that hold one column each, at paths of the user.
-// If all is set, j has no other outputs, and columns that are in none of outs are noted.
-func checkColumns(r *request, j *job, outs []*output, all bool) error {
+// and compression. outs are the outputs of j that hold one column each, at paths of the user. If
+// all is set, j has no other outputs, and a column that is in none of outs is an error too.
+func checkColumns(j *job, outs []*output, all bool) error {
 	missing := namesOf(j.table.Columns())
 	several := len(missing) > 1
 	for i, out := range outs {
@@ -150,7 +149,8 @@ func checkColumns(r *request, j *job, outs []*output, all bool) error {
 		missing = slices.DeleteFunc(missing, func(other string) bool { return other == name })
 	}
 	if len(missing) > 0 && len(outs) > 0 && all {
-		r.report.Note("%s holds one column; no output holds %s", outs[0].shownName(), strings.Join(missing, ", "))
+		return usagef("%s holds one column; no output holds %s", outs[0].shownName(), strings.Join(missing, ", ")).
+			WithHint("%s", adviseColumns(outs[0]))
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (out *output) writtenColumn() source.Column { return out.job.table.Columns(
 // adviseColumns returns the hint for writing several columns to out, whose files hold one.
 func adviseColumns(out *output) string {
 	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or select one column: --columns %s",
-		out.format.Name, shell.Quote(out.job.table.Columns()[0].Name))
+		out.format.Name, shell.Quote(out.writtenColumn().Name))
 }
 
 // collision returns the error for out, an output of t, at the path of an output of the job other.
@@ -297,7 +297,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 func shard(r *request, t target, out *output) error {
 	if !t.container || out.format.Name != "parquet" || !r.isHub(out.format) {
 		if r.RowsPerFile > 0 && out.format.Splittable {
-			out.sharding = &sharding{kind: publish.Parts, stem: "part", extension: out.fileExtension()}
+			out.sharding = &sharding{kind: publish.Parts, stem: "part"}
 		}
 		return nil
 	}
@@ -312,7 +312,7 @@ func shard(r *request, t target, out *output) error {
 		stem = "train" // as the datasets library names the split of a single table
 	}
 	out.path = source.Above(out.path)
-	out.sharding = &sharding{kind: publish.Hub, subfolder: "data", stem: stem, extension: out.format.Extension}
+	out.sharding = &sharding{kind: publish.Hub, subfolder: "data", stem: stem}
 	return nil
 }
 

@@ -85,7 +85,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.codecs, err = parseCompression(o.Compression); err != nil {
 		return nil, err
 	}
-	layoutsOf := func(f formats.Format, _ bool) []string { return f.Layouts }
+	layoutsOf := func(f formats.Format) []string { return f.Layouts }
 	if r.layouts, err = parsePerFormat("layout", o.Layout, layoutsOf); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,11 @@ func (r *request) checkValues() error {
 
 // formatOptions returns the options for outputs of format f.
 func (r *request) formatOptions(f formats.Format) formats.Options {
-	return formats.Options{Compression: perFormat(r.codecs, f, f.Codecs), Layout: perFormat(r.layouts, f, f.Layouts),
+	codecs := f.Codecs
+	if f.Compressible && !r.makes(func(f formats.Format) bool { return f.Codecs != nil }) {
+		codecs = f.Compressions() // of whole files, unless --compression is for what others contain
+	}
+	return formats.Options{Compression: perFormat(r.codecs, f, codecs), Layout: perFormat(r.layouts, f, f.Layouts),
 		Style: r.CSVStyle, Channels: r.Channels, ClassFolders: r.ClassFolders, MaxLabel: -1,
 		MetadataCSV: r.MetadataCSV, Version: Version}
 }
@@ -220,9 +224,8 @@ func (r *request) checkUsed() error {
 			func(f formats.Format) bool { return f.Layouts != nil })
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.codecs)) {
-		perFormat("compression "+r.codecs[name].Name, name,
-			"Parquet and Arrow; that of CSV and IDX is in the name of the file, "+
-				"such as data.csv.gz, or in a folder csv=gzip", func(f formats.Format) bool { return f.Codecs != nil })
+		perFormat("compression "+r.codecs[name].Name, name, "Parquet, Arrow, CSV and IDX",
+			func(f formats.Format) bool { return f.Compressions() != nil })
 	}
 	for _, rule := range rules {
 		if rule.given && !r.makes(rule.used) {

@@ -82,6 +82,10 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 			return jobs, aboutSplit(err, c.Split, in.splits)
 		}
 		jobs = append(jobs, j)
+		a, b := strings.Join(namesOf(jobs[0].schema.Columns), ", "), strings.Join(namesOf(j.schema.Columns), ", ")
+		if a != b {
+			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
+		}
 		if err := sameClasses(jobs[0], j); err != nil {
 			return jobs, err
 		}
@@ -196,7 +200,7 @@ func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 	return a
 }
 
-// transform applies --columns, --transpose and --invert to t, a table of s, and records them in a.
+// transform applies --columns and --transpose to t, a table of s, and records them in a.
 func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
 	r := in.request
 	if t, err = project(t, r.Columns); err != nil {
@@ -214,20 +218,14 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 		return nil, usagef("--transpose: no column has records of two dimensions").
 			WithHint("--reshape -1x28x28 turns flat records into images")
 	}
-	if turn {
-		if t, a.Transpose, err = transformColumns(t, isImage, source.Transpose); err != nil {
+	for i, c := range t.Columns() {
+		if !turn || !isImage(c) {
+			continue
+		}
+		if t, err = source.Transpose(t, i); err != nil {
 			return nil, err
 		}
-	}
-	if r.Invert {
-		// Images may be flattened, but labels of several numbers, such as QMNIST's, have no pixels.
-		pixels := func(c source.Column) bool { return !c.Scalar() && c.Name != dataset.Label.String() }
-		if t, a.Invert, err = transformColumns(t, pixels, source.Invert); err != nil {
-			return nil, err
-		}
-		if a.Invert == nil {
-			return nil, usagef("--invert: no column has images")
-		}
+		a.Transpose = append(a.Transpose, c.Name)
 	}
 	return t, nil
 }

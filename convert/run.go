@@ -249,8 +249,8 @@ func writeJob(ctx context.Context, in *inputs, outputs []*output, to []destinati
 // between releases: --if-changed then rewrites earlier outputs.
 const formatVersion = 4
 
-// runKey returns, with --if-changed, a text over the names of the outputs, the inputs and everything
-// else that the bytes of outputs depend on, except their formats. It is empty without.
+// runKey returns, with --if-changed, a text over the names of the outputs, the inputs and all else
+// that the bytes of outputs depend on, except their formats; without the flag it is empty.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
 	if !r.IfChanged {
@@ -479,7 +479,7 @@ func openParts(r *request, out *output, folder *publish.Folder) (*parts.Sink, er
 	if r.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > r.RowsPerFile) {
 		perFile.Rows = r.RowsPerFile // row groups depend on it
 	}
-	options := parts.Options{Stem: out.sharding.stem, Extension: out.sharding.extension, Rows: r.RowsPerFile,
+	options := parts.Options{Stem: out.sharding.stem, Extension: out.fileExtension(), Rows: r.RowsPerFile,
 		First: out.job.first, Checksum: r.Checksum}
 	return parts.New(subfolder, out.job.schema, options, func(to io.Writer) (sink.Sink, error) {
 		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)

@@ -91,8 +91,7 @@ func neededFiles(s dataset.Split, wanted []string) []dataset.File {
 // wantedColumns returns the columns that a table needs, nil for all: those of --columns and, if
 // rows are tested, those of --where. Labels must be found among all columns.
 func wantedColumns(r *request, tested bool) []string {
-	named := r.LabelColumn != "" && !r.placesLabel()
-	if r.Columns == nil || named || tested && (r.Stratify || r.choice.byClass()) {
+	if r.Columns == nil || r.LabelColumn != "" && !r.placesLabel() || tested && (r.Stratify || r.choice.byClass()) {
 		return nil
 	}
 	wanted := slices.Clone(r.Columns)
@@ -230,6 +229,7 @@ func (in *inputs) openScalars(ctx context.Context, s dataset.Split) (source.Tabl
 
 // addLabel adds the stratum of a row; numbers has the labels in the order in which they are found.
 func (s *scanned) addLabel(numbers map[int64]uint16, label int64) error {
+	const maxStrata = 1 << 16 // as strata are uint16
 	n, ok := numbers[label]
 	if !ok && len(numbers) == maxStrata {
 		return usagef("--stratify: found more than %d different labels", maxStrata)
@@ -253,9 +253,6 @@ func (s *scanned) sortStrata(numbers map[int64]uint16) {
 		s.strata[i] = place[n]
 	}
 }
-
-// maxStrata is the greatest number of different labels that --stratify accepts.
-const maxStrata = 1 << 16
 
 // rowTests returns conditions as tests of the rows of t.
 func rowTests(conditions []condition, t source.Table) (tests []rowTest, err error) {

@@ -106,7 +106,6 @@ func checkFolders(ctx context.Context, r *request) error {
 // warnUnfinished warns of names in the folders of the inputs that look like downloads in progress.
 // Beside a file that is an input, those of other data do not count.
 func warnUnfinished(r *request) {
-	endings := []string{".part", ".crdownload", ".tmp", ".download", ".aria2"}
 	for _, arg := range r.args {
 		dir, base := arg.Path, ""
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -115,8 +114,8 @@ func warnUnfinished(r *request) {
 		entries, _ := os.ReadDir(dir) // there are none at a URL
 		for _, e := range entries {
 			name := e.Name()
-			related := strings.HasPrefix(name, base) || dataset.ParseName(name).Role != dataset.Data
-			if related && slices.Contains(endings, filepath.Ext(name)) {
+			ours := strings.HasPrefix(name, base) || dataset.ParseName(name).Role != dataset.Data
+			if ours && strings.Contains(" .part .crdownload .tmp .download .aria2 ", " "+filepath.Ext(name)+" ") {
 				r.report.warning("%s looks like a download in progress", filepath.Join(dir, name))
 			}
 		}
@@ -253,7 +252,9 @@ func splitsOfTables(r *request, tables []formats.Table) ([]dataset.Split, error)
 	for _, s := range splits {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		if folder && len(s.Files) > 1 && !hasRole {
-			return nil, severalTables(s.Files[0].Path, s.Files[1].Path)
+			a, b := s.Files[0].Path, s.Files[1].Path
+			return nil, usagef("%s and %s may be two tables or columns of one: neither is named as images or labels",
+				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", shell.Quote(a), shell.Quote(b))
 		}
 		nameColumns(s)
 		if len(r.args) == 1 { // otherwise columns are in the order of the arguments
@@ -261,13 +262,6 @@ func splitsOfTables(r *request, tables []formats.Table) ([]dataset.Split, error)
 		}
 	}
 	return namedSplits(r, splits)
-}
-
-// severalTables returns the error for arrays of a folder, none of which has a role.
-func severalTables(a, b string) error {
-	return usagef("%s and %s may be tables of their own or columns of one: neither is named as images or labels", a, b).
-		WithHint("give one at a time: %s; or name the columns of one table: column1=%s column2=%s",
-			shell.Path(a), shell.Quote(a), shell.Quote(b))
 }
 
 // splitOfArray returns the index of the split for an array without train or test in its name, −1

@@ -376,18 +376,3 @@ func project(t source.Table, columns []string) (source.Table, error) {
 	}
 	return source.Project(t, columns)
 }
-
-// transformColumns applies f to the columns for which wanted reports true, and returns their names.
-func transformColumns(t source.Table, wanted func(source.Column) bool,
-	f func(source.Table, int) (source.Table, error)) (_ source.Table, names []string, err error) {
-	for i, c := range t.Columns() {
-		if !wanted(c) {
-			continue
-		}
-		if t, err = f(t, i); err != nil {
-			return nil, nil, err
-		}
-		names = append(names, c.Name)
-	}
-	return t, names, nil
-}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -44,8 +43,12 @@ func parseTargets(s *storage, o Options, parts int64) (targets []target, err err
 		if err != nil {
 			return nil, err
 		}
-		if err := cmp.Or(checkPlaceholders(t.path), t.checkPart(parts)); err != nil {
+		if err := checkPlaceholders(t.path); err != nil {
 			return nil, err
+		}
+		if parts > 1 && (o.Overwrite || o.IfChanged) && t.path != Stdio && !strings.Contains(t.path, "{part}") {
+			return nil, usagef("-o %s: all parts would replace one output, expected {part} in it", t.path).
+				WithHint("write -o %s", t.inserted("-{part}"))
 		}
 		usesTo = usesTo || !t.named && (t.container || t.path == Stdio)
 		targets = append(targets, t)
@@ -123,6 +126,9 @@ func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 // formatTarget returns the target of an argument whose format is known; named means that it is
 // FORMAT=PATH.
 func formatTarget(arg string, f formats.Format, path string, named, sharded bool) (target, error) {
+	if path == Stdio && f.Name == "arrow" { // no reader of a pipe can seek in it
+		f, _ = formats.Named("arrows")
+	}
 	t := target{path: path, named: named, formats: []formats.Format{f}}
 	_, _, hasExtension := formats.ByName(path)
 	switch {
@@ -135,15 +141,6 @@ func formatTarget(arg string, f formats.Format, path string, named, sharded bool
 		t.codec = formats.CompressionByName(path)
 	}
 	return t, nil
-}
-
-// checkPart returns an error if several parts would be written to the path of the target.
-func (t target) checkPart(parts int64) error {
-	if parts == 1 || t.path == Stdio || strings.Contains(t.path, "{part}") {
-		return nil
-	}
-	return usagef("-o %s: all parts would be written to one path, expected {part} in it", t.path).
-		WithHint("write -o %s", t.inserted("/part-{part}"))
 }
 
 // inserted returns the argument of a target, quoted for a shell, with more at the end of its name.
@@ -224,7 +221,7 @@ func checkPlaceholders(path string) error {
 
 // parsePerFormat parses the [FORMAT=]VALUE[:DETAIL] arguments of a flag and returns the values by
 // format. The key of a value without a format is "". accepted returns the values for a format.
-func parsePerFormat(flag string, args []string, accepted func(f formats.Format, named bool) []string) (
+func parsePerFormat(flag string, args []string, accepted func(formats.Format) []string) (
 	map[string]string, error) {
 	values := map[string]string{}
 	for _, arg := range args {
@@ -239,7 +236,7 @@ func parsePerFormat(flag string, args []string, accepted func(f formats.Format, 
 		var known []string
 		for _, f := range formats.All() {
 			if f.Name == name || !named {
-				known = append(known, accepted(f, named)...)
+				known = append(known, accepted(f)...)
 			}
 		}
 		slices.Sort(known)
@@ -263,12 +260,7 @@ func parsePerFormat(flag string, args []string, accepted func(f formats.Format, 
 
 // parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
 func parseCompression(args []string) (map[string]compressed.Codec, error) {
-	values, err := parsePerFormat("compression", args, func(f formats.Format, named bool) []string {
-		if named {
-			return f.Compressions()
-		}
-		return f.Codecs // of the formats that compress their contents
-	})
+	values, err := parsePerFormat("compression", args, formats.Format.Compressions)
 	codecs := map[string]compressed.Codec{}
 	for _, format := range slices.Sorted(maps.Keys(values)) {
 		name, text, leveled := strings.Cut(values[format], ":")

@@ -12,8 +12,7 @@ import (
 )
 
 // budget limits the memory of a run's slots, including the encoded batches of all sinks, in bytes.
-// It matters with many workers: because of the encoders of zstd, 64 of them took 119 MB for 3,072
-// columns of bytes with a budget of 40 MiB, and 108 MB with 32 MiB.
+// Because of the encoders of zstd, 64 workers took 108 MB for 3,072 columns of bytes.
 const budget = 32 << 20
 
 // A slot holds one batch in flight.
@@ -44,8 +43,8 @@ type run struct {
 }
 
 func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run {
-	r := &run{table: t, sinks: sinks, progress: o.Progress, rowsPerBatch: s.BatchRows()}
-	r.slots = slots(s, sinks, o.Workers)
+	r := &run{table: t, sinks: sinks, progress: o.Progress, rowsPerBatch: s.BatchRows(),
+		slots: slots(s, sinks, o.Workers)}
 	r.free = make(chan *slot, r.slots)
 	r.queue = make(chan *slot, r.slots)
 	for range sinks {
@@ -54,9 +53,8 @@ func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run
 	return r
 }
 
-// slots returns the number of batches that may be in flight: two more than workers, as far as the
-// budget allows, but at least 1. Measured with two workers, more slots are no faster, and their
-// buffers no longer fit the cache.
+// slots returns the number of batches in flight: two more than workers, as far as the budget
+// allows, but at least 1. With two workers, more do not fit the cache, and are no faster.
 func slots(s *schema.Schema, sinks []sink.Sink, workers int) int {
 	rows := s.BatchRows()
 	size := int64(rows)*s.RowSize() + 1

@@ -156,20 +156,6 @@ func transposeRecord(dst, src []byte, n1, n2, cellSize int) {
 	}
 }
 
-// Invert returns t with 255−x for every element x of one column, which must be uint8.
-func Invert(t Table, column int) (Table, error) {
-	columns := t.Columns()
-	if c := columns[column]; c.DType != idx.Uint8 {
-		return nil, fault.New(fault.Usage, "--invert needs uint8, but column %s is %s", c.Name, c.DType)
-	}
-	return newDerived(t, columns, func(b, _ *Raw) error {
-		for i, x := range b.Columns[column] {
-			b.Columns[column][i] = ^x // 255−x
-		}
-		return nil
-	}), nil
-}
-
 // Cast returns t with the elements of one column as integers of the type d. Decode fails for an
 // element that is not a whole number or that d does not hold; hint is the hint of that error.
 func Cast(t Table, column int, d idx.DType, hint string) Table {

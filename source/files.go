@@ -161,6 +161,17 @@ func Above(name string) string {
 	return filepath.Dir(name)
 }
 
+// FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
+func FolderName(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if filepath.Dir(dir) == dir {
+		return "data"
+	}
+	return filepath.Base(dir)
+}
+
 // Base returns the last element of name, which may be a URL. In URLs of web servers it decodes
 // percent-encoding, unless a file cannot have the decoded name.
 func Base(name string) string {

@@ -62,9 +62,7 @@ func exitCode(err error) int {
 }
 
 // usagef returns the error for a command line that cannot be carried out.
-func usagef(format string, args ...any) *fault.Error {
-	return fault.New(fault.Usage, format, args...)
-}
+func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
 
 // printError writes the error on one line, and its hint on another.
 func printError(w io.Writer, err error) {
@@ -80,15 +78,13 @@ type signalError struct{ signal syscall.Signal }
 func (e signalError) Error() string { return "interrupted by " + signalNames[e.signal] }
 
 // signalNames are the names of the signals that interrupt a run.
-var signalNames = map[syscall.Signal]string{
-	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM",
-}
+var signalNames = map[syscall.Signal]string{syscall.SIGHUP: "SIGHUP",
+	syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM"}
 
 // codeNames are the names of exit codes in the JSON report.
 var codeNames = map[int]string{
-	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input",
-	exitInternal: "internal", exitCannotMake: "cannot_create", exitIO: "io", exitLocked: "locked",
-	exitPermission: "permission",
+	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal",
+	exitCannotMake: "cannot_create", exitIO: "io", exitLocked: "locked", exitPermission: "permission",
 }
 
 // describeError returns err for the JSON report.

@@ -33,10 +33,10 @@ type printed struct {
 		Rows, Bytes, Files          int64
 	} `json:"outputs"`
 	Applied []struct {
-		Split, Rows       string
-		Transpose, Invert []string
-		Reshape           []int
-		Salvage           bool
+		Split, Rows string
+		Transpose   []string
+		Reshape     []int
+		Salvage     bool
 	} `json:"applied"`
 	Files []struct {
 		Path, DType  string
@@ -80,7 +80,7 @@ func TestJSONOfConvert(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	csv, folder := filepath.Join(out, "x.csv"), filepath.Join(out, "images")
-	o, code := runJSON(t, "convert", filepath.Join(samples, "fashion-mnist"), "--split", "train", "--rows", "-10:", "--invert",
+	o, code := runJSON(t, "convert", filepath.Join(samples, "fashion-mnist"), "--split", "train", "--rows", "-10:", "--transpose",
 		"-o", csv, "-o", "png="+folder, "--json", "--checksum")
 	if code != 0 || o.Status != "ok" || o.Error != nil || o.SchemaVersion != 1 || o.Command != "convert" || o.Seconds <= 0 {
 		t.Errorf("found %+v with exit code %d", o, code)
@@ -96,7 +96,7 @@ func TestJSONOfConvert(t *testing.T) {
 	if label.Column != "label" || len(label.Shape) != 0 {
 		t.Errorf("found %+v for the labels", label)
 	}
-	if a := o.Applied[0]; a.Split != "train" || a.Rows != "990:1000" || !slices.Equal(a.Invert, []string{"image"}) || a.Transpose != nil || a.Salvage {
+	if a := o.Applied[0]; a.Split != "train" || a.Rows != "990:1000" || !slices.Equal(a.Transpose, []string{"image"}) || a.Reshape != nil || a.Salvage {
 		t.Errorf("found %+v applied", a)
 	}
 	data, err := os.ReadFile(csv)

@@ -133,7 +133,7 @@ func adviseFlag(command, name string) string {
 	}
 	delete(elsewhere, "")
 	long := longNames(flags)
-	see := "see idxport " + command + " --help"
+	see := "see idxport " + command + " --help-all"
 	exact := elsewhere[strings.TrimRight(name, "0123456789")] // as of -j2
 	switch {
 	case len(flags) == 0:

@@ -45,7 +45,7 @@ func jsonRuns() []jsonRun {
 		{"convert to Hive folders", 0, []string{"convert", fashion, "-o", "OUT/split={split}/data.parquet"}},
 		{"convert for the Hub", 0, []string{"convert", fashion, "--dataset", "fashion-mnist", "-o", "OUT/hub", "--layout", "huggingface", "--rows", "0:50"}},
 		{"convert the other byte order", 0, []string{"convert", hostile("little-endian-payload.idx"), "--byte-order", "little", "-o", "OUT/x.arrow"}},
-		{"convert turned and inverted", 0, []string{"convert", fashion, "--split", "test", "--rows", "-10:", "--transpose", "--invert", "-o", "OUT/x.csv"}},
+		{"convert turned", 0, []string{"convert", fashion, "--split", "test", "--rows", "-10:", "--transpose", "-o", "OUT/x.csv"}},
 		{"convert reshaped", 0, []string{"convert", tiny("uint8-3x7x9"), "--reshape", "-1x63", "-o", "OUT/x.npy"}},
 		{"convert salvaged", 0, []string{"convert", hostile("truncated.idx"), "--salvage", "-o", "OUT/x.csv"}},
 		{"convert no rows", 0, []string{"convert", tiny("uint8-3x7x9"), "--rows", "3:3", "-o", "OUT/x.csv"}},
@@ -142,7 +142,7 @@ func TestReportOfVerify(t *testing.T) {
 			t.Errorf("found %v verified, expected one output", object["verified"])
 		}
 	}
-	stdout, code = ownJSON("verify", parquet, fashion, "--split", "test", "--invert")
+	stdout, code = ownJSON("verify", parquet, fashion, "--split", "test", "--transpose")
 	follows(t, schema, stdout, code, exitDiffers)
 }
 

@@ -26,9 +26,8 @@
 // # Attempts
 //
 // minio-go repeats requests after errors of the server and of the connection, with growing pauses
-// of random length: at most Options.Attempts times. The package repeats in the same way what
-// minio-go does not: reads that end too early, from the byte where they stopped, and requests to
-// web servers. A connection fails when no byte was transferred for Options.Stall.
+// of random length, at most Options.Attempts times. So does the package with reads that end too
+// early and requests to web servers. A connection fails after Options.Stall without a byte.
 //
 // With the build tag lean the package contains no network code, and every URL is an error.
 package object

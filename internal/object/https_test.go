@@ -178,8 +178,8 @@ func TestWebEmptyFile(t *testing.T) {
 		}
 	}} {
 		r := must.Get(open(t, &Store{Options: quick}, webServer(t, h)+"/x"))(t)
-		if checkRead(t, r, nil); r.Size() != 0 {
-			t.Errorf("found the size %d, expected none", r.Size())
+		if checkRead(t, r, nil); r.version.size != 0 {
+			t.Errorf("found the size %d, expected none", r.version.size)
 		}
 	}
 }

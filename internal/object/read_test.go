@@ -120,8 +120,8 @@ func TestReadThroughFaults(t *testing.T) {
 					name = webServer(t, p) + "/x?sig=" + secret
 				}
 				r := must.Get(open(t, s, name))(t)
-				if checkRead(t, r, data); r.Size() != int64(len(data)) {
-					t.Errorf("found the size %d, expected %d", r.Size(), len(data))
+				if checkRead(t, r, data); r.version.size != int64(len(data)) {
+					t.Errorf("found the size %d, expected %d", r.version.size, len(data))
 				}
 				if n := p.Done()[fault]; n < 1 || n < 3 && from == "object" && fault != proxy.None {
 					t.Errorf("%d faults: the test is broken", n)

@@ -61,9 +61,6 @@ func newReader(ctx context.Context, c *client, a address, version identity) *Rea
 	return &Reader{client: c, address: a, version: version, ctx: inner, cancel: cancel, limit: version.size}
 }
 
-// Size returns the number of bytes of the object.
-func (r *Reader) Size() int64 { return r.version.size }
-
 // ETag returns the ETag of the version that is read, or "" if it has none.
 func (r *Reader) ETag() string { return r.version.etag }
 

@@ -124,6 +124,10 @@ func (out *output) refuseForeign(d disk, path string) error {
 	if err != nil || recorded || found == 0 && !out.occupied {
 		return failure(out.target.Path, "listing it", err)
 	}
-	return refusal(out.target.Path, "idxport has no record of it, or files were added, removed or changed since",
+	why := "files in it were added, removed or changed since idxport made it"
+	if records == nil {
+		why = "idxport has no record of it, a hidden file beside it"
+	}
+	return refusal(out.target.Path, why,
 		"move away what you need and delete it, or name a new folder")
 }

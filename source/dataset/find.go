@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,17 +151,6 @@ func isSplit(asked, name string) bool {
 }
 
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
-
-// folderName returns the last element of dir, also for "." and "..", and "data" for the root.
-func folderName(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if filepath.Dir(dir) == dir {
-		return Data.String()
-	}
-	return filepath.Base(dir)
-}
 
 // files makes one table of the given files, with its columns in their order.
 func (f finder) files(inputs []Input) (Split, error) {

@@ -256,7 +256,7 @@ func tableStem(dir string, g fileGroup) string {
 	case len(g.files) == 1 && first.Stem != "":
 		return first.Stem
 	}
-	return folderName(dir)
+	return source.FolderName(dir)
 }
 
 // choose chooses one of the files with the same role in a table.

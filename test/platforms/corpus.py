@@ -70,7 +70,7 @@ def first() -> Iterator[list[str]]:
         yield ["convert", str(TESTDATA / "tiny" / "float32-3x7x9.idx"), "--csv-style", style, "-o", "{n}/x.csv"]
     yield [*some, "-o", "{n}", "--to", "parquet,arrow,arrows,csv,tsv,tar,npy,idx"]
     yield [*some, "-o", "png={n}/p", "--class-folders", "names", "--metadata-csv"]
-    yield [*some, "-o", "png={n}/p", "--invert", "--transpose"]
+    yield [*some, "-o", "png={n}/p", "--transpose"]
     yield [*some, "-o", "{n}", "--layout", "huggingface"]
     yield [*some, "-o", "{n}", "--rows-per-file", "60", "--to", "parquet,arrow,csv,tar"]
     yield ["convert", str(IMAGES), "--rows", "0:200", "-o", "{n}/x.parquet", "-o", "{n}/x.idx.gz", "-o", "{n}/x.idx.zst", "--verify"]

@@ -221,7 +221,7 @@ class Reports(Case):
             idxport.convert(FASHION, output=out, split="test")
         self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "--overwrite replaces it"))
         with self.assertRaises(idxport.IdxError) as caught:
-            idxport.verify(out, FASHION, split="test", invert=True)
+            idxport.verify(out, FASHION, split="test", transpose=True)
         self.assertEqual(caught.exception.code, "differs")
 
     def test_two_outputs(self) -> None:

@@ -88,9 +88,9 @@ def if_changed(stage: Stage) -> None:
         ("a touched input", lambda: os.utime(images), [], False),
         ("an input written again", lambda: (images.unlink(), images.write_bytes(whole)), [], False),
         ("a changed input", stage.change, [], True),
-        ("an option", same, ["--invert"], True),
-        ("other names", lambda: names.write_text(names.read_text().replace("name", "other")), ["--invert"], True),
-        ("an output that is gone", lambda: shutil.rmtree(stage.out / "test.csv"), ["--invert"], True),
+        ("an option", same, ["--transpose"], True),
+        ("other names", lambda: names.write_text(names.read_text().replace("name", "other")), ["--transpose"], True),
+        ("an output that is gone", lambda: shutil.rmtree(stage.out / "test.csv"), ["--transpose"], True),
     ):
         change()
         before, started = contents(stage.out), stage.outputs(stage.out) if stage.out.exists() else {}

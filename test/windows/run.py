@@ -73,7 +73,7 @@ def commands(stage: Stage) -> None:
     found = json.loads(stage.run(0, "convert", "..\\mnist", *FASHION, "-o", "out", "--if-changed", "--json"))
     demand(found["status"] in ("ok", "unchanged") and len(found["outputs"]) == 2, f"found {found}")
     demand(json.loads(stage.run(0, "convert", "..\\mnist", *FASHION, "-o", "out", "--if-changed", "--json"))["status"] == "unchanged", "not unchanged")
-    stage.run(1, "verify", "out\\test.parquet", "../mnist", "--split", "test", "--invert")
+    stage.run(1, "verify", "out\\test.parquet", "../mnist", "--split", "test", "--transpose")
     stage.run(64, "convert", "--frobnicate")
     stage.run(65, "convert", windows(TESTDATA / "hostile" / "truncated.idx"), "-o", "x.csv")
     stage.run(66, "convert", "none", "-o", "x.csv")

@@ -21,7 +21,6 @@ LAYOUTS = ("list", "nested", "binary")
 _FLAGS = {
     "dataset": "--dataset",
     "transpose": "--transpose",
-    "invert": "--invert",
     "reshape": "--reshape",
     "byteOrder": "--byte-order",
     "maxRecordBytes": "--max-record-bytes",
