@@ -102,8 +102,7 @@ func Draw(ctx context.Context, tables []*Table, to Target, draw func(*Table) (pn
 // parseSheet parses the -o arguments of contact sheets: one file, or a folder that gets a sheet of
 // each split.
 func parseSheet(args []string) (target, error) {
-	given := localPath(args[0])
-	f, path, named, err := cutFormat(given)
+	f, path, named, err := cutFormat(args[0])
 	if err != nil {
 		return target{}, err
 	}

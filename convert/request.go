@@ -62,14 +62,14 @@ func newRequest(o Options, report *Report) (*request, error) {
 		if arg == "" {
 			return nil, usagef("an input is empty").WithHint("perhaps a shell variable is not set")
 		}
-		arg, err := r.storage.parse(arg)
+		arg, err := r.storage.store.ParseArg(arg)
 		if err != nil {
 			return nil, err
 		}
 		r.args = append(r.args, dataset.ParseInput(arg))
 	}
 	var err error
-	if r.Classes, err = r.storage.parse(o.Classes); err != nil {
+	if r.Classes, err = r.storage.store.ParseArg(o.Classes); err != nil {
 		return nil, err
 	}
 	if r.choice, err = parseView(o.View); err != nil {
@@ -79,7 +79,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return r, err
 	}
 	r.Overwrite = o.Overwrite || o.IfChanged
-	if r.targets, err = parseTargets(r.storage, o, r.choice.part.n); err != nil {
+	if r.targets, err = parseTargets(r.storage.store, o, r.choice.part.n); err != nil {
 		return nil, err
 	}
 	if r.codecs, err = parseCompression(o.Compression); err != nil {

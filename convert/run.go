@@ -312,11 +312,19 @@ type destination struct {
 	hidden string          // the path at which it can be read before it is published, or ""
 }
 
-// standardOutput returns the destination of an output that goes to w.
-func standardOutput(w io.Writer, f formats.Format) (destination, error) {
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !f.Text {
+// standardOutput returns the destination of an output that goes to w, which must be none of inputs.
+func standardOutput(w io.Writer, f formats.Format, inputs []string) (destination, error) {
+	file, ok := w.(*os.File)
+	if ok && term.IsTerminal(int(file.Fd())) && !f.Text {
 		return destination{}, usagef("will not write %s to a terminal", f.Name).
 			WithHint("redirect standard output to a file or a program")
+	}
+	for _, path := range inputs {
+		in, err := os.Stat(path)
+		if out, _ := file.Stat(); err == nil && os.SameFile(in, out) { // without a file, out is nil
+			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
+				WithHint("redirect standard output to another file")
+		}
 	}
 	return destination{writer: w}, checkOpen(w)
 }
@@ -376,7 +384,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		var to destination
 		switch {
 		case out.path == Stdio:
-			if to, err = standardOutput(r.Stdout, out.format); err != nil {
+			if to, err = standardOutput(r.Stdout, out.format, inputs); err != nil {
 				err = fmt.Errorf("%s: %w", out.shownName(), err)
 			}
 		case object.IsURL(out.path) && slices.Contains(inputs, out.path):

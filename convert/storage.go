@@ -3,8 +3,6 @@ package convert
 import (
 	"context"
 	"io/fs"
-	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/fault"
@@ -52,33 +50,6 @@ func (s *storage) about(path string) openedFile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened[path]
-}
-
-// parse separates the URL in an argument, if it has one, from its parameters, which go to the
-// store. A file:// URL becomes a path.
-func (s *storage) parse(arg string) (string, error) {
-	name, err := s.store.ParseArg(arg)
-	return localPath(name), err
-}
-
-// localPath replaces a file:// URL in an argument, alone or after FORMAT= or NAME=, by the path of
-// the file. Other arguments are returned as they are.
-func localPath(arg string) string {
-	before, path, ok := strings.Cut(arg, "file://")
-	if ok && (before == "" || strings.HasSuffix(before, "=") && !strings.Contains(before, "/")) {
-		return before + pathInURL(path, runtime.GOOS)
-	}
-	return arg
-}
-
-// pathInURL returns the path in a file's URL. On Windows the slash before a drive letter is not
-// part of the path: file:///C:/x is C:/x.
-func pathInURL(path, goos string) string {
-	drive, slash := strings.CutPrefix(path, "/")
-	if goos == "windows" && slash && len(drive) > 2 && drive[1] == ':' && (drive[2] == '/' || drive[2] == '\\') {
-		return drive
-	}
-	return path
 }
 
 // files is a storage as a source.Files. Requests are canceled when ctx is done.

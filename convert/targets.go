@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source/dataset"
@@ -29,14 +30,14 @@ type target struct {
 }
 
 // parseTargets parses the -o arguments and --to. Sharded outputs are folders, whatever their names.
-func parseTargets(s *storage, o Options, parts int64) (targets []target, err error) {
+func parseTargets(s *object.Store, o Options, parts int64) (targets []target, err error) {
 	wanted, err := parseTo(o.To)
 	if err != nil {
 		return nil, err
 	}
 	usesTo := false
 	for _, arg := range o.Outputs {
-		if arg, err = s.parse(arg); err != nil {
+		if arg, err = s.ParseArg(arg); err != nil {
 			return nil, err
 		}
 		t, err := parseTarget(arg, wanted, o.RowsPerFile > 0)

@@ -179,19 +179,3 @@ func TestObjectsAreWholeOrAbsent(t *testing.T) {
 		t.Errorf("--overwrite left %q", now)
 	}
 }
-
-// TestFileURLs are paths.
-func TestFileURLs(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	in, err := filepath.Abs(filepath.Join(fashion, "train-images-idx3-ubyte.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if code, said := runProgram("convert", "pixels=file://"+filepath.ToSlash(in), "-o", "npy=file://"+filepath.ToSlash(dir)+"/x.npy"); code != 0 || !strings.Contains(said, dir+"/x.npy") {
-		t.Errorf("exit %d: %s", code, said)
-	}
-	if len(read(t, filepath.Join(dir, "x.npy"))) < 1000 {
-		t.Error("found next to nothing")
-	}
-}

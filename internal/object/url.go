@@ -60,12 +60,8 @@ func parse(name string) (address, error) {
 		if !isBucket(bucket) { // the message does not show it, as it may contain a password
 			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, and a slash")
 		}
-	case "file":
-		if bucket != "" || key == "" {
-			return refuse("file://…", "expected file:/// and an absolute path")
-		}
 	default:
-		return a, failed(fault.Usage, "expected s3://, https:// or file://").In(scheme + "://…").
+		return a, failed(fault.Usage, "expected s3:// or https://").In(scheme + "://…").
 			WithHint("copy the file here or, for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
@@ -124,12 +120,8 @@ func parseQuery(a address, query string) (url.Values, error) {
 		return failed(fault.Usage, format, args...).In(a.String())
 	}
 	values, err := url.ParseQuery(query)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, refuse("expected NAME=VALUE&… after the question mark")
-	case a.scheme == "file":
-		return nil, refuse("a file has no parameters, and a path with a question mark cannot be written as a URL").
-			WithHint("write the path without file://")
 	}
 	for name, all := range values {
 		switch {

@@ -21,16 +21,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_536, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 24_504, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 14_039, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 12_915, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"lines of product Go", 33_507, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 24_463, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 14_017, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"words of README and docs", 12_903, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 41, 34, convertFlags},
 	{"lines of product Go over 120 columns", 51, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 755, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of other Go over 120 columns", 754, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -40,9 +40,9 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_231, 2000},
-	{"convert", 4_549, 3300},
+	{"convert", 4_528, 3300},
 	{"internal/publish", 1_823, 1700},
-	{"internal/object", 1_900, 1900},
+	{"internal/object", 1_892, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_232, 2100},
 	{"source/idx", 943, 950},

@@ -269,27 +269,6 @@ def paths(stage: Stage) -> None:
     stage.run(66, "convert", "Q:\\x.idx", *few, "x.csv")
 
 
-def urls(stage: Stage) -> None:
-    """file:///C:/… and file:///Z:\\… are paths, as inputs and as outputs, with a format before them or not."""
-    few = ("--rows", "0:10", "-o")
-    url = "file:///Z:" + str(stage.images)
-    stage.linux("convert", "../mnist/t10k-images-idx3-ubyte", *few, "expected.csv")
-    expected = (stage.work / "expected.csv").read_bytes()
-    made = stage.wine.c / "url.csv"
-    for name in ("file:///C:/url.csv", "file:///c:\\url.csv", "csv=file:///C:/url.csv"):
-        stage.run(0, "convert", url, *few, name)
-        demand(made.read_bytes() == expected, f"{name} has other bytes")
-        stage.run(0, "verify", "file:///C:/url.csv", url, "--rows", "0:10")
-        made.unlink()
-    stage.run(0, "convert", url, *few, "file://" + str(stage.work / "x.csv"))  # without a drive: the working folder's
-    demand((stage.work / "x.csv").read_bytes() == expected, "file:///tmp/… has other bytes")
-    stage.run(0, "inspect", "file:///Z:" + str(stage.inputs))
-    stage.run(66, "convert", "file:///C:/none", *few, "y.csv")
-    stage.run(73, "convert", url, *few, "file:///C:/none/y.csv", says="its folder does not exist")
-    for wrong in ("file://C:/x.csv", "file://server/x.csv"):
-        stage.run(64, "convert", url, *few, wrong)
-
-
 CHECKS = [
     ("every format, and back", converts),
     ("commands and exit codes", commands),
@@ -301,7 +280,6 @@ CHECKS = [
     ("open in another program", open_elsewhere),
     ("names", names),
     ("paths", paths),
-    ("file URLs", urls),
 ]
 
 if __name__ == "__main__":
