@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/delta"
@@ -257,7 +256,7 @@ func withFooter(t *testing.T, pages []byte, footer *format.FileMetaData) []byte 
 	return slices.Concat(pages, text, binary.LittleEndian.AppendUint32(nil, uint32(len(text))), []byte(magic))
 }
 
-// TestBombs reads the first rows of small files that would need much memory or time. It is not
+// TestBombs reads the first rows of small files that would need much memory. It is not
 // parallel, as it measures the memory of the whole process.
 func TestBombs(t *testing.T) {
 	zip := func(n, values, padding int) []byte { return dataPage(t, n, 4*values, zeros(4*values, padding)) }
@@ -282,7 +281,6 @@ func TestBombs(t *testing.T) {
 		file := columnsOf(t, format.Required, format.Zstd, test.rows, test.rows, test.columns, test.pages...)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		start := time.Now()
 		table, err := fromBytes(file, source.ReadOptions{})
 		if err == nil {
 			b := &source.Raw{Cap: 5}
@@ -290,13 +288,12 @@ func TestBombs(t *testing.T) {
 				err = table.Decode(b)
 			}
 		}
-		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		if text := fmt.Sprint(err); err != nil && !errors.Is(err, fault.Malformed) || !strings.Contains(text, test.want) {
 			t.Errorf("%s: found %v, expected %q", name, err, test.want)
 		}
-		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 80 || took > 2*time.Second {
-			t.Errorf("%s, %d bytes: %d MiB were allocated in %v", name, len(file), taken, took)
+		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 80 {
+			t.Errorf("%s, %d bytes: %d MiB were allocated", name, len(file), taken)
 		}
 	}
 }
