@@ -13,7 +13,7 @@ import (
 
 // Options control how requests are repeated. The zero value suits cloud networks.
 type Options struct {
-	Attempts int           // maximum for each request; 0 means 7, of which all end in 5 s if they fail at once
+	Attempts int           // maximum for each request; 0 means 8, which end in 5 s if all fail at once
 	Stall    time.Duration // a request fails after this time without a byte; 0 means 30 s
 
 	partSize int                  // bytes of the parts of an upload; 0 means the constant partSize
@@ -25,7 +25,7 @@ const partSize = 8 << 20
 
 // withDefaults replaces zeros by the defaults.
 func (o Options) withDefaults() Options {
-	return Options{cmp.Or(o.Attempts, 7), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), o.refused}
+	return Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), o.refused}
 }
 
 // maxPause is the longest of the random pauses between attempts; tests shorten it.
