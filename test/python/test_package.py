@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import idxport
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from idx_format import CODES, encode
@@ -114,6 +116,10 @@ class Load(Case):
         images, labels = fashion()
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=slice(10, 20))["image"], images[10:20])
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=slice(-5, None))["label"], labels[-5:])
+        np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=range(5))["label"], labels[:5])
+        for rows in (slice(None, None, 2), slice(0, 10, -1), range(0, 10, 2)):
+            with self.assertRaisesRegex(ValueError, "the step must be 1"):
+                idxport.load(FASHION, split="test", rows=rows)
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", where=["label=3-7", "label!=5"])["image"], images[np.isin(labels, [3, 4, 6, 7])])
         self.assertEqual(list(idxport.load(FASHION, split="test", columns=["label"])), ["label"])
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", columns=["image"], where="label=1")["image"], images[labels == 1])
@@ -124,19 +130,11 @@ class Load(Case):
 
     def test_without_room_in_memory(self) -> None:
         images, _ = fashion()
-        commands = []
-
-        def full(command: list[str], **more: bool) -> object:
-            commands.append(command)
-            if len(commands) == 1:
-                raise idxport.IdxError("no space left on device", 74, "io")
-            return run(command, **more)
-
-        run = idxport._read.run
-        with unittest.mock.patch("idxport._read.run", full):
+        full = [idxport.IdxError("no space left on device", 74, "io"), unittest.mock.DEFAULT]
+        with unittest.mock.patch("idxport._read.run", wraps=idxport._read.run, side_effect=full) as runs:
             np.testing.assert_array_equal(idxport.load(FASHION, split="test")["image"], images)
-        self.assertIn("npy=/dev/shm/", str(commands[0]))
-        self.assertIn(f"npy={tempfile.gettempdir()}/", str(commands[1]))
+        self.assertIn("npy=/dev/shm/", str(runs.call_args_list[0]))
+        self.assertIn(f"npy={tempfile.gettempdir()}/", str(runs.call_args_list[1]))
 
     def test_errors(self) -> None:
         with self.assertRaises(idxport.IdxError) as caught:
@@ -155,19 +153,39 @@ class Scan(Case):
 
     def test_readers(self) -> None:
         images, labels = fashion()
-        table = idxport.scan(FASHION, split="test").read_all()
+        table = idxport.scan(FASHION, split="test").reader().read_all()
         np.testing.assert_array_equal(table["image"].combine_chunks().flatten().to_numpy().reshape(images.shape), images)
-        stream = idxport.scan(FASHION, split="test")  # noqa: F841 - DuckDB finds it by its name
+        stream = idxport.scan(FASHION, split="test")
         counts = duckdb.sql("SELECT label, count(*), sum(list_sum(image)) FROM stream GROUP BY label ORDER BY label").fetchall()
         self.assertEqual(counts, [(int(v), int((labels == v).sum()), int(images[labels == v].sum(dtype="u8"))) for v in np.unique(labels)])
-        frame = pl.from_arrow(idxport.scan(FASHION, split="test"))
-        np.testing.assert_array_equal(frame["image"].to_numpy().reshape(images.shape), images)
-        np.testing.assert_array_equal(idxport.scan(FASHION, split="test").read_pandas()["label"], labels)
-        self.assertIsInstance(idxport.scan(FASHION, split="test", columns=["label"]).read_pandas(), pd.DataFrame)
+        self.assertEqual(duckdb.sql("SELECT count(*) FROM stream WHERE label = 3").fetchall(), [(int((labels == 3).sum()),)])  # a second time
+        for _ in range(2):
+            np.testing.assert_array_equal(pl.DataFrame(stream)["image"].to_numpy().reshape(images.shape), images)
+            np.testing.assert_array_equal(pd.DataFrame.from_arrow(stream)["label"], labels)
+            np.testing.assert_array_equal(pa.table(stream)["label"], labels)
+        self.assertEqual(pl.scan_pyarrow_dataset(stream).filter(pl.col("label") == 3).select("label").collect().height, int((labels == 3).sum()))
+        self.assertEqual(stream.to_table(columns=["label"]).schema.names, ["label"])
+        with self.assertRaises(NotImplementedError):
+            stream.get_fragments()
+        again = pickle.loads(pickle.dumps(stream))
+        self.assertEqual((again.schema, pa.table(again).num_rows, repr(again)), (stream.schema, len(labels), repr(stream)))
+        self.assertEqual(self.programs(), [])
+
+    def test_queries_read_what_they_need(self) -> None:
+        stream = idxport.scan(FASHION, split="test")
+        with unittest.mock.patch("idxport._scan.Batches", wraps=idxport._scan.Batches) as runs:
+            for query in ("label, count(*) FROM stream GROUP BY label", "max(label) FROM stream WHERE label < 5", "image FROM stream WHERE label = 3"):
+                duckdb.sql(f"SELECT {query}").fetchall()
+            pl.scan_pyarrow_dataset(stream).select("label").collect()
+        asked = [each for run in runs.call_args_list for each in run.args[0] if each.startswith("--columns")]
+        self.assertEqual(asked, ["--columns=label", "--columns=label", "--columns=image,label", "--columns=label"])
 
     def test_columns(self) -> None:
         for columns in (["label"], ["label", "image"]):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, columns)
+        self.assertEqual(idxport.scan(FASHION, split="test", columns="label").schema.names, ["label"])
+        with self.assertRaisesRegex(ValueError, "only once"):
+            idxport.scan("-")
         with self.assertRaisesRegex(idxport.IdxError, '--columns is empty'):
             idxport.scan(FASHION, split="test", columns=[])
 
@@ -176,7 +194,7 @@ class Scan(Case):
         path = self.folder / "cut-idx2-ubyte.gz"
         path.write_bytes(data[: len(data) // 2])
         with self.assertRaisesRegex(idxport.IdxError, "the data ends too early") as caught:
-            idxport.scan(path).read_all()
+            idxport.scan(path).reader().read_all()
         self.assertEqual((caught.exception.code, caught.exception.path), ("bad_data", str(path)))
         self.assertIn("download", caught.exception.hint or "")
         stream = idxport.scan(path)  # noqa: F841 - DuckDB finds it by its name
@@ -186,7 +204,7 @@ class Scan(Case):
 
     def test_the_process_ends_with_the_reader(self) -> None:
         for read in (0, 1):
-            stream = idxport.scan(self.large())
+            stream = idxport.scan(self.large()).reader()
             for _ in range(read):
                 stream.read_next_batch()
             self.assertEqual(len(self.programs()), 1)
@@ -194,7 +212,7 @@ class Scan(Case):
             self.assertEqual(self.programs(), [])
 
     def test_a_killed_interpreter_leaves_no_process(self) -> None:
-        code = f"import idxport, time; s = idxport.scan({str(self.large())!r}); s.read_next_batch(); print('read', flush=True); time.sleep(60)"
+        code = f"import idxport, time; s = idxport.scan({str(self.large())!r}).reader(); s.read_next_batch(); print('read', flush=True); time.sleep(60)"
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None
             self.assertEqual(child.stdout.readline(), "read\n")

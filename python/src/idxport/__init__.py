@@ -1,6 +1,6 @@
 """Read and convert IDX files, the format of MNIST and its relatives.
 
-    idxport.scan("./mnist", split="train")          a stream of Arrow record batches
+    idxport.scan("./mnist", split="train")          a table for DuckDB, polars, pandas, pyarrow
     idxport.load("./mnist", split="train")          a dict of NumPy arrays
     idxport.convert("./mnist", output="out/")       to Parquet, Arrow, CSV, PNG folders, .npy, and back
     idxport.inspect("./mnist")                      shapes, types, values and damage
@@ -20,9 +20,10 @@ from ._read import load, scan
 
 if TYPE_CHECKING:
     from ._report import Column, File, Input, Inspection, Label, Output, Part, Problem, Report, Verified
+    from ._scan import Scan
 
 __all__ = [
-    "Column", "File", "IdxError", "IdxWarning", "Input", "Inspection", "Label", "Output", "Part", "Problem", "Report", "Verified",
+    "Column", "File", "IdxError", "IdxWarning", "Input", "Inspection", "Label", "Output", "Part", "Problem", "Report", "Scan", "Verified",
     "convert", "find_program", "inspect", "load", "scan", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
@@ -34,9 +35,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(".spark", __name__)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _report
-
-    return getattr(_report, name)
+    module = importlib.import_module("._scan" if name == "Scan" else "._report", __name__)
+    return getattr(module, name)
 
 
 def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> Report:

@@ -17,7 +17,10 @@ from typing import IO, Any, Union
 
 # An input, or the value of an option. A list is an option that is given several times.
 Path = Union[str, "os.PathLike[str]"]
-Option = Union[None, bool, float, Path, slice, Sequence[Union[float, Path]]]
+Option = Union[None, bool, float, Path, slice, range, Sequence[Union[float, Path]]]
+
+# Between the elements of a list that is one value of its flag; other lists are flags that are repeated.
+_JOINED = {"reshape": "x", "shape": "x", "resize": "x", "to": ",", "columns": ","}
 
 # A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every
 # user may ask for 1 MiB (pipe(7)).
@@ -195,16 +198,18 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
         flag = "--" + key.replace("_", "-")
         if value is None:
             continue
-        if isinstance(value, (str, os.PathLike)) or not isinstance(value, Sequence):
+        if isinstance(value, (str, os.PathLike, range)) or not isinstance(value, Sequence):
             flags.append(f"{flag}={_text(value)}")
-        elif all(isinstance(each, int) for each in value):  # a shape
-            flags.append(f"{flag}={'x'.join(map(str, value))}")
+        elif key in _JOINED:
+            flags.append(f"{flag}={_JOINED[key].join(map(_text, value))}")
         else:
             flags += [f"{flag}={_text(each)}" for each in value]
     return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
 
 
-def _text(value: bool | float | Path | slice) -> str:
-    if isinstance(value, slice):
+def _text(value: bool | float | Path | slice | range) -> str:
+    if isinstance(value, (slice, range)):
+        if value.step not in (None, 1):
+            raise ValueError(f"rows={value!r}: the step must be 1; take every n-th row of the arrays instead: [::n]")
         return ":".join("" if end is None else str(int(end)) for end in (value.start, value.stop))
     return str(value).lower() if isinstance(value, (bool, int, float)) else os.fspath(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -14,19 +15,21 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from ._scan import Scan
+
 # The bytes of a damaged stream that are read until the program says why, and how many at a time.
 _DRAINED, _PIECE = 64 << 20, 1 << 20
 
 
 def scan(
     *inputs: Path,
-    columns: Sequence[str] | None = None,
-    rows: str | slice | None = None,
+    columns: str | Sequence[str] | None = None,
+    rows: str | slice | range | None = None,
     split: str | None = None,
     layout: str = "list",
     **options: Option,
-) -> pa.RecordBatchReader:
-    """Read IDX files as a stream of Arrow record batches, in bounded memory.
+) -> Scan:
+    """Describe a table of IDX files, which DuckDB, polars, pandas and pyarrow read as often as they like.
 
     Parameters
     ----------
@@ -35,7 +38,7 @@ def scan(
     columns
         The names of the columns to read, in this order; by default all.
     rows
-        The rows to read: ``slice(0, 1000)``, or a string such as ``"-100:"``.
+        The rows to read: ``slice(0, 1000)``, ``range(1000)``, or a string such as ``"-100:"``.
     split
         The split to read, such as ``"train"``; needed if the inputs have several.
     layout
@@ -47,8 +50,8 @@ def scan(
 
     Returns
     -------
-    pyarrow.RecordBatchReader
-        It can be read once. The process behind it ends with it.
+    Scan
+        Each reading is a run of the program, in bounded memory, which ends with its reader.
 
     Raises
     ------
@@ -61,16 +64,18 @@ def scan(
     >>> digits = idxport.scan("./mnist", split="train")
     >>> duckdb.sql("SELECT label, count(*) FROM digits GROUP BY label ORDER BY label")
     """
-    import pyarrow as pa
+    _needs("pyarrow.dataset", "arrow")
+    from ._scan import Scan
 
-    flags = {"output": "arrows=-", **_view(columns, rows, split), "layout": layout, **options}
-    batches = Batches(arguments("convert", inputs, flags), stdin="-" in inputs)
-    return pa.RecordBatchReader.from_batches(batches.schema, batches)
+    return Scan(inputs, {"columns": columns, "rows": rows, "split": split, "layout": layout, **options})
 
 
-def _view(columns: Sequence[str] | None, rows: str | slice | None, split: str | None) -> dict[str, Option]:
-    """Return the flags that choose what is read."""
-    return {"columns": None if columns is None else ",".join(columns), "rows": rows, "split": split}
+def _needs(module: str, extra: str) -> Any:
+    """Import a package that not every user needs."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"idxport needs {extra} here: pip install 'idxport[{extra}]'", name=error.name) from error
 
 
 class Batches:
@@ -120,8 +125,8 @@ class Batches:
 
 def load(
     *inputs: Path,
-    columns: Sequence[str] | None = None,
-    rows: str | slice | None = None,
+    columns: str | Sequence[str] | None = None,
+    rows: str | slice | range | None = None,
     split: str | None = None,
     **options: Option,
 ) -> dict[str, np.ndarray[Any, Any]]:
@@ -149,11 +154,12 @@ def load(
     >>> digits["image"].shape
     (60000, 28, 28)
     """
+    _needs("numpy", "numpy")
     for place in (_memory(), None):
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
             try:
-                flags = {"output": f"npy={folder}/", **_view(columns, rows, split), **options}
+                flags = {"output": f"npy={folder}/", "columns": columns, "rows": rows, "split": split, **options}
                 _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs)
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full
