@@ -129,7 +129,7 @@ def load(
     rows: str | slice | range | None = None,
     split: str | None = None,
     **options: Option,
-) -> dict[str, np.ndarray[Any, Any]]:
+) -> dict[str, Any]:
     """Read IDX files into NumPy arrays.
 
     Parameters
@@ -141,18 +141,21 @@ def load(
     -------
     dict of str to numpy.ndarray
         The arrays by the names of their columns, such as ``image`` and ``label``, with the shapes and
-        types of the files, in the byte order of this machine. They can be written to.
+        types of the files, in the byte order of this machine. They can be written to. If the inputs
+        have several splits and `split` is not given, a dict of str to such dicts, by split.
 
     Raises
     ------
     IdxError
-        If the inputs cannot be read, or have several splits.
+        If the inputs cannot be read.
 
     Examples
     --------
     >>> digits = idxport.load("./mnist", split="train")
     >>> digits["image"].shape
     (60000, 28, 28)
+    >>> idxport.load("./mnist")["test"]["image"].shape
+    (10000, 28, 28)
     """
     _needs("numpy", "numpy")
     for place in (_memory(), None):
@@ -175,16 +178,14 @@ def _memory() -> str | None:
     return folder if os.path.isdir(folder) and os.access(folder, os.W_OK) else None
 
 
-def _arrays(report: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-    """Open the .npy files of a report, which are removed afterwards."""
+def _arrays(report: dict[str, Any]) -> dict[str, Any]:
+    """Open the .npy files of a report, which are removed afterwards: by column or, if there are several splits, by split and column."""
     import numpy as np
 
-    splits = sorted({each["split"] for each in report["inputs"] if "split" in each})
-    if len(splits) > 1:
-        raise IdxError(f"found the splits {', '.join(splits)}, expected one", 64, "usage", hint=f'choose one: split="{splits[-1]}"')
-    names = [each["column"] for each in report["inputs"]]
-    paths = [each["path"] for each in report["outputs"]]
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
     # changes only this process's copy of a page.
     mode: Any = None if os.name == "nt" else "c"
-    return {name: np.asarray(np.load(path, mmap_mode=mode)) for name, path in zip(names, paths)}
+    splits: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
+    for column, file in zip(report["inputs"], report["outputs"]):
+        splits.setdefault(file.get("split", ""), {})[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=mode))
+    return splits if len(splits) > 1 else splits.popitem()[1]
