@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._program import IdxError, IdxWarning, Option, Path, arguments, find_program, run
-from ._read import load, scan
+from ._read import load, scan, scan_polars
 
 if TYPE_CHECKING:
     from ._report import Column, File, Input, Inspection, Label, Output, Part, Problem, Report, Verified
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Column", "File", "IdxError", "IdxWarning", "Input", "Inspection", "Label", "Output", "Part", "Problem", "Report", "Scan", "Verified",
-    "convert", "find_program", "inspect", "load", "scan", "verify",
+    "convert", "find_program", "inspect", "load", "scan", "scan_polars", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
 

@@ -6,13 +6,14 @@ import contextlib
 import importlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._program import IdxError, Option, Path, Program, arguments, run
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     import pyarrow as pa
 
     from ._scan import Scan
@@ -76,6 +77,36 @@ def _needs(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"idxport needs {extra} here: pip install 'idxport[{extra}]'", name=error.name) from error
+
+
+def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
+    """Describe a table of IDX files as a LazyFrame of polars, which reads the columns and rows that a query needs.
+
+    Parameters
+    ----------
+    inputs, options
+        As for `scan`.
+
+    Examples
+    --------
+    >>> digits = idxport.scan_polars("./mnist", split="train")
+    >>> digits.group_by("label").len().collect()
+    """
+    polars, plugins = _needs("polars", "polars"), importlib.import_module("polars.io.plugins")
+    table = scan(*inputs, **options)
+
+    def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
+        for batch in table.reader(columns):
+            frame = polars.DataFrame(batch)
+            if rows is not None:
+                frame = frame.head(rows)
+                rows -= frame.height
+            yield frame if predicate is None else frame.filter(predicate)
+            if rows == 0:
+                return
+
+    frame: pl.LazyFrame = plugins.register_io_source(read, schema=polars.DataFrame(table.schema.empty_table()).schema)
+    return frame
 
 
 class Batches:

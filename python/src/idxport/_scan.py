@@ -15,8 +15,8 @@ from ._read import Batches
 class Scan(ds.Dataset):  # type: ignore[misc]
     """A table of IDX files, read by a new run of the program whenever somebody asks: see `scan`.
 
-    It is a `pyarrow.dataset.Dataset`, of which DuckDB and `polars.scan_pyarrow_dataset` read only the
-    columns that a query needs; other programs read it by `__arrow_c_stream__`.
+    It is a `pyarrow.dataset.Dataset`, of which DuckDB reads only the columns that a query needs; other
+    programs read it by `__arrow_c_stream__`.
     """
 
     def __init__(self, inputs: Sequence[Path], options: dict[str, Option], schema: pa.Schema | None = None) -> None:
