@@ -135,7 +135,7 @@ func (r *report) logJSON(level, message, hint string) {
 func (r *report) print(level string, fields ...string) {
 	line := strings.Join(fields, "  ")
 	switch {
-	case r.settings.Quiet && !r.settings.Checksum:
+	case r.settings.Quiet && (r.settings.JSON || !r.settings.Checksum): // the JSON report has checksums
 	case r.settings.JSON:
 		r.logJSON(level, line, "")
 	default:
