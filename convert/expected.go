@@ -48,9 +48,8 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 	return nil
 }
 
-// checkStaying returns an error if another split, or another column, would stay beside the outputs
-// under a name like theirs, unless --split or --columns chooses. It looks only where the names of
-// outputs come from those of splits: a path that the user gave is all that is meant.
+// checkStaying returns an error if another split or column would stay beside outputs that are named
+// after splits, unless --split or --columns chooses. A path that the user gave is meant alone.
 func checkStaying(r *request, outputs []*output) error {
 	nameOf := func(path string) dataset.Name {
 		stem, _ := formats.SplitName(path) // the extension would be part of the prefix

@@ -289,7 +289,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 		return i, nil
 	}
 	return 0, usagef("%s holds one column and is not named after one of %s, those of %s", out.shownName(),
-		strings.Join(namesOf(columns), ", "), out.job.title()).WithHint("%s", adviseColumns(out))
+		listOf(columns), out.job.title()).WithHint("%s", adviseColumns(out))
 }
 
 // shard makes the output a folder of several files if the options ask for that. In the Hugging Face

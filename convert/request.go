@@ -79,7 +79,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return r, err
 	}
 	r.Overwrite = o.Overwrite || o.IfChanged
-	if r.targets, err = parseTargets(r.storage.store, o, r.choice.part.n); err != nil {
+	if r.targets, err = parseTargets(r.storage.store, r.Options, r.choice.part.n); err != nil {
 		return nil, err
 	}
 	if r.codecs, err = parseCompression(o.Compression); err != nil {

@@ -82,8 +82,7 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 			return jobs, aboutSplit(err, c.Split, in.splits)
 		}
 		jobs = append(jobs, j)
-		a, b := strings.Join(namesOf(jobs[0].schema.Columns), ", "), strings.Join(namesOf(j.schema.Columns), ", ")
-		if a != b {
+		if a, b := listOf(jobs[0].schema.Columns), listOf(j.schema.Columns); a != b {
 			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 		if err := sameClasses(jobs[0], j); err != nil {

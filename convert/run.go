@@ -319,9 +319,9 @@ func standardOutput(w io.Writer, f formats.Format, inputs []string) (destination
 		return destination{}, usagef("will not write %s to a terminal", f.Name).
 			WithHint("redirect standard output to a file or a program")
 	}
+	out, _ := file.Stat() // nil without a file
 	for _, path := range inputs {
-		in, err := os.Stat(path)
-		if out, _ := file.Stat(); err == nil && os.SameFile(in, out) { // without a file, out is nil
+		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
 			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
 				WithHint("redirect standard output to another file")
 		}

@@ -310,7 +310,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(namesOf(columns), ", ")).
+		return test, usagef("--where %s: no such column, found only %s", c.text, listOf(columns)).
 			WithHint("%s", dataset.DidYouMean(c.column, namesOf(columns)))
 	}
 	column := columns[i]

@@ -106,6 +106,7 @@ func checkFolders(ctx context.Context, r *request) error {
 // warnUnfinished warns of names in the folders of the inputs that look like downloads in progress.
 // Beside a file that is an input, those of other data do not count.
 func warnUnfinished(r *request) {
+	endings := []string{".part", ".crdownload", ".tmp", ".download", ".aria2"}
 	for _, arg := range r.args {
 		dir, base := arg.Path, ""
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -114,8 +115,8 @@ func warnUnfinished(r *request) {
 		entries, _ := os.ReadDir(dir) // there are none at a URL
 		for _, e := range entries {
 			name := e.Name()
-			ours := strings.HasPrefix(name, base) || dataset.ParseName(name).Role != dataset.Data
-			if ours && strings.Contains(" .part .crdownload .tmp .download .aria2 ", " "+filepath.Ext(name)+" ") {
+			related := strings.HasPrefix(name, base) || dataset.ParseName(name).Role != dataset.Data
+			if related && slices.Contains(endings, filepath.Ext(name)) {
 				r.report.warning("%s looks like a download in progress", filepath.Join(dir, name))
 			}
 		}

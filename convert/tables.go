@@ -286,8 +286,7 @@ func chooseLabel(r *request, t source.Table, classes []string) (source.Table, er
 	columns := t.Columns()
 	i := labelIn(r, columns)
 	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, found only %s", r.LabelColumn,
-			strings.Join(namesOf(columns), ", "))
+		return nil, usagef("--label-column %s: no such column, found only %s", r.LabelColumn, listOf(columns))
 	}
 	c := columns[i]
 	if !c.Scalar() {
@@ -342,8 +341,7 @@ func checkClasses(r *request, t source.Table, label int, classes []string, path 
 		if _, err := project(t, nil); err != nil {
 			return err
 		}
-		names := strings.Join(namesOf(columns), ", ")
-		return usagef("--classes %s: %s has no column label, only %s", r.Classes, path, names).
+		return usagef("--classes %s: %s has no column label, only %s", r.Classes, path, listOf(columns)).
 			WithHint("if another column holds the labels, name it with --label-column")
 	}
 	for number, name := range columns[label].Classes {

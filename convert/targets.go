@@ -47,7 +47,7 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 		if err := checkPlaceholders(t.path); err != nil {
 			return nil, err
 		}
-		if parts > 1 && (o.Overwrite || o.IfChanged) && t.path != Stdio && !strings.Contains(t.path, "{part}") {
+		if parts > 1 && o.Overwrite && t.path != Stdio && !strings.Contains(t.path, "{part}") {
 			return nil, usagef("-o %s: all parts would replace one output, expected {part} in it", t.path).
 				WithHint("write -o %s", t.inserted("-{part}"))
 		}

@@ -18,8 +18,8 @@ import (
 // used by many goroutines.
 type Store struct {
 	Options Options
-	Warn    func(format string, args ...any) // by any goroutine, when a server refuses a connection; may be nil
-
+	// Warn, if not nil, is called once, from any goroutine, when a server refuses a connection.
+	Warn   func(format string, args ...any)
 	warned sync.Once
 
 	queries sync.Map // what follows the question mark, by address.root; may be secret
@@ -76,10 +76,10 @@ func (s *Store) client(name string) (*client, address, error) {
 func (s *Store) connect(a address) (*client, error) {
 	o, query := s.Options.withDefaults(), ""
 	if s.Warn != nil {
-		warn := func(address string) {
-			s.Warn("%s refused the connection; trying again for up to five seconds", address)
+		o.refused = func(server string) {
+			const text = "%s refused the connection; trying again for up to five seconds"
+			s.warned.Do(func() { s.Warn(text, scrub(server)) })
 		}
-		o.refused = func(address string) { s.warned.Do(func() { warn(scrub(address)) }) }
 	}
 	if found, ok := s.queries.Load(a.root()); ok {
 		query = found.(string)

@@ -128,6 +128,5 @@ func (out *output) refuseForeign(d disk, path string) error {
 	if records == nil {
 		why = "idxport has no record of it, a hidden file beside it"
 	}
-	return refusal(out.target.Path, why,
-		"move away what you need and delete it, or name a new folder")
+	return refusal(out.target.Path, why, "move away what you need and delete it, or name a new folder")
 }

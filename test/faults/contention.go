@@ -118,12 +118,11 @@ func (b *bench) contentionRound(variants []tree, beside company) ([]string, erro
 	)
 	for i := range contenders {
 		group.Go(func() {
-			cmd := b.command(dir, rowsOf(i), b.overwrite)
+			run := runPlain
 			if killed && i%3 == 0 {
-				ends[i], texts[i], errs[i] = killedSometime(cmd)
-				return
+				run = killedSometime
 			}
-			ends[i], texts[i], errs[i] = runPlain(cmd)
+			ends[i], texts[i], errs[i] = run(b.command(dir, rowsOf(i), b.overwrite))
 		})
 	}
 	group.Wait()

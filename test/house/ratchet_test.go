@@ -21,9 +21,9 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_507, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_506, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 24_460, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 14_035, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"lines of programs under test/", 14_034, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_908, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
@@ -41,7 +41,7 @@ var packages = []struct {
 }{
 	{"cmd/idxport", 2_231, 2000},
 	{"convert", 4_528, 3300},
-	{"internal/publish", 1_823, 1700},
+	{"internal/publish", 1_822, 1700},
 	{"internal/object", 1_892, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_232, 2100},
