@@ -196,7 +196,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 		if !isIDX {
 			file.PayloadBytes += rows * int64(c.RecordSize())
 		}
-		if !isIDX || r.Reshape != nil {
+		if !isIDX || r.Shape != nil {
 			column.DType, column.Shape = c.DType.String(), []int64{rows}
 			for _, d := range c.Shape {
 				column.Shape = append(column.Shape, int64(d))

@@ -27,7 +27,6 @@ type Source struct {
 	Split          []string // the splits to read; empty means all
 	Dataset        string   // a name known to package dataset, or "none"; empty means detect it
 	Classes        string   // file of class names
-	Reshape        []int    // other dimensions over the same data; one may be −1
 	ByteOrder      string   // big or little
 	DType          string   // element type, for inputs that record none or whose type IDX lacks
 	Shape          []int    // shape of one record, for inputs that do not record one

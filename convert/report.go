@@ -96,7 +96,7 @@ type Applied struct {
 	Seed      int64    `json:"seed,omitempty"`
 	Take      int64    `json:"take,omitempty"`
 	Part      string   `json:"part,omitempty"`
-	Reshape   []int    `json:"reshape,omitempty"`
+	Shape     []int    `json:"shape,omitempty"`
 	Grey      bool     `json:"grey,omitempty"`
 	Resize    string   `json:"resize,omitempty"`    // the value of --resize
 	Decoders  []string `json:"decoders,omitempty"`  // and scalers on which the pixels of images depend

@@ -182,7 +182,7 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 
 // appliedTo returns what a request does to a split, except what depends on its table.
 func appliedTo(r *request, c chosenSplit, raw bool) Applied {
-	a := Applied{Columns: r.Columns, Reshape: r.Reshape, Salvage: r.Salvage, Where: r.Where, Shuffle: r.Shuffle,
+	a := Applied{Columns: r.Columns, Shape: r.Shape, Salvage: r.Salvage, Where: r.Where, Shuffle: r.Shuffle,
 		Take: r.Take, Part: r.Part, Grey: r.Grey, Resize: r.Resize.String()}
 	if c.divided {
 		a.Holdout, a.Stratify = r.Holdout, r.Stratify
@@ -215,7 +215,7 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 	}
 	if r.Transpose != nil && *r.Transpose && !slices.ContainsFunc(t.Columns(), isImage) {
 		return nil, usagef("--transpose: no column has records of two dimensions").
-			WithHint("--reshape -1x28x28 turns flat records into images")
+			WithHint("--shape 28x28 turns flat records into images")
 	}
 	for i, c := range t.Columns() {
 		if !turn || !isImage(c) {

@@ -260,7 +260,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 		key += display.JSON(filepath.Base(out.path))
 	}
 	key += display.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.ByteOrder, r.DType, r.Shape,
-		r.Reshape, r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
+		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
 		r.CSVStyle, r.ClassFolders, r.ClassColumn, r.MetadataCSV})
 	for _, j := range jobs {
 		if err := checkRereadable("--if-changed", j.split.Split); err != nil {

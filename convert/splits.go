@@ -44,14 +44,14 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 	} else {
 		probe := in.idxOptions(ctx)
 		in.splits, err = dataset.Find(r.args, prober{probe}, dataset.Options{
-			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage, Reshaped: r.Reshape != nil,
+			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage, Reshaped: r.Shape != nil,
 			Damaged: damaged, Files: probe.Files, Table: formats.Named})
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range in.splits {
-		chooseReshaped(s, r.Reshape)
+		chooseShaped(s, r.Shape)
 	}
 	in.classes, err = in.readClasses(ctx)
 	return in, err
@@ -189,8 +189,6 @@ func checkReading(r *request, tables []formats.Table) error {
 		{"resize", r.Resize[0] > 0, images, "images in files, such as PNG and JPEG", Alternative("resize")},
 		{"label-column " + r.LabelColumn, r.placesLabel(), tables != nil || named,
 			"CSV without names, where it is the place of the label", ""},
-		{"shape", r.Shape != nil, tables != nil || r.forOutput, "inputs that do not record their shapes",
-			"--reshape gives IDX files other dimensions"},
 		{"byte-order", r.littleEndian, tables == nil, "IDX files", ""},
 		{"salvage", r.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths", ""},
 	} {
@@ -330,15 +328,15 @@ func namedSplits(r *request, splits []dataset.Split) ([]dataset.Split, error) {
 		WithHint("they have only %s", splitNames(splits))
 }
 
-// chooseReshaped sets the dimensions of the files of s that --reshape applies to: the IDX files
-// that have as many records in the new dimensions; if there are none, all files. Labels are left
-// out if there are other columns.
-func chooseReshaped(s dataset.Split, dims []int) {
+// chooseShaped sets the shape of the files of s that --shape applies to: the IDX files that have as
+// many records in that shape; if there are none, all files. Labels are left out if there are other
+// columns.
+func chooseShaped(s dataset.Split, shape []int) {
 	fits := func(f dataset.File) bool {
 		if len(f.Header.Dims) < 2 {
 			return false
 		}
-		h, err := f.Header.Reshape(dims)
+		h, err := f.Header.Reshape(shape)
 		return err == nil && h.Records() == f.Header.Records()
 	}
 	isOther := func(f dataset.File) bool { return !isLabels(f) }
@@ -346,7 +344,7 @@ func chooseReshaped(s dataset.Split, dims []int) {
 	fitting := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return fits(f) && (isOther(f) || !others) })
 	for i, f := range s.Files {
 		if (isOther(f) || !others) && (fits(f) || !fitting) {
-			s.Files[i].Reshape = dims
+			s.Files[i].Shape = shape
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -66,13 +65,8 @@ func (in *inputs) openSplit(ctx context.Context, s dataset.Split, columns []stri
 		tables[len(tables)-1] = t
 	}
 	t, err := source.Join(r.Salvage, tables...)
-	isReshaped := func(f dataset.File) bool { return f.Reshape != nil }
-	if err == nil && in.tables != nil && slices.ContainsFunc(s.Files, isReshaped) {
-		t, err = source.Reshape(t, r.Reshape)
-		err = fault.In(s.Files[0].Path, err)
-	}
-	if err == nil && in.tables == nil && !r.forOutput {
-		err = checkTyped(r, s.Files[0].Path, t.Columns())
+	if err == nil && (in.tables != nil || !r.forOutput) {
+		err = in.checkTyped(s.Files[0].Path, t.Columns())
 	}
 	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
 	none := r.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
@@ -93,7 +87,7 @@ func (in *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.Fil
 
 func (in *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File) (*source.IDX, error) {
 	r, options := in.request, in.idxOptions(ctx)
-	options.Name, options.Reshape = f.Name, f.Reshape
+	options.Name, options.Shape = f.Name, f.Shape
 	if isLabels(f) {
 		if r.LabelColumn == "" {
 			options.Classes = in.classes // else they are those of the chosen column
@@ -141,10 +135,7 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 			_ = opened.Close() // read-only: an error does not matter
 		}
 	}()
-	t, err := shaped(r, opened, f.Path)
-	if err != nil {
-		return nil, err
-	}
+	t := shaped(r, opened, f.Path)
 	found := slices.Clone(t.Columns())
 	if table.Format.OneColumn && len(found) == 1 {
 		found[0].Name = f.Name
@@ -191,28 +182,25 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 
 // shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
 // recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
-func shaped(r *request, t source.Table, path string) (source.Table, error) {
+func shaped(r *request, t source.Table, path string) source.Table {
 	t = narrowed(r, t)
 	columns := slices.Clone(t.Columns())
 	var notes []string
-	guess := r.Shape == nil && r.Reshape == nil && !r.exact
+	guess := r.Shape == nil && !r.exact
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
-		case len(c.Shape) != 1:
+		case len(c.Shape) == 0:
 		case r.Shape != nil && (source.Column{Shape: r.Shape}).Elements() == c.Elements():
 			columns[i].Shape = r.Shape
-		case ok && guess && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
+		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
 			columns[i].Shape = square
 			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), display.Shape(square))
 			notes = append(notes, note)
 		}
 	}
-	if err := checkTyped(r, path, columns); err != nil {
-		return nil, err
-	}
-	return source.WithColumns(t, columns, notes...), nil
+	return source.WithColumns(t, columns, notes...)
 }
 
 // checkRereadable returns an error if an input of s can be read only once. flag, named in the
@@ -310,10 +298,12 @@ func narrowed(r *request, t source.Table) source.Table {
 	return t
 }
 
-// checkTyped returns an error if --dtype or --shape matches no column of the file at path.
-func checkTyped(r *request, path string, columns []source.Column) error {
+// checkTyped returns an error if --dtype or --shape matches no column of the table at path. The
+// shapes of IDX files are checked by their reader.
+func (in *inputs) checkTyped(path string, columns []source.Column) error {
 	var shapes []string
-	typed, shaped := r.elementType == 0, r.Shape == nil
+	r := in.request
+	typed, shaped := r.elementType == 0, r.Shape == nil || in.tables == nil
 	for _, c := range columns {
 		shapes = append(shapes, c.Name+" "+display.Shape(c.Shape))
 		typed, shaped = typed || c.DType == r.elementType, shaped || slices.Equal(c.Shape, r.Shape)
@@ -325,7 +315,7 @@ func checkTyped(r *request, path string, columns []source.Column) error {
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s",
 			display.Shape(r.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("give a shape with as many elements as one of these, or other dimensions with --reshape -1x28x28")
+			WithHint("give a shape with as many elements as one of these")
 	}
 	return nil
 }

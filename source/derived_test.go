@@ -145,7 +145,6 @@ func TestWrappersForwardEverything(t *testing.T) {
 		"WithColumns": func(in Table) (Table, error) { return WithColumns(in, in.Columns()), nil },
 		"WithRows":    func(in Table) (Table, error) { return WithRows(in, 5), nil },
 		"Project":     func(in Table) (Table, error) { return Project(in, []string{in.Columns()[0].Name}) },
-		"Reshape":     func(in Table) (Table, error) { return Reshape(in, []int{-1, 4}) },
 		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0) },
 		"labels": func(in Table) (Table, error) {
 			u, err := Unstack(in, []string{"a", "b", "c", "d"}, 0)

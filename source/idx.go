@@ -26,7 +26,7 @@ type Options struct {
 	MaxRecordSize int64    // bytes; 0: idx.DefaultMaxRecordSize
 	LittleEndian  bool     // the payload is little-endian
 	Salvage       bool     // read the whole records of a damaged file
-	Reshape       []int    // other dimensions for the same data, one may be −1; nil: those of the header
+	Shape         []int    // of a record; nil: that of the header
 	Files         Files    // where the file is; nil: Local
 }
 
@@ -108,7 +108,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 // newIDX reads the header from r. inner has the sizes that are known; newIDX adds the options in o.
 func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
 	inner.MaxRecordSize, inner.LittleEndian = o.MaxRecordSize, o.LittleEndian
-	inner.Salvage, inner.Reshape = o.Salvage, o.Reshape
+	inner.Salvage, inner.Shape = o.Salvage, o.Shape
 	reader, err := idx.NewReader(r, inner)
 	if err != nil {
 		return nil, fault.In(path, err)

@@ -165,7 +165,7 @@ func TestOptions(t *testing.T) {
 	})
 	t.Run("reshape", func(t *testing.T) {
 		t.Parallel()
-		table := open(t, write(t, "x", raw), Options{Reshape: []int{-1, 3}})
+		table := open(t, write(t, "x", raw), Options{Shape: []int{3}})
 		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Header().Dims, []int64{4, 6}) {
 			t.Errorf("found %d rows of %v, header %v", table.Rows(), table.Columns()[0].Shape, table.Header())
 		}
@@ -316,7 +316,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 				t.Errorf("%s: read after Close: found %v, expected fs.ErrClosed", name, err)
 			}
 		}
-		if _, err := OpenIDX(path, Options{Reshape: []int{3}}); !errors.Is(err, fault.Usage) {
+		if _, err := OpenIDX(path, Options{Shape: []int{4097}}); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected wrong usage", name, err)
 		}
 	}

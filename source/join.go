@@ -73,8 +73,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 		if file, ok := t.(*IDX); ok && file.Header().Records() != file.reader.Header().Records() {
 			n := (Column{Shape: file.Header().RecordShape()}).Elements()
-			hint = fmt.Sprintf("--reshape changes the number of records: give each record %s, as in --reshape -1x%d",
-				display.Count(n, "element"), n)
+			hint = fmt.Sprintf("--shape changes the number of records: give a shape of %s", display.Count(n, "element"))
 		}
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).

@@ -1,15 +1,11 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"math"
-	"slices"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // Skip skips the next n rows of t: by its own method if t is a Seeker, else by reading them.
@@ -145,46 +141,4 @@ func (s *sliced) ended(err error) error {
 		return fault.New(fault.Usage, "no such rows: rows %d:%d, the table has no row %d", s.first, s.end, s.next)
 	}
 	return err
-}
-
-// Reshape returns t with other dimensions for its tensors, which keep their elements in C order.
-// The first of dims is the number of rows, which stays; one may be −1. Beside other columns,
-// scalars and a column named "label" keep their shape. Errors are made by idx.ShapeError.
-func Reshape(t Table, dims []int) (Table, error) {
-	columns, rows := slices.Clone(t.Columns()), t.Rows()
-	if rows < 0 {
-		if dims[0] != -1 {
-			return nil, idx.ShapeError("the number of rows is not known in advance, so the first dimension must be -1")
-		}
-		rows = 1 // any number does
-	}
-	var wrong error
-	fits := false
-	for i, c := range columns {
-		if len(columns) > 1 && (c.Scalar() || c.Name == "label") {
-			continue
-		}
-		whole := idx.Header{DType: c.DType, Dims: []int64{rows}}
-		for _, d := range c.Shape {
-			whole.Dims = append(whole.Dims, int64(d))
-		}
-		reshaped, err := whole.Reshape(dims)
-		record := Column{Shape: reshaped.RecordShape()}
-		if err == nil && (reshaped.Records() != rows || record.Elements() != c.Elements()) {
-			err = idx.ShapeError("a record has %s, expected %d", display.Count(c.Elements(), "element"), record.Elements()).
-				WithHint("the rows of a table stay: give each record %s, or reshape the array in numpy",
-					display.Count(c.Elements(), "element"))
-		}
-		if err == nil {
-			columns[i].Shape, fits = record.Shape, true
-		}
-		wrong = cmp.Or(wrong, fault.Place(err, c.Name, -1, -1))
-	}
-	switch {
-	case fits:
-		return WithColumns(t, columns), nil
-	case wrong == nil:
-		wrong = idx.ShapeError("every column has single numbers")
-	}
-	return nil, wrong
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -152,96 +151,5 @@ func TestSkipLargeRows(t *testing.T) {
 	table := new(wideRows)
 	if err := Skip(table, 64); err != nil || table.most > 2 {
 		t.Errorf("found %d rows that were read at once, error %v, expected about 1 MiB", table.most, err)
-	}
-}
-
-// TestReshape reshapes tables of any size in batches: the elements keep their order and their rows.
-func TestReshape(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		dims, reshape, shape []int
-	}{
-		"open rows":      {[]int{4, 6}, []int{-1, 2, 3}, []int{2, 3}},
-		"all dimensions": {[]int{4, 6}, []int{4, 3, 2}, []int{3, 2}},
-		"open record":    {[]int{4, 6}, []int{4, -1, 2}, []int{3, 2}},
-		"no rows":        {[]int{0, 6}, []int{-1, 2, 3}, []int{2, 3}},
-		"flat":           {[]int{4, 3, 2}, []int{-1, 6}, []int{6}},
-	} {
-		for _, unknown := range []bool{false, true} {
-			if unknown && test.reshape[0] != -1 {
-				continue
-			}
-			raw := bytesUpTo(6 * test.dims[0])
-			in := plain{fromBytes(t, "x", file(t, idx.Uint8, test.dims, raw), Options{Name: "x"}), unknown}
-			out, err := Reshape(in, test.reshape)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if out.Rows() != in.Rows() || !slices.Equal(out.Columns()[0].Shape, test.shape) {
-				t.Errorf("%s: found %d rows of %v, expected %v", name, out.Rows(), out.Columns()[0].Shape, test.shape)
-			}
-			check(t, out, 3, 0, raw)
-		}
-	}
-}
-
-func TestReshapeRefuses(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		dims, reshape []int
-		unknown       bool
-		hint          string
-	}{
-		"other elements":        {dims: []int{4, 6}, reshape: []int{-1, 5}},
-		"fewer rows":            {dims: []int{4, 6}, reshape: []int{-1, 12}, hint: "give each record 6 elements"},
-		"rows that are cut":     {dims: []int{4, 6}, reshape: []int{8, 3}, hint: "give each record 6 elements"},
-		"single numbers":        {dims: []int{24}, reshape: []int{-1, 2, 3}, hint: "give each record 1 element"},
-		"the shape of a record": {dims: []int{4, 6}, reshape: []int{2, 3}, hint: "--reshape -1x2x3"},
-		"no rows":               {dims: []int{0, 6}, reshape: []int{-1, 5}, hint: "give each record 6 elements"},
-		"an unknown end":        {dims: []int{4, 6}, reshape: []int{4, 2, 3}, unknown: true},
-		"twice what is left":    {dims: []int{4, 6}, reshape: []int{-1, -1}},
-		"records of no element": {dims: []int{4, 0}, reshape: []int{3, 0}, hint: "give each record 0 elements"},
-	} {
-		elements := 1
-		for _, d := range test.dims {
-			elements *= d
-		}
-		in := plain{fromBytes(t, "x", file(t, idx.Uint8, test.dims, bytesUpTo(elements)), Options{Name: "x"}), test.unknown}
-		_, err := Reshape(in, test.reshape)
-		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "the shape does not fit: ") ||
-			!strings.Contains(fault.HintOf(err), test.hint) {
-			t.Errorf("%s: found %v with the hint %q, expected that it does not fit and %q", name, err, fault.HintOf(err), test.hint)
-		}
-	}
-}
-
-// TestReshapeBesideOthers: in a table of several columns, the tensors with as many elements take
-// the shape, and the others keep theirs.
-func TestReshapeBesideOthers(t *testing.T) {
-	t.Parallel()
-	column := func(name string, dims ...int) Table {
-		n := 1
-		for _, d := range dims {
-			n *= d
-		}
-		return fromBytes(t, name, file(t, idx.Uint8, dims, bytesUpTo(n)), Options{Name: name})
-	}
-	in := must.Get(Join(false, column("other", 4, 5), column("image", 4, 6), column("label", 4, 6), column("y", 4)))(t)
-	out := must.Get(Reshape(in, []int{-1, 2, 3}))(t)
-	want := [][]int{{5}, {2, 3}, {6}, {}}
-	for i, c := range out.Columns() {
-		if !slices.Equal(c.Shape, want[i]) {
-			t.Errorf("%s: found %v, expected %v", c.Name, c.Shape, want[i])
-		}
-	}
-	if _, err := Reshape(in, []int{-1, 7}); err == nil || err.Error() != "column other: the shape does not fit: uint8 4×5 has 20 elements, which do not make -1×7" {
-		t.Errorf("found %v, expected that the first tensor does not fit", err)
-	}
-	if _, err := Reshape(column("y", 4), []int{-1}); err != nil {
-		t.Errorf("found %v, expected no error", err)
-	}
-	alone := must.Get(Join(false, column("y", 4), column("z", 4)))(t)
-	if _, err := Reshape(alone, []int{-1, 1}); !errors.Is(err, fault.Usage) {
-		t.Errorf("found %v, expected wrong usage", err)
 	}
 }

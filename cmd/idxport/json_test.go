@@ -35,7 +35,7 @@ type printed struct {
 	Applied []struct {
 		Split, Rows string
 		Transpose   []string
-		Reshape     []int
+		Shape       []int
 		Salvage     bool
 	} `json:"applied"`
 	Files []struct {
@@ -96,7 +96,7 @@ func TestJSONOfConvert(t *testing.T) {
 	if label.Column != "label" || len(label.Shape) != 0 {
 		t.Errorf("found %+v for the labels", label)
 	}
-	if a := o.Applied[0]; a.Split != "train" || a.Rows != "990:1000" || !slices.Equal(a.Transpose, []string{"image"}) || a.Reshape != nil || a.Salvage {
+	if a := o.Applied[0]; a.Split != "train" || a.Rows != "990:1000" || !slices.Equal(a.Transpose, []string{"image"}) || a.Shape != nil || a.Salvage {
 		t.Errorf("found %+v applied", a)
 	}
 	data, err := os.ReadFile(csv)

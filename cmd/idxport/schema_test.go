@@ -46,7 +46,7 @@ func jsonRuns() []jsonRun {
 		{"convert for the Hub", 0, []string{"convert", fashion, "--dataset", "fashion-mnist", "-o", "OUT/hub", "--layout", "huggingface", "--rows", "0:50"}},
 		{"convert the other byte order", 0, []string{"convert", hostile("little-endian-payload.idx"), "--byte-order", "little", "-o", "OUT/x.arrow"}},
 		{"convert turned", 0, []string{"convert", fashion, "--split", "test", "--rows", "-10:", "--transpose", "-o", "OUT/x.csv"}},
-		{"convert reshaped", 0, []string{"convert", tiny("uint8-3x7x9"), "--reshape", "-1x63", "-o", "OUT/x.npy"}},
+		{"convert reshaped", 0, []string{"convert", tiny("uint8-3x7x9"), "--shape", "63", "-o", "OUT/x.npy"}},
 		{"convert salvaged", 0, []string{"convert", hostile("truncated.idx"), "--salvage", "-o", "OUT/x.csv"}},
 		{"convert no rows", 0, []string{"convert", tiny("uint8-3x7x9"), "--rows", "3:3", "-o", "OUT/x.csv"}},
 		{"convert no records", 0, []string{"convert", tiny("float32-0x7x9"), "-o", "OUT/x.parquet"}},

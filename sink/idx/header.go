@@ -58,7 +58,7 @@ func npyHeader(c source.Column, rows int64) ([]byte, error) {
 	if dims := 1 + len(c.Shape); dims > maxDims {
 		return nil, fault.New(fault.Usage,
 			"npy: column %q: found %d dimensions, expected at most the %d that NumPy supports", c.Name, dims, maxDims).
-			WithHint("use fewer dimensions with --reshape")
+			WithHint("use fewer dimensions with --shape")
 	}
 	count := fmt.Sprint(rows)
 	shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Shape), "[]"), " ", ", ")

@@ -88,7 +88,7 @@ func New(r Rules, c source.Column) (Image, error) {
 func flatError(r Rules, c source.Column) error {
 	advice := r.Advice
 	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
-		advice = fmt.Sprintf("if they are square images: --reshape -1x%dx%d", side, side)
+		advice = fmt.Sprintf("if they are square images: --shape %dx%d", side, side)
 	}
 	if c.Name == "label" && r.Advice != HintOther {
 		advice = schema.HintLabel
@@ -213,7 +213,7 @@ func NewView(format string, s *schema.Schema, channels string) (View, error) {
 	c := s.Columns[found.Image]
 	c.DType = idx.Uint8 // for which all shapes are allowed
 	rules := PNG(format, channels)
-	rules.Advice = "if they are images, give them rows and columns: --reshape -1xHEIGHTxWIDTH"
+	rules.Advice = "if they are images, give them rows and columns: --shape HEIGHTxWIDTH"
 	m, err := New(rules, c)
 	if err != nil {
 		return View{}, err

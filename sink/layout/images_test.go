@@ -21,7 +21,7 @@ func TestImageLayoutRefuses(t *testing.T) {
 	}{
 		"float":            {source.Column{DType: idx.Float32, Shape: []int{2, 2}}, `column "x" is float32, expected uint8`, "--layout list"},
 		"int16 with color": {source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
-		"flat images":      {source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--reshape -1x3x3"},
+		"flat images":      {source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--shape 3x3"},
 		"channels first":   {source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "--channels first"},
 		"no pixels":        {source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
 	}

@@ -111,7 +111,7 @@ func TestRefusedTables(t *testing.T) {
 		"signed byte":  {describe(1, images(idx.Int8, 28, 28)), png.Options{}, fault.Usage, "int8", "Parquet"},
 		"16-bit RGB":   {describe(1, images(idx.Int16, 28, 28, 3)), png.Options{}, fault.Usage, "3 channels", "Parquet"},
 		"square vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{784}}), png.Options{}, fault.Usage,
-			"784 elements", "--reshape -1x28x28"},
+			"784 elements", "--shape 28x28"},
 		"vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{785}}), png.Options{}, fault.Usage,
 			"785 elements", "Parquet"},
 		"empty vector":   {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{0}}), png.Options{}, fault.Usage, "0 elements", "Parquet"},

@@ -53,8 +53,8 @@ type File struct {
 	Name  string // of the column, never empty
 	Array string // name of the array in a file of several arrays, such as .npz
 	// Header has no Dims if the file is standard input or, with Options.Damaged, cannot be read.
-	Header  idx.Header
-	Reshape []int // the dimensions that the file's data is read in; nil: those of its header
+	Header idx.Header
+	Shape  []int // of a record as it is read; nil: that of the header
 }
 
 // A Split is one table: files that belong together, in the order of its columns.

@@ -65,7 +65,7 @@ func FuzzReader(f *testing.F) {
 			o.Size = int64(len(in))
 		}
 		if options&4 != 0 {
-			o.Reshape = []int{int(dim0), int(dim1)}
+			o.Shape = []int{int(dim0), int(dim1)}
 		}
 		var r io.Reader = bytes.NewBuffer(in)
 		if options&16 != 0 {

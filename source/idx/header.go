@@ -74,52 +74,21 @@ func dimsText[T int | int64](dims []T) string {
 // Name returns the end of the name of a published file of this rank and data type: "idx3-ubyte".
 func (h Header) Name() string { return fmt.Sprintf("idx%d-%s", len(h.Dims), h.DType.Suffix()) }
 
-// ShapeError returns the error for dimensions that the caller asked for but that do not fit the
-// data.
-func ShapeError(format string, args ...any) *fault.Error {
-	return fault.New(fault.Usage, "the shape does not fit: "+format, args...)
-}
-
-// Reshape returns a header for the same elements in other dimensions, in C order. One of dims may
-// be −1: it becomes whatever the others leave. The error is of the kind [fault.Usage].
-func (h Header) Reshape(dims []int) (Header, error) {
-	if len(dims) == 0 || len(dims) > MaxRank {
-		return h, ShapeError("%d dimensions, expected 1 to %d", len(dims), MaxRank)
-	}
+// Reshape returns a header for the same elements in records of another shape, in C order. The error
+// is of the kind [fault.Usage].
+func (h Header) Reshape(shape []int) (Header, error) {
 	elements, _ := Product(1, h.Dims) // does not overflow: the size in bytes does not either
-	open, rest := -1, make([]int64, 0, len(dims))
-	reshaped := Header{DType: h.DType, Dims: make([]int64, len(dims))}
-	for i, d := range dims {
-		reshaped.Dims[i] = int64(d)
-		switch {
-		case d == -1 && open < 0:
-			open = i
-		case d < 0 || reshaped.Dims[i] > math.MaxUint32:
-			return h, ShapeError("dimension %d is %d, expected 0 to %d, or -1 once", i+1, d, uint32(math.MaxUint32))
-		default:
-			rest = append(rest, reshaped.Dims[i])
-		}
+	n, ok := Product(1, shape)
+	reshaped := Header{DType: h.DType, Dims: make([]int64, 1, 1+len(shape))}
+	for _, d := range shape {
+		reshaped.Dims = append(reshaped.Dims, int64(d))
 	}
-	n, ok := Product(1, rest)
-	if open >= 0 && ok && n > 0 && elements%n == 0 {
-		reshaped.Dims[open] = elements / n
-		n = elements
+	if ok && n > 0 && elements%n == 0 && elements/n <= math.MaxUint32 && len(shape) < MaxRank {
+		reshaped.Dims[0] = elements / n
+		return reshaped, nil
 	}
-	if !ok || n != elements || open >= 0 && (reshaped.Dims[open] < 0 || reshaped.Dims[open] > math.MaxUint32) {
-		err := ShapeError("%s has %d elements, which do not make %s", h, elements, dimsText(dims))
-		switch {
-		case dims[0] > 0 && int64(dims[0]) == h.Records():
-			return h, err.WithHint("give each of the %d records %s", h.Records(), display.Count(elements/h.Records(), "element"))
-		case ok && open < 0 && n > 0 && elements%n == 0: // the shape of a record
-			return h, err.WithHint("leave the number of records open: --reshape -1x%s",
-				strings.ReplaceAll(dimsText(dims), "×", "x"))
-		}
-		return h, err
-	}
-	if reshaped.checkSize() != nil {
-		return h, ShapeError("records of %s are too large", dimsText(reshaped.Dims))
-	}
-	return reshaped, nil
+	return h, fault.New(fault.Usage, "the shape does not fit: %s has %d elements, which do not make records of %s", h,
+		elements, dimsText(shape))
 }
 
 // AppendBinary appends the header's bytes to dst. It fails if h is not a valid header: no

@@ -31,9 +31,9 @@ type Options struct {
 	MaxRecordSize int64
 	// LittleEndian means that the payload is little-endian; the header may be too.
 	LittleEndian bool
-	// Reshape gives the same elements, as many as the header says, other dimensions, in C order;
-	// one may be −1.
-	Reshape []int
+	// Shape is the shape of a record, for which the file's elements stay in C order; nil: that of
+	// the header.
+	Shape []int
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
 	Salvage bool
@@ -65,8 +65,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		return nil, err
 	}
 	rd := &Reader{r: r, stored: h, header: h, opts: o}
-	if o.Reshape != nil {
-		rd.header, err = h.Reshape(o.Reshape)
+	if o.Shape != nil {
+		rd.header, err = h.Reshape(o.Shape)
 		if err != nil && o.Salvage { // the header's count may be wrong
 			err = fault.Wrap(fault.Usage, err).WithHint("salvage the file first, with -o SAVED.idx, and reshape that")
 		}

@@ -94,18 +94,18 @@ func TestSalvageReshape(t *testing.T) {
 		want  []int64 // of the header
 		note  string
 	}{
-		"whole":                 {4, []int{-1, 6}, []int64{4, 6}, ""},
-		"truncated":             {9, []int{-1, 6}, []int64{9, 6}, "truncated"},
-		"truncated, same shape": {9, []int{-1, 2, 3}, []int64{9, 2, 3}, "truncated"},
-		"never filled in":       {0, []int{-1, 3, 2}, []int64{0, 3, 2}, "never filled in"},
-		"2^32-1":                {math.MaxUint32, []int{-1, 1, 6}, []int64{math.MaxUint32, 1, 6}, "never filled in"},
+		"whole":                 {4, []int{6}, []int64{4, 6}, ""},
+		"truncated":             {9, []int{6}, []int64{9, 6}, "truncated"},
+		"truncated, same shape": {9, []int{2, 3}, []int64{9, 2, 3}, "truncated"},
+		"never filled in":       {0, []int{3, 2}, []int64{0, 3, 2}, "never filled in"},
+		"2^32-1":                {math.MaxUint32, []int{1, 6}, []int64{math.MaxUint32, 1, 6}, "never filled in"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := images(t, test.count, 4)
 			for _, size := range []int64{0, int64(len(file))} {
-				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.to}))(t)
+				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Shape: test.to}))(t)
 				if !slices.Equal(rd.Header().Dims, test.want) || rd.Stored().Dims[0] != int64(test.count) {
 					t.Errorf("found %v, stored %v", rd.Header(), rd.Stored())
 				}
@@ -126,9 +126,9 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 	}{
 		"labels, count is 0":      {[]uint32{0}, nil, 0, "never filled in"},
 		"labels, count is 2^32-1": {[]uint32{math.MaxUint32}, nil, math.MaxUint32, "never filled in"},
-		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{-1}, math.MaxUint32, "never filled in"},
-		"labels, truncated":       {[]uint32{5}, []int{-1}, 5, "truncated: only 4 of 5 bytes"},
-		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{-1}, 54, "truncated: only 4 of 54 bytes"},
+		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{}, math.MaxUint32, "never filled in"},
+		"labels, truncated":       {[]uint32{5}, []int{}, 5, "truncated: only 4 of 5 bytes"},
+		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{}, 54, "truncated: only 4 of 54 bytes"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 			}
 			file = append(file, "abcd"...)
 			for _, size := range []int64{0, int64(len(file))} {
-				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Reshape: test.reshape}))(t)
+				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Shape: test.reshape}))(t)
 				if !slices.Equal(rd.Header().Dims, []int64{test.want}) {
 					t.Errorf("found the header %v, expected the dimension %d", rd.Header(), test.want)
 				}
@@ -158,7 +158,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 // Other dimensions must have as many elements as the header says, even if its count is wrong.
 func TestSalvageOfAnotherShape(t *testing.T) {
 	t.Parallel()
-	_, err := NewReader(bytes.NewReader(images(t, math.MaxUint32, 4)), Options{Salvage: true, Reshape: []int{-1}})
+	_, err := NewReader(bytes.NewReader(images(t, math.MaxUint32, 4)), Options{Salvage: true, Shape: []int{}})
 	if !errors.Is(err, fault.Usage) || !strings.Contains(fault.HintOf(err), "salvage the file first") {
 		t.Errorf("found %v with the hint %q, expected wrong usage", err, fault.HintOf(err))
 	}

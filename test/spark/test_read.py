@@ -106,7 +106,7 @@ class Options(SparkCase):
     def test_flags_of_the_program(self) -> None:
         found = self.load(images=self.paths["images"], transpose="true").collect()
         self.assertEqual([row.image for row in found], self.images.transpose(0, 2, 1).reshape(1000, -1).tolist())
-        found = self.load(images=self.paths["images"], reshape="-1x2x4", rowsPerPartition="300").collect()
+        found = self.load(images=self.paths["images"], shape="2x4", rowsPerPartition="300").collect()
         self.assertEqual([row.image for row in found], self.images.reshape(2000, 8).tolist())
 
     def test_several_paths(self) -> None:

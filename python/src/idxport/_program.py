@@ -20,7 +20,7 @@ Path = Union[str, "os.PathLike[str]"]
 Option = Union[None, bool, float, Path, slice, range, Sequence[Union[float, Path]]]
 
 # Between the elements of a list that is one value of its flag; other lists are flags that are repeated.
-_JOINED = {"reshape": "x", "shape": "x", "resize": "x", "to": ",", "columns": ","}
+_JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ","}
 
 # A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every
 # user may ask for 1 MiB (pipe(7)).

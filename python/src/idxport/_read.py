@@ -47,7 +47,7 @@ def scan(
         ``"binary"``, ``"huggingface"`` or ``"columns"``.
     options
         Other flags of ``idxport convert`` with ``_`` for ``-``: ``where=["label=3-7"]``,
-        ``shuffle=True``, ``seed=1``, ``take=1000``, ``reshape=(-1, 28, 28)``.
+        ``shuffle=True``, ``seed=1``, ``take=1000``, ``shape=(28, 28)``.
 
     Returns
     -------

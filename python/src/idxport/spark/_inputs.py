@@ -21,7 +21,7 @@ LAYOUTS = ("list", "nested", "binary")
 _FLAGS = {
     "dataset": "--dataset",
     "transpose": "--transpose",
-    "reshape": "--reshape",
+    "shape": "--shape",
     "byteOrder": "--byte-order",
     "maxRecordBytes": "--max-record-bytes",
 }
