@@ -76,7 +76,6 @@ type Target struct {
 	IfChanged    bool     // do nothing if all is up to date, else overwrite
 	Expect       []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there
 	Verify       bool
-	Checksum     bool // report the SHA-256 of outputs
 	RowsPerFile  int64
 	Compression  []string
 	Layout       []string

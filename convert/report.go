@@ -56,9 +56,8 @@ type Output struct {
 	Split  string `json:"split,omitempty"`
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Files  *int64 `json:"files,omitempty"`  // number of files in a folder
-	SHA256 string `json:"sha256,omitempty"` // of a file, or over all files of a folder: publish.Folder.Checksum
-	Parts  []Part `json:"parts,omitempty"`  // the files of a sharded output
+	Files  *int64 `json:"files,omitempty"` // number of files in a folder
+	Parts  []Part `json:"parts,omitempty"` // the files of a sharded output
 
 	Shown string `json:"-"` // the name for messages, where it is not Path
 	Load  string `json:"-"` // a line of Python that loads the output, or empty
@@ -66,10 +65,9 @@ type Output struct {
 
 // A Part describes one file of a sharded output.
 type Part struct {
-	Path   string `json:"path"`
-	Rows   int64  `json:"rows"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256,omitempty"`
+	Path  string `json:"path"`
+	Rows  int64  `json:"rows"`
+	Bytes int64  `json:"bytes"`
 }
 
 // Verified describes an output that equals its inputs.

@@ -2,10 +2,7 @@ package convert
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -107,7 +104,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	for _, w := range written {
-		r.report.Outputs = append(r.report.Outputs, w.reportEntry(r.Checksum))
+		r.report.Outputs = append(r.report.Outputs, w.reportEntry())
 	}
 	return nil
 }
@@ -432,19 +429,15 @@ func (p *publication) discard() {
 	p.set.Discard()
 }
 
-// A tally counts the bytes written through it, and hashes them if hash is not nil.
+// A tally counts the bytes written through it.
 type tally struct {
 	io.Writer
-	n    int64
-	hash hash.Hash
+	n int64
 }
 
 func (t *tally) Write(p []byte) (int, error) {
 	n, err := t.Writer.Write(p)
 	t.n += int64(n)
-	if t.hash != nil {
-		t.hash.Write(p[:n])
-	}
 	return n, err
 }
 
@@ -469,9 +462,6 @@ func openSink(r *request, out *output, to destination) (w *writing, err error) {
 		w.sink, err = out.format.Open(formats.Output{Folder: to.folder}, out.job.schema, out.options)
 	default:
 		w.file = &tally{Writer: to.writer}
-		if r.Checksum {
-			w.file.hash = sha256.New()
-		}
 		w.sink, err = out.format.Open(formats.Output{Writer: w.file}, out.job.schema, out.options)
 	}
 	return w, err
@@ -488,14 +478,14 @@ func openParts(r *request, out *output, folder *publish.Folder) (*parts.Sink, er
 		perFile.Rows = r.RowsPerFile // row groups depend on it
 	}
 	options := parts.Options{Stem: out.sharding.stem, Extension: out.fileExtension(), Rows: r.RowsPerFile,
-		First: out.job.first, Checksum: r.Checksum}
+		First: out.job.first}
 	return parts.New(subfolder, out.job.schema, options, func(to io.Writer) (sink.Sink, error) {
 		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)
 	})
 }
 
 // reportEntry returns the entry of a published output in the report.
-func (w *writing) reportEntry(checksum bool) Output {
+func (w *writing) reportEntry() Output {
 	out := w.out
 	s := out.job.schema
 	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows,
@@ -506,14 +496,8 @@ func (w *writing) reportEntry(checksum bool) Output {
 	case w.folder != nil:
 		count, bytes := w.folder.Totals()
 		e.Files, e.Bytes = &count, bytes
-		if checksum {
-			e.SHA256 = w.folder.Checksum()
-		}
 	default:
 		e.Bytes = w.file.n
-		if w.file.hash != nil {
-			e.SHA256 = hex.EncodeToString(w.file.hash.Sum(nil))
-		}
 	}
 	return e
 }
@@ -523,7 +507,7 @@ func (w *writing) addParts(e *Output) {
 	out := w.out
 	dir := filepath.Join(out.path, out.sharding.subfolder)
 	for _, p := range w.parts.Parts() {
-		e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes, p.SHA256})
+		e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes})
 		e.Bytes += p.Bytes
 	}
 	count := int64(len(e.Parts))

@@ -135,7 +135,7 @@ func (r *report) logJSON(level, message, hint string) {
 func (r *report) print(level string, fields ...string) {
 	line := strings.Join(fields, "  ")
 	switch {
-	case r.settings.Quiet && (r.settings.JSON || !r.settings.Checksum): // the JSON report has checksums
+	case r.settings.Quiet:
 	case r.settings.JSON:
 		r.logJSON(level, line, "")
 	default:
@@ -160,7 +160,7 @@ func (r *report) wroteAll() {
 	}
 }
 
-// wrote shows a published output, and its parts if it has their checksums.
+// wrote shows a published output.
 func (r *report) wrote(o convert.Output) {
 	unit, files := "row", int64(len(o.Parts))
 	if r.Command == "preview" {
@@ -168,24 +168,14 @@ func (r *report) wrote(o convert.Output) {
 	}
 	what := []string{filepath.ToSlash(o.Path), display.Count(o.Rows, unit)}
 	switch {
-	case o.Path == convert.Stdio && o.SHA256 == "": // the reader of a pipe has its own messages
+	case o.Path == convert.Stdio: // the reader of a pipe has its own messages
 		return
-	case o.Path == convert.Stdio:
-		what[0] = "standard output"
 	case o.Parts != nil:
 		what = []string{filepath.ToSlash(o.Shown), what[1], display.Count(files, "file")}
 	case o.Files != nil:
 		what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", display.Count(*o.Files, "file")}
 	}
-	if what = append(what, display.Bytes(o.Bytes)); o.SHA256 != "" {
-		what = append(what, "sha256 "+o.SHA256)
-	}
-	r.print("wrote", what...)
-	for _, p := range o.Parts {
-		if p.SHA256 != "" {
-			r.print("wrote", filepath.ToSlash(p.Path), display.Count(p.Rows, unit), display.Bytes(p.Bytes), "sha256 "+p.SHA256)
-		}
-	}
+	r.print("wrote", append(what, display.Bytes(o.Bytes))...)
 }
 
 // makeLegible escapes the bytes in v that are not UTF-8, and reports whether there were any.

@@ -2,13 +2,9 @@ package publish
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
-	"math/big"
 	"os"
 	"path"
 	"path/filepath"
@@ -54,8 +50,7 @@ type Folder struct {
 	listing    listing
 	files      int64
 	bytes      int64
-	content    big.Int // the sum that Checksum returns
-	err        error   // the first failure, which Commit repeats
+	err        error // the first failure, which Commit repeats
 	closed     bool
 }
 
@@ -124,17 +119,6 @@ func (d *Folder) Totals() (files, bytes int64) {
 	return d.files, d.bytes
 }
 
-// Checksum returns one hash over all files of a folder with the kind Plain, once it is complete: a
-// sum of one SHA-256 for each file, read as big-endian integers, modulo 2^256, as 64 hexadecimal
-// digits, so that it does not depend on the order of writing. The SHA-256 of a file is that of the
-// line "<digits>  <path>\n" that sha256sum prints for it, with the path in the folder.
-func (d *Folder) Checksum() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	modulus := new(big.Int).Lsh(big.NewInt(1), 8*sha256.Size)
-	return fmt.Sprintf("%064x", new(big.Int).Mod(&d.content, modulus))
-}
-
 // WriteFile makes a file that holds data. The name must be new, and a plain file name (see
 // [Folder.Subfolder]). WriteFile may be called by many goroutines at once. After an error the
 // folder cannot be committed.
@@ -147,8 +131,7 @@ func (s *Subfolder) WriteFile(name string, data []byte) error {
 	if err != nil {
 		return d.fail("writing "+path, err)
 	}
-	digest := sha256.Sum256(data)
-	d.count(path, int64(len(data)), digest[:])
+	d.count(path, int64(len(data)))
 	return nil
 }
 
@@ -156,17 +139,13 @@ func (d *Folder) writeFile(path string, data []byte) error {
 	return d.disk("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
-// count adds a complete file of size bytes to the totals; digest is the SHA-256 of its bytes.
-func (d *Folder) count(path string, size int64, digest []byte) {
-	var scratch [256]byte // enough for usual paths, as there may be 60,000 files
-	line := append(append(hex.AppendEncode(scratch[:0], digest), "  "...), path...)
-	hash := sha256.Sum256(append(line, '\n'))
+// count adds a complete file of size bytes to the totals.
+func (d *Folder) count(path string, size int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.files++
 	d.bytes += size
 	d.listing += term(path, size)
-	d.content.Add(&d.content, new(big.Int).SetBytes(hash[:]))
 }
 
 // fail returns err with the path of the folder, and keeps the first error.
@@ -183,19 +162,16 @@ func (d *Folder) fail(doing string, err error) error {
 type Stream struct {
 	File
 	folder *Folder
-	name   string    // path in the folder
-	digest hash.Hash // nil after Close, as 100,000 hashes may take more than 100 MB
-	sum    []byte    // the result of digest, set by Close
+	name   string       // path in the folder
+	digest *xxh3.Hasher // nil after Close, as 100,000 hashes may take more than 100 MB
+	sum    []byte       // the result of digest, set by Close
 }
 
 // Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]);
 // [Set.Complete] may add to it (see [Kind]). After an error the folder cannot be committed.
 func (s *Subfolder) Create(name string) (*Stream, error) {
 	d := s.folder
-	f := &Stream{File: File{disk: d.disk, path: d.path}, folder: d, name: s.prefix + name, digest: sha256.New()}
-	if d.kind != Plain {
-		f.digest = xxh3.New()
-	}
+	f := &Stream{File: File{disk: d.disk, path: d.path}, folder: d, name: s.prefix + name, digest: xxh3.New()}
 	err := checkName(name)
 	if err == nil {
 		err = d.disk("createStream", f.name, func() (err error) {
@@ -283,7 +259,7 @@ func (d *Folder) nameStreams() error {
 			}
 			f.name = name
 		}
-		d.count(name, f.File.count, f.sum)
+		d.count(name, f.File.count)
 	}
 	return nil
 }

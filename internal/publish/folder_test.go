@@ -1,12 +1,10 @@
 package publish
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,17 +23,14 @@ func commitFolder(path string, kind Kind, files tree, o Options) error {
 
 var someFiles = tree{"0/00001.png": "one", "0/00003.png": "three", "1/00002.png": "", "readme.txt": "hello"}
 
-// TestChecksum writes files with four goroutines, in more subfolders than a process may have open
-// files. The checksum is computed by its definition, from the lines of sha256sum, and the listing
-// from what is on disk.
-func TestChecksum(t *testing.T) {
+// TestManyFiles writes files with four goroutines, in more subfolders than a process may have open
+// files. The listing is that of what is on disk.
+func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/train"
-	files, total, size := tree{}, new(big.Int), 0
+	files, size := tree{}, 0
 	for i := range 2200 {
 		name, data := fmt.Sprintf("%d/%05d.png", i%1100, i), strings.Repeat(string(rune(i)), i%100)
-		term := sha256.Sum256(fmt.Appendf(nil, "%x  %s\n", sha256.Sum256([]byte(data)), name))
-		total.Add(total, new(big.Int).SetBytes(term[:]))
 		files[name] = data
 		size += len(data)
 	}
@@ -54,10 +49,8 @@ func TestChecksum(t *testing.T) {
 	}
 	all.Wait()
 	must.Do(t, s.Commit())
-	want := fmt.Sprintf("%064x", total.Mod(total, new(big.Int).Lsh(big.NewInt(1), 256)))
-	found := s.Folder(0).Checksum()
-	if n, bytes := s.Folder(0).Totals(); found != want || n != int64(len(files)) || bytes != int64(size) {
-		t.Errorf("found %s, %d files, %d bytes, expected %s, %d, %d", found, n, bytes, want, len(files), size)
+	if n, bytes := s.Folder(0).Totals(); n != int64(len(files)) || bytes != int64(size) {
+		t.Errorf("found %d files, %d bytes, expected %d, %d", n, bytes, len(files), size)
 	}
 	listed, err := list(dir)
 	if err != nil || listed != s.Folder(0).listing {

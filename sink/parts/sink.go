@@ -2,10 +2,7 @@ package parts
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 
 	"github.com/idxport/idxport/fault"
@@ -23,18 +20,15 @@ type Options struct {
 	Extension string // the end of names, such as ".parquet"
 	Rows      int64  // rows of every file but the last; 0 for one file
 	First     int64  // index of the table's first row
-	Checksum  bool   // compute the SHA-256 of every file
 }
 
 // A Part describes one file.
 type Part struct {
-	Name   string // final once the folder is published
-	Rows   int64
-	Bytes  int64
-	SHA256 string // hexadecimal, if Options.Checksum is set
+	Name  string // final once the folder is published
+	Rows  int64
+	Bytes int64
 
 	file *publish.Stream
-	hash hash.Hash
 }
 
 // A Sink writes a table to many files. It implements sink.Sizer.
@@ -143,22 +137,13 @@ func (s *Sink) beginFile() (io.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := &Part{file: file}
-	s.parts = append(s.parts, part)
-	if !s.options.Checksum {
-		return file, nil
-	}
-	part.hash = sha256.New()
-	return io.MultiWriter(file, part.hash), nil
+	s.parts = append(s.parts, &Part{file: file})
+	return file, nil
 }
 
 // endFile closes the file of p after its last byte.
 func (s *Sink) endFile(p *Part) error {
 	p.Bytes = p.file.Count()
-	if p.hash != nil {
-		p.SHA256 = hex.EncodeToString(p.hash.Sum(nil))
-		p.hash = nil // frees memory, as there may be many files
-	}
 	return p.file.Close()
 }
 

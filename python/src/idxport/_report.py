@@ -35,7 +35,6 @@ class Part:
     path: str
     rows: int
     bytes: int
-    sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Output:
     bytes: int
     split: str | None = None
     files: int | None = None  # of a folder
-    sha256: str | None = None
     parts: list[Part] = field(default_factory=list)
 
 
