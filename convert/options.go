@@ -27,7 +27,6 @@ type Source struct {
 	Split          []string // the splits to read; empty means all
 	Dataset        string   // a name known to package dataset, or "none"; empty means detect it
 	Classes        string   // file of class names
-	ByteOrder      string   // big or little
 	DType          string   // element type, for inputs that record none or whose type IDX lacks
 	Shape          []int    // shape of one record, for inputs that do not record one
 	Resize         Size     // to which images are scaled
@@ -116,7 +115,7 @@ const Stdio = source.Stdin
 
 // Choices returns the values that the named flag accepts, or nil if it has no fixed set of values.
 func Choices(flag string) (values []string) {
-	values = map[string][]string{"byte-order": {"big", "little"}, "channels": {"last", "first"},
+	values = map[string][]string{"channels": {"last", "first"},
 		"class-folders": {"labels", "names"}, "header": {"yes", "no"}}[flag]
 	switch flag {
 	case "dtype":

@@ -21,7 +21,6 @@ func TestOptionsAreChecked(t *testing.T) {
 		"many record bytes": func(o *Options) { o.MaxRecordBytes = MaxRecordBytesLimit + 1 },
 		"workers":           func(o *Options) { o.Workers = -1 },
 		"many workers":      func(o *Options) { o.Workers = MaxWorkers + 1 },
-		"byte order":        func(o *Options) { o.ByteOrder = "middle" },
 		"type":              func(o *Options) { o.DType = "uint3" },
 		"rows":              func(o *Options) { o.Rows = "first" },
 		"condition":         func(o *Options) { o.Where = []string{"label"} },

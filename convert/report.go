@@ -99,7 +99,6 @@ type Applied struct {
 	Resize    string   `json:"resize,omitempty"`    // the value of --resize
 	Decoders  []string `json:"decoders,omitempty"`  // and scalers on which the pixels of images depend
 	Transpose []string `json:"transpose,omitempty"` // names of columns
-	ByteOrder string   `json:"byte_order,omitempty"`
 	Salvage   bool     `json:"salvage,omitempty"`
 	Label     string   `json:"label_column,omitempty"` // the value of --label-column
 }

@@ -26,25 +26,24 @@ import (
 
 // A request is what was asked for: options, checked and parsed.
 type request struct {
-	Options      // with the defaults filled in, and URLs without their parameters
-	args         []dataset.Input
-	targets      []target
-	choice       rowChoice
-	expected     []expectation
-	littleEndian bool
-	elementType  idx.DType                   // of --dtype; 0 if not given
-	codecs       map[string]compressed.Codec // by format name; "" is the key for all that compress internally
-	layouts      map[string]string           // by format name; "" is the key for all that have layouts
-	exact        bool                        // shapes are not guessed
-	forOutput    bool                        // DType and Shape may be meant for the output of Verify
-	storage      *storage
-	stdin        *bufio.Reader
-	report       *Report
+	Options     // with the defaults filled in, and URLs without their parameters
+	args        []dataset.Input
+	targets     []target
+	choice      rowChoice
+	expected    []expectation
+	elementType idx.DType                   // of --dtype; 0 if not given
+	codecs      map[string]compressed.Codec // by format name; "" is the key for all that compress internally
+	layouts     map[string]string           // by format name; "" is the key for all that have layouts
+	exact       bool                        // shapes are not guessed
+	forOutput   bool                        // DType and Shape may be meant for the output of Verify
+	storage     *storage
+	stdin       *bufio.Reader
+	report      *Report
 }
 
 // newRequest checks and parses options. Those about outputs must apply to one if there are any.
 func newRequest(o Options, report *Report) (*request, error) {
-	r := &request{Options: o, littleEndian: o.ByteOrder == "little", stdin: bufio.NewReader(o.Stdin), report: report,
+	r := &request{Options: o, stdin: bufio.NewReader(o.Stdin), report: report,
 		storage: &storage{store: &object.Store{Warn: report.warning}, opened: map[string]openedFile{}}}
 	if len(o.Inputs) == 0 {
 		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
@@ -107,7 +106,7 @@ func (r *request) checkValues() error {
 			return usagef("--%s %d, expected %d to %d", n.flag, n.value, n.least, n.most)
 		}
 	}
-	for _, c := range [][2]string{{"byte-order", r.ByteOrder}, {"dtype", r.DType}, {"channels", r.Channels},
+	for _, c := range [][2]string{{"dtype", r.DType}, {"channels", r.Channels},
 		{"csv-style", r.CSVStyle}, {"class-folders", r.ClassFolders}} {
 		if c[1] == "" {
 			continue

@@ -190,9 +190,6 @@ func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 	if c.divided || r.Shuffle {
 		a.Seed = r.Seed
 	}
-	if r.littleEndian {
-		a.ByteOrder = "little"
-	}
 	if !raw {
 		a.Label = r.LabelColumn
 	}

@@ -256,7 +256,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 	for _, out := range outputs {
 		key += display.JSON(filepath.Base(out.path))
 	}
-	key += display.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.ByteOrder, r.DType, r.Shape,
+	key += display.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.DType, r.Shape,
 		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
 		r.CSVStyle, r.ClassFolders, r.ClassColumn, r.MetadataCSV})
 	for _, j := range jobs {

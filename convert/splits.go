@@ -189,7 +189,6 @@ func checkReading(r *request, tables []formats.Table) error {
 		{"resize", r.Resize[0] > 0, images, "images in files, such as PNG and JPEG", Alternative("resize")},
 		{"label-column " + r.LabelColumn, r.placesLabel(), tables != nil || named,
 			"CSV without names, where it is the place of the label", ""},
-		{"byte-order", r.littleEndian, tables == nil, "IDX files", ""},
 		{"salvage", r.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths", ""},
 	} {
 		if f.given && !f.used {

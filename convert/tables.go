@@ -30,8 +30,7 @@ type inputs struct {
 // idxOptions returns the options that IDX files are read with.
 func (in *inputs) idxOptions(ctx context.Context) source.Options {
 	r := in.request
-	return source.Options{MaxRecordSize: r.MaxRecordBytes, LittleEndian: r.littleEndian, Salvage: r.Salvage,
-		Files: files{ctx, r.storage}}
+	return source.Options{MaxRecordSize: r.MaxRecordBytes, Salvage: r.Salvage, Files: files{ctx, r.storage}}
 }
 
 // openSplit opens the files of a split as one table; columns are those that are needed, nil for

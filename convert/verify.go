@@ -178,7 +178,7 @@ func verifyRequests(ctx context.Context, r *request) (ofInputs, ofOutput *reques
 	in, out := *r, *r
 	in.args, out.args = r.args[1:], r.args[:1]
 	out.View, out.choice = View{}, rowChoice{part: part{1, 1}}
-	out.LabelColumn, out.littleEndian, out.Salvage, out.Classes = "", false, false, ""
+	out.LabelColumn, out.Salvage, out.Classes = "", false, ""
 	out.Resize, out.Grey, out.Header = Size{}, false, nil
 	out.exact, out.Split = true, nil  // --split is about the inputs
 	out.Dataset = dataset.DatasetNone // no data set is recognised in the output; its metadata may name one

@@ -24,7 +24,6 @@ type Options struct {
 	Name          string   // name of the column
 	Classes       []string // see Column
 	MaxRecordSize int64    // bytes; 0: idx.DefaultMaxRecordSize
-	LittleEndian  bool     // the payload is little-endian
 	Salvage       bool     // read the whole records of a damaged file
 	Shape         []int    // of a record; nil: that of the header
 	Files         Files    // where the file is; nil: Local
@@ -34,7 +33,6 @@ type Options struct {
 type IDX struct {
 	path   string // as the user wrote it, for errors
 	column Column
-	swap   int // element size in bytes if the file is big-endian, else 0
 	reader *idx.Reader
 	rows   int64 // −1: unknown
 	next   int64 // index of the next row
@@ -107,8 +105,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 
 // newIDX reads the header from r. inner has the sizes that are known; newIDX adds the options in o.
 func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error) {
-	inner.MaxRecordSize, inner.LittleEndian = o.MaxRecordSize, o.LittleEndian
-	inner.Salvage, inner.Shape = o.Salvage, o.Shape
+	inner.MaxRecordSize, inner.Salvage, inner.Shape = o.MaxRecordSize, o.Salvage, o.Shape
 	reader, err := idx.NewReader(r, inner)
 	if err != nil {
 		return nil, fault.In(path, err)
@@ -116,9 +113,6 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 	h := reader.Header()
 	t := &IDX{path: path, reader: reader, rows: reader.Records(),
 		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}}
-	if !o.LittleEndian {
-		t.swap = h.DType.Size()
-	}
 	return t, nil
 }
 
@@ -153,7 +147,8 @@ func (t *IDX) Info() Info {
 		notes = append(notes, fmt.Sprintf("%s: %v", t.damage.extent(whole), t.damage.err))
 	}
 	if t.looksLittle.Load() {
-		notes = append(notes, "the values seem to be little-endian; if so, read the file with --byte-order little")
+		notes = append(notes, "the values seem to be little-endian; if so, write it with --to npy, "+
+			"and swap them in NumPy: a.byteswap()")
 	}
 	for i, note := range notes {
 		notes[i] = fault.New(0, "%s", note).In(t.path).Error()
@@ -202,10 +197,10 @@ func (t *IDX) checkUnchanged() error {
 	return nil
 }
 
-// Decode swaps the bytes of the elements in place, if the file is big-endian.
+// Decode swaps the bytes of the elements in place.
 func (t *IDX) Decode(b *Raw) error {
-	if t.swap > 1 {
-		idx.SwapBytes(b.Columns[0], b.Columns[0], t.swap)
+	if size := t.column.DType.Size(); size > 1 {
+		idx.SwapBytes(b.Columns[0], b.Columns[0], size)
 		if b.First == 0 && idx.LooksSwapped(t.column.DType, b.Columns[0]) {
 			t.looksLittle.Store(true)
 		}

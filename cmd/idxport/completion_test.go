@@ -74,7 +74,6 @@ func TestCompletion(t *testing.T) {
 		{"convert x --dataset", "n", "none", false},
 		{"convert x --dataset", "q", "qmnist", false},
 		{"convert x --dtype", "", "uint8 int8 int16 int32 float32 float64", false},
-		{"convert x --byte-order", "", "big little", false},
 		{"convert x --channels", "", "last first", false},
 		{"convert x --class-folders", "", "labels names", false},
 		{"convert x --channels", "l", "last", false},

@@ -43,7 +43,6 @@ func jsonRuns() []jsonRun {
 		{"convert to parts", 0, []string{"convert", fashion, "-o", "OUT", "--to", "parquet,csv", "--rows-per-file", "300"}},
 		{"convert to Hive folders", 0, []string{"convert", fashion, "-o", "OUT/split={split}/data.parquet"}},
 		{"convert for the Hub", 0, []string{"convert", fashion, "--dataset", "fashion-mnist", "-o", "OUT/hub", "--layout", "huggingface", "--rows", "0:50"}},
-		{"convert the other byte order", 0, []string{"convert", hostile("little-endian-payload.idx"), "--byte-order", "little", "-o", "OUT/x.arrow"}},
 		{"convert turned", 0, []string{"convert", fashion, "--split", "test", "--rows", "-10:", "--transpose", "-o", "OUT/x.csv"}},
 		{"convert reshaped", 0, []string{"convert", tiny("uint8-3x7x9"), "--shape", "63", "-o", "OUT/x.npy"}},
 		{"convert salvaged", 0, []string{"convert", hostile("truncated.idx"), "--salvage", "-o", "OUT/x.csv"}},

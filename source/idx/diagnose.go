@@ -50,22 +50,15 @@ var foreignFormats = []struct {
 	{0, "version https://git-lfs", "a Git LFS pointer", "fetch the real file with git lfs pull"},
 }
 
-// littleMagic reports whether m is a magic number in little-endian order, such as 03 08 00 00.
-func littleMagic(m [4]byte) bool { return m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 }
-
 // checkMagic accepts 00 00, a data type, and a rank of at least 1. Else its error says what was
 // found instead, for which it may read more of r.
 func checkMagic(m [4]byte, r io.Reader) error {
 	if m[0] == 0 && m[1] == 0 && DType(m[2]).Valid() && m[3] > 0 {
 		return nil
 	}
-	if littleMagic(m) {
-		hint := "read it with --byte-order little"
-		if DType(m[1]).Size() > 1 {
-			hint = "if its data is little-endian too, " + hint
-		}
+	if m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 {
 		return fault.New(fault.Malformed, "the header is little-endian: found % x, expected 00 00 %02x %02x",
-			m[:], m[1], m[0]).At(0).WithHint("%s", hint).Because(ErrMagic)
+			m[:], m[1], m[0]).At(0).WithHint("IDX is big-endian: write the file again").Because(ErrMagic)
 	}
 	if m[0] == 0 && m[1] == 0 {
 		return fault.New(fault.Malformed,

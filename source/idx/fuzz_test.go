@@ -60,7 +60,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(seed, uint8(6), int16(2), int16(-1), uint8(100), uint8(2))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, options uint8, dim0, dim1 int16, limit, skip uint8) {
-		o := Options{Salvage: options&1 != 0, LittleEndian: options&8 != 0, MaxRecordSize: 1 << 12}
+		o := Options{Salvage: options&1 != 0, MaxRecordSize: 1 << 12}
 		if options&2 != 0 {
 			o.Size = int64(len(in))
 		}

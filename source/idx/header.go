@@ -113,19 +113,10 @@ func (h Header) AppendBinary(dst []byte) ([]byte, error) {
 
 // ReadHeader reads a header and nothing after it. It allocates at most 4·255 bytes, whatever the
 // header says, and refuses a header whose payload would have 2⁶² bytes or more.
-func ReadHeader(r io.Reader) (Header, error) { return readHeader(r, false) }
-
-// readHeader is ReadHeader. If little is true, because the caller said that the data is
-// little-endian, it also accepts a little-endian header.
-func readHeader(r io.Reader, little bool) (Header, error) {
+func ReadHeader(r io.Reader) (Header, error) {
 	var magic [4]byte
 	if n, err := io.ReadFull(r, magic[:]); err != nil {
 		return Header{}, shortHeader(err, magic[:n], 0, 4)
-	}
-	order := binary.ByteOrder(binary.BigEndian)
-	if littleMagic(magic) && little {
-		order = binary.LittleEndian
-		magic[0], magic[1], magic[2], magic[3] = magic[3], magic[2], magic[1], magic[0]
 	}
 	if err := checkMagic(magic, r); err != nil {
 		return Header{}, err
@@ -136,7 +127,7 @@ func readHeader(r io.Reader, little bool) (Header, error) {
 	}
 	h := Header{DType: DType(magic[2]), Dims: make([]int64, magic[3])}
 	for i := range h.Dims {
-		h.Dims[i] = int64(order.Uint32(raw[4*i:]))
+		h.Dims[i] = int64(binary.BigEndian.Uint32(raw[4*i:]))
 	}
 	if err := h.checkSize(); err != nil {
 		return Header{}, fault.New(fault.Malformed, "%v", err).At(4).WithHint(hintHeader)

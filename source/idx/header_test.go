@@ -65,7 +65,7 @@ func TestReadHeaderErrors(t *testing.T) {
 		"dimensions cut":       {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0}, fault.Truncated, 9, "found 9 bytes, expected 16", "download"},
 		"rank 0":               {[]byte{0, 0, 8, 0}, fault.Malformed, 2, "0 dimensions", "damaged"},
 		"unknown type":         {[]byte{0, 0, 0x0a, 1, 0, 0, 0, 0}, fault.Malformed, 2, "0x0a", "damaged"},
-		"little-endian":        {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, fault.Malformed, 0, "little-endian", "--byte-order little"},
+		"little-endian":        {[]byte{3, 8, 0, 0, 2, 0, 0, 0}, fault.Malformed, 0, "little-endian", "big-endian"},
 		"HTML page":            {[]byte("\n <!DOCTYPE html><html>"), fault.Unsupported, 0, "HTML", "download it again"},
 		"S3's error":           {[]byte("<?xml version=\"1.0\"?><Error>"), fault.Unsupported, 0, "XML", "download it again"},
 		"NORB, little-endian":  {[]byte{0x55, 0x4c, 0x3d, 0x1e, 4, 0, 0, 0}, fault.Unsupported, 0, "NORB", "another format"},

@@ -20,7 +20,7 @@ const (
 	MaxEmptyRecords = 1 << 20
 )
 
-// Options say how to read a file. The zero value reads big-endian data of unknown size and requires
+// Options say how to read a file. The zero value reads data of unknown size and requires
 // it to be complete.
 type Options struct {
 	// Size is the number of bytes of the whole input, including the header, or 0 if it is not known
@@ -29,8 +29,6 @@ type Options struct {
 	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means
 	// DefaultMaxRecordSize.
 	MaxRecordSize int64
-	// LittleEndian means that the payload is little-endian; the header may be too.
-	LittleEndian bool
 	// Shape is the shape of a record, for which the file's elements stay in C order; nil: that of
 	// the header.
 	Shape []int
@@ -60,7 +58,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.MaxRecordSize == 0 {
 		o.MaxRecordSize = DefaultMaxRecordSize
 	}
-	h, err := readHeader(r, o.LittleEndian)
+	h, err := ReadHeader(r)
 	if err != nil {
 		return nil, err
 	}

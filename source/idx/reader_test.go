@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -73,27 +72,6 @@ func TestReaderAndWriter(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestReaderLittleEndian(t *testing.T) {
-	t.Parallel()
-	all := values(t, Int16, 12)
-	want := payload(t, binary.LittleEndian, all)
-	little := encode(t, binary.LittleEndian, Int16, []int{3, 4}, all)
-	mixed := slices.Concat(encode(t, binary.BigEndian, Int16, []int{3, 4}, []int16{}), want)
-	for name, file := range map[string][]byte{"header and payload": little, "payload alone": mixed} {
-		rd, err := NewReader(bytes.NewReader(file), Options{LittleEndian: true, Size: int64(len(file))})
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		data, _, err := drain(rd, 2)
-		if err != nil || !slices.Equal(rd.Stored().Dims, []int64{3, 4}) || rd.Stored().DType != Int16 || !bytes.Equal(data, want) {
-			t.Errorf("%s: found %v, % x, %v", name, rd.Stored(), data, err)
-		}
-	}
-	if _, err := NewReader(bytes.NewReader(little), Options{}); !errors.Is(err, ErrMagic) {
-		t.Errorf("without the option: found %v, expected ErrMagic", err)
 	}
 }
 

@@ -122,7 +122,6 @@ LISTED = [
     ("convert x", "--cl", ["--classes", "--class-folders", "--class-column"]),
     ("convert x -o", "p", ["parquet=", "parquet/", "photos/", "plain.idx", "png="]),
     ("convert x --to", "parquet,t", ["tar", "tsv"]),
-    ("convert x --byte-order", "", ["big", "little"]),
     ("convert x --csv-style", "kag", ["kaggle", "kaggle1"]),
     ("inspect", "p", ["parquet/", "photos/", "plain.idx"]),
 ]

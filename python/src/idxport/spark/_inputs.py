@@ -22,7 +22,6 @@ _FLAGS = {
     "dataset": "--dataset",
     "transpose": "--transpose",
     "shape": "--shape",
-    "byteOrder": "--byte-order",
     "maxRecordBytes": "--max-record-bytes",
 }
 _OPTIONS = (
