@@ -2,6 +2,7 @@ package convert
 
 import (
 	"archive/tar"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func checkStaying(r *request, outputs []*output) error {
 		return dataset.ParseName(stem)
 	}
 	for _, out := range outputs {
-		if !r.Overwrite || !out.makeParents || out.shared() || object.IsURL(out.path) {
+		if !r.replaces() || !out.perName || out.shared() || object.IsURL(out.path) {
 			continue
 		}
 		own, dir := nameOf(out.path), filepath.Dir(out.path)
@@ -80,8 +81,9 @@ func checkStaying(r *request, outputs []*output) error {
 }
 
 // checkLosses returns an error if the output, which is at hidden until it is published, lacks a
-// column or a split of what it is to replace, unless --columns or --split chooses them.
-func (out *output) checkLosses(r *request, hidden string) error {
+// column or a split of what it is to replace, unless --columns or --split chooses them, or if it
+// has fewer rows, unless these are chosen or --overwrite is given.
+func (out *output) checkLosses(ctx context.Context, r *request, hidden string) error {
 	if _, err := os.Lstat(out.path); err != nil {
 		return nil // there is nothing to replace
 	}
@@ -101,6 +103,29 @@ func (out *output) checkLosses(r *request, hidden string) error {
 				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
 		}
 	}
+	if r.selects() || r.Rows != "" || r.Take > 0 || r.Part != "" || r.Expect != nil || r.Overwrite {
+		return nil
+	}
+	rowsAt := func(path string) (n int64) {
+		if out.format.WriteOnly {
+			n, _ = samplesAt(path)
+			return n
+		}
+		t, err := reopen(r, path, out, out.job.schema.Columns)
+		if err == nil {
+			defer t.Close() // read-only: an error does not matter
+			n, err = source.Count(ctx, t)
+		}
+		if err != nil { // it cannot be read
+			return -1
+		}
+		return n
+	}
+	if now, before := rowsAt(hidden), rowsAt(out.path); 0 <= now && now < before {
+		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %d",
+			display.Count(before, "row"), now).In(out.path).
+			WithHint("complete the inputs, or add --overwrite if this is meant")
+	}
 	return nil
 }
 
@@ -109,7 +134,8 @@ func (out *output) checkLosses(r *request, hidden string) error {
 func (out *output) columnsAt(r *request, path string) (names []string) {
 	switch f := out.format; {
 	case f.WriteOnly:
-		return extensionsAt(path)
+		_, extensions := samplesAt(path)
+		return extensions
 	case f.OneColumn, f.Text && !csv.HasHeader(out.options.Style):
 		return nil
 	}
@@ -125,26 +151,31 @@ func (out *output) columnsAt(r *request, path string) (names []string) {
 	return names
 }
 
-// extensionsAt returns the extensions of the first sample in the tar file, or folder of such, at
-// path: each is a column.
-func extensionsAt(path string) (extensions []string) {
-	if parts, _ := fs.Glob(os.DirFS(path), "part-00000-*"); parts != nil {
-		path = filepath.Join(path, parts[0])
+// samplesAt returns the number of samples in the tar file, or folder of such, at path, and the
+// extensions of the first one: each is a column.
+func samplesAt(path string) (n int64, extensions []string) {
+	files := []string{""}
+	if parts, _ := fs.Glob(os.DirFS(path), "part-*"); parts != nil {
+		files = parts
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() // read-only: an error does not matter
-	sample, in := "", tar.NewReader(f)
-	for h, err := in.Next(); err == nil; h, err = in.Next() {
-		key, extension, _ := strings.Cut(h.Name, ".")
-		if sample != "" && key != sample {
-			break
+	for _, name := range files {
+		f, err := os.Open(filepath.Join(path, name))
+		if err != nil {
+			return -1, nil
 		}
-		sample, extensions = key, append(extensions, extension)
+		sample, in := "", tar.NewReader(f)
+		for h, err := in.Next(); err == nil; h, err = in.Next() {
+			key, extension, _ := strings.Cut(h.Name, ".")
+			if key != sample {
+				sample, n = key, n+1
+			}
+			if n == 1 {
+				extensions = append(extensions, extension)
+			}
+		}
+		_ = f.Close() // read-only: an error does not matter
 	}
-	return extensions
+	return n, extensions
 }
 
 // splitsAt returns the splits at path, if they share a folder.

@@ -68,6 +68,7 @@ func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, 
 	if err != nil {
 		return report, err
 	}
+	r.asStored = true
 	return report, inspect(ctx, r, found)
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
@@ -33,17 +32,15 @@ func noLabels(flag string, columns []source.Column) error {
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }
 
-// aboutSplit returns err with the name of the split s, to which a flag does not apply, and if err
-// has no hint, with one to leave s out, if there are others. all are the splits of the inputs.
+// aboutSplit returns err with the name of the split s, to which a flag does not apply. all are the
+// splits of the inputs.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
-	i := slices.IndexFunc(all, func(other dataset.Split) bool { return other.Name != "" && other.Name != s.Name })
 	var found *fault.Error
-	if i < 0 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
+	if len(all) < 2 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
 		return err
 	}
 	e := *found
-	e.Msg = splitTitle(s) + ": " + e.Msg
-	e.Hint = cmp.Or(e.Hint, "to leave this split out, choose others: --split "+shell.Quote(all[i].Name))
+	e.Msg, e.Hint = splitTitle(s)+": "+e.Msg, cmp.Or(e.Hint, "to leave this split out, choose others with --split")
 	return &e
 }
 

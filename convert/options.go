@@ -130,10 +130,10 @@ func Choices(flag string) (values []string) {
 	return values
 }
 
-// checkChoice returns an error unless the value of a flag is one of its choices.
+// checkChoice returns an error unless the value of a flag is one of its choices, or empty.
 func checkChoice(flag, value string) error {
 	known := Choices(flag)
-	if slices.Contains(known, value) {
+	if value == "" || slices.Contains(known, value) {
 		return nil
 	}
 	last := len(known) - 1

@@ -23,12 +23,12 @@ import (
 
 // An output is one file, folder, object or stream that a run writes.
 type output struct {
-	job         *job
-	format      formats.Format
-	path        string
-	options     formats.Options
-	makeParents bool // the folders above path are created
-	upright     bool // it is an IDX file whose images are known to be upright
+	job     *job
+	format  formats.Format
+	path    string
+	options formats.Options
+	perName bool // its path has the name of its split or column
+	upright bool // it is an IDX file whose images are known to be upright
 	// sharding is nil if the output is one file, or its format is a folder by itself.
 	sharding *sharding
 }
@@ -185,7 +185,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f formats.Form
 	number := fmt.Sprintf("%0*d", len(strconv.FormatInt(part.n, 10)), part.i)
 	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
 	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j),
-		makeParents: t.container || path != t.path}
+		perName: t.container || path != t.path}
 	if codec := &out.options.Compression; f.Compressible && !t.container {
 		if codec.Name != "" && codec.Name != t.codec {
 			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).

@@ -35,7 +35,7 @@ type request struct {
 	codecs      map[string]compressed.Codec // by format name; "" is the key for all that compress internally
 	layouts     map[string]string           // by format name; "" is the key for all that have layouts
 	exact       bool                        // shapes are not guessed
-	forOutput   bool                        // DType and Shape may be meant for the output of Verify
+	asStored    bool                        // Inspect does not transform what it reads
 	storage     *storage
 	stdin       *bufio.Reader
 	report      *Report
@@ -77,7 +77,6 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.expected, err = parseExpect(o.Expect); err != nil || len(o.Outputs) == 0 {
 		return r, err
 	}
-	r.Overwrite = o.Overwrite || o.IfChanged
 	if r.targets, err = parseTargets(r.storage.store, r.Options, r.choice.part.n); err != nil {
 		return nil, err
 	}
@@ -108,9 +107,6 @@ func (r *request) checkValues() error {
 	}
 	for _, c := range [][2]string{{"dtype", r.DType}, {"channels", r.Channels},
 		{"csv-style", r.CSVStyle}, {"class-folders", r.ClassFolders}} {
-		if c[1] == "" {
-			continue
-		}
 		if err := checkChoice(c[0], c[1]); err != nil {
 			return err
 		}
@@ -162,6 +158,9 @@ func (r *request) placesLabel() bool {
 func (r *request) selects() bool {
 	return r.choice.conditions != nil || r.choice.holdouts != nil || r.Shuffle
 }
+
+// replaces reports whether existing outputs are replaced.
+func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
 
 // needsCount reports whether the number of rows is needed before they are read: headers depend on
 // it, the number of digits in file names, and choices of rows.

@@ -14,6 +14,8 @@ import (
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/source/picture"
 )
 
 // A job is a table that is written: the chosen rows of a split, transformed.
@@ -196,7 +198,7 @@ func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 	return a
 }
 
-// transform applies --columns and --transpose to t, a table of s, and records them in a.
+// transform applies --columns, --transpose and --resize to t, a table of s, and records them in a.
 func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
 	r := in.request
 	if t, err = project(t, r.Columns); err != nil {
@@ -215,15 +217,36 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 			WithHint("--shape 28x28 turns flat records into images")
 	}
 	for i, c := range t.Columns() {
-		if !turn || !isImage(c) {
-			continue
+		if turn && isImage(c) {
+			t = source.Transpose(t, i)
+			a.Transpose = append(a.Transpose, c.Name)
 		}
-		if t, err = source.Transpose(t, i); err != nil {
-			return nil, err
-		}
-		a.Transpose = append(a.Transpose, c.Name)
 	}
-	return t, nil
+	return in.resize(t, a)
+}
+
+// resize applies --resize to the only images of t, unless its reader has, and records it in a.
+func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
+	r := in.request
+	o := picture.Options{Width: r.Resize[0], Height: r.Resize[1], Limit: r.MaxRecordBytes}
+	scaler := o.Decoders()
+	if scaler == nil || slices.Contains(a.Decoders, scaler[0]) {
+		return t, nil
+	}
+	images := slices.DeleteFunc(slices.Clone(t.Columns()), func(c source.Column) bool {
+		return c.DType != idx.Uint8 || c.Elements() == 0 || len(c.Shape) != 2 && (len(c.Shape) != 3 || c.Shape[2] != 3)
+	})
+	if len(images) != 1 {
+		return nil, usagef("--resize scales one column of images of bytes, H×W or H×W×3; found %d in the columns %s",
+			len(images), listOf(t.Columns())).
+			WithHint("choose with --columns; --shape 28x28 makes images of flat records")
+	}
+	c := images[0]
+	from := picture.Format{Height: c.Shape[0], Width: c.Shape[1], Channels: 2*len(c.Shape) - 3, Depth: 8}
+	to, err := o.Convert(from)
+	a.Decoders = append(a.Decoders, scaler...)
+	scale := func(dst, record []byte) []byte { return to.AppendScaled(dst, record, from) }
+	return source.MapRecords(t, columnIndex(t.Columns(), c.Name), to.Shape(), scale), fault.In(c.Origin, err)
 }
 
 // noteTurned is the note about images that are turned.
@@ -326,6 +349,9 @@ func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	}
 	all := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}, {Key: keyDataset, Value: name},
 		{Key: keySplit, Value: s.Name}, {Key: keyApplied, Value: strings.TrimPrefix(display.JSON(a), "{}")}}
+	if label := schema.Of(t).Label(); label >= 0 && name == "" && t.Columns()[label].Classes != nil {
+		all = append(all, schema.Pair{Key: keyClasses, Value: display.JSON(t.Columns()[label].Classes)})
+	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }
 
@@ -355,19 +381,13 @@ func (in *inputs) describeJob(j *job) {
 	in.describeInputs(j)
 	prefix := report.splitNotes(s)
 	a, rows, all := j.applied, j.schema.Rows, j.schema.SourceRows
-	text := ""
 	switch {
 	case rows == 0 && all > 0 && j.split.divided:
 		report.warning("%sthe split has no rows", prefix)
 	case rows == 0 && all > 0:
 		report.warning("%snone of its %s is selected", prefix, display.Count(all, "row"))
 	case j.split.rows != nil && rows < all:
-		text = fmt.Sprintf("selected %s of %s rows", display.Thousands(rows), display.Thousands(all))
-	case a.Shuffle:
-		text = "shuffled " + display.Count(rows, "row")
-	}
-	if text != "" {
-		report.Note("%s%s", prefix, text)
+		report.Note("%sselected %s of %s rows", prefix, display.Thousands(rows), display.Thousands(all))
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		report.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)

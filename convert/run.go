@@ -115,8 +115,8 @@ func checkHidden(ctx context.Context, in *inputs, outputs []*output, p *publicat
 	err := p.set.Complete()
 	for i, out := range outputs {
 		path := p.to[i].hidden // "" for an object or a device, which cannot be read
-		if err == nil && in.request.Overwrite && path != "" {
-			err = out.checkLosses(in.request, path)
+		if err == nil && in.request.replaces() && path != "" {
+			err = out.checkLosses(ctx, in.request, path)
 		}
 		if err == nil && in.request.Verify && path != "" {
 			err = verifyOutput(ctx, in, out, path)
@@ -364,7 +364,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		if out.path == Stdio || object.IsURL(out.path) {
 			continue
 		}
-		t := publish.Target{Path: out.path, Folder: out.isFolder(), MakeParents: out.makeParents, Key: out.keyOf(key)}
+		t := publish.Target{Path: out.path, Folder: out.isFolder(), Key: out.keyOf(key)}
 		if out.sharding != nil {
 			t.Kind = out.sharding.kind
 		}
@@ -374,7 +374,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		}
 	}
 	var err error
-	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.Overwrite, Inputs: inputs}); err != nil {
+	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.replaces(), Inputs: inputs}); err != nil {
 		return nil, err
 	}
 	for i, out := range outputs {
@@ -387,7 +387,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
 			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
 		case object.IsURL(out.path):
-			to.object, err = r.storage.store.Create(ctx, out.path, r.Overwrite)
+			to.object, err = r.storage.store.Create(ctx, out.path, r.replaces())
 			to.writer = to.object
 		case out.isFolder():
 			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}

@@ -65,14 +65,8 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 			chosen = append(chosen, part)
 		}
 	}
-	reshaped := func(f dataset.File) bool { return f.Shape != nil }
-	used := r.Shape == nil || in.tables != nil
 	for i, c := range chosen {
 		chosen[i].Files, chosen[i].alone = neededFiles(c.Split, wantedColumns(r, false)), len(chosen) == 1
-		used = used || slices.ContainsFunc(chosen[i].Files, reshaped)
-	}
-	if !used {
-		return nil, usagef("no column of --columns uses --shape: it gives images a shape, not their labels")
 	}
 	return chosen, nil
 }

@@ -44,14 +44,18 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 	} else {
 		probe := in.idxOptions(ctx)
 		in.splits, err = dataset.Find(r.args, prober{probe}, dataset.Options{
-			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage, Reshaped: r.Shape != nil,
+			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage,
 			Damaged: damaged, Files: probe.Files, Table: formats.Named})
 	}
 	if err != nil {
 		return nil, err
 	}
+	shaped := found != nil || r.Shape == nil
 	for _, s := range in.splits {
-		chooseShaped(s, r.Shape)
+		shaped = chooseShaped(s, r.Shape) || shaped
+	}
+	if !shaped {
+		return nil, usagef("--shape %s fits the records of no file but perhaps labels", display.Shape(r.Shape))
 	}
 	in.classes, err = in.readClasses(ctx)
 	return in, err
@@ -92,15 +96,14 @@ func checkFolders(ctx context.Context, r *request) error {
 		info, err := files{ctx, r.storage}.Stat(arg.Path)
 		return arg.Path != source.Stdin && err == nil && info.IsDir()
 	}
-	words := make([]string, len(r.args))
-	for i, arg := range r.args {
-		words[i] = shell.Quote(arg.Path)
-		if len(r.args) == 1 || !isFolder(arg) {
+	words := ""
+	for _, arg := range r.args {
+		if words += " " + shell.Quote(arg.Path); len(r.args) == 1 || !isFolder(arg) {
 			return nil
 		}
 	}
-	return usagef("found %d folders, expected one: a run reads one data set", len(words)).
-		WithHint(`for d in %s; do idxport convert "$d" -o "out/$(basename "$d")"; done`, strings.Join(words, " "))
+	return usagef("found %d folders, expected one: a run reads one data set", len(r.args)).
+		WithHint(`for d in%s; do idxport convert "$d" -o "out/$(basename "$d")"; done`, words)
 }
 
 // warnUnfinished warns of names in the folders of the inputs that look like downloads in progress.
@@ -182,17 +185,16 @@ func checkReading(r *request, tables []formats.Table) error {
 		flag        string
 		given, used bool
 		inputs      string // those that use it
-		hint        string
 	}{
-		{"header", r.Header != nil, has(func(f formats.Format) bool { return f.Text }), "text, such as CSV", ""},
-		{"grey", r.Grey, images, "images in files, such as PNG and JPEG", ""},
-		{"resize", r.Resize[0] > 0, images, "images in files, such as PNG and JPEG", Alternative("resize")},
+		{"header", r.Header != nil, has(func(f formats.Format) bool { return f.Text }), "text, such as CSV"},
+		{"grey", r.Grey, images, "images in files, such as PNG and JPEG"},
+		{"resize", r.Resize[0] > 0, images || !r.asStored, "images in files, such as PNG and JPEG"},
 		{"label-column " + r.LabelColumn, r.placesLabel(), tables != nil || named,
-			"CSV without names, where it is the place of the label", ""},
-		{"salvage", r.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths", ""},
+			"CSV without names, where it is the place of the label"},
+		{"salvage", r.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths"},
 	} {
 		if f.given && !f.used {
-			return usagef("no input uses --%s: it is for %s", f.flag, f.inputs).WithHint("%s", f.hint)
+			return usagef("no input uses --%s: it is for %s", f.flag, f.inputs)
 		}
 	}
 	return nil
@@ -327,25 +329,17 @@ func namedSplits(r *request, splits []dataset.Split) ([]dataset.Split, error) {
 		WithHint("they have only %s", splitNames(splits))
 }
 
-// chooseShaped sets the shape of the files of s that --shape applies to: the IDX files that have as
-// many records in that shape; if there are none, all files. Labels are left out if there are other
-// columns.
-func chooseShaped(s dataset.Split, shape []int) {
-	fits := func(f dataset.File) bool {
-		if len(f.Header.Dims) < 2 {
-			return false
-		}
-		h, err := f.Header.Reshape(shape)
-		return err == nil && h.Records() == f.Header.Records()
-	}
-	isOther := func(f dataset.File) bool { return !isLabels(f) }
-	others := slices.ContainsFunc(s.Files, isOther)
-	fitting := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return fits(f) && (isOther(f) || !others) })
+// chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all
+// but labels that have as many records in that shape. It reports whether there are any.
+func chooseShaped(s dataset.Split, shape []int) (any bool) {
 	for i, f := range s.Files {
-		if (isOther(f) || !others) && (fits(f) || !fitting) {
-			s.Files[i].Shape = shape
+		h, err := f.Header.Reshape(shape)
+		same := err == nil && len(f.Header.Dims) > 1 && h.Records() == f.Header.Records()
+		if len(s.Files) == 1 || same && !isLabels(f) {
+			s.Files[i].Shape, any = shape, true
 		}
 	}
+	return any
 }
 
 // readClasses reads the file of class names, if one is given, for the labels of the splits.

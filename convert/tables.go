@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func (in *inputs) openSplit(ctx context.Context, s dataset.Split, columns []stri
 		tables[len(tables)-1] = t
 	}
 	t, err := source.Join(r.Salvage, tables...)
-	if err == nil && (in.tables != nil || !r.forOutput) {
+	if err == nil {
 		err = in.checkTyped(s.Files[0].Path, t.Columns())
 	}
 	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
@@ -153,7 +154,10 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 	case in.classes != nil:
 		found[label].Classes = in.classes
 	case len(found[label].Classes) == 0:
-		found[label].Classes = datasetClasses(cmp.Or(r.Dataset, source.About(t).Meta[keyDataset]))
+		meta := source.About(t).Meta
+		if found[label].Classes = datasetClasses(cmp.Or(r.Dataset, meta[keyDataset])); found[label].Classes == nil {
+			_ = json.Unmarshal([]byte(meta[keyClasses]), &found[label].Classes) // other programs may have changed it
+		}
 	}
 	return source.WithColumns(t, found), nil
 }

@@ -47,7 +47,7 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 		if err := checkPlaceholders(t.path); err != nil {
 			return nil, err
 		}
-		if parts > 1 && o.Overwrite && t.path != Stdio && !strings.Contains(t.path, "{part}") {
+		if parts > 1 && (o.Overwrite || o.IfChanged) && t.path != Stdio && !strings.Contains(t.path, "{part}") {
 			return nil, usagef("-o %s: all parts would replace one output, expected {part} in it", t.path).
 				WithHint("write -o %s", t.inserted("-{part}"))
 		}
@@ -172,14 +172,13 @@ func unknownExtension(arg, ext string) error {
 	file, _, known := formats.ByName(inner)
 	advice := Alternative(ext)
 	switch {
-	case advice != "":
 	case known && file.Compressible:
 		advice = fmt.Sprintf("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
 	case known:
 		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", shell.Path(inner))
 	case ext == ".png":
 		advice = "a png output is a folder: write -o png=" + shell.Quote(inner)
-	default:
+	case advice == "":
 		var extensions []string
 		for _, f := range formats.All() {
 			if f.Extension != "" {

@@ -140,7 +140,6 @@ func verify(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	ofInputs.forOutput = out.tables != nil
 	in, err := findInputs(ctx, ofInputs, false)
 	if err != nil {
 		return err
@@ -275,7 +274,8 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	_, ours := meta[keySources]
 	switch now := display.JSON(given); {
 	case !ours:
-		return e.WithHint("if it was made with flags such as --columns, --rows or --transpose, give them again")
+		return e.WithHint("the output comes first; if it was made with flags such as --columns, --rows or " +
+			"--transpose, give them again")
 	case made != now:
 		return e.WithHint("it was made with the flags %s, and is compared with %s: give verify the same", made, now)
 	}

@@ -22,17 +22,6 @@ func Path(path string) string {
 	return Quote(path)
 }
 
-// MakeFolder returns the command that creates a folder and its parents. On Windows mkdir always
-// creates the parents; there "mkdir -p" would create a folder named -p.
-func MakeFolder(path string) string { return makeFolder(path, runtime.GOOS == "windows") }
-
-func makeFolder(path string, windows bool) string {
-	if windows {
-		return "mkdir " + quote(path, windows)
-	}
-	return "mkdir -p " + Path(path)
-}
-
 func quote(word string, windows bool) string {
 	safe, quoted := `_./:@+=,-`, quotePOSIX
 	if windows {

@@ -58,18 +58,3 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
-
-func TestMakeFolder(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string][2]string{
-		"a/b":  {"mkdir -p a/b", "mkdir a/b"},
-		`x y`:  {"mkdir -p 'x y'", `mkdir "x y"`},
-		`C:\x`: {`mkdir -p 'C:\x'`, `mkdir C:\x`},
-	} {
-		for i, windows := range []bool{false, true} {
-			if found := makeFolder(path, windows); found != want[i] {
-				t.Errorf("%q: found %s, expected %s", path, found, want[i])
-			}
-		}
-	}
-}

@@ -120,22 +120,32 @@ func Project(t Table, names []string) (Table, error) {
 	}), nil
 }
 
+// MapRecords returns t with other records in one column, each a tensor of the shape: f appends to
+// dst what becomes of a record.
+func MapRecords(t Table, column int, shape []int, f func(dst, record []byte) []byte) Table {
+	columns := slices.Clone(t.Columns())
+	record := columns[column].RecordSize()
+	columns[column].Shape = shape
+	return newDerived(t, columns, func(b, _ *Raw) error {
+		b.Scratch = b.Scratch[:0]
+		for data := b.Columns[column]; len(data) > 0; data = data[record:] {
+			b.Scratch = f(b.Scratch, data[:record])
+		}
+		b.Columns[column] = b.Scratch
+		return nil
+	})
+}
+
 // Transpose returns t with the first two axes of one column's records swapped: the rows of an image
 // become its columns. The records must have two or more dimensions.
-func Transpose(t Table, column int) (Table, error) {
-	columns := slices.Clone(t.Columns())
-	c := &columns[column]
+func Transpose(t Table, column int) Table {
+	c := t.Columns()[column]
 	n1, n2 := c.Shape[0], c.Shape[1]
-	c.Shape = slices.Concat([]int{n2, n1}, c.Shape[2:])
-	record := c.RecordSize()
-	return newDerived(t, columns, func(b, _ *Raw) error {
-		b.Scratch = Grow(b.Scratch, record)
-		for data := b.Columns[column]; len(data) > 0; data = data[record:] {
-			transposeRecord(b.Scratch, data[:record], n1, n2, record/(n1*n2))
-			copy(data, b.Scratch)
-		}
-		return nil
-	}), nil
+	return MapRecords(t, column, slices.Concat([]int{n2, n1}, c.Shape[2:]), func(dst, record []byte) []byte {
+		dst = append(dst, record...) // its place
+		transposeRecord(dst[len(dst)-len(record):], record, n1, n2, len(record)/(n1*n2))
+		return dst
+	})
 }
 
 // transposeRecord writes the n1×n2 matrix src to dst with its axes swapped. A cell of the matrix

@@ -42,7 +42,7 @@ func TestTranspose(t *testing.T) {
 				rest := Column{Shape: shape[2:]}.Elements()
 				want := transposed(plain.columns[0], records, shape[0], shape[1], rest, d.Size())
 				for _, batch := range []int{1, 2, 100} {
-					out := must.Get(Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0))(t)
+					out := Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0)
 					if turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:]); !slices.Equal(out.Columns()[0].Shape, turned) {
 						t.Errorf("found shape %v, expected %v", out.Columns()[0].Shape, turned)
 					}
@@ -66,7 +66,7 @@ func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := must.Get(Transpose(joined, 1))(t)
+	out := Transpose(joined, 1)
 	c, err := readAll(out, 1)
 	want := []byte{0, 3, 1, 4, 2, 5, 250, 253, 251, 254, 252, 255}
 	if err != nil || !bytes.Equal(c.columns[0], []byte{7, 9}) || !bytes.Equal(c.columns[1], want) {
@@ -145,7 +145,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 		"WithColumns": func(in Table) (Table, error) { return WithColumns(in, in.Columns()), nil },
 		"WithRows":    func(in Table) (Table, error) { return WithRows(in, 5), nil },
 		"Project":     func(in Table) (Table, error) { return Project(in, []string{in.Columns()[0].Name}) },
-		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0) },
+		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0), nil },
 		"labels": func(in Table) (Table, error) {
 			u, err := Unstack(in, []string{"a", "b", "c", "d"}, 0)
 			if err != nil {

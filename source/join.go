@@ -64,20 +64,16 @@ const HintCounts = "choose the columns that belong together with --columns"
 // found, which gives the lengths of the parts that do not know their number of rows; it is nil
 // before reading.
 func (j *joined) countsError(b *Raw) error {
-	parts, hint := make([]string, len(j.tables)), HintCounts
+	parts := make([]string, len(j.tables))
 	for i, t := range j.tables {
 		c, rows := t.Columns()[0], t.Rows()
 		if rows < 0 {
 			rows = j.next + int64(b.Part(i).Rows)
 		}
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
-		if file, ok := t.(*IDX); ok && file.Header().Records() != file.reader.Header().Records() {
-			n := (Column{Shape: file.Header().RecordShape()}).Elements()
-			hint = fmt.Sprintf("--shape changes the number of records: give a shape of %s", display.Count(n, "element"))
-		}
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint("%s", hint)
+		WithHint(HintCounts)
 }
 
 func (j *joined) Columns() []Column { return j.columns }

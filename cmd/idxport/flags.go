@@ -31,10 +31,10 @@ type settings struct {
 //	    DETAIL
 //
 // without a short name, placeholder or detail where there is none; a flag without a placeholder is
-// a switch. The attributes are often, for flags that `convert --help` shows; list, for lists with
-// commas; preset=VALUE, set without the flag; off=VALUE, which --no-NAME means elsewhere;
-// aka=NAMES, what other programs call it; and the least and the greatest number, as 1..9 or 1..,
-// without a limit. Words in double braces are filled in.
+// a switch. The attributes are list, for lists with commas; preset=VALUE, set without the
+// flag; off=VALUE, which --no-NAME means elsewhere; aka=NAMES, what other programs call it; and the
+// least and the greatest number, as 1..9 or 1.., without a limit. Words in double braces are filled
+// in.
 //
 //go:embed flags.txt
 var flagTable string
@@ -110,7 +110,7 @@ func (f flagSpec) attribute(name string) string {
 // commands returns the names of the commands that have the flag.
 func (f flagSpec) commands() []string {
 	return slices.DeleteFunc(slices.Clone(f.words), func(word string) bool {
-		return word == "often" || word == "list" || strings.ContainsAny(word, "=.")
+		return word == "list" || strings.ContainsAny(word, "=.")
 	})
 }
 

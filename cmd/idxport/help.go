@@ -26,8 +26,7 @@ func helpAsked(args []string) (command string, all, asked bool) {
 }
 
 // help prints the help of the command, or of the program if name is empty: what it is for, its
-// usage, examples, a description, and its flags: for convert, those that are needed often; for
-// other commands, all. If all is set, it prints all flags with their details.
+// usage, examples, a description, and its flags, with their details if all is set.
 func (p *program) help(name string, all bool) error {
 	c := allCommands()[0]
 	if name != "" {
@@ -39,15 +38,9 @@ func (p *program) help(name string, all bool) error {
 	out := bufio.NewWriter(p.stdout) // Flush returns the first error of all writes
 	_ = table(out, "", helpColumns, [][]string{{strings.ToUpper(c.usage[:1]) + c.usage[1:] + "."}})
 	_ = write(out, "\n"+c.help+"\n")
-	flags := flagsOf(c.name)
-	rare := func(f flagSpec) bool { return c.name == "convert" && !all && !f.has("often") }
-	shown := slices.DeleteFunc(slices.Clone(flags), rare)
-	heading := ""
-	if len(shown) > 0 && !all {
-		_ = write(out, "\nFlags:\n")
-	}
-	for _, f := range shown {
-		if all && f.heading != heading {
+	flags, heading := flagsOf(c.name), ""
+	for _, f := range flags {
+		if f.heading != heading {
 			heading = f.heading
 			_ = write(out, "\n"+heading+":\n")
 		}
@@ -66,8 +59,6 @@ func (p *program) help(name string, all bool) error {
 			_ = write(out, fmt.Sprintf("  %-12s%s\n", c.name, c.usage))
 		}
 		_ = write(out, "\nidxport COMMAND --help explains a command and its flags.\n")
-	case len(shown) < len(flags):
-		_ = write(out, fmt.Sprintf("\nidxport %s --help-all shows all %d flags, with details.\n", c.name, len(flags)))
 	case !all && len(flags) > 0:
 		_ = write(out, fmt.Sprintf("\nidxport %s --help-all adds details.\n", c.name))
 	}

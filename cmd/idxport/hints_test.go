@@ -32,9 +32,6 @@ func asPath(name string) string {
 }
 
 var hintCases = map[string]hintCase{
-	"no folder": {
-		args: func(name string) []string { return []string{"convert", "tiny", "-o=" + name + "/x.csv"} },
-		hint: `^mkdir -p (.*)$`, words: func(name string) string { return asPath(name) + "|" }},
 	"one name for two splits": {
 		args: func(name string) []string { return []string{"convert", "fashion", "-o=" + name + ".csv"} },
 		hint: `^write -o (.*) for one output per split`, words: func(name string) string { return asPath(name) + "-{split}.csv|" }},

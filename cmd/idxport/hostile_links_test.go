@@ -30,7 +30,7 @@ func TestPlantedLinks(t *testing.T) {
 		"a new output file":                  {"x.csv", "elsewhere/new.csv", false, []string{"-o", "x.csv"}, exitOK, "elsewhere/new.csv"}, // links are followed, as cp does
 		"a split in a container":             {"out/a", "victim", false, []string{"-o", "OUT", "--to", "png", "--overwrite"}, exitCannotMake, ""},
 		"the lock":                           {".x.csv.idxport", "victim/lock", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
-		"nowhere":                            {"x.csv", "gone/x.csv", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
+		"nowhere":                            {"x.csv", "gone/x.csv", false, []string{"-o", "x.csv"}, exitOK, "gone/x.csv"},
 		"itself":                             {"x.csv", "x.csv", false, []string{"-o", "x.csv", "--overwrite"}, exitCannotMake, ""},
 		"itself, as a folder on the way":     {"out", "out", false, []string{"-o", "OUT/x.csv"}, exitCannotMake, ""},
 		"itself, as the folder of an output": {"out", "out", false, []string{"-o", "png=OUT"}, exitCannotMake, ""},

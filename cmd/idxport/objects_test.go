@@ -142,7 +142,7 @@ func TestObjectsAreWholeOrAbsent(t *testing.T) {
 	}{
 		{"an input that is cut", 65, []string{"convert", truncated, "-o", at("x.csv")}},
 		{"one output is taken", 73, []string{"convert", image, "-o", at("x.npy"), "-o", at("taken.csv")}},
-		{"a local output cannot be made", 73, []string{"convert", image, "-o", at("x.npy"), "-o", "no/such/x.npy"}},
+		{"a local output cannot be made", 73, []string{"convert", image, "-o", at("x.npy"), "-o", truncated + "/x.npy"}},
 		{"no such input", 66, []string{"convert", at("none"), "-o", at("x.npy")}},
 		{"no such bucket", 73, []string{"convert", image, "-o", strings.Replace(at("x.npy"), "/bkt/", "/none/", 1)}},
 		{"a folder of images", 64, []string{"convert", image, "-o", "png=" + at("x")}},

@@ -71,7 +71,7 @@ func jsonRuns() []jsonRun {
 		{"bad data", 65, []string{"convert", hostile("trailing-byte.idx"), "-o", "OUT/x.csv"}},
 		{"a bad checksum", 65, []string{"convert", hostile("crc.idx.gz"), "-o", "OUT/x.csv"}},
 		{"no input", 66, []string{"convert", "OUT/none", "-o", "OUT/x.csv"}},
-		{"a missing folder", 73, []string{"convert", tiny("uint8-3x7x9"), "-o", "OUT/none/x.csv"}},
+		{"no folder", 73, []string{"convert", tiny("uint8-3x7x9"), "-o", tiny("uint8-3x7x9") + "/x.csv"}},
 		{"control characters", 66, []string{"convert", "OUT/no\nsuch\x1b[31mfile", "-o", "OUT/x.csv"}},
 	}
 }

@@ -24,7 +24,7 @@ func TestPrepareRefuses(t *testing.T) {
 	file, folder := []Target{{Path: "x"}}, []Target{{Path: "x", Folder: true}}
 	at := func(paths ...string) (targets []Target) {
 		for _, path := range paths {
-			targets = append(targets, Target{Path: path, Folder: path == "d", MakeParents: path != "no/such/x.csv"})
+			targets = append(targets, Target{Path: path, Folder: path == "d"})
 		}
 		return targets
 	}
@@ -41,7 +41,6 @@ func TestPrepareRefuses(t *testing.T) {
 		"the root":                 {nil, []Target{{Path: "/", Folder: true}}, "", "current folder"},
 		"the current folder":       {nil, []Target{{Path: ".", Folder: true}}, "", "current folder"},
 		"above the current folder": {nil, []Target{{Path: filepath.Dir(work), Folder: true}}, "", "current folder"},
-		"a missing parent":         {nil, at("no/such/x.csv"), "", "its folder does not exist"},
 		"a parent that is a file":  {tree{"f": ""}, at("f/x.csv"), "", "not a directory"},
 		"below a link to itself":   {tree{"l": "-> l"}, at("l/x.csv"), "", looped},
 		"links in a circle":        {tree{"x": "-> b", "b": "-> x"}, file, "", looped},
@@ -175,8 +174,8 @@ func TestSomeTargetsExist(t *testing.T) {
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := must.Get(Prepare([]Target{{Path: dir + "/a/b/x.csv", MakeParents: true},
-		{Path: dir + "/a/png", Folder: true, MakeParents: true}}, Options{}))(t)
+	s := must.Get(Prepare([]Target{{Path: dir + "/a/b/x.csv"},
+		{Path: dir + "/a/png", Folder: true}}, Options{}))(t)
 	must.Do(t, put(s.Folder(1), "7/1.png", "x"))
 	for name := range readTree(t, dir+"/a") {
 		hidden := strings.Contains(name, ".partial/") || strings.HasPrefix(filepath.Base(name), ".")

@@ -1,19 +1,15 @@
 package publish
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
 )
 
-// refuse refuses a target that Options.Overwrite does not allow either, such as an input or a file
-// in a folder that does not exist. The other outputs are those before it.
+// refuse refuses a target that Options.Overwrite does not allow either, such as an input. The
+// other outputs are those before it.
 func (out *output) refuse(inputs []string, others []*output) error {
 	path, folder := out.target.Path, out.target.Folder
 	isDir := out.info != nil && out.info.IsDir()
@@ -29,10 +25,6 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		return refusal(path, "it is the current folder, or contains it", "name a new folder inside it")
 	}
 	parent := filepath.Dir(out.real)
-	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) && !out.target.MakeParents {
-		return fault.New(fault.Refused, "its folder does not exist").In(path).
-			WithHint("%s", shell.MakeFolder(filepath.Dir(path)))
-	}
 	parts, _ := fs.Glob(os.DirFS(parent), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
 	if len(parts) > 0 {
 		return refusal(path, "its folder has part files: programs read every file in it as a part", "use another folder")

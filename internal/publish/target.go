@@ -20,9 +20,6 @@ type Target struct {
 	// Key is 16 hexadecimal digits that identify the inputs and options of the output (see
 	// [UpToDate]), or empty.
 	Key string
-	// MakeParents creates missing folders above the target. Discard removes them again if they are
-	// still empty.
-	MakeParents bool
 }
 
 // An output is the state of one target.

@@ -84,9 +84,9 @@ func Resolve(f Input) (*Resolved, error) {
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
 	}
 	images := slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images })
-	if (r.Options.Grey || r.Options.Resize[0] > 0) && !images {
-		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey and --resize need").
-			WithHint("leave the flags out, or write the images first: --to png")
+	if r.Options.Grey && !images {
+		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey needs").
+			WithHint("leave it out, or write the images first: --to png")
 	}
 	return &r.Resolved, nil
 }

@@ -176,20 +176,14 @@ func (t *Table) arrange() error {
 		}
 	}
 	size, _ := idx.Product(1, o.Shape) // 0 if it is beyond counting
-	fits := o.Shape == nil
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if o.Shape != nil && f.Shape != nil && size == int64(f.count) {
-			f.Shape, f.Guess, fits = o.Shape, "", true
+			f.Shape, f.Guess = o.Shape, ""
 		}
 		if f.Guess != "" {
 			t.note("%s; --shape overrides this", f.Guess)
 		}
-	}
-	if !fits {
-		return fault.New(fault.Usage, "found no records of the shape %s in lines of %s",
-			display.Shape(o.Shape), display.Count(t.count, "field")).
-			WithHint("leave out --shape to see which records there are: idxport inspect %s", t.word)
 	}
 	return nil
 }

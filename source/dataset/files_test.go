@@ -42,7 +42,6 @@ func TestFiles(t *testing.T) {
 		"--dataset":        {"blob", Options{Dataset: "mnist"}, "/blob/mnist: data=blob", nil},
 		"--dataset none":   {"emnist-letters-train-images-idx3-ubyte.gz", Options{Dataset: "none"}, "train/emnist-letters-train-images/?: image=emnist-letters-train-images-idx3-ubyte.gz", nil},
 		// Reshaping changes counts and ranks, so headers are not compared.
-		"reshaped": {"images.idx labels.idx", Options{Reshaped: true}, "/images/?: image=images.idx label=labels.idx", nil},
 		"--split": {"t10k-labels-idx1-ubyte", Options{Split: []string{"t10k", "test"}}, "test/t10k-labels/?: label=t10k-labels-idx1-ubyte",
 			nil},
 	} {

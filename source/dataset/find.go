@@ -40,7 +40,6 @@ type Options struct {
 	Dataset   string
 	Split     []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
 	Uncounted bool     // the counts in the headers are not trusted, as in a salvage, and not compared
-	Reshaped  bool     // the data will have other dimensions: neither counts nor ranks are compared
 	Damaged   bool     // accept files that cannot be read or do not fit each other, for inspection
 	Files     source.Files
 	Table     func(name string) bool // reports whether a file of the name is a table; may be nil
@@ -280,7 +279,7 @@ var ErrMismatch = errors.New("files that do not fit each other")
 // check compares the headers of a table's files, as far as they are known: images and labels must
 // not be swapped, and all must have the same number of records.
 func (f finder) check(s *Split) error {
-	if f.options.Reshaped || f.options.Damaged {
+	if f.options.Damaged {
 		return nil
 	}
 	known := slices.DeleteFunc(slices.Clone(s.Files), func(f File) bool { return len(f.Header.Dims) == 0 })

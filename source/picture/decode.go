@@ -192,8 +192,8 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 		return append16(dst, grey)
 	}
 	dst = slices.Grow(dst, int(f.Size()))
-	height := 1 // of the lines that are drawn at a time, in little memory
 	resized := f.Width != s.Width || f.Height != s.Height
+	height := 1 // of the lines that are drawn at a time, in little memory
 	if resized {
 		height = s.Height
 	}
@@ -209,17 +209,31 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 		if f.options.Grey && s.Channels > 1 {
 			makeGrey(lines.Pix)
 		}
-		pixels := lines.Pix
-		if resized {
-			scaled := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
-			draw.CatmullRom.Scale(scaled, scaled.Rect, lines, lines.Rect, draw.Src, nil)
-			pixels = scaled.Pix
-		}
-		for ; len(pixels) > 0; pixels = pixels[4:] {
-			dst = append(dst, pixels[:f.Channels]...)
-		}
+		dst = f.appendScaled(dst, lines, resized)
 	}
 	return dst, nil
+}
+
+// appendScaled appends the samples of m, scaled to the size of f if resized is set.
+func (f Format) appendScaled(dst []byte, m *image.RGBA, resized bool) []byte {
+	if resized {
+		scaled := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
+		draw.CatmullRom.Scale(scaled, scaled.Rect, m, m.Rect, draw.Src, nil)
+		m = scaled
+	}
+	for pixels := m.Pix; len(pixels) > 0; pixels = pixels[4:] {
+		dst = append(dst, pixels[:f.Channels]...)
+	}
+	return dst
+}
+
+// AppendScaled appends a picture of the format from, grey or RGB of 8 bits, in the size of f.
+func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
+	m := image.NewRGBA(image.Rect(0, 0, from.Width, from.Height))
+	for pixel, last := m.Pix, from.Channels-1; len(pixel) > 0; pixel, samples = pixel[4:], samples[last+1:] {
+		pixel[0], pixel[1], pixel[2], pixel[3] = samples[0], samples[min(1, last)], samples[last], 0xff
+	}
+	return f.appendScaled(dst, m, true)
 }
 
 // decode decodes a file and checks that the image is what precedes the pixels says.

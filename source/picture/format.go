@@ -67,12 +67,12 @@ func (o Options) Describe(file []byte) (Format, error) {
 	if err != nil {
 		return Format{}, err
 	}
-	return o.convert(s)
+	return o.Convert(s.Format)
 }
 
-// convert returns the format of a picture once it is converted, or an error if that cannot be.
-func (o Options) convert(s stored) (Format, error) {
-	f := s.Format
+// Convert returns the format of a picture once it is converted, or an error if that cannot be.
+func (o Options) Convert(from Format) (Format, error) {
+	f := from
 	if o.converts() {
 		f.options = o
 	}
@@ -82,15 +82,15 @@ func (o Options) convert(s stored) (Format, error) {
 	if o.Width > 0 {
 		f.Width, f.Height, f.Channels = o.Width, o.Height, min(f.Channels, 3)
 	}
-	switch size := max(s.Size(), f.Size()); {
+	switch size := max(from.Size(), f.Size()); {
 	case o.Width > 0 && f.Depth > 8:
-		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --resize", s.Format).
+		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --resize", from).
 			WithHint("convert the images to 8 bits first: mogrify -depth 8 FILES")
 	case o.Limit > 0 && size > o.Limit:
-		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", s.Format, size,
+		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", from, size,
 			o.Limit).WithHint("allow larger images with --max-record-bytes %d", size)
-	case int64(o.Width)*int64(s.Height)*4*8 > 64<<20: // package draw keeps so many float64
-		return f, fault.New(fault.Unsupported, "the image is %v, too high to be scaled", s.Format).
+	case int64(o.Width)*int64(from.Height)*4*8 > 64<<20: // package draw keeps so many float64
+		return f, fault.New(fault.Unsupported, "the image is %v, too high to be scaled", from).
 			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
 	}
 	return f, nil
@@ -98,7 +98,7 @@ func (o Options) convert(s stored) (Format, error) {
 
 // accepts returns an error unless the picture of a file can become a record of f.
 func (f Format) accepts(s stored) error {
-	found, err := f.options.convert(s)
+	found, err := f.options.Convert(s.Format)
 	if err != nil {
 		return err
 	}
