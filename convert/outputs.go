@@ -214,11 +214,14 @@ func (out *output) fileExtension() string {
 }
 
 // perColumn returns the output for the column that the path names, or in a folder one for each.
+// FORMAT=NAME is a folder if it names none of several columns and has no extension.
 func (out *output) perColumn(t target) (outs []*output, err error) {
 	columns := out.job.table.Columns()
 	if !t.container {
 		out.options.Column, err = out.columnFor(columns)
-		return []*output{out}, err
+		if err == nil || !t.named || out.path == Stdio || extension(out.path) != "" {
+			return []*output{out}, err
+		}
 	}
 	for i, c := range columns {
 		one := *out

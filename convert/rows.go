@@ -392,12 +392,8 @@ func (in *inputs) describeJob(j *job) {
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		report.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
 	}
-	switch d := s.Dataset; {
-	case d == nil || !d.Transposed:
-	case len(a.Transpose) > 0:
+	if d := s.Dataset; d != nil && d.Transposed && a.Transpose != nil {
 		report.Note(noteTurned, prefix, d.Title)
-	case in.request.Transpose != nil && *in.request.Transpose:
-		report.Note("%s%s stores its images transposed; --transpose leaves them so", prefix, d.Title)
 	}
 	if display.JSON(a) != "{}" {
 		a.Split = s.Name

@@ -93,7 +93,8 @@ func joinedValue(flags []flagSpec, name string) bool {
 		return false
 	}
 	f := flagNamed(flags, name[:2])
-	return f != nil && f.placeholder != "" && dataset.DidYouMean("-"+name, longNames(flags)) == ""
+	return f != nil && (f.bounds != "" && unicode.IsDigit(rune(name[2])) ||
+		f.placeholder != "" && dataset.DidYouMean("-"+name, longNames(flags)) == "")
 }
 
 // longNames returns the names of flags with two hyphens.

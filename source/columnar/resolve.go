@@ -103,7 +103,7 @@ func (r *resolver) add(c Column) error {
 	}
 	f := &r.Fields[c.Fields[0]]
 	if f.Number > source.NumberBool && !f.dtype().Valid() && !r.Options.DType.Valid() {
-		r.note("column %s: %s becomes %s, because idxport uses the types of IDX", c.Name, f.Number, c.DType)
+		r.note("column %s: %s becomes %s, as IDX has no such type; --dtype narrows it", c.Name, f.Number, c.DType)
 	}
 	c.Origin = r.Origin
 	r.Columns = append(r.Columns, c)

@@ -21,10 +21,10 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_329, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_328, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 24_317, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_028, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 12_761, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"words of README and docs", 12_762, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 17, 12, topFolders},
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
@@ -40,7 +40,7 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_212, 2000},
-	{"convert", 4_528, 3300},
+	{"convert", 4_527, 3300},
 	{"internal/publish", 1_787, 1700},
 	{"internal/object", 1_892, 1900},
 	{"internal/compressed/...", 2_898, 2900},
