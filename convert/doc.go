@@ -10,9 +10,8 @@
 // [Open] opens tables for programs that read the rows themselves. Fields of [Source], [View] and
 // [Target] are flags of the command, whose values have the same form: see docs/cli.md. Zero values
 // are the defaults. [fault.KindOf] gives the kind of an error, [fault.HintOf] what to do about it.
-//
-// The invariant: every output appears complete or not at all, and none appears before all are
-// complete. If publishing one fails, those that were published before it stay.
+// Every output appears complete or not at all, and none before all are complete. If publishing one
+// fails, those that were published before it stay.
 package convert
 
 // A conversion goes through stages, each of which makes a value that is not changed afterwards:

@@ -43,10 +43,11 @@ type Input struct {
 	Shape  []int  `json:"shape"` // of one record
 	Rows   int64  `json:"rows"`  // −1 if unknown before the input was read
 	// SourceRows is the number of rows of the whole input, with --rows or if some are left out.
-	SourceRows *int64 `json:"source_rows,omitempty"`
-	Dataset    string `json:"dataset,omitempty"`
-	ETag       string `json:"etag,omitempty"`       // version of an object that was read
-	Sequential bool   `json:"sequential,omitempty"` // an IDX file that can only be read from its start
+	SourceRows *int64   `json:"source_rows,omitempty"`
+	Dataset    string   `json:"dataset,omitempty"`
+	ETag       string   `json:"etag,omitempty"`       // version of an object that was read
+	Sequential bool     `json:"sequential,omitempty"` // an IDX file that can only be read from its start
+	Classes    []string `json:"classes,omitempty"`
 }
 
 // An Output describes an output that was published.

@@ -421,6 +421,7 @@ func (in *inputs) describeInputs(j *job) {
 				continue
 			}
 			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
+			entry.Classes = c.Classes
 			in.request.report.Inputs = append(in.request.report.Inputs, entry)
 		}
 	}

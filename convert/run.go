@@ -132,13 +132,13 @@ func checkClassesUsed(in *inputs, jobs []*job) error {
 		return in.tables[j.split.Files[0].Path].Format.Name == "png" || source.About(j.table).Classes
 	})
 	r := in.request
-	named := func(f formats.Format) bool { return f.Folder || r.ClassColumn && f.ClassColumn || r.isHub(f) }
+	named := func(f formats.Format) bool { return f.Folder || r.ClassColumn && f.ClassColumn || f.Layouts != nil }
 	if r.Classes == "" || usedByInput || r.choice.byClass() || r.makes(named) {
 		return nil
 	}
 	return usagef("no output uses --classes").
 		WithHint("--class-column writes the names, --where class=NAME selects by them, " +
-			"and PNG folders and the layout huggingface contain them")
+			"and PNG folders, Parquet and Arrow contain them")
 }
 
 // cardsOf returns the card (the README.md) of each folder that several splits share, by path, still

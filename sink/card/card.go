@@ -40,6 +40,10 @@ func (c Card) Text() []byte {
 	if has("Image") && has("ClassLabel") {
 		b.WriteString("task_categories:\n- image-classification\n")
 	}
+	if c.License != "" { // as the Hub abbreviates it
+		short := strings.ToLower(strings.ReplaceAll(c.License, " ", "-"))
+		fmt.Fprintf(&b, "license: %s\n", quoted(strings.TrimSuffix(short, "-style")))
+	}
 	var rows, size int64
 	for _, s := range c.Splits {
 		rows, size = rows+s.Rows, size+s.Bytes

@@ -27,6 +27,7 @@ func TestText(t *testing.T) {
 pretty_name: "a: b\n|c"
 task_categories:
 - image-classification
+license: "mit"
 size_categories:
 - 1K<n<10K
 dataset_info:

@@ -175,9 +175,9 @@ func (f finder) files(inputs []Input) (Split, error) {
 	if err := f.distinct(s.Files, names); err != nil {
 		return Split{}, err
 	}
-	s.Name, s.Stem = common(names, splitName), names[0].Stem
-	if len(names) > 1 && names[0].Prefix != "" {
-		s.Stem = names[0].Prefix
+	first := names[max(0, slices.IndexFunc(inputs, func(in Input) bool { return in.Path != source.Stdin }))]
+	if s.Name, s.Stem = common(names, splitName), first.Stem; len(names) > 1 && first.Prefix != "" {
+		s.Stem = first.Prefix
 	}
 	if err := f.checkSplits(baseNames(s.Files), []string{s.Name}); err != nil {
 		return Split{}, err

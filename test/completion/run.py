@@ -71,31 +71,18 @@ class Stage:
 # Lines before and after one Tab, with the blank that follows. \v is a command substitution of the shell.
 COMPLETED = [
     ("idxport con", "idxport convert "),
-    ("idxport datasets qm", "idxport datasets qmnist "),
-    ("idxport help insp", "idxport help inspect "),
-    ("idxport convert x --dty", "idxport convert x --dtype "),
     ("idxport convert x --to par", "idxport convert x --to parquet "),
     ("idxport convert x --to parquet,np", "idxport convert x --to parquet,npy "),
     ("idxport convert x --to=par", "idxport convert x --to=parquet "),
-    ("idxport convert x --to=parquet,np", "idxport convert x --to=parquet,npy "),
-    ("idxport convert x --channels=la", "idxport convert x --channels=last "),
     ("idxport convert x --compression csv=gz", "idxport convert x --compression csv=gzip "),
-    ("idxport convert x --layout=arrow=fix", "idxport convert x --layout=arrow=fixed-binary "),
     ("idxport convert x -o cs", "idxport convert x -o csv="),
-    ("idxport convert x --output=cs", "idxport convert x --output=csv="),
     ("idxport convert x -o csv=pho", "idxport convert x -o csv=photos/"),
-    ("idxport convert x --output=csv=pho", "idxport convert x --output=csv=photos/"),
     ("idxport convert pho", "idxport convert photos/"),
     ("idxport convert x --classes pho", "idxport convert x --classes photos/"),
-    ("idxport convert x --classes=pho", "idxport convert x --classes=photos/"),
     ("idxport convert x > pho", "idxport convert x > photos/"),
     ("idxport convert -- --pho", "idxport convert -- --pho"),
     # Without candidates.
     ("idxport inspect s3://pho", "idxport inspect s3://pho"),
-    ("idxport convert x --rows pho", "idxport convert x --rows pho"),
-    ("idxport convert x --workers=pho", "idxport convert x --workers=pho"),
-    ("idxport frobnicate --", "idxport frobnicate --"),
-    ("idxport datasets mnist pho", "idxport datasets mnist pho"),
     # Nothing may be run at Tab.
     ("idxport convert mnist -o csv=- > important.csv --to par", "idxport convert mnist -o csv=- > important.csv --to parquet "),
     ("idxport convert mnist -o csv=->important.csv --to=par", "idxport convert mnist -o csv=->important.csv --to=parquet "),
@@ -117,13 +104,9 @@ AT_THE_CURSOR = [f"idxport {line}" for line in
 # Lists: the words before the cursor, the word at the cursor, and expected candidates.
 LISTED = [
     ("", "co", ["convert", "completion"]),
-    ("completion", "", ["bash", "zsh", "fish", "pwsh"]),
-    ("convert x", "--ro", ["--rows", "--rows-per-file"]),
     ("convert x", "--cl", ["--classes", "--class-folders", "--class-column"]),
     ("convert x -o", "p", ["parquet=", "parquet/", "photos/", "plain.idx", "png="]),
-    ("convert x --to", "parquet,t", ["tar", "tsv"]),
     ("convert x --csv-style", "kag", ["kaggle", "kaggle1"]),
-    ("inspect", "p", ["parquet/", "photos/", "plain.idx"]),
 ]
 
 # Paths: what is typed, and the arguments that the program gets when Enter is pressed after Tab.

@@ -12,7 +12,6 @@ import argparse
 import gzip
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -45,9 +44,28 @@ RAW = {
     "numpy.fromfile": ("import numpy as np", "y = np.fromfile('Y', np.uint8, offset=8); x = np.fromfile('X', np.uint8, offset=16).reshape(len(y), 28, 28)"),
     "idx2numpy": ("import idx2numpy", "x, y = idx2numpy.convert_from_file('X'), idx2numpy.convert_from_file('Y')"),
 }
+QUERY = 'duckdb.sql("SELECT label, count(*) FROM {} GROUP BY label ORDER BY label").fetchall()'
+COUNTED = "; x = y = range(sum(n for _, n in found))"
+DUCKDB = {
+    "idxport.scan": ("import duckdb, idxport._scan", f"s = idxport.scan('image=X', 'label=Y'); found = {QUERY.format('s')}{COUNTED}"),
+    "the Parquet file of idxport": ("import duckdb", "found = " + QUERY.format("'mnist.parquet'") + COUNTED),
+}
+GROUPED = ".group_by('label').len().sort('label').collect().rows()"
+POLARS = {
+    "idxport.scan_polars": ("import polars, idxport._scan", f"found = idxport.scan_polars('image=X', 'label=Y'){GROUPED}{COUNTED}"),
+    "the Parquet file of idxport": ("import polars", f"found = polars.scan_parquet('mnist.parquet'){GROUPED}{COUNTED}"),
+}
+READ = "import os, numpy as np; new = str(os.getpid()); x, y = np.fromfile('X', 'u1', offset=16).reshape(-1, 28, 28), np.fromfile('Y', 'u1', offset=8)"
+SAVE = {
+    "idxport.save": (f"import idxport; {READ}", "idxport.save(new + '-idx3-ubyte', image=x)"),
+    "numpy.save": (READ, "np.save(new + '.npy', x)"),
+}
 TABLES = [
     ("NumPy arrays of the .gz files", GZIP, "idxport.load"),
     ("NumPy arrays of the raw files", RAW, "numpy.fromfile"),
+    ("The labels counted by DuckDB", DUCKDB, "the Parquet file of idxport"),
+    ("The labels counted by polars", POLARS, "the Parquet file of idxport"),
+    ("60,000 images written", SAVE, "numpy.save"),
 ]
 
 
@@ -84,6 +102,7 @@ def main() -> None:
             "np.savez_compressed('mnist.npz', x_train=x.reshape(-1, 28, 28), y_train=y)"
         )
         subprocess.run([sys.executable, "-c", npz], cwd=folder, check=True)
+        subprocess.run([environment["IDXPORT"], "convert", "image=X", "label=Y", "-o", "mnist.parquet", "-q"], cwd=folder, check=True)
         for title, programs, base in TABLES:
             found: dict[str, list[tuple[float, float]]] = {each: [] for each in programs}
             for _ in range(asked.runs + 1):  # in turns; the first warms up
@@ -94,7 +113,6 @@ def main() -> None:
             for each, (whole, inner) in medians.items():
                 lines.append(f"| {each} | {whole:.3f} | {whole / medians[base][0]:.2f} | {inner:.4f} | {inner / medians[base][1]:.2f} |")
             lines.append("")
-        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     text = "\n".join(lines)
     print(text)
     if asked.write:

@@ -144,8 +144,51 @@ class Load(Case):
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         with self.assertRaisesRegex(idxport.IdxError, 'no column "x", found only image, label'):
             idxport.load(FASHION, split="test", columns=["x"])
-        with self.assertRaisesRegex(idxport.IdxError, "unknown flag --shufle"):
+        with self.assertRaisesRegex(idxport.IdxError, "unknown flag shufle\nhint: did you mean shuffle=True?"):
             idxport.load(FASHION, split="test", shufle=True)
+        self.assertRaisesRegex(idxport.IdxError, 'choose one with split="train"', idxport.scan, FASHION)
+
+    def test_classes(self) -> None:
+        self.assertEqual(idxport.load(FASHION, dataset="fashion-mnist").classes[:2], ["T-shirt/top", "Trouser"])
+        self.assertEqual(idxport.load(FASHION / "t10k-images-idx3-ubyte.gz").classes, [])
+
+
+class Save(Case):
+    """Arrays as files."""
+
+    def test_types(self) -> None:
+        random = np.random.default_rng(0)
+        for kind in (*CODES, ">i4", "i8", "u2", "f2", "?"):
+            for shape in ((5,), (5, 4, 6), (0, 4)):
+                values = random.integers(0, 120, shape).astype(kind)
+                for name in ("x-idx", "x.idx.gz", "x.parquet", "x.npy"):
+                    with self.subTest(kind, shape=shape, name=name):
+                        idxport.save(self.folder / name, x=np.asfortranarray(values), overwrite=True)
+                        (found,) = idxport.load(self.folder / name).values()
+                        np.testing.assert_array_equal(found, values)
+                        self.assertEqual(found.shape, shape)
+
+    def test_files(self) -> None:
+        images, labels = fashion()
+        idxport.save(self.folder / "digits", image=images, label=labels)
+        idxport.save(self.folder / "splits/", split="train", image=images.astype("f4"), label=labels.astype("i8"))
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*/*")),
+                         ["digits-images-idx3-ubyte", "digits-labels-idx1-ubyte", "train-images-idx3-float", "train-labels-idx1-int"])  # fmt: skip
+        self.assertEqual((self.folder / "digits/digits-images-idx3-ubyte").read_bytes(), encode(images))
+        idxport.save(self.folder / "digits.parquet", image=images, label=labels, classes=list("abcdefghij"))
+        self.assertEqual(idxport.load(self.folder / "digits.parquet").classes, list("abcdefghij"))
+
+    def test_whole_or_absent(self) -> None:
+        images, labels = fashion()
+        for arrays in ({"image": images, "label": labels[:-1]}, {"image": np.array(["a"])}, {"image": np.uint8(3)}, {"label": np.array([2**40])}):
+            with self.assertRaises(idxport.IdxError):
+                idxport.save(self.folder / "x.parquet", **arrays)
+        self.assertRaises(TypeError, idxport.save, self.folder / "x.parquet")
+        self.assertEqual(list(self.folder.iterdir()), [])
+        idxport.save(self.folder / "x-idx3-ubyte", image=images)
+        with self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces it"):
+            idxport.save(self.folder / "x-idx3-ubyte", image=images[:2])
+        self.assertEqual(self.programs(), [])
 
 
 class Scan(Case):
@@ -178,15 +221,37 @@ class Scan(Case):
             frame = idxport.scan_polars(FASHION, split="test")
             self.assertEqual(frame.filter(pl.col("label") == 3).select(pl.len()).collect().item(), frame.select(pl.col("label") == 3).sum().collect().item())
             self.assertEqual(frame.slice(995, 10).collect()["label"].to_list(), fashion()[1][995:].tolist())
-        asked = [each for run in runs.call_args_list for each in run.args[0] if each.startswith("--columns")]
-        self.assertEqual(asked, ["--columns=label", "--columns=label", "--columns=image,label", *3 * ["--columns=label"]])
+            self.assertEqual((len(stream), stream.count_rows(), pl.scan_pyarrow_dataset(stream).select(pl.len()).collect().item()), (1000, 1000, 1000))
+        asked = [each for run in runs.call_args_list for each in run.args[0] if each.startswith(("--columns", "--where"))]
+        below = "--where=label=" + ",".join(str(each) for each in dict.fromkeys(fashion()[1].tolist()) if each < 5)
+        both, threes = "--columns=label,image", "--where=label=3"
+        self.assertEqual([each for each in asked if each != "--columns=label"], [below, both, threes, threes, both])
+
+    def test_conditions_keep_their_meaning(self) -> None:
+        first = idxport.scan(FASHION, split="test", take=100)
+        labels = fashion()[1][:100]
+        self.assertEqual(first.to_table(filter=pa.dataset.field("label") == 3).num_rows, int((labels == 3).sum()))
+        others = idxport.scan(FASHION, split="test", where="label!=3")
+        query = (pl.col("label") > 2) & (pl.col("label") < 6)
+        self.assertEqual(set(pl.scan_pyarrow_dataset(others).filter(query).collect()["label"]), {4, 5})
+        self.assertEqual(duckdb.sql("SELECT count(*) FROM others WHERE label = 3").fetchall(), [(0,)])
+
+    def test_in_a_notebook(self) -> None:
+        stream = idxport.scan(FASHION, split="test", columns="label")
+        self.assertTrue((stream._repr_html_() or "").startswith('<img alt="images" src="data:image/png;base64,iVBOR'))
+        self.assertIsNone(idxport.scan(FASHION / "t10k-labels-idx1-ubyte.gz")._repr_html_())
+        found = idxport.inspect(FASHION)
+        self.assertEqual((found._repr_html_() or "").count("<img"), 2)
+        for each in (stream, found, idxport.convert(FASHION, output=self.folder / "out", to=["csv", "npy"]), idxport.load(FASHION)):
+            self.assertLessEqual(max(map(len, repr(each).splitlines())), 80, each)
+        self.assertEqual(idxport.preview(FASHION, split="test", images=2)[:4], b"\x89PNG")
 
     def test_columns(self) -> None:
         for columns, names in (("label", ["label"]), (["label", "image"], ["label", "image"])):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, names)
         with self.assertRaisesRegex(ValueError, "only once"):
             idxport.scan("-")
-        with self.assertRaisesRegex(idxport.IdxError, '--columns is empty'):
+        with self.assertRaisesRegex(idxport.IdxError, "columns is empty"):
             idxport.scan(FASHION, split="test", columns=[])
 
     def test_damage_is_raised_in_the_consumer(self) -> None:
@@ -237,21 +302,17 @@ class Reports(Case):
         self.assertEqual(idxport.verify(out, FASHION, split="test").verified[0].columns, ["image", "label"])
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.convert(FASHION, output=out, split="test")
-        self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "--overwrite replaces it"))
+        self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "overwrite=True replaces it"))
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.verify(out, FASHION, split="test", transpose=True)
         self.assertEqual(caught.exception.code, "differs")
-
-    def test_two_outputs(self) -> None:
-        report = idxport.convert(FASHION, output=[self.folder / "a.csv", self.folder / "b.arrow"], split="test")
-        self.assertEqual([each.format for each in report.outputs], ["csv", "arrow"])
 
     def test_inspect(self) -> None:
         found = idxport.inspect(FASHION, split="test")
         images, labels = found.files
         self.assertEqual((images.shape, images.whole, images.columns[0].max), ([1000, 28, 28], True, 255))
         self.assertEqual(sum(each.count for each in labels.columns[0].labels), 1000)
-        self.assertTrue((found._repr_html_() or "").startswith('<img alt="2 files" src="data:image/png;base64,iVBOR'))
+        self.assertTrue((found._repr_html_() or "").startswith('<img alt="images" src="data:image/png;base64,iVBOR'))
 
     def test_inspect_damage(self) -> None:
         path = self.folder / "cut-idx2-ubyte"

@@ -113,11 +113,7 @@ def _start(master: str, settings: dict[str, str]) -> SparkSession:
     }  # fmt: skip
     for name, value in {**defaults, **{name.replace("_", "."): value for name, value in settings.items()}}.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    from idxport.spark import IdxDataSource
-
-    spark.dataSource.register(IdxDataSource)
-    return spark
+    return builder.getOrCreate()
 
 
 def pixel_sums(frame: DataFrame) -> dict[int, tuple[int, int]]:

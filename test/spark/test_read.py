@@ -113,6 +113,10 @@ class Options(SparkCase):
         frame = self.spark.read.format("idx").load([self.paths["images"], self.paths["labels"]])
         self.assertEqual([row.label for row in frame.collect()], self.labels.tolist())
 
+    def test_sql(self) -> None:
+        self.spark.sql(f"CREATE TEMPORARY VIEW digits USING idx OPTIONS (images '{self.paths['images']}', labels '{self.paths['labels']}')")
+        self.assertEqual([row.label for row in self.spark.sql("SELECT label FROM digits").collect()], self.labels.tolist())
+
     def test_metadata_tells_the_shape(self) -> None:
         self.assertEqual(self.load(**self.paths).schema["image"].metadata, {"idx.dtype": "uint8", "idx.shape": "[4,4]"})
 

@@ -21,7 +21,7 @@ import systemd  # noqa: E402
 from stage import Stage  # noqa: E402
 
 # Debian's packages of the programs without which a check is not run.
-PACKAGES = {"systemd-analyze": "systemd", "strace": "strace", "unshare": "util-linux", "make": "make", "jq": "jq"}
+PACKAGES = {"systemd-analyze": "systemd", "unshare": "util-linux", "make": "make", "jq": "jq"}
 
 if __name__ == "__main__":
     sys.exit(checks.main(__doc__, [*jobs.CHECKS, *systemd.CHECKS, *programs.CHECKS], Stage, PACKAGES))

@@ -2,8 +2,10 @@
 
     idxport.scan("./mnist", split="train")          a table for DuckDB, polars, pandas, pyarrow
     idxport.load("./mnist", split="train")          a dict of NumPy arrays
+    idxport.save("out/", image=x, label=y)          arrays as IDX files
     idxport.convert("./mnist", output="out/")       to Parquet, Arrow, CSV, PNG folders, .npy, and back
     idxport.inspect("./mnist")                      shapes, types, values and damage
+    idxport.preview("./mnist", split="test")        a contact sheet
     idxport.verify("out/", "./mnist")               two tables, compared value by value
 
 The program idxport does the work. `scan` needs pyarrow, and `load` NumPy.
@@ -17,14 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from ._program import IdxError, IdxWarning, Option, Path, arguments, find_program, run
 from ._read import load, scan, scan_polars
+from ._save import save
 
 if TYPE_CHECKING:
     from ._report import Column, File, Input, Inspection, Label, Output, Part, Problem, Report, Verified
     from ._scan import Scan
 
 __all__ = [
-    "Column", "File", "IdxError", "IdxWarning", "Input", "Inspection", "Label", "Output", "Part", "Problem", "Report", "Scan", "Verified",
-    "convert", "find_program", "inspect", "load", "scan", "scan_polars", "verify",
+    "Column", "File", "IdxError", "IdxWarning", "Input", "Inspection", "Label", "Output", "Part", "Picture", "Problem", "Report", "Scan", "Verified",
+    "convert", "find_program", "inspect", "load", "preview", "save", "scan", "scan_polars", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -96,4 +99,28 @@ def inspect(*inputs: Path, **options: Option) -> Inspection:
     from ._report import Inspection, build
 
     _, report = run(arguments("inspect", inputs, options), stdin="-" in inputs)
-    return build(Inspection, report, preview=tuple(arguments("preview", inputs, {"output": "-", **options})))
+    return build(Inspection, report, _inspected=(inputs, options))
+
+
+class Picture(bytes):
+    """A PNG file, which notebooks show."""
+
+    def _repr_png_(self) -> bytes:
+        return bytes(self)
+
+
+def preview(*inputs: Path, **options: Option) -> Picture:
+    """Draw a contact sheet of the images of one split: a row for each class.
+
+    Parameters
+    ----------
+    inputs, options
+        As for `convert`; ``images=10`` is their number in a row.
+
+    Examples
+    --------
+    >>> idxport.preview("./mnist", split="test")
+    >>> pathlib.Path("digits.png").write_bytes(idxport.preview("./mnist", split="test"))
+    """
+    picture, _ = run(arguments("preview", inputs, {"output": "-", **options}), stdin="-" in inputs)
+    return Picture(picture)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,9 @@ Option = Union[None, bool, float, Path, slice, range, Sequence[Union[float, Path
 
 # Between the elements of a list that is one value of its flag; other lists are flags that are repeated.
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ","}
+
+# Options without a value, in the words of messages.
+_SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column", "metadata_csv"}
 
 # A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every
 # user may ask for 1 MiB (pipe(7)).
@@ -114,26 +118,30 @@ def _folders() -> Iterator[str]:
 class Program:
     """A run of the program, which ends with the context manager.
 
-    With `tied`, Linux ends it if this process is killed, even before it writes to the closed pipe.
+    With `stdin` it reads this process's standard input, with `feed` what is written to its own. With
+    `tied`, Linux ends it if this process is killed, even before it writes to the closed pipe.
     That takes the start of a Python.
     """
 
-    def __init__(self, command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> None:
+    def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, tied: bool = False) -> None:
         if tied and sys.platform == "linux" and sys.executable:
             command = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command]
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close does
         try:
-            self._process = subprocess.Popen(command, stdin=None if stdin else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
+            given = subprocess.PIPE if feed else None if stdin else subprocess.DEVNULL
+            self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
         except OSError as error:
             self._said.close()
             raise IdxError(f"{command[0]}: {error.strerror}") from error
         assert self._process.stdout is not None
         self.stdout: IO[bytes] = self._process.stdout
-        if sys.platform == "linux":
-            import fcntl
+        self.stdin = self._process.stdin
+        for pipe in (self.stdout, self.stdin):
+            if sys.platform == "linux" and pipe is not None:
+                import fcntl
 
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(self.stdout, 1031, _PIPE)  # F_SETPIPE_SZ, which Python names from 3.10 on
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(pipe, 1031, _PIPE)  # F_SETPIPE_SZ, which Python names from 3.10 on
 
     def __enter__(self) -> Program:
         return self
@@ -186,9 +194,30 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
         return report
     error = report.get("error")
     if error is not None:
-        raise IdxError(error["message"], code, error["code"], hint=error.get("hint"), path=error.get("path"), offset=error.get("offset"))
+        hint = error.get("hint")
+        raise IdxError(_in_python(error["message"]), code, error["code"], hint=hint and _in_python(hint), path=error.get("path"), offset=error.get("offset"))
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
     raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code)
+
+
+# A flag in a message, and its value, if that is no word of the sentence.
+_VALUE = r"'[^']*'|[^\s,;)]*[^a-z\s,;):.][^\s,;)]*[^\s,;):.]|yes|no|none|train|test|validation|huggingface|NAME|FILE"
+_FLAG = re.compile(rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?")
+
+
+def _in_python(text: str) -> str:
+    """Name options as Python does: --split test is split="test"."""
+
+    if "idxport " in text:  # a command line
+        return text
+
+    def option(match: re.Match[str]) -> str:
+        name, value = (match[1] or "output").replace("-", "_"), match[2]
+        if value is None:
+            return name + "=True" if name in _SWITCHES else name
+        return f'{name}="{value.strip(chr(39))}"'
+
+    return _FLAG.sub(option, text)
 
 
 def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> list[str]:

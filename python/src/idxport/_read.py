@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ._program import IdxError, Option, Path, Program, arguments, run
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
     import pyarrow as pa
 
@@ -65,13 +65,13 @@ def scan(
     >>> digits = idxport.scan("./mnist", split="train")
     >>> duckdb.sql("SELECT label, count(*) FROM digits GROUP BY label ORDER BY label")
     """
-    _needs("pyarrow.dataset", "arrow")
+    needs("pyarrow.dataset", "arrow")
     from ._scan import Scan
 
     return Scan(inputs, {"columns": columns, "rows": rows, "split": split, "layout": layout, **options})
 
 
-def _needs(module: str, extra: str) -> Any:
+def needs(module: str, extra: str) -> Any:
     """Import a package that not every user needs."""
     try:
         return importlib.import_module(module)
@@ -92,11 +92,12 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
     >>> digits = idxport.scan_polars("./mnist", split="train")
     >>> digits.group_by("label").len().collect()
     """
-    polars, plugins = _needs("polars", "polars"), importlib.import_module("polars.io.plugins")
+    polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
     table = scan(*inputs, **options)
 
     def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
-        for batch in table.reader(columns):
+        where = [] if predicate is None else table.conditions(lambda values: polars.DataFrame(values).filter(predicate))
+        for batch in table.reader(columns, where):
             frame = polars.DataFrame(batch)
             if rows is not None:
                 frame = frame.head(rows)
@@ -154,13 +155,24 @@ class Batches:
         raise error
 
 
+class Arrays(dict[str, Any]):
+    """Arrays by column, or by split and column; `classes` has the names of the labels, if they are known."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        super().__init__()
+        self.classes: list[str] = next((each["classes"] for each in report["inputs"] if "classes" in each), [])
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {'x'.join(map(str, a.shape))} {a.dtype}" if hasattr(a, "dtype") else f"{name}: {', '.join(a)}" for name, a in self.items())
+
+
 def load(
     *inputs: Path,
     columns: str | Sequence[str] | None = None,
     rows: str | slice | range | None = None,
     split: str | None = None,
     **options: Option,
-) -> dict[str, Any]:
+) -> Arrays:
     """Read IDX files into NumPy arrays.
 
     Parameters
@@ -170,10 +182,11 @@ def load(
 
     Returns
     -------
-    dict of str to numpy.ndarray
-        The arrays by the names of their columns, such as ``image`` and ``label``, with the shapes and
+    Arrays
+        A dict of the arrays by the names of their columns, such as ``image`` and ``label``, with the shapes and
         types of the files, in the byte order of this machine. They can be written to. If the inputs
-        have several splits and `split` is not given, a dict of str to such dicts, by split.
+        have several splits and `split` is not given, a dict of such dicts, by split. Its attribute
+        `classes` has the names of the labels, if they are known.
 
     Raises
     ------
@@ -188,8 +201,8 @@ def load(
     >>> idxport.load("./mnist")["test"]["image"].shape
     (10000, 28, 28)
     """
-    _needs("numpy", "numpy")
-    for place in (_memory(), None):
+    needs("numpy", "numpy")
+    for place in (memory(), None):
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
             try:
@@ -203,20 +216,21 @@ def load(
     raise AssertionError
 
 
-def _memory() -> str | None:
-    """A folder whose files are in memory, if this machine has one."""
+def memory(size: int = 0) -> str | None:
+    """A folder whose files are in memory, if this machine has one with room for `size` bytes."""
     folder = "/dev/shm"
-    return folder if os.path.isdir(folder) and os.access(folder, os.W_OK) else None
+    usable = os.path.isdir(folder) and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > size
+    return folder if usable else None
 
 
-def _arrays(report: dict[str, Any]) -> dict[str, Any]:
+def _arrays(report: dict[str, Any]) -> Arrays:
     """Open the .npy files of a report, which are removed afterwards: by column or, if there are several splits, by split and column."""
     import numpy as np
 
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
     # changes only this process's copy of a page.
     mode: Any = None if os.name == "nt" else "c"
-    splits: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
+    splits = Arrays(report)
     for column, file in zip(report["inputs"], report["outputs"]):
-        splits.setdefault(file.get("split", ""), {})[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=mode))
+        splits.setdefault(file.get("split", ""), Arrays(report))[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=mode))
     return splits if len(splits) > 1 else splits.popitem()[1]

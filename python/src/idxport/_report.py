@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-from ._program import IdxError, run
+from ._program import IdxError, Option, Path, arguments, run
 
 _T = TypeVar("_T")
 
@@ -26,6 +26,7 @@ class Input:
     dataset: str | None = None
     etag: str | None = None
     sequential: bool = False
+    classes: list[str] = field(default_factory=list)  # the names of labels
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,26 @@ class File:
     pairs_with: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+def sheet(inputs: Sequence[Path], options: Mapping[str, Option]) -> str | None:
+    """A contact sheet of images as HTML, None if there are none."""
+    try:
+        picture, _ = run(arguments("preview", inputs, {**{k: v for k, v in options.items() if k not in _NOT_SHOWN}, "output": "-"}))
+    except IdxError:
+        return None
+    return f'<img alt="images" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
+
+
+# Options of convert that preview does not have.
+_NOT_SHOWN = {"columns", "layout", "part", "class_column", "compression"}
+
+
+def _lines(title: str, rows: Sequence[str]) -> str:
+    """A title and rows that fit 80 columns."""
+    shown = [title, *rows[:20], *(["…"] if len(rows) > 20 else [])]
+    return "\n  ".join(row if len(row) <= 78 else row[:77] + "…" for row in shown)
+
+
+@dataclass(frozen=True, repr=False)
 class Report:
     """What a run has read and written."""
 
@@ -134,23 +154,31 @@ class Report:
     unchanged: list[str] = field(default_factory=list)
     verified: list[Verified] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        done = [(each.path, each.rows) for each in self.outputs] + [(each.path, each.rows) for each in self.verified]
+        rows = [f"{path}  {n:,} rows" for path, n in done] + [f"{path}  unchanged" for path in self.unchanged]
+        return _lines(f"<idxport.Report: {self.status}>", rows)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Inspection:
-    """What files hold. In a notebook it is shown as a contact sheet of their images."""
+    """What files hold. In a notebook it is shown as contact sheets of their images."""
 
     files: list[File]
     notes: list[str]
     warnings: list[str]
     seconds: float
-    preview: tuple[str, ...] = field(default=(), repr=False)  # the command that draws the sheet
+    _inspected: tuple[Sequence[Path], Mapping[str, Option]] = ((), {})
+
+    def __repr__(self) -> str:
+        rows = [f"{each.path}  {each.dtype} {each.shape or ''}  {'complete' if each.whole else 'damaged'}" for each in self.files]
+        return _lines("<idxport.Inspection>", rows)
 
     def _repr_html_(self) -> str | None:
-        try:
-            picture, _ = run(self.preview)
-        except IdxError:  # there are no images, or several splits
-            return None
-        return f'<img alt="{len(self.files)} files" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
+        inputs, options = self._inspected
+        splits = dict.fromkeys(each.split for each in self.files)
+        sheets = [sheet(inputs, {**options, "split": split}) for split in splits]
+        return "<br>".join(filter(None, sheets)) or None
 
 
 _NESTED = {"inputs": Input, "outputs": Output, "parts": Part, "verified": Verified, "files": File, "columns": Column, "labels": Label, "problem": Problem}

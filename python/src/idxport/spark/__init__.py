@@ -1,6 +1,5 @@
 """A data source for Apache Spark 4 that reads IDX files, the format of MNIST and its relatives.
 
-    spark.dataSource.register(IdxDataSource)
     spark.read.format("idx").option("images", path).option("labels", path).load()
 
 The work is done by the program idxport, one process for each partition, which sends Arrow record batches through a

@@ -1,0 +1,88 @@
+"""Writing arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import tempfile
+from collections.abc import Sequence
+from typing import IO, Any
+
+from ._program import Option, Path, Program, arguments
+from ._read import memory, needs
+
+
+def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None = None, overwrite: bool = False, **arrays: Any) -> None:
+    """Write arrays as IDX files, or in the format that the extension of `path` names, complete or not at all.
+
+    Parameters
+    ----------
+    path
+        For one array, a file such as ``train-images-idx3-ubyte.gz``; for several, a folder that gets a
+        file for each, or a file whose format holds them all: ``train.parquet``, ``train.csv.gz``.
+    classes
+        The names of the labels, for formats that can store them.
+    split
+        The split that the files in a folder are named after: ``"train"``.
+    overwrite
+        Replace existing files.
+    arrays
+        By the names of their columns, such as `image` and `label`: whatever `numpy.asarray` takes, such
+        as tensors of PyTorch on the CPU. The first dimension is the number of records. Integers that
+        IDX lacks, such as int64, become int32 if all values fit.
+
+    Raises
+    ------
+    IdxError
+        If nothing was written.
+
+    Examples
+    --------
+    >>> idxport.save("train-images-idx3-ubyte.gz", image=images)
+    >>> idxport.save("digits/", split="train", image=images, label=labels)
+    >>> idxport.save("digits.parquet", image=images, label=labels)
+    """
+    np = needs("numpy", "numpy")
+    if not arrays:
+        raise TypeError("save needs arrays, by the names of their columns: image=images")
+    target = os.fspath(path)
+    name = os.path.basename(target)
+    is_idx = "=" not in target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
+    options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
+    columns = {column: np.asarray(values) for column, values in arrays.items()}
+    native = all(each.ndim and each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
+    largest = max(columns, key=lambda column: columns[column].nbytes, default="")
+    stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(target)) or "data"
+    if not native or (len(columns) == 1 and (split or not name)):  # the name of a file is needed
+        largest = ""
+    with tempfile.TemporaryDirectory(prefix="idxport-", dir=memory(sum(each.nbytes for each in columns.values()))) as folder:
+        inputs = []
+        for column, array in columns.items():
+            file = os.path.join(folder, f"{stem}-{column}.{'idx' if native else 'npy'}")
+            inputs.append(f"{column}={'-' if column == largest else file}")
+            if not native:
+                np.save(file, np.ascontiguousarray(array) if array.ndim else array, allow_pickle=False)
+            elif column != largest:
+                with open(file, "wb") as to:
+                    _write(to, array)
+        if classes is not None:
+            options["classes"] = os.path.join(folder, "classes.txt")
+            with open(os.path.join(folder, "classes.txt"), "w", encoding="utf-8") as lines:
+                lines.writelines(f"{each}\n" for each in classes)
+        with Program(arguments("convert", inputs, options), feed=largest != "") as program:
+            if program.stdin is not None:  # a pipe saves a copy
+                with contextlib.suppress(BrokenPipeError):  # the program says why
+                    _write(program.stdin, columns[largest])
+                    program.stdin.close()
+            program.finish(program.stdout.read())
+
+
+# The types of IDX, by their names in NumPy.
+_CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
+
+
+def _write(to: IO[bytes], array: Any) -> None:
+    """Write an IDX file: a header, and the elements in C order, big-endian."""
+    to.write(struct.pack(f">HBB{array.ndim}I", 0, _CODES[array.dtype.newbyteorder("=").str[1:]], array.ndim, *array.shape))
+    to.write(array.astype(array.dtype.newbyteorder(">"), order="C", copy=False).reshape(-1).view("u1").data)
