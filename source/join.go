@@ -58,7 +58,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 }
 
 // HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "choose the columns that belong together with --columns"
+const HintCounts = "give the files of one split, or choose columns that belong together with --columns"
 
 // countsError returns the error for parts of different lengths. b is the batch in which this was
 // found, which gives the lengths of the parts that do not know their number of rows; it is nil

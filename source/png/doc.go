@@ -5,10 +5,9 @@
 //	5/00000.png, 0/00001.png, …   class folders: the folder of an image gives its label
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv
 //
-// Rows are in the order of the file names, numbers as numbers: names that are numbers, as those of
-// sink/png, then names that end in one, such as img_2 and img_10, then others. Files of the same
-// name are in the order of their folders. Names that begin with a dot, files that are no images,
-// and folders without images are ignored; images that are not read are an error.
+// Rows are in the order of the file names, numbers as numbers: names that are numbers, then names
+// that end in one, such as img_2 and img_10, then others; the same names in the order of folders.
+// Names that begin with a dot, files that are no images, and folders without images are ignored.
 //
 // The labels are found by the first of these rules that applies:
 //
@@ -19,9 +18,8 @@
 //  3. The names of the folders, if all of them are numbers.
 //  4. The positions of the folder names among the classes that the caller knows.
 //  5. The positions of the folder names, sorted, as in ImageFolder; those of all splits of a data
-//     set are numbered together. A warning says which label each folder has.
+//     set are numbered together, and a warning lists them. An empty folder is an error.
 //
-// Nothing outside the folder is opened: links that lead out of it are errors, and so are images
-// that are not regular files. The names of all files and their labels are held in memory. Decode
-// opens and decodes the files, on many goroutines.
+// Links that lead out of the folder are errors, and so are images that are no regular files. The
+// names of all files and their labels are held in memory. Decode opens and decodes the files.
 package png

@@ -86,6 +86,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		classes, places = nil, numbers
 	case classes != nil:
 		place(places, schema.FolderNames(classes), classes)
+	case t.empty != "":
+		return t.inFile(t.empty, fault.New(fault.Malformed, "the class folder is empty; some programs give it a label").
+			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
 	default:
 		classes = all
 		place(places, all)
@@ -131,9 +134,6 @@ func (t *table) warnPlaces(folders []string) {
 	var listed []string
 	for label, name := range folders {
 		listed = append(listed, fmt.Sprintf("%s has label %d", name, label))
-	}
-	if len(listed) > 100 {
-		listed = append(listed[:99], "…", listed[len(listed)-1])
 	}
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
 		strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")

@@ -27,6 +27,7 @@ type table struct {
 	roots   map[string]*os.Root // of class folders, so that opening a file does not walk its path
 	files   []file              // in the order of the rows
 	folders []string            // sorted names of the class folders; one "" if there are none
+	empty   string              // a folder in it that is empty, or ""
 	kinds   []string            // of the images, by their names
 	format  picture.Format
 	limit   int64 // maximum size of a file in bytes
@@ -74,14 +75,12 @@ func (t *table) begin(o source.ReadOptions) error {
 	return nil
 }
 
-// A file is one image.
 type file struct {
 	folder string // the class folder, or "" if there is none
 	name   string
 	rank   int // of the name, in the order of the rows
 }
 
-// path returns the path of f within the folder, separated by slashes.
 func (f file) path() string { return path.Join(f.folder, f.name) }
 
 // list lists all images, in the order of the rows, and their class folders.
@@ -139,6 +138,9 @@ func (t *table) visit(dir string) error {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return t.inFile(dir, err)
+	}
+	if len(entries) == 0 {
+		t.empty = dir
 	}
 	for _, e := range entries {
 		if err := t.visitEntry(dir, e); err != nil {
