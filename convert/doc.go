@@ -9,9 +9,8 @@
 // [Run] converts, [Verify] compares an output with its inputs, [Inspect] describes files, and
 // [Open] opens tables for programs that read the rows themselves. Fields of [Source], [View] and
 // [Target] are flags of the command, whose values have the same form: see docs/cli.md. Zero values
-// are the defaults. [fault.KindOf] gives the kind of an error, [fault.HintOf] what to do about it.
-// Every output appears complete or not at all, and none before all are complete. If publishing one
-// fails, those that were published before it stay.
+// are the defaults. Errors are of the type [Error]. Every output appears complete or not at all,
+// and none before all are. If publishing one fails, those that were published before it stay.
 package convert
 
 // A conversion goes through stages, each of which makes a value that is not changed afterwards:

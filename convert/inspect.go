@@ -6,8 +6,8 @@ import (
 	"errors"
 	"math"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/summary"
 	"github.com/idxport/idxport/source"

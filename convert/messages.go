@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 )
+
+// An Error has a kind, a message, a place and a hint.
+type Error = fault.Error
 
 // usagef returns an error about options that are wrong or contradict each other or the inputs.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }

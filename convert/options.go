@@ -97,16 +97,14 @@ type Events struct {
 	Progress func(title string, rows int64) (update func(int64), end func())
 }
 
-// Version is the version of the program. It is written into outputs: only the same version is
-// guaranteed to write the same bytes.
+// Version is that of the program, written into outputs. Other versions may write other bytes.
 const Version = "0.1.0"
 
 // Limits of options.
 const (
 	DefaultMaxRecordBytes = idx.DefaultMaxRecordSize
 	MaxWorkers            = 4096 // far more than the processors of any machine
-	// MaxRecordBytesLimit is the largest Source.MaxRecordBytes, small enough that a 32-bit process
-	// can hold several records.
+	// MaxRecordBytesLimit is the largest Source.MaxRecordBytes; a 32-bit process can hold several.
 	MaxRecordBytesLimit = min(math.MaxInt32, math.MaxInt/8)
 )
 

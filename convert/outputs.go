@@ -14,7 +14,7 @@ import (
 
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"

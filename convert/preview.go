@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 )

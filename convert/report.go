@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"

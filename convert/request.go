@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/display"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/formats"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/formats"

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/sink"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // TestCanceledAtTheEnd cancels a run when all rows are written: nothing is published.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/formats"

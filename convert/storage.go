@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"

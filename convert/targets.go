@@ -12,10 +12,10 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source/dataset"
 )

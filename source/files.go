@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 )
 
 // A File is an open input: an *os.File, an object in a bucket, or a file on a web server.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source/idx"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Skip skips the next n rows of t: by its own method if t is a Seeker, else by reading them.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // A Selection is some rows of a table, in the order of the table unless it was shuffled. It takes

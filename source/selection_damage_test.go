@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // TestSelectFromDamage reads selections of files that are cut, longer or rewritten, before the

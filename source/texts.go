@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/source/idx"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/sheet"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
 

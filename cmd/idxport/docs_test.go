@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"

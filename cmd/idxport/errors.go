@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Exit codes, from sysexits.h where it has them. 2 is left out: Go exits with it after a panic.

@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/display"
 )
 
 func runInspect(ctx context.Context, r *report) (err error) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/sink/layout"

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/source/dataset"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/sheet"
 )
 
 func runPreview(ctx context.Context, r *report) error {

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // reportVersion is the version of the JSON report. Added fields do not change it.

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/sheet"
 )
 
 // clean returns text that is not ours, such as a message or the name of a file, column or class, as

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // wholeAt lists the cuts that leave a valid file: after a member, frame or stream, and in padding.

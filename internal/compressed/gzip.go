@@ -13,8 +13,8 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed/inflate"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // gzipMagic does not include the method byte, so that a damaged method is an error and not plain

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // TestXZBlockHeaders parses the fields of block headers after the flags, written by hand according

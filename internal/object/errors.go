@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // errTemporary is the cause of errors after which the next attempt may succeed.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 const (

@@ -5,7 +5,7 @@ package object
 import (
 	"net/url"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // connect fails: a lean build contains no network code.

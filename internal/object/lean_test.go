@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 func TestLeanSaysSo(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Sizes in bytes, and how many of them are in memory.

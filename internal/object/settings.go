@@ -17,8 +17,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"gopkg.in/ini.v1"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 )
 
 // amazon is the host of S3 itself.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // A Store gives access to the objects of a run. The zero value is ready for use. A Store may be

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Limits of the answers of a server that lists objects, which may lie or have no end.

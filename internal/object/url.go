@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // An address names an object, or a prefix if the key is empty or ends with a slash. On a web

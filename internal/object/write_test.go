@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/object/fake"
 	"github.com/idxport/idxport/test/object/proxy"

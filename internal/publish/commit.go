@@ -9,7 +9,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Commit completes every output and only then publishes them, back to back. All writes must have

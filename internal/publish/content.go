@@ -14,7 +14,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // A listing is a hash of the names and sizes of all files in a folder, and of the names of its

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 )
 
 // refusal returns a fault.Refused with its reason and a hint.

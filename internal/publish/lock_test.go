@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // TestLockExcludes has many goroutines take a lock whose file each holder removes. The holder makes

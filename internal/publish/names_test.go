@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 func TestUnstorable(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/idxport/idxport/fault"
-	codec "github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/internal/fault"
+	codec "github.com/idxport/idxport/internal/png"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
-	codec "github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
+	codec "github.com/idxport/idxport/internal/png"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"

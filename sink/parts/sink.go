@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"

@@ -1,7 +1,7 @@
 package tar
 
 import (
-	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )

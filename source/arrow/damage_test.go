@@ -13,8 +13,8 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"

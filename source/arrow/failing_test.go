@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/fault"
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

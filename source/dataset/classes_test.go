@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 func TestReadClasses(t *testing.T) {

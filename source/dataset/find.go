@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Values of Split.Evidence.

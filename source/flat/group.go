@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // A Field is one column of the table: a scalar, or the elements of a tensor in C order.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // ErrMagic is the cause of the error for a file that does not begin like an IDX file: it has

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/idxport/idxport/display"
+	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/test/must"
 )
 

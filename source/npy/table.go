@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/idxport/idxport/display"
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )

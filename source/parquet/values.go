@@ -5,7 +5,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )

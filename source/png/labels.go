@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/shell"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/shell"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // A handmadeStream tests the limits of the format. The expectation follows from the RFC, and where

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/test/must"
 )
 

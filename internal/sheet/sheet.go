@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/internal/png"
 )
 
 // A Group is tiles that belong together. It starts on a new line.

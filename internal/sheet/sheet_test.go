@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/sheet"
+	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/test/must"
 )
 

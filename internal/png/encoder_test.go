@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
-	"github.com/idxport/idxport/png"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/png"
 	"github.com/idxport/idxport/test/layouttest"
 	"github.com/idxport/idxport/test/must"
 )

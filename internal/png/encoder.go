@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 const (

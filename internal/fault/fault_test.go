@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/idxport/idxport/fault"
+	"github.com/idxport/idxport/internal/fault"
 )
 
 func TestError(t *testing.T) {
