@@ -314,7 +314,7 @@ func (in *inputs) checkTyped(path string, columns []source.Column) error {
 	switch {
 	case !typed:
 		return usagef("--dtype %s: no column of %s can be read as this type", r.elementType, path).
-			WithHint("leave out --dtype: it gives bytes a type, and narrows integers, such as int16 to uint8")
+			WithHint("leave out --dtype: it narrows integers; NumPy makes pixels floats: a.astype(\"float32\") / 255")
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s",
 			display.Shape(r.Shape), path, strings.Join(shapes, ", ")).

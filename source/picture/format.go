@@ -109,8 +109,8 @@ func (f Format) accepts(s stored) error {
 		return nil
 	}
 	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
-		WithHint("all images must have the same size and type: --resize %dx%d scales all images, "+
-			"--grey makes all grey, mogrify -depth 8 FILES makes all 8-bit", f.Width, f.Height)
+		WithHint("all images must have one size and type: --resize %dx%d for other sizes, --grey for grey among "+
+			"colours, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types", f.Width, f.Height)
 }
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.

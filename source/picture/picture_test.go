@@ -164,8 +164,8 @@ func TestOtherFormats(t *testing.T) {
 		f          Format
 		want, hint string
 	}{
-		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey makes all"},
-		"grey8.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "--resize 6x4 scales all"},
+		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for grey"},
+		"grey8.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "--resize 6x4 for"},
 		"grey16.png":  {grey, "found 5×4, 16-bit grey", "mogrify -depth 8"},
 		"palette.png": {grey, "found 5×4, 8-bit RGB", "--grey"},
 		"grey.jpg":    {Format{Width: 5, Height: 4, Channels: 3, Depth: 8}, "expected 5×4, 8-bit RGB", "--grey"},

@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 		{"images beside class folders", map[string]string{"0/1.png": good, "2.png": good}, fault.Malformed,
 			"found images beside the class folder 0, expected all in class folders", "move the images"},
 		{"another size", map[string]string{"0/0.png": good, "1/1.png": pixels(t, 2, 3)}, fault.Malformed,
-			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 scales all images"},
+			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 for"},
 		{"too large a record", map[string]string{"a.png": pixels(t, 4097, 4096)}, fault.Unsupported,
 			"a.png: the image is 4097×4096, 8-bit grey, 16781312 bytes, expected at most 6291456",
 			"--max-record-bytes 16781312"},
