@@ -103,7 +103,9 @@ func (out *output) checkLosses(ctx context.Context, r *request, hidden string) e
 				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
 		}
 	}
-	if r.selects() || r.Rows != "" || r.Take > 0 || r.Part != "" || r.Expect != nil || r.Overwrite {
+	counted := slices.ContainsFunc(r.expected, func(e expectation) bool { return e.rows >= 0 })
+	selected := r.choice.conditions != nil || r.choice.holdouts != nil || r.Rows != "" || r.Take > 0 || r.Part != ""
+	if selected || counted || r.Overwrite {
 		return nil
 	}
 	rowsAt := func(path string) (n int64) {

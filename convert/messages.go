@@ -96,7 +96,6 @@ func shownPath(path string) string {
 	return path
 }
 
-// listOf returns the names of columns for messages.
 func listOf(columns []source.Column) string { return strings.Join(namesOf(columns), ", ") }
 
 func namesOf(columns []source.Column) (names []string) {

@@ -29,7 +29,6 @@ type job struct {
 	chosen  int64 // number of rows that the view chooses, of which the table may be a part
 }
 
-// title returns the name of the job's split for messages.
 func (j *job) title() string { return splitTitle(j.split.Split) }
 
 // base returns the base name of the job's outputs in an output folder.

@@ -86,7 +86,7 @@ class Scan(ds.Dataset):  # type: ignore[misc]
         if not _AFTER.isdisjoint(self._options):  # the rows that are counted or drawn would be others
             return []
         for field in self.schema:
-            if not pa.types.is_integer(field.type):
+            if not pa.types.is_integer(field.type) or not field.name.isidentifier():
                 continue
             values = pa.table({field.name: self.reader([field.name]).read_all()[field.name].unique()})
             try:
