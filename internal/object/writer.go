@@ -58,6 +58,9 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 		case !errors.Is(err, fault.NotFound):
 			return nil, errorAt(a, err)
 		}
+		if _, err := c.list(ctx, a.key, 1); errors.Is(err, fault.NotFound) { // said before data are sent
+			return nil, errorAt(a, failed(fault.Refused, ""))
+		}
 	}
 	w := &Writer{client: c, address: a, parent: ctx, sum: crc32.NewIEEE()}
 	w.upload = upload{mark: rand.Text(), replace: overwrite}
