@@ -71,7 +71,6 @@ func Alternative(name string) string {
 	return ""
 }
 
-// splitTitle returns the name of a split for messages.
 func splitTitle(s dataset.Split) string {
 	if s.Name != "" {
 		return "split " + s.Name
@@ -79,7 +78,6 @@ func splitTitle(s dataset.Split) string {
 	return s.Stem
 }
 
-// splitNames returns the names of splits for messages.
 func splitNames(splits []dataset.Split) string {
 	var names []string
 	for _, s := range splits {
@@ -88,7 +86,6 @@ func splitNames(splits []dataset.Split) string {
 	return strings.Join(names, ", ")
 }
 
-// shownPath returns the name of an input for messages.
 func shownPath(path string) string {
 	if path == source.Stdin {
 		return "standard input"

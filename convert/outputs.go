@@ -155,7 +155,6 @@ func checkColumns(j *job, outs []*output, all bool) error {
 	return nil
 }
 
-// writtenColumn returns the column of an output that holds one.
 func (out *output) writtenColumn() source.Column { return out.job.table.Columns()[out.options.Column] }
 
 // adviseColumns returns the hint for writing several columns to out, whose files hold one.
@@ -171,8 +170,6 @@ func collision(t target, out *output, other *job) error {
 	}
 	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
 	switch {
-	case !out.shared() && out.path != Stdio && out.format.OneColumn:
-		return e.WithHint("write -o %s=DIR/ for separate files", out.format.Name)
 	case !out.shared() && out.path != Stdio:
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
@@ -184,8 +181,12 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f formats.Form
 	r, part := in.request, in.request.choice.part
 	number := fmt.Sprintf("%0*d", len(strconv.FormatInt(part.n, 10)), part.i)
 	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
-	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j),
-		perName: t.container || path != t.path}
+	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j)}
+	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""
+	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // it names none of several columns
+		t.container = true
+	}
+	out.perName = t.container || path != t.path
 	if codec := &out.options.Compression; f.Compressible && !t.container {
 		if codec.Name != "" && codec.Name != t.codec {
 			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).
@@ -214,19 +215,21 @@ func (out *output) fileExtension() string {
 }
 
 // perColumn returns the output for the column that the path names, or in a folder one for each.
-// FORMAT=NAME is a folder if it names none of several columns and has no extension.
 func (out *output) perColumn(t target) (outs []*output, err error) {
 	columns := out.job.table.Columns()
 	if !t.container {
 		out.options.Column, err = out.columnFor(columns)
-		if err == nil || !t.named || out.path == Stdio || extension(out.path) != "" {
-			return []*output{out}, err
-		}
+		return []*output{out}, err
 	}
 	for i, c := range columns {
 		one := *out
 		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
 		outs = append(outs, &one)
+		if out.format.IsIDX && c.Classes != nil && out.job.split.Dataset == nil {
+			names := one
+			names.format, names.path = formats.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
+			outs = append(outs, &names)
+		}
 	}
 	return outs, nil
 }

@@ -159,7 +159,6 @@ func (r *request) selects() bool {
 	return r.choice.conditions != nil || r.choice.holdouts != nil || r.Shuffle
 }
 
-// replaces reports whether existing outputs are replaced.
 func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
 
 // needsCount reports whether the number of rows is needed before they are read: headers depend on

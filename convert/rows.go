@@ -31,7 +31,6 @@ type job struct {
 
 func (j *job) title() string { return splitTitle(j.split.Split) }
 
-// base returns the base name of the job's outputs in an output folder.
 func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
 
 // release closes the table and releases its memory. It may be called again.

@@ -118,7 +118,7 @@ func checkHidden(ctx context.Context, in *inputs, outputs []*output, p *publicat
 		if err == nil && in.request.replaces() && path != "" {
 			err = out.checkLosses(ctx, in.request, path)
 		}
-		if err == nil && in.request.Verify && path != "" {
+		if err == nil && in.request.Verify && path != "" && !out.format.Beside {
 			err = verifyOutput(ctx, in, out, path)
 		}
 	}
@@ -132,7 +132,9 @@ func checkClassesUsed(in *inputs, jobs []*job) error {
 		return in.tables[j.split.Files[0].Path].Format.Name == "png" || source.About(j.table).Classes
 	})
 	r := in.request
-	named := func(f formats.Format) bool { return f.Folder || r.ClassColumn && f.ClassColumn || f.Layouts != nil }
+	named := func(f formats.Format) bool { // or its files are accompanied by a list of names
+		return f.Folder || r.ClassColumn && f.ClassColumn || f.Layouts != nil || f.IsIDX
+	}
 	if r.Classes == "" || usedByInput || r.choice.byClass() || r.makes(named) {
 		return nil
 	}
@@ -511,10 +513,10 @@ func (w *writing) addParts(e *Output) {
 		e.Bytes += p.Bytes
 	}
 	count := int64(len(e.Parts))
-	e.Files, e.Load = &count, out.format.LoadPartsLine(out.path, out.job.schema, out.options)
+	e.Files, e.Load = &count, formats.LoadHubLine(out.path)
 	switch {
 	case !out.shared():
-		e.Shown = out.path + string(filepath.Separator)
+		e.Shown, e.Load = out.path+string(filepath.Separator), ""
 	case count == 1:
 		e.Shown = e.Parts[0].Path
 	default:

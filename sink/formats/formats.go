@@ -31,6 +31,7 @@ type Format struct {
 	Images       bool     // records become images, and Options.Channels applies
 	Splittable   bool     // an output can be split into many files: its sink is a sink.Splitter
 	WriteOnly    bool     // idxport cannot read outputs back
+	Beside       bool     // an output only accompanies others, see ClassNames
 	Text         bool     // an output can be shown on a terminal
 	Styled       bool     // Options.Style applies
 	ClassColumn  bool     // tables may have a column of class names, schema.Classes
@@ -64,11 +65,10 @@ func All() []Format {
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(parquet.New), load: loadParquet},
 		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New),
-			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()",
-				"import pyarrow.dataset as ds; table = ds.dataset(%q, format=\"arrow\").to_table()")},
+			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()")},
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New), stream: true,
-			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()", "")},
+			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
 		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
 			ClassColumn: true, open: stream(csv.New), load: pandas("")},
 		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
@@ -79,7 +79,7 @@ func All() []Format {
 			open: stream(tar.New), load: loadTar},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true,
 			open: stream(idx.NewNPY),
-			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")", "")},
+			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
 		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
 			IsIDX: true, open: stream(idx.New), load: loadIDX},
 	}

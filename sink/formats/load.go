@@ -8,61 +8,43 @@ import (
 	"github.com/idxport/idxport/sink/images"
 )
 
-// A loader returns a line of Python that loads an output at path, which was split into many files
-// if parts; "" if there is none.
-type loader func(path string, parts bool, s *schema.Schema, o Options) string
+// A loader returns a line of Python that loads an output at path; "" if there is none.
+type loader func(path string, s *schema.Schema, o Options) string
 
 // LoadLine returns a line of Python that loads an output of f at path, made of tables of the schema
 // s with the options o; "" if there is none.
 func (f Format) LoadLine(path string, s *schema.Schema, o Options) string {
-	return f.load(path, false, s, o)
+	return f.load(path, s, o)
 }
 
-// LoadPartsLine is LoadLine for an output that was split into many files, in the folder at path.
-func (f Format) LoadPartsLine(path string, s *schema.Schema, o Options) string {
-	return f.load(path, true, s, o)
-}
+// LoadHubLine returns the line that loads the data set in the folder at path, in the layout of the
+// Hub.
+func LoadHubLine(path string) string { return fmt.Sprintf(loadDataset+"%q)", path) }
 
 // loadDataset begins the lines that use Hugging Face's library.
 const loadDataset = "from datasets import load_dataset; data = load_dataset("
 
 // loadParquet uses the Python library "datasets" for the layout "huggingface", because pyarrow does
 // not decode its images. The library calls the only table "train".
-func loadParquet(path string, parts bool, _ *schema.Schema, o Options) string {
-	switch {
-	case o.Layout != "huggingface":
+func loadParquet(path string, _ *schema.Schema, o Options) string {
+	if o.Layout != "huggingface" {
 		return fmt.Sprintf("import pyarrow.parquet as pq; table = pq.read_table(%q)", path)
-	case parts:
-		return fmt.Sprintf(loadDataset+"%q)", path)
 	}
 	return fmt.Sprintf(loadDataset+"\"parquet\", data_files=%q, split=\"train\")", path)
 }
 
-// line returns a loader that inserts the path into file, or into folder if there are parts; if that
-// is empty, there is no line for them.
-func line(file, folder string) loader {
-	return func(path string, parts bool, _ *schema.Schema, _ Options) string {
-		switch {
-		case !parts:
-			return fmt.Sprintf(file, path)
-		case folder == "":
-			return ""
-		}
-		return fmt.Sprintf(folder, path)
-	}
+// line returns a loader that inserts the path into text.
+func line(text string) loader {
+	return func(path string, _ *schema.Schema, _ Options) string { return fmt.Sprintf(text, path) }
 }
 
 // pandas returns the loader of a CSV format. pandas takes the first line for a header unless
 // header=None is given.
 func pandas(arguments string) loader {
-	return func(path string, parts bool, _ *schema.Schema, o Options) string {
+	return func(path string, _ *schema.Schema, o Options) string {
 		arguments := arguments
 		if !csv.HasHeader(o.Style) {
 			arguments += ", header=None"
-		}
-		if parts {
-			return fmt.Sprintf("import glob, pandas as pd; "+
-				"frame = pd.concat(pd.read_csv(part%s) for part in sorted(glob.glob(%q)))", arguments, path+"/part-*")
 		}
 		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, arguments)
 	}
@@ -70,7 +52,7 @@ func pandas(arguments string) loader {
 
 // loadPNG uses the library datasets if there is a metadata.csv, which it reads, and otherwise
 // torchvision's ImageFolder, which reads class folders only.
-func loadPNG(path string, _ bool, s *schema.Schema, o Options) string {
+func loadPNG(path string, s *schema.Schema, o Options) string {
 	if o.MetadataCSV {
 		return fmt.Sprintf(loadDataset+"\"imagefolder\", data_dir=%q, split=\"train\")", path)
 	}
@@ -81,20 +63,17 @@ func loadPNG(path string, _ bool, s *schema.Schema, o Options) string {
 }
 
 // loadTar loads the rows in order. A sample is an image and, if there are labels, its label.
-func loadTar(path string, parts bool, s *schema.Schema, _ Options) string {
-	glob, files, keys := "", fmt.Sprintf("%q", path), `"png"`
-	if parts {
-		glob, files = "import glob; ", fmt.Sprintf("sorted(glob.glob(%q))", path+"/part-*")
-	}
+func loadTar(path string, s *schema.Schema, _ Options) string {
+	keys := `"png"`
 	if images.Labelled(s) {
 		keys += `, "cls"`
 	}
-	return fmt.Sprintf("%simport webdataset as wds; "+
-		"samples = wds.WebDataset(%s, shardshuffle=False).decode(\"pil\").to_tuple(%s)", glob, files, keys)
+	return fmt.Sprintf("import webdataset as wds; "+
+		"samples = wds.WebDataset(%q, shardshuffle=False).decode(\"pil\").to_tuple(%s)", path, keys)
 }
 
 // loadIDX returns no line for zstd, because older versions of Python have no module for it.
-func loadIDX(path string, _ bool, _ *schema.Schema, o Options) string {
+func loadIDX(path string, _ *schema.Schema, o Options) string {
 	switch o.Compression.Name {
 	case "gzip":
 		return fmt.Sprintf("import gzip, idx2numpy; array = idx2numpy.convert_from_file(gzip.open(%q))", path)
