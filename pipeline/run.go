@@ -135,23 +135,23 @@ func (r *run) work(ctx context.Context) error {
 		if !ok {
 			return err
 		}
-		err = r.encode(ctx, s)
-		if err != nil {
+		if err := r.encode(ctx, s); err != nil {
 			return err
 		}
 	}
 }
 
-// encode decodes the batch of s and sends a step to the writer of every sink.
+// encode decodes the batch of s and sends a step to the writer of every sink: if the batch is
+// damaged, its error, so that the first of several is reported.
 func (r *run) encode(ctx context.Context, s *slot) error {
-	if err := r.table.Decode(&s.raw); err != nil {
-		return err
-	}
+	damage := r.table.Decode(&s.raw)
 	s.batch = schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
 	for k, out := range r.sinks {
-		step, err := out.Encode(ctx, s.batch)
-		if err != nil {
-			return err
+		step, err := func() error { return damage }, error(nil)
+		if damage == nil {
+			if step, err = out.Encode(ctx, s.batch); err != nil {
+				return err
+			}
 		}
 		s.steps[k] <- step
 	}

@@ -6,11 +6,9 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 )
 
-// ClassNames is the text file of the class names of a label, one per line, that accompanies IDX
-// files, which cannot store them. The flag --classes reads it.
+// ClassNames is the file of class names, one per line, beside IDX files, which cannot store them.
 func ClassNames() Format {
 	return Format{Name: "classes", Beside: true, load: line(""),
 		open: stream(func(w io.Writer, s *schema.Schema, o Options) (*classNames, error) {
@@ -32,5 +30,3 @@ func (c *classNames) Close() error {
 	_, err := io.WriteString(c.to, strings.Join(c.names, "\n")+"\n")
 	return err
 }
-
-var _ sink.Sink = (*classNames)(nil)

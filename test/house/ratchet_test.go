@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_312, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_344, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 24_318, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_034, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_859, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -50,7 +50,7 @@ var packages = []struct {
 	{"source/arrow source/columnar source/parquet", 3_641, 3650},
 	{"source/csv source/npy source/picture source/png source/flat source/formats", 3_355, 3230},
 	{"sink sink/arrow sink/csv sink/idx sink/images sink/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_688, 5550},
-	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_169, 1250},
+	{"sink/card sink/compare sink/formats sink/parts sink/summary", 1_201, 1250},
 	{"pipeline schema", 651, 625},
 	{"internal/fault internal/display internal/shell internal/sheet", 1_026, 850},
 }
