@@ -45,7 +45,7 @@ func (out *output) isFolder() bool { return out.format.Folder || out.sharding !=
 // shared reports whether the output's folder holds several splits.
 func (out *output) shared() bool { return out.sharding != nil && out.sharding.kind == publish.Hub }
 
-// place returns a string that is equal for two outputs if they are at the same place.
+// place is equal for two outputs at the same place.
 func (out *output) place() string {
 	if out.shared() {
 		return filepath.Join(out.path, out.sharding.subfolder, out.sharding.stem)
@@ -61,7 +61,6 @@ func (out *output) keyOf(key string) string {
 	return fmt.Sprintf("%016x", xxh3.HashString(out.format.Name+" "+key))
 }
 
-// shownName returns the name of the output for messages.
 func (out *output) shownName() string {
 	if out.path == Stdio {
 		return "standard output"

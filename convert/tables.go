@@ -154,9 +154,10 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 	case in.classes != nil:
 		found[label].Classes = in.classes
 	case len(found[label].Classes) == 0:
-		meta := source.About(t).Meta
-		if found[label].Classes = datasetClasses(cmp.Or(r.Dataset, meta[keyDataset])); found[label].Classes == nil {
-			_ = json.Unmarshal([]byte(meta[keyClasses]), &found[label].Classes) // other programs may have changed it
+		meta := source.About(t).Meta // which other programs may have changed
+		found[label].Classes = datasetClasses(cmp.Or(r.Dataset, meta[keyDataset]))
+		if names := meta[keyClasses]; found[label].Classes == nil && len(names) < 1<<20 {
+			_ = json.Unmarshal([]byte(names), &found[label].Classes)
 		}
 	}
 	return source.WithColumns(t, found), nil

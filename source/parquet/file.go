@@ -21,9 +21,9 @@ import (
 
 const (
 	magic          = "PAR1"
-	tailSize       = 8         // the footer's length and magic, at the end of the file
-	maxFooter      = 128 << 20 // bytes
-	minPage        = 16        // minimum size of a page with its header, in bytes
+	tailSize       = 8        // the footer's length and magic, at the end of the file
+	maxFooter      = 32 << 20 // bytes, of which it takes three times the memory
+	minPage        = 16       // minimum size of a page with its header, in bytes
 	arrowSchemaKey = "ARROW:schema"
 	hintDecrypt    = "decrypt the file first"
 )
