@@ -9,15 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // checkExpected returns an error unless the jobs have what --expect names. rows returns the number
@@ -35,7 +34,7 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 			case e.rows < 0 && !slices.Contains(columns, e.name):
 				found = "only the columns " + strings.Join(columns, ", ") + " in " + j.title()
 			case e.rows >= 0 && e.name == j.base() && n >= 0 && n != e.rows:
-				found = display.Count(n, "row")
+				found = text.Count(n, "row")
 			}
 		}
 		if e.rows >= 0 && !slices.Contains(splits, e.name) {
@@ -73,7 +72,7 @@ func checkStaying(r *request, outputs []*output) error {
 				r.Columns == nil && other.Role != own.Role && other.Split == own.Split && out.format.OneColumn:
 				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 					In(out.path).
-					WithHint("complete the inputs, choose with --split or --columns, or delete %s", shell.Path(path))
+					WithHint("complete the inputs, choose with --split or --columns, or delete %s", text.Path(path))
 			}
 		}
 	}
@@ -125,7 +124,7 @@ func (out *output) checkLosses(ctx context.Context, r *request, hidden string) e
 	}
 	if now, before := rowsAt(hidden), rowsAt(out.path); 0 <= now && now < before {
 		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %d",
-			display.Count(before, "row"), now).In(out.path).
+			text.Count(before, "row"), now).In(out.path).
 			WithHint("complete the inputs, or add --overwrite if this is meant")
 	}
 	return nil

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"math"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/summary"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/summary"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -207,7 +207,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 		for _, l := range column.Labels {
 			if c.Classes != nil && l.Label != source.Unknown && l.Name == "" && unnamed == nil {
 				unnamed = fault.New(fault.Malformed, "label %d has no class name, and occurs in %s", l.Label,
-					display.Count(l.Count, "row")).In(f.Path)
+					text.Count(l.Count, "row")).In(f.Path)
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // An Error has a kind, a message, a place and a hint.

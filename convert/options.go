@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 

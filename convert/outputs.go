@@ -12,12 +12,12 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
-	"github.com/idxport/idxport/internal/shell"
-	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -110,7 +110,7 @@ func checkOutput(r *request, out *output) error {
 	switch {
 	case out.misleads():
 		return usagef("%s is named like a file of EMNIST, with transposed images, but these are upright", out.path).
-			WithHint("write -o %s", shell.Path(source.Under(source.Above(out.path), "upright-"+source.Base(out.path))))
+			WithHint("write -o %s", text.Path(source.Under(source.Above(out.path), "upright-"+source.Base(out.path))))
 	case r.Verify && (out.options.Style == "matrix" && !slices.ContainsFunc(out.job.schema.Columns, tensor) ||
 		out.format.Images && out.options.Channels == "first" || out.format.WriteOnly):
 		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
@@ -124,7 +124,7 @@ func checkOutput(r *request, out *output) error {
 	case object.IsURL(out.path) && (r.IfChanged || r.Verify):
 		return usagef("%s: an object cannot be marked as up to date, or be read before it is published", out.path).
 			WithHint("leave out --if-changed and --verify; to compare it afterwards: idxport verify %s INPUT",
-				shell.Path(out.path))
+				text.Path(out.path))
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (out *output) writtenColumn() source.Column { return out.job.table.Columns(
 // adviseColumns returns the hint for writing several columns to out, whose files hold one.
 func adviseColumns(out *output) string {
 	return fmt.Sprintf("write -o %s=DIR/ for one file per column; or select one column: --columns %s",
-		out.format.Name, shell.Quote(out.writtenColumn().Name))
+		out.format.Name, text.Quote(out.writtenColumn().Name))
 }
 
 // collision returns the error for out, an output of t, at the path of an output of the job other.
@@ -172,7 +172,7 @@ func collision(t target, out *output, other *job) error {
 	case !out.shared() && out.path != Stdio:
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
-	return e.WithHint("choose one with --split %s", shell.Quote(cmp.Or(other.split.Name, "NAME")))
+	return e.WithHint("choose one with --split %s", text.Quote(cmp.Or(other.split.Name, "NAME")))
 }
 
 // outputsAt returns the outputs of the target t in format f for one job.
@@ -310,7 +310,7 @@ func shard(r *request, t target, out *output) error {
 		return usagef("a folder in the layout huggingface is a complete data set, with a card and all splits; "+
 			"it cannot hold other formats").
 			WithHint("write it to a folder of its own, and leave parquet out of --to: -o parquet=%s",
-				shell.Quote(strings.TrimRight(t.path, "/")+"/huggingface/"))
+				text.Quote(strings.TrimRight(t.path, "/")+"/huggingface/"))
 	}
 	stem := hubName(out.job.base())
 	if out.job.split.Name == "" && out.job.split.alone {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 )
 
@@ -115,7 +115,7 @@ func parseSheet(args []string) (target, error) {
 	}
 	if len(args) > 1 || !isFile && !t.container {
 		return t, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(args, " -o ")).
-			WithHint("write -o %s", shell.Path(strings.TrimSuffix(path, ext)+".png"))
+			WithHint("write -o %s", text.Path(strings.TrimSuffix(path, ext)+".png"))
 	}
 	return t, nil
 }

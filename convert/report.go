@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/idxport/idxport/internal/display"
-	"github.com/idxport/idxport/sink/compare"
+	"github.com/idxport/idxport/internal/compare"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // A Report describes what a run has read, decided and written. It is returned even with an error;
@@ -120,7 +120,7 @@ func (r *Report) Note(format string, args ...any) { r.add(false, &r.Notes, forma
 func (r *Report) warning(format string, args ...any) { r.add(true, &r.Warnings, format, args...) }
 
 func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
-	text := display.Printable(fmt.Sprintf(format, args...))
+	text := text.Printable(fmt.Sprintf(format, args...))
 	r.adding.Lock()
 	defer r.adding.Unlock()
 	if slices.Contains(*list, text) { // an input that is read twice has its notes twice
@@ -165,5 +165,5 @@ func (r *Report) progress(title string, rows int64) (update func(int64), end fun
 	if r.events.Progress == nil {
 		return nil, func() {}
 	}
-	return r.events.Progress(display.Printable(title), rows)
+	return r.events.Progress(text.Printable(title), rows)
 }

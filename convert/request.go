@@ -15,12 +15,12 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/internal/compressed"
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -285,7 +285,7 @@ func (r rowRange) resolve(total int64) (first, last int64, err error) {
 		first, last = min(first, total), min(last, total)
 	}
 	if first > last {
-		return 0, 0, usagef("--rows %s is empty in a table of %s", r.text, display.Count(total, "row"))
+		return 0, 0, usagef("--rows %s is empty in a table of %s", r.text, text.Count(total, "row"))
 	}
 	return first, last, nil
 }

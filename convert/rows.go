@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -139,8 +139,8 @@ func checkRows(r *request, jobs []*job) error {
 	if rows.given {
 		flags = append(flags, "--rows "+rows.text)
 	}
-	for _, text := range r.Where {
-		flags = append(flags, "--where "+display.Printable(text))
+	for _, where := range r.Where {
+		flags = append(flags, "--where "+text.Printable(where))
 	}
 	return usagef("%s selects no row of any input", strings.Join(flags, " "))
 }
@@ -337,18 +337,18 @@ func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64,
 func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
-		if !slices.Contains(sources, display.Legible(c.Origin)) {
-			sources = append(sources, display.Legible(c.Origin))
+		if !slices.Contains(sources, text.Legible(c.Origin)) {
+			sources = append(sources, text.Legible(c.Origin))
 		}
 	}
 	name := ""
 	if s.Dataset != nil {
 		name = s.Dataset.Name
 	}
-	all := []schema.Pair{{Key: keySources, Value: display.JSON(sources)}, {Key: keyDataset, Value: name},
-		{Key: keySplit, Value: s.Name}, {Key: keyApplied, Value: strings.TrimPrefix(display.JSON(a), "{}")}}
+	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: keyDataset, Value: name},
+		{Key: keySplit, Value: s.Name}, {Key: keyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}}
 	if label := schema.Of(t).Label(); label >= 0 && name == "" && t.Columns()[label].Classes != nil {
-		all = append(all, schema.Pair{Key: keyClasses, Value: display.JSON(t.Columns()[label].Classes)})
+		all = append(all, schema.Pair{Key: keyClasses, Value: text.JSON(t.Columns()[label].Classes)})
 	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }
@@ -383,9 +383,9 @@ func (in *inputs) describeJob(j *job) {
 	case rows == 0 && all > 0 && j.split.divided:
 		report.warning("%sthe split has no rows", prefix)
 	case rows == 0 && all > 0:
-		report.warning("%snone of its %s is selected", prefix, display.Count(all, "row"))
+		report.warning("%snone of its %s is selected", prefix, text.Count(all, "row"))
 	case j.split.rows != nil && rows < all:
-		report.Note("%sselected %s of %s rows", prefix, display.Thousands(rows), display.Thousands(all))
+		report.Note("%sselected %s of %s rows", prefix, text.Thousands(rows), text.Thousands(all))
 	}
 	if d := s.Dataset; d != nil && s.Evidence != dataset.ByOption {
 		report.Note("%srecognised as %s by %s", prefix, d.Title, s.Evidence)
@@ -393,7 +393,7 @@ func (in *inputs) describeJob(j *job) {
 	if d := s.Dataset; d != nil && d.Transposed && a.Transpose != nil {
 		report.Note(noteTurned, prefix, d.Title)
 	}
-	if display.JSON(a) != "{}" {
+	if text.JSON(a) != "{}" {
 		a.Split = s.Name
 		report.Applied = append(report.Applied, a)
 	}

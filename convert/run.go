@@ -12,14 +12,14 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/card"
-	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/source"
 )
 
@@ -153,7 +153,7 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 		}
 		c, err := cards[out.path], error(nil)
 		if c == nil {
-			c = &card.Card{Name: display.Legible(filepath.Base(out.path)), Version: Version}
+			c = &card.Card{Name: text.Legible(filepath.Base(out.path)), Version: Version}
 			if d := out.job.split.Dataset; d != nil {
 				c.Name, c.Homepage, c.License = d.Title, d.Homepage, d.License
 			}
@@ -164,7 +164,7 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 				WithHint("choose one split with --split, or give all the same class names with --classes")
 		}
 		for _, f := range out.job.split.Files {
-			name := display.Legible(source.Base(f.Path))
+			name := text.Legible(source.Base(f.Path))
 			if !slices.Contains(c.Sources, name) { // splits of --holdout share files
 				c.Sources = append(c.Sources, name)
 			}
@@ -256,16 +256,16 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 		return "", nil
 	}
 	for _, out := range outputs {
-		key += display.JSON(filepath.Base(out.path))
+		key += text.JSON(filepath.Base(out.path))
 	}
-	key += display.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.DType, r.Shape,
+	key += text.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.DType, r.Shape,
 		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
 		r.CSVStyle, r.ClassFolders, r.ClassColumn, r.MetadataCSV})
 	for _, j := range jobs {
 		if err := checkRereadable("--if-changed", j.split.Split); err != nil {
 			return "", err
 		}
-		key += display.JSON([]any{j.split.Name, j.applied, j.schema.Columns})
+		key += text.JSON([]any{j.split.Name, j.applied, j.schema.Columns})
 		if j.split.Dataset != nil {
 			key += j.split.Dataset.Name
 		}

@@ -10,13 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -123,8 +122,8 @@ func holdOut(r *request, s dataset.Split, found scanned) ([]chosenSplit, error) 
 	for _, h := range r.choice.holdouts {
 		n := h.count(total)
 		if n > left.rows.Len() {
-			return nil, usagef("--holdout %s takes %s, but split %s has only %s left", h.text, display.Count(n, "row"),
-				left.Name, display.Thousands(left.rows.Len()))
+			return nil, usagef("--holdout %s takes %s, but split %s has only %s left", h.text, text.Count(n, "row"),
+				left.Name, text.Thousands(left.rows.Len()))
 		}
 		quotas := []int64{n}
 		if r.Stratify {
@@ -318,7 +317,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		values = []string{c.values}
 	case !byName && !column.Scalar():
 		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers",
-			c.text, c.column, display.Shape(column.Shape)).WithHint(schema.HintLabel)
+			c.text, c.column, text.Shape(column.Shape)).WithHint(schema.HintLabel)
 	}
 	for _, text := range values {
 		find := c.numberRange
@@ -335,20 +334,20 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 }
 
 // numberRange parses a number, or a range of numbers, of a column.
-func (c condition) numberRange(text string, column source.Column) (found [2]float64, err error) {
-	m := valueRange().FindStringSubmatch(strings.TrimSpace(text))
+func (c condition) numberRange(value string, column source.Column) (found [2]float64, err error) {
+	m := valueRange().FindStringSubmatch(strings.TrimSpace(value))
 	if m == nil {
-		e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, text)
-		if slices.Contains(column.Classes, text) {
-			e.Hint = "to select by name: --where " + shell.Quote("class="+text)
+		e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, value)
+		if slices.Contains(column.Classes, value) {
+			e.Hint = "to select by name: --where " + text.Quote("class="+value)
 		} else if once := strings.Replace(c.text, "==", "=", 1); once != c.text {
-			e.Hint = "write = once: --where " + shell.Quote(once)
+			e.Hint = "write = once: --where " + text.Quote(once)
 		}
 		return found, e
 	}
 	found = [2]float64{parseNumber(m[1], column.DType), parseNumber(cmp.Or(m[2], m[1]), column.DType)}
 	if found[0] > found[1] {
-		return found, usagef("--where %s: the range %s ends before it begins", c.text, text)
+		return found, usagef("--where %s: the range %s ends before it begins", c.text, value)
 	}
 	return found, nil
 }

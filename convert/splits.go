@@ -10,13 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/foreign"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -36,7 +35,7 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 	}
 	in := &inputs{request: r}
 	if found != nil {
-		in.tables = map[string]formats.Table{}
+		in.tables = map[string]foreign.Table{}
 		for _, t := range found {
 			in.tables[t.Path()] = t
 		}
@@ -45,7 +44,7 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 		probe := in.idxOptions(ctx)
 		in.splits, err = dataset.Find(r.args, prober{probe}, dataset.Options{
 			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage,
-			Damaged: damaged, Files: probe.Files, Table: formats.Named})
+			Damaged: damaged, Files: probe.Files, Table: foreign.Named})
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 		shaped = chooseShaped(s, r.Shape) || shaped
 	}
 	if !shaped {
-		return nil, usagef("--shape %s fits the records of no file but perhaps labels", display.Shape(r.Shape))
+		return nil, usagef("--shape %s fits the records of no file but perhaps labels", text.Shape(r.Shape))
 	}
 	in.classes, err = in.readClasses(ctx)
 	return in, err
@@ -98,7 +97,7 @@ func checkFolders(ctx context.Context, r *request) error {
 	}
 	words := ""
 	for _, arg := range r.args {
-		if words += " " + shell.Quote(arg.Path); len(r.args) == 1 || !isFolder(arg) {
+		if words += " " + text.Quote(arg.Path); len(r.args) == 1 || !isFolder(arg) {
 			return nil
 		}
 	}
@@ -127,7 +126,7 @@ func warnUnfinished(r *request) {
 }
 
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
-func findTables(ctx context.Context, r *request) (tables []formats.Table, err error) {
+func findTables(ctx context.Context, r *request) (tables []foreign.Table, err error) {
 	for i, arg := range r.args {
 		found, err := tablesAt(ctx, r, arg.Path)
 		switch {
@@ -140,12 +139,12 @@ func findTables(ctx context.Context, r *request) (tables []formats.Table, err er
 			}
 			return nil, usagef("%s is not read as IDX and %s is, expected inputs of one format",
 				shownPath(table), shownPath(other)).
-				WithHint("make IDX files first: idxport convert %s -o idx=DIR/", shell.Path(table))
+				WithHint("make IDX files first: idxport convert %s -o idx=DIR/", text.Path(table))
 		case arg.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays() != nil):
 			return nil, usagef("%s=%s is a table, which has names for its columns", arg.Name, arg.Path).
-				WithHint("leave out %s", shell.Quote(arg.Name+"="))
+				WithHint("leave out %s", text.Quote(arg.Name+"="))
 		case len(r.args) > 1 && (len(found) > 1 || found != nil && arg.Path == source.Stdin):
-			count := display.Count(len(found), "table")
+			count := text.Count(len(found), "table")
 			return nil, usagef("%s: found %s, expected it to be given alone", shownPath(arg.Path), count)
 		}
 		tables = append(tables, found...)
@@ -154,18 +153,18 @@ func findTables(ctx context.Context, r *request) (tables []formats.Table, err er
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
-func tablesAt(ctx context.Context, r *request, path string) ([]formats.Table, error) {
+func tablesAt(ctx context.Context, r *request, path string) ([]foreign.Table, error) {
 	if path != source.Stdin {
-		found, err := formats.Find(files{ctx, r.storage}, path)
+		found, err := foreign.Find(files{ctx, r.storage}, path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
 			return nil, usagef("%s: folders of images cannot be read from object storage", path).
 				WithHint("copy the folder to this machine")
 		}
 		return found, err
 	}
-	return interruptible(ctx, func() ([]formats.Table, error) {
-		if t, ok, err := formats.Stdin(r.stdin); ok || err != nil {
-			return []formats.Table{t}, err
+	return interruptible(ctx, func() ([]foreign.Table, error) {
+		if t, ok, err := foreign.Stdin(r.stdin); ok || err != nil {
+			return []foreign.Table{t}, err
 		}
 		return nil, nil
 	})
@@ -173,11 +172,11 @@ func tablesAt(ctx context.Context, r *request, path string) ([]formats.Table, er
 
 // checkReading returns an error if a flag does not apply to the inputs, which are tables or, if
 // tables is nil, IDX files.
-func checkReading(r *request, tables []formats.Table) error {
-	has := func(match func(formats.Format) bool) bool {
-		return slices.ContainsFunc(tables, func(t formats.Table) bool { return match(t.Format) })
+func checkReading(r *request, tables []foreign.Table) error {
+	has := func(match func(foreign.Format) bool) bool {
+		return slices.ContainsFunc(tables, func(t foreign.Table) bool { return match(t.Format) })
 	}
-	images := has(func(f formats.Format) bool { return f.Images })
+	images := has(func(f foreign.Format) bool { return f.Images })
 	// From separate columns, --salvage keeps as many rows as the shortest one has.
 	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
 	named := slices.ContainsFunc(r.args, func(arg dataset.Input) bool { return arg.Name == r.LabelColumn })
@@ -186,7 +185,7 @@ func checkReading(r *request, tables []formats.Table) error {
 		given, used bool
 		inputs      string // those that use it
 	}{
-		{"header", r.Header != nil, has(func(f formats.Format) bool { return f.Text }), "text, such as CSV"},
+		{"header", r.Header != nil, has(func(f foreign.Format) bool { return f.Text }), "text, such as CSV"},
 		{"grey", r.Grey, images, "images in files, such as PNG and JPEG"},
 		{"resize", r.Resize[0] > 0, images || !r.asStored, "images in files, such as PNG and JPEG"},
 		{"label-column " + r.LabelColumn, r.placesLabel(), tables != nil || named,
@@ -203,12 +202,12 @@ func checkReading(r *request, tables []formats.Table) error {
 // splitsOfTables makes each table a split, and one-array files such as .npy with the same split
 // name the columns of one. In a folder, a prefix before image or label counts as a split name if
 // two files would otherwise be the same column. A .npz file may hold several splits.
-func splitsOfTables(r *request, tables []formats.Table) ([]dataset.Split, error) {
+func splitsOfTables(r *request, tables []foreign.Table) ([]dataset.Split, error) {
 	var splits []dataset.Split
 	folder := len(r.args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
 	if folder { // images and labels first: their names determine the splits that other arrays join
-		role := func(t formats.Table) int { return int(dataset.ParseName(t.Name).Role) }
-		slices.SortStableFunc(tables, func(a, b formats.Table) int { return role(a) - role(b) })
+		role := func(t foreign.Table) int { return int(dataset.ParseName(t.Name).Role) }
+		slices.SortStableFunc(tables, func(a, b foreign.Table) int { return role(a) - role(b) })
 	}
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
@@ -254,7 +253,7 @@ func splitsOfTables(r *request, tables []formats.Table) ([]dataset.Split, error)
 		if folder && len(s.Files) > 1 && !hasRole {
 			a, b := s.Files[0].Path, s.Files[1].Path
 			return nil, usagef("%s and %s may be two tables or columns of one: neither is named as images or labels",
-				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", shell.Quote(a), shell.Quote(b))
+				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
 		}
 		nameColumns(s)
 		if len(r.args) == 1 { // otherwise columns are in the order of the arguments
@@ -282,7 +281,7 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 
 // splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
 // the split that the whole file would be. It names the only split if the arrays do not.
-func splitsInside(t formats.Table, alone dataset.Split) (splits []dataset.Split) {
+func splitsInside(t foreign.Table, alone dataset.Split) (splits []dataset.Split) {
 	for _, a := range t.Arrays() {
 		file := alone.Files[0]
 		file.Name, file.Role, file.Array = a.Column, a.Role, a.Name

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/foreign"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/flat"
-	"github.com/idxport/idxport/source/formats"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -24,7 +24,7 @@ import (
 type inputs struct {
 	request *request
 	splits  []dataset.Split
-	tables  map[string]formats.Table // files in formats other than IDX, by path; nil if there are none
+	tables  map[string]foreign.Table // files in formats other than IDX, by path; nil if there are none
 	classes []string                 // from the file of --classes
 }
 
@@ -200,7 +200,7 @@ func shaped(r *request, t source.Table, path string) source.Table {
 		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
 			columns[i].Shape = square
 			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
-				path, c.Name, c.Elements(), display.Shape(square))
+				path, c.Name, c.Elements(), text.Shape(square))
 			notes = append(notes, note)
 		}
 	}
@@ -283,7 +283,7 @@ func chooseLabel(r *request, t source.Table, classes []string) (source.Table, er
 	c := columns[i]
 	if !c.Scalar() {
 		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers",
-			c.Name, display.Shape(c.Shape))
+			c.Name, text.Shape(c.Shape))
 	}
 	if !c.Integer() {
 		t = source.Cast(t, i, idx.Int32, hintLabel)
@@ -309,7 +309,7 @@ func (in *inputs) checkTyped(path string, columns []source.Column) error {
 	r := in.request
 	typed, shaped := r.elementType == 0, r.Shape == nil || in.tables == nil
 	for _, c := range columns {
-		shapes = append(shapes, c.Name+" "+display.Shape(c.Shape))
+		shapes = append(shapes, c.Name+" "+text.Shape(c.Shape))
 		typed, shaped = typed || c.DType == r.elementType, shaped || slices.Equal(c.Shape, r.Shape)
 	}
 	switch {
@@ -318,7 +318,7 @@ func (in *inputs) checkTyped(path string, columns []source.Column) error {
 			WithHint("leave out --dtype: it narrows integers; NumPy makes pixels floats: a.astype(\"float32\") / 255")
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s",
-			display.Shape(r.Shape), path, strings.Join(shapes, ", ")).
+			text.Shape(r.Shape), path, strings.Join(shapes, ", ")).
 			WithHint("give a shape with as many elements as one of these")
 	}
 	return nil

@@ -13,11 +13,11 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
-	"github.com/idxport/idxport/internal/shell"
-	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A target is a parsed -o argument, whose placeholders are not filled in yet.
@@ -116,7 +116,7 @@ func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 	switch {
 	case !known:
 		unknown := unknownFormat("-o "+arg, word)
-		asPath := "for a path that contains =, write -o " + shell.Path("./"+arg)
+		asPath := "for a path that contains =, write -o " + text.Path("./"+arg)
 		err = unknown.WithHint("%s", strings.TrimSuffix(asPath+"; "+unknown.Hint, "; "))
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
@@ -150,7 +150,7 @@ func (t target) inserted(more string) string {
 	if t.named {
 		stem = t.formats[0].Name + "=" + stem
 	}
-	return shell.Path(stem + more + ext)
+	return text.Path(stem + more + ext)
 }
 
 // unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
@@ -173,11 +173,11 @@ func unknownExtension(arg, ext string) error {
 	advice := Alternative(ext)
 	switch {
 	case known && file.Compressible:
-		advice = fmt.Sprintf("write -o %s or -o %s", shell.Path(inner+".gz"), shell.Path(inner+".zst"))
+		advice = fmt.Sprintf("write -o %s or -o %s", text.Path(inner+".gz"), text.Path(inner+".zst"))
 	case known:
-		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", shell.Path(inner))
+		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", text.Path(inner))
 	case ext == ".png":
-		advice = "a png output is a folder: write -o png=" + shell.Quote(inner)
+		advice = "a png output is a folder: write -o png=" + text.Quote(inner)
 	case advice == "":
 		var extensions []string
 		for _, f := range formats.All() {
@@ -186,7 +186,7 @@ func unknownExtension(arg, ext string) error {
 			}
 		}
 		advice = fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder",
-			shell.Quote(arg), strings.Join(extensions, " "), shell.Path(arg+"/"))
+			text.Quote(arg), strings.Join(extensions, " "), text.Path(arg+"/"))
 	}
 	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", advice)
 }

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/compare"
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/foreign"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/compare"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/dataset"
-	"github.com/idxport/idxport/source/formats"
 )
 
 // A comparison describes how two tables are compared.
@@ -48,7 +48,7 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 		origin = s.Columns[len(compared)+slices.Index(compared, list[0].Column)].Origin
 	}
 	if values > 1 {
-		differences = append(differences, display.Count(values, "value")+" in "+display.Count(in, "row")+" differ")
+		differences = append(differences, text.Count(values, "value")+" in "+text.Count(in, "row")+" differ")
 	}
 	if err := both.Lengths(); err != nil {
 		differences = append(differences, err.Error())
@@ -99,7 +99,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 	if out.sharding != nil {
 		path, prefix = filepath.Join(path, out.sharding.subfolder), out.sharding.stem+"-"
 	}
-	table, _, err := formats.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
+	table, _, err := foreign.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func verifyRequests(ctx context.Context, r *request) (ofInputs, ofOutput *reques
 	}
 	for _, arg := range in.args {
 		found, err := tablesAt(ctx, r, arg.Path)
-		if err != nil || slices.ContainsFunc(found, func(t formats.Table) bool { return t.Format.Text }) {
+		if err != nil || slices.ContainsFunc(found, func(t foreign.Table) bool { return t.Format.Text }) {
 			return &in, &out, err
 		}
 	}
@@ -272,7 +272,7 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	meta := source.About(found).Meta
 	made := cmp.Or(meta[keyApplied], "{}")
 	_, ours := meta[keySources]
-	switch now := display.JSON(given); {
+	switch now := text.JSON(given); {
 	case !ours:
 		return e.WithHint("the output comes first; if it was made with flags such as --columns, --rows or " +
 			"--transpose, give them again")

@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A File is an open input: an *os.File, an object in a bucket, or a file on a web server.
@@ -55,7 +55,7 @@ func (Local) Stat(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").In(name).
-			WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", shell.Path(name))
+			WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", text.Path(name))
 	}
 	return info, err
 }
@@ -150,7 +150,7 @@ func Word(path, other string) string {
 	if path == Stdin || isURL(path) {
 		return other
 	}
-	return shell.Path(path)
+	return text.Path(path)
 }
 
 // Above returns the folder of the file name, which may be a URL.

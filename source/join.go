@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // joined is several tables side by side.
@@ -53,7 +53,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	if !shortest {
 		return nil, err
 	}
-	j.notes = []string{fmt.Sprintf("%v; reading only %s of each", err, display.Count(j.rows, "row"))}
+	j.notes = []string{fmt.Sprintf("%v; reading only %s of each", err, text.Count(j.rows, "row"))}
 	return j, nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -90,7 +90,7 @@ func UnknownNames(names []string) *fault.Error {
 	}
 	words := make([]string, len(names))
 	for i, name := range names {
-		words[i] = shell.Quote(name)
+		words[i] = text.Quote(name)
 	}
 	return fault.New(fault.Usage, "found names, whose numbers are not known: %s", strings.Join(names, ", ")).
 		WithHint("list them in the order of their numbers, and add --classes classes.txt: "+

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/sheet"
+	"github.com/idxport/idxport/internal/text"
 )
 
 const (
@@ -61,11 +61,11 @@ func (b *bar) done() {
 // the words leave; if there are none, the title is cut.
 func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
 	if b.total <= 0 {
-		return fit(b.title, fmt.Sprintf(": %s rows", display.Thousands(n)), columns)
+		return fit(b.title, fmt.Sprintf(": %s rows", text.Thousands(n)), columns)
 	}
 	n = min(n, b.total)
 	percent := fmt.Sprintf(" %3d%% ", 100*n/b.total)
-	words := fmt.Sprintf(" %s of %s rows", display.Thousands(n), display.Thousands(b.total))
+	words := fmt.Sprintf(" %s of %s rows", text.Thousands(n), text.Thousands(b.total))
 	if n > 0 {
 		left := time.Duration(float64(elapsed) * float64(b.total-n) / float64(n))
 		words += fmt.Sprintf(", %v left", left.Round(time.Second))

@@ -14,9 +14,8 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/display"
-	"github.com/idxport/idxport/internal/shell"
-	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A command is one of the commands of the program.
@@ -99,7 +98,7 @@ func commandOf(args []string) string {
 func unknownCommand(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return usagef("unknown command %q", name).
-			WithHint("begin with the command: idxport convert %s -o out", shell.Path(name))
+			WithHint("begin with the command: idxport convert %s -o out", text.Path(name))
 	}
 	var names []string
 	for _, c := range commands() {
@@ -124,13 +123,13 @@ func runVerify(ctx context.Context, r *report) (err error) {
 			"idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
 	case 1:
 		return usagef("found one path, expected an output and its inputs").
-			WithHint("idxport verify %s ./mnist", shell.Path(s.Inputs[0]))
+			WithHint("idxport verify %s ./mnist", text.Path(s.Inputs[0]))
 	}
 	output := s.Inputs[0]
 	s.Inputs = s.Inputs[1:]
 	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 	for _, v := range r.Verified {
-		equal := display.Count(v.Rows, "row") + " equal: " + strings.Join(v.Columns, ", ")
+		equal := text.Count(v.Rows, "row") + " equal: " + strings.Join(v.Columns, ", ")
 		r.print("verified", filepath.ToSlash(strings.Join(v.Paths, ", ")), equal)
 	}
 	return err

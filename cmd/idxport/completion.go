@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 // completeCommand is the first argument that the scripts pass.

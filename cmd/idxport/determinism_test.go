@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/internal/formats"
 )
 
 // TestSameBytes converts the sample to every format, alone and beside the others, with different

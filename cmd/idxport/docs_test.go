@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/cli.md")

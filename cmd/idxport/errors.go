@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // Exit codes, from sysexits.h where it has them. 2 is left out: Go exits with it after a panic.
@@ -90,7 +90,7 @@ var codeNames = map[int]string{
 // describeError returns err for the JSON report.
 func describeError(err error) *errorReport {
 	code := exitCode(err)
-	e := &errorReport{Message: display.Printable(err.Error()), Hint: display.Printable(fault.HintOf(err)),
+	e := &errorReport{Message: text.Printable(err.Error()), Hint: text.Printable(fault.HintOf(err)),
 		Exit: code, Code: cmp.Or(codeNames[code], "interrupted")}
 	for f := range fault.All(err) {
 		e.Path = cmp.Or(e.Path, f.Path)

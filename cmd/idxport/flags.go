@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/internal/formats"
 )
 
 // settings holds the values of the flags of all commands. A field has the name of its flag, without

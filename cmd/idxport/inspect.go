@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/text"
 )
 
 func runInspect(ctx context.Context, r *report) (err error) {
@@ -69,7 +69,7 @@ func fileRows(f fileReport) [][]string {
 		add("data set", fmt.Sprintf("%s (by %s)", f.Dataset, f.Evidence))
 	}
 	if f.Shape != nil {
-		add("shape", f.DType+" "+display.Shape(f.Shape))
+		add("shape", f.DType+" "+text.Shape(f.Shape))
 	}
 	add("size", sizeText(f.File))
 	switch {
@@ -87,7 +87,7 @@ func fileRows(f fileReport) [][]string {
 	}
 	for _, c := range f.Columns {
 		if c.DType != "" {
-			add("shape of "+c.Name, c.DType+" "+display.Shape(c.Shape))
+			add("shape of "+c.Name, c.DType+" "+text.Shape(c.Shape))
 		}
 	}
 	for _, c := range f.Columns {
@@ -103,16 +103,16 @@ func fileRows(f fileReport) [][]string {
 func sizeText(f *convert.File) string {
 	var sizes []string
 	if f.FileBytes >= 0 {
-		sizes = append(sizes, display.Bytes(f.FileBytes))
+		sizes = append(sizes, text.Bytes(f.FileBytes))
 		if f.Shape != nil && f.Compression != "none" {
 			sizes[0] += " " + f.Compression
 		}
 	}
 	switch {
 	case f.Whole:
-		sizes = append(sizes, "payload "+display.Bytes(f.PayloadBytes))
+		sizes = append(sizes, "payload "+text.Bytes(f.PayloadBytes))
 	case f.PayloadBytes > 0:
-		sizes = append(sizes, "expected payload "+display.Bytes(f.PayloadBytes))
+		sizes = append(sizes, "expected payload "+text.Bytes(f.PayloadBytes))
 	}
 	return cmp.Or(strings.Join(sizes, ", "), "unknown")
 }
@@ -125,21 +125,21 @@ func columnText(c convert.Column) string {
 	if c.Total == 0 {
 		return "no values"
 	}
-	text := "no finite values"
+	said := "no finite values"
 	if c.Min != nil && c.Max != nil {
-		text = fmt.Sprintf("%s … %s", numberText(*c.Min), numberText(*c.Max))
+		said = fmt.Sprintf("%s … %s", numberText(*c.Min), numberText(*c.Max))
 		if c.Mean != nil {
-			text += ", mean " + strconv.FormatFloat(*c.Mean, 'g', 6, 64)
+			said += ", mean " + strconv.FormatFloat(*c.Mean, 'g', 6, 64)
 		}
 	}
-	text += fmt.Sprintf(", %.1f %% zeros", 100*float64(c.Zeros)/float64(c.Total))
+	said += fmt.Sprintf(", %.1f %% zeros", 100*float64(c.Zeros)/float64(c.Total))
 	if c.NaNs > 0 {
-		text += fmt.Sprintf(", %s NaN", display.Thousands(c.NaNs))
+		said += fmt.Sprintf(", %s NaN", text.Thousands(c.NaNs))
 	}
 	if c.Infs > 0 {
-		text += fmt.Sprintf(", %s infinite", display.Thousands(c.Infs))
+		said += fmt.Sprintf(", %s infinite", text.Thousands(c.Infs))
 	}
-	return text
+	return said
 }
 
 // printLabels draws a histogram of labels.
@@ -148,18 +148,18 @@ func printLabels(out io.Writer, c convert.Column) error {
 	for _, l := range c.Labels {
 		largest = max(largest, l.Count)
 	}
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var lines strings.Builder
+	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
 		name := shorten(clean(l.Name), maxName)
 		if name == strconv.FormatInt(l.Label, 10) {
 			name = "" // digits are named after themselves
 		}
-		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, display.Thousands(l.Count), bar)
+		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, text.Thousands(l.Count), bar)
 	}
 	_ = w.Flush() // into memory
-	return write(out, text.String())
+	return write(out, lines.String())
 }
 
 // numberText formats v, without an exponent if it is an integer of up to 15 digits.

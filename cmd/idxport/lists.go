@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/layout"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/formats"
-	"github.com/idxport/idxport/sink/layout"
-	"github.com/idxport/idxport/source/dataset"
 )
 
 func runFormats(_ context.Context, r *report) error {
@@ -63,7 +63,7 @@ func runDatasets(_ context.Context, r *report) error {
 	rows := [][]string{{"DATASET", "TITLE", "IMAGE", "CLASSES", "SPLITS"}}
 	for _, d := range dataset.Known() {
 		classes := fmt.Sprint(len(slices.DeleteFunc(d.Classes, func(name string) bool { return name == "" })))
-		rows = append(rows, []string{d.Name, d.Title, display.Shape(d.ImageShape), classes, splitsText(d)})
+		rows = append(rows, []string{d.Name, d.Title, text.Shape(d.ImageShape), classes, splitsText(d)})
 	}
 	const note = "Data sets are recognised by their file names, labels and first images. " +
 		"--dataset NAME sets one, --dataset none turns recognition off."
@@ -79,7 +79,7 @@ func (p *program) printDataset(name string) error {
 		return err
 	}
 	rows := [][]string{{"dataset", d.Name}, {"title", d.Title}, {"splits", splitsText(d)},
-		{"image", display.Shape(d.ImageShape)}}
+		{"image", text.Shape(d.ImageShape)}}
 	if d.Transposed {
 		rows = append(rows, []string{"stored", "transposed; idxport turns the images upright"})
 	}

@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/shell"
-	"github.com/idxport/idxport/source/dataset"
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // parse reads the flags among the words after a command into s, and the other words into s.Inputs.
@@ -113,9 +113,9 @@ func (f *flagSpec) checkValue(flag, value string) error {
 	}
 	e := usagef("%s is followed by %q, expected a value", flag, value)
 	if slices.Contains([]string{"OUT", "FILE", "SHEET"}, f.placeholder) {
-		return e.WithHint("a path that begins with - is written %s %s", flag, shell.Path("./"+value))
+		return e.WithHint("a path that begins with - is written %s %s", flag, text.Path("./"+value))
 	}
-	return e.WithHint("a value that begins with - is written %s=%s", flag, shell.Quote(value))
+	return e.WithHint("a value that begins with - is written %s=%s", flag, text.Quote(value))
 }
 
 // unknownFlag returns the error for a flag that the command does not have.

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/internal/formats"
 )
 
 var killRounds = flag.Int("kill-rounds", 2, "rounds of TestKilledParts")

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/sheet"
+	"github.com/idxport/idxport/internal/text"
 )
 
 func runPreview(ctx context.Context, r *report) error {
@@ -104,7 +104,7 @@ func printImages(ctx context.Context, t *convert.Table, s *settings, r *report, 
 	screen := newScreen(out, int(s.Scale), int(s.Images))
 	tile := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels}
 	if s.Scale > 1 && screen.LineSize(tile) > maxShown {
-		return usagef("a row of images of %s would take more than %s", t.Title(), display.Bytes(maxShown)).
+		return usagef("a row of images of %s would take more than %s", t.Title(), text.Bytes(maxShown)).
 			WithHint("show less: --scale 1")
 	}
 	k.limit = cmp.Or(int(s.Images), screen.Fit([]sheet.Picture{{Tile: tile}}))

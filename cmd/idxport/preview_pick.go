@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/sheet"
-	"github.com/idxport/idxport/sink/images"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -142,7 +142,7 @@ func (k *picker) take(b *source.Raw) error {
 			continue
 		}
 		if k.size += int64(size) + imageOverhead; k.size > maxShown {
-			return usagef("the images to show take more than %s", display.Bytes(maxShown)).WithHint("show less: %s", showLess)
+			return usagef("the images to show take more than %s", text.Bytes(maxShown)).WithHint("show less: %s", showLess)
 		}
 		s.record = slices.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])
 		k.picked[key] = append(k.picked[key], s)
@@ -261,7 +261,7 @@ func shade(v, low, high float64) byte {
 // labelText returns the text beside images of a label. If plain is set, it omits a name without
 // ASCII characters, which sheets cannot draw.
 func labelText(c source.Column, label int64, plain bool) string {
-	text, name := strconv.FormatInt(label, 10), display.Printable(c.ClassName(label))
+	text, name := strconv.FormatInt(label, 10), text.Printable(c.ClassName(label))
 	if plain && !strings.ContainsFunc(name, func(r rune) bool { return r > ' ' && r <= '~' }) {
 		name = ""
 	}

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // reportVersion is the version of the JSON report. Added fields do not change it.
@@ -100,7 +100,7 @@ func (r *report) writeObject(err error) error {
 	if r.streams() {
 		out = r.program.stderr
 	}
-	_, err = fmt.Fprintln(out, display.Escaped(display.JSON(r)))
+	_, err = fmt.Fprintln(out, text.Escaped(text.JSON(r)))
 	return err
 }
 
@@ -123,12 +123,12 @@ func (r *report) events() convert.Events {
 
 // logJSON writes a message as one JSON object on a line of its own.
 func (r *report) logJSON(level, message, hint string) {
-	fmt.Fprintln(r.program.stderr, display.Escaped(display.JSON(struct {
+	fmt.Fprintln(r.program.stderr, text.Escaped(text.JSON(struct {
 		Time    string `json:"time"`
 		Level   string `json:"level"`
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
-	}{time.Now().UTC().Format(time.RFC3339), level, display.Printable(message), display.Printable(hint)})))
+	}{time.Now().UTC().Format(time.RFC3339), level, text.Printable(message), text.Printable(hint)})))
 }
 
 // print writes a line about a result; level is its level with --json.
@@ -166,16 +166,16 @@ func (r *report) wrote(o convert.Output) {
 	if r.Command == "preview" {
 		unit = "image"
 	}
-	what := []string{filepath.ToSlash(o.Path), display.Count(o.Rows, unit)}
+	what := []string{filepath.ToSlash(o.Path), text.Count(o.Rows, unit)}
 	switch {
 	case o.Path == convert.Stdio: // the reader of a pipe has its own messages
 		return
 	case o.Parts != nil:
-		what = []string{filepath.ToSlash(o.Shown), what[1], display.Count(files, "file")}
+		what = []string{filepath.ToSlash(o.Shown), what[1], text.Count(files, "file")}
 	case o.Files != nil:
-		what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", display.Count(*o.Files, "file")}
+		what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
 	}
-	r.print("wrote", append(what, display.Bytes(o.Bytes))...)
+	r.print("wrote", append(what, text.Bytes(o.Bytes))...)
 }
 
 // makeLegible escapes the bytes in v that are not UTF-8, and reports whether there were any.
@@ -195,7 +195,7 @@ func makeLegible(v reflect.Value) (changed bool) {
 		}
 	case reflect.String:
 		if changed = !utf8.ValidString(v.String()); changed {
-			v.SetString(display.Legible(v.String()))
+			v.SetString(text.Legible(v.String()))
 		}
 	}
 	return changed

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/sink/compare"
-	"github.com/idxport/idxport/sink/formats"
+	"github.com/idxport/idxport/internal/compare"
+	"github.com/idxport/idxport/internal/formats"
 )
 
 // A jsonRun is one run of the program with --json whose object is held against

@@ -9,14 +9,14 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/sheet"
+	"github.com/idxport/idxport/internal/text"
 )
 
-// clean returns text that is not ours, such as a message or the name of a file, column or class, as
+// clean returns s, which is not ours, such as a message or the name of a file, column or class, as
 // terminals can show it: what would move the cursor, break the line or change the direction of text
 // is replaced. All such text that people read goes through it.
-func clean(text string) string { return forLocale(display.Printable(text)) }
+func clean(s string) string { return forLocale(text.Printable(s)) }
 
 // show writes text for people to w; each string among args is cleaned.
 func show(w io.Writer, format string, args ...any) error {
@@ -36,17 +36,17 @@ func write(w io.Writer, text string) error {
 
 // forLocale returns text in ASCII if the user's locale has another character set than UTF-8.
 // Without any locale, as in many containers, terminals show UTF-8 all the same.
-func forLocale(text string) string {
+func forLocale(s string) string {
 	// The name of the locale often ends in the character set.
 	locale := strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
 	if locale == "" || strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
-		return text
+		return s
 	}
-	return display.ASCII(text)
+	return text.ASCII(s)
 }
 
-// shorten cuts clean text to at most width columns; a text that was cut ends in "…".
-func shorten(text string, width int) string { return sheet.Shorten(text, forLocale("…"), width) }
+// shorten cuts s, which is clean, to at most width columns; a text that was cut ends in "…".
+func shorten(s string, width int) string { return sheet.Shorten(s, forLocale("…"), width) }
 
 const (
 	helpColumns = 80 // the greatest width of help and lists

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/formats"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"

@@ -18,7 +18,7 @@ import (
 	"gopkg.in/ini.v1"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // amazon is the host of S3 itself.
@@ -180,7 +180,7 @@ func (e *settings) provider() credentials.Provider {
 	const advice = `export keys without ?profile=: eval "$(aws configure export-credentials --profile %s --format env)"`
 	if id+secret+identity == "" && p["role_arn"] != "" {
 		role := fault.New(fault.Usage, "the profile %s assumes a role (role_arn): not supported", scrub(e.name))
-		e.err = cmp.Or(e.err, error(role.WithHint(advice, shell.Quote(e.name))))
+		e.err = cmp.Or(e.err, error(role.WithHint(advice, text.Quote(e.name))))
 	}
 	sso := p["sso_account_id"]+p["sso_session"] != ""
 	switch {
@@ -195,9 +195,9 @@ func (e *settings) provider() credentials.Provider {
 		k.Provider = &credentials.FileAWSCredentials{Profile: e.name}
 		switch {
 		case sso:
-			k.hint = "log in: aws sso login --profile " + shell.Quote(e.name)
+			k.hint = "log in: aws sso login --profile " + text.Quote(e.name)
 		case p["credential_process"] != "": // minio-go divides it at spaces, without a shell
-			k.hint = fmt.Sprintf(advice, shell.Quote(e.name))
+			k.hint = fmt.Sprintf(advice, text.Quote(e.name))
 		}
 	default: // the servers of containers and machines are local, so that requests to them use no proxy
 		k.client = &http.Client{Transport: new(http.Transport), Timeout: 5 * time.Second}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // refusal returns a fault.Refused with its reason and a hint.
@@ -52,7 +52,7 @@ func failure(path, doing string, err error) error {
 	case hint != "":
 		e.Kind, e.Hint = fault.Refused, hint
 	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "check the permissions of " + shell.Path(filepath.Dir(path)) + " and of the folders above it"
+		e.Hint = "check the permissions of " + text.Path(filepath.Dir(path)) + " and of the folders above it"
 	case kind == fault.NotFound, kind == fault.Internal:
 		e.Kind = fault.IO
 	}

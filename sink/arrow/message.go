@@ -10,7 +10,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/internal/compressed"
-	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/internal/layout"
 )
 
 // magic begins and ends a file.

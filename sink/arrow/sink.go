@@ -7,9 +7,9 @@ import (
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/layout"
 )
 
 // Options are the options of all formats. This one uses Compression, Layout, Channels and Stream.

@@ -8,8 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source/idx"
 )
 

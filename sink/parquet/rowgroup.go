@@ -8,8 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout"
 )
 
 // Limits of a row group, see groupRows.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/sink/layout"
+	"github.com/idxport/idxport/internal/layout"
 )
 
 // scalarPageRows is the number of rows in each page of a scalar column but the last: few enough for

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 )
 
@@ -100,7 +100,7 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 		case c.Name == "label":
 			advice = append(advice, schema.HintLabel)
 		case c.Scalar():
-			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", shell.Quote(c.Name)))
+			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", text.Quote(c.Name)))
 		}
 	}
 	what, them := "one label", "it"
@@ -112,7 +112,7 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 	if len(found.Rest) > 1 {
 		them = "them"
 	}
-	advice = append(advice, fmt.Sprintf("--columns %s leaves %s out", shell.Quote(strings.Join(kept, ",")), them))
+	advice = append(advice, fmt.Sprintf("--columns %s leaves %s out", text.Quote(strings.Join(kept, ",")), them))
 	return unsupported(strings.Join(advice, ", or "), "a folder holds the images and %s, not the columns %s", what,
 		images.Names(s, found.Rest))
 }

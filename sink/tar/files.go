@@ -1,7 +1,7 @@
 package tar
 
 import (
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -91,7 +91,7 @@ func newScalars(s *schema.Schema, columns []int) (scalars []scalar, rest []int) 
 			rest = append(rest, i)
 			continue
 		}
-		scalars = append(scalars, scalar{column: i, dtype: c.DType, key: separator + display.JSON(c.Name) + ":"})
+		scalars = append(scalars, scalar{column: i, dtype: c.DType, key: separator + text.JSON(c.Name) + ":"})
 		separator = ","
 	}
 	return scalars, rest

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )

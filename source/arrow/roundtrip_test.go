@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
-	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"

@@ -4,8 +4,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
@@ -176,7 +176,7 @@ func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int6
 		}
 		if end-start != int64(*length) {
 			return 0, fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row",
-				display.Count(end-start, "value"), *length).InRow(row + int64(i/max(1, perRow))).
+				text.Count(end-start, "value"), *length).InRow(row + int64(i/max(1, perRow))).
 				WithHint("all records must have one shape, as in IDX: pad the lists, or write a file for each length")
 		}
 	}

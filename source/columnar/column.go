@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -175,7 +175,7 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 		return c.image(record, value, b)
 	case len(value) != len(record):
 		return fault.New(fault.Unsupported, "found %d bytes, expected the %d of shape %s of %s",
-			len(value), len(record), display.Shape(c.Shape), c.DType).
+			len(value), len(record), text.Shape(c.Shape), c.DType).
 			WithHint("all records must have one shape, as in an IDX file")
 	}
 	copy(record, value)

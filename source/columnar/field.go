@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -121,5 +121,5 @@ func tooLarge(c *Column, limit int64) *fault.Error {
 		hint = fmt.Sprintf("allow larger records with --max-record-bytes %d", n*int64(c.DType.Size()))
 	}
 	return unsupported(c.Name, hint, "found records of the shape %s of %s, expected at most %d bytes and %d dimensions",
-		display.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
+		text.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
 }

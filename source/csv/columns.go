@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
@@ -245,7 +245,7 @@ func (t *Table) divide() {
 	}
 	image := flat.Field{Name: "data"}
 	if rest > 1 || shape != nil {
-		image.GuessShape(rest, display.Count(rest, "field")+elements)
+		image.GuessShape(rest, text.Count(rest, "field")+elements)
 	}
 	if shape == nil && len(image.Shape) > 1 || len(shape) > 1 {
 		image.Name = flat.Image

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -239,29 +239,29 @@ func (t *Table) Decode(b *source.Raw) error {
 	return nil
 }
 
-// parseRow parses the fields of text, each of which ends with a separator, as a row of b.
-func (t *Table) parseRow(b *source.Raw, text []byte, row int) *fault.Error {
+// parseRow parses the fields of line, each of which ends with a separator, as a row of b.
+func (t *Table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	at := b.First + int64(row)
-	if n := bytes.Count(text, []byte{t.comma}); n != t.count {
-		return t.inRow(at, "", "found %s, expected %d", display.Count(n, "field"), t.count)
+	if n := bytes.Count(line, []byte{t.comma}); n != t.count {
+		return t.inRow(at, "", "found %s, expected %d", text.Count(n, "field"), t.count)
 	}
 	var span []byte
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if f.column < 0 {
-			_, text = cut(text, t.comma, f.fields)
+			_, line = cut(line, t.comma, f.fields)
 			continue
 		}
 		n, used, size := 0, 0, f.dtype.Size()
 		dst := b.Columns[f.column][row*f.count*size:][:f.count*size]
 		if f.dtype == idx.Uint8 && f.texts == nil {
-			n, used = parseUint8s(dst, text, f.comma)
-			text = text[used:]
+			n, used = parseUint8s(dst, line, f.comma)
+			line = line[used:]
 		}
 		if n == f.count && f.comma == t.comma {
 			continue
 		}
-		span, text = cut(text, t.comma, max(f.fields-n, 1))
+		span, line = cut(line, t.comma, max(f.fields-n, 1))
 		for element := range t.elements(f, span) {
 			if n < f.count {
 				if bad := t.parseElement(dst[n*size:], bytes.TrimSpace(element), f, at); bad != nil {
@@ -271,7 +271,7 @@ func (t *Table) parseRow(b *source.Raw, text []byte, row int) *fault.Error {
 			n++
 		}
 		if n != f.count {
-			bad := t.inRow(at, "", "found %s, expected %d", display.Count(n, "number"), f.count)
+			bad := t.inRow(at, "", "found %s, expected %d", text.Count(n, "number"), f.count)
 			return bad.InColumn(t.name(f.first))
 		}
 	}

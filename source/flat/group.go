@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A Field is one column of the table: a scalar, or the elements of a tensor in C order.
@@ -206,6 +206,6 @@ func Square(name string, n int) (shape []int, ok bool) {
 func (f *Field) GuessShape(n int, elements string) {
 	f.Shape, f.Guess = []int{n}, elements+" are read as one dimension"
 	if shape, ok := Square(f.Name, n); ok {
-		f.Shape, f.Guess = shape, elements+" are read as "+display.Shape(shape)+", because their number is a square"
+		f.Shape, f.Guess = shape, elements+" are read as "+text.Shape(shape)+", because their number is a square"
 	}
 }

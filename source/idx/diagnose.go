@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // ErrMagic is the cause of the error for a file that does not begin like an IDX file: it has
@@ -63,7 +63,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	if m[0] == 0 && m[1] == 0 {
 		return fault.New(fault.Malformed,
 			"found data type 0x%02x and %s, expected 08, 09, 0b, 0c, 0d or 0e, and 1 to 255",
-			m[2], display.Count(int(m[3]), "dimension")).At(2).WithHint(hintHeader)
+			m[2], text.Count(int(m[3]), "dimension")).At(2).WithHint(hintHeader)
 	}
 	more := make([]byte, lookAhead)
 	n, _ := io.ReadFull(r, more) // the file is refused whether or not this fails

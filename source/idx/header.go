@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // MaxRank is the largest number of dimensions: the header counts them in one byte.
@@ -62,13 +62,13 @@ func (h Header) record() string {
 	return strings.TrimSuffix(Header{h.DType, h.Dims[1:]}.String(), " scalar")
 }
 
-// dimsText is display.Shape, but shows only the first of very many dimensions.
+// dimsText is text.Shape, but shows only the first of very many dimensions.
 func dimsText[T int | int64](dims []T) string {
 	const limit = 8
 	if len(dims) > limit {
-		return fmt.Sprintf("%s×… (%d dimensions)", display.Shape(dims[:limit]), len(dims))
+		return fmt.Sprintf("%s×… (%d dimensions)", text.Shape(dims[:limit]), len(dims))
 	}
-	return display.Shape(dims)
+	return text.Shape(dims)
 }
 
 // Name returns the end of the name of a published file of this rank and data type: "idx3-ubyte".
@@ -180,5 +180,5 @@ func shortHeader(err error, got []byte, offset int64, want int) error {
 	}
 	end := offset + int64(len(got))
 	return fault.New(fault.Truncated, "the input ends inside the header: found %s, expected %d",
-		display.Count(end, "byte"), offset+int64(want)).At(end).WithHint(hintDownload)
+		text.Count(end, "byte"), offset+int64(want)).At(end).WithHint(hintDownload)
 }

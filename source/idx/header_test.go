@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -142,7 +142,7 @@ func TestReshape(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || display.Shape(h.Dims) != display.Shape(test.want) || h.DType != Int16 {
+			if err != nil || text.Shape(h.Dims) != text.Shape(test.want) || h.DType != Int16 {
 				t.Errorf("found %v, %v, expected %v", h, err, test.want)
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 const (
@@ -151,7 +151,7 @@ func (rd *Reader) truncated(found int64) error {
 	}
 	complete := (found - rd.stored.Size()) / max(1, h.RecordSize())
 	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%s)",
-		found, rd.stored.Size()+h.PayloadSize(), h, display.Count(complete, "complete record")).At(found)
+		found, rd.stored.Size()+h.PayloadSize(), h, text.Count(complete, "complete record")).At(found)
 	switch {
 	case complete == 0:
 		return e.WithHint(hintDownload)
@@ -207,7 +207,7 @@ func (rd *Reader) noteSalvage(payload int64) {
 		reason = "extra data after the records"
 	}
 	rd.notes = append(rd.notes, fmt.Sprintf("salvaged %s of %s (%s)",
-		display.Count(rd.records, "complete record"), h.record(), reason))
+		text.Count(rd.records, "complete record"), h.record(), reason))
 }
 
 // limit returns the index after the last record to be read. While the number of records is unknown,

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/idxport/idxport/internal/display"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -95,8 +95,8 @@ func TestReaderReshape(t *testing.T) {
 			if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) || len(rd.Notes()) > 0 {
 				t.Errorf("%s, %+v: found %d records, %v, notes %q", name, o, records, err, rd.Notes())
 			}
-			found, stored := display.Shape(rd.Header().Dims), display.Shape(rd.Stored().Dims)
-			if found != display.Shape(test.want) || stored != display.Shape(test.dims) {
+			found, stored := text.Shape(rd.Header().Dims), text.Shape(rd.Stored().Dims)
+			if found != text.Shape(test.want) || stored != text.Shape(test.dims) {
 				t.Errorf("%s, %+v: found %v, stored %v, expected %v", name, o, found, stored, test.want)
 			}
 		}

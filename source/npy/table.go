@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -213,16 +213,16 @@ var numberOf = map[string]source.NumberKind{
 }
 
 // parseText parses the header's text, which begins at offset.
-func parseText(text string, offset int64) (*header, error) {
-	h := &header{start: offset + int64(len(text))}
-	m := dictionary.FindStringSubmatch(text)
+func parseText(s string, offset int64) (*header, error) {
+	h := &header{start: offset + int64(len(s))}
+	m := dictionary.FindStringSubmatch(s)
 	if m != nil && m[3] != "" {
 		h.number = numberOf[m[2]]
 	}
 	size := int64(h.number.Size())
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
 		return nil, fault.New(fault.Unsupported, "found the header %.120q, expected an array of numbers, of a type "+
-			"such as '|u1' or '<f4'", strings.TrimSpace(text)).At(offset).
+			"such as '|u1' or '<f4'", strings.TrimSpace(s)).At(offset).
 			WithHint("convert the array with astype, or save its fields one by one; pickled objects are never loaded")
 	}
 	h.big = m[1] == ">" && size > 1
@@ -236,7 +236,7 @@ func parseText(text string, offset int64) (*header, error) {
 		h.shape = append(h.shape, int(n))
 	}
 	if len(h.shape) == 0 || len(h.shape) > idx.MaxRank {
-		return nil, fault.New(fault.Unsupported, "found %s, expected 1 to %d", display.Count(len(h.shape), "dimension"),
+		return nil, fault.New(fault.Unsupported, "found %s, expected 1 to %d", text.Count(len(h.shape), "dimension"),
 			idx.MaxRank).At(offset).WithHint("save a single number with a first dimension: a[None]")
 	}
 	record, ok := idx.Product(8, h.shape[1:]) // for any type

@@ -12,8 +12,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"
@@ -162,7 +162,7 @@ func (f *file) readFooter(size int64) error {
 // footerBytes returns the bytes of the footer, and sets f.end to their offset.
 func (f *file) footerBytes(size int64) ([]byte, error) {
 	if size < int64(len(magic)+tailSize) {
-		return nil, fault.New(fault.Truncated, "found %s, too few for a Parquet file", display.Count(size, "byte"))
+		return nil, fault.New(fault.Truncated, "found %s, too few for a Parquet file", text.Count(size, "byte"))
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte

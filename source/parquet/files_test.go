@@ -16,9 +16,9 @@ import (
 
 	wrap "github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/sink/layout"
 	sinkparquet "github.com/idxport/idxport/sink/parquet"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"

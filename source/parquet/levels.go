@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/columnar"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -82,7 +82,7 @@ func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
 		return nil, unsupported(hintLists, "found lists of different lengths in a row, expected equal ones")
 	}
 	l.perRow, l.pattern = len(levels), slices.Repeat(levels, 1+4096/len(levels))
-	l.shape = "the shape " + display.Shape(shape)
+	l.shape = "the shape " + text.Shape(shape)
 	return shape, nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -156,7 +156,7 @@ func (t *table) readMetadata() (m metadata, err error) {
 			from, to := filepath.Join(t.path, name), filepath.Join(t.path, metadataName)
 			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", metadataName).
 				WithHint("write it as %s, then move it away: duckdb -c %s", metadataName,
-					shell.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
+					text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
 		}
 	}
 	text, err := t.root.ReadFile(metadataName)

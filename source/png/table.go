@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -169,7 +169,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		found = "a link that does not lead to a file or a folder within the folder " + t.path
 	case mode.IsDir() && dir != "":
 		found = "a folder in a class folder"
-		hint = "move it, or give the folder that holds class folders: " + shell.Path(filepath.Join(t.path, dir))
+		hint = "move it, or give the folder that holds class folders: " + text.Path(filepath.Join(t.path, dir))
 	case mode.IsDir():
 		return t.visit(name)
 	case kind == "":

@@ -39,12 +39,12 @@ TESTED = ["386", "s390x"]
 # thousands of programs.
 PACKAGES = """
     internal/compressed internal/compressed/inflate internal/compressed/pagezstd
-    png schema sheet sink/arrow sink/compare sink/csv sink/idx sink/images sink/layout sink/parquet sink/parts sink/png sink/summary sink/tar
+    internal/png internal/sheet schema sink/arrow internal/compare sink/csv sink/idx internal/images internal/layout sink/parquet internal/parts sink/png internal/summary sink/tar
     source source/arrow source/csv source/flat source/idx source/npy source/parquet source/picture source/png
 """
 # Of these, packages whose tests read data through arrow-go's arrays, which have the machine's order of bytes; our
 # data are little-endian everywhere. The corpus compares the files.
-NATIVE = {"s390x": {"sink/arrow", "sink/layout"}}
+NATIVE = {"s390x": {"sink/arrow", "internal/layout"}}
 # Tests that an emulator cannot pass: they measure its own memory and time.
 SKIPPED = "^(TestHeadersAllocateNothing)$"
 

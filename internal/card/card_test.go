@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"

@@ -1,4 +1,4 @@
-package formats
+package foreign
 
 import (
 	"errors"
@@ -157,8 +157,8 @@ func TestChainOfEmptyParts(t *testing.T) {
 	t.Parallel()
 	got := must.Get(openParts(writeParts(t, ".parquet", asParquet(t, images(0), 0, 0)...)))(t)
 	sourcetest.Expect(t, got, 10, images(0).Columns, [][]byte{nil, nil})
-	unknown := string(must.Get(os.ReadFile("../parquet/testdata/bad-no-rows.parquet"))(t))
-	known := string(must.Get(os.ReadFile("../parquet/testdata/pyarrow-list.parquet"))(t))
+	unknown := string(must.Get(os.ReadFile("../../source/parquet/testdata/bad-no-rows.parquet"))(t))
+	known := string(must.Get(os.ReadFile("../../source/parquet/testdata/pyarrow-list.parquet"))(t))
 	if _, err := openParts(writeParts(t, ".parquet", unknown, unknown)); !errors.Is(err, columnar.ErrNoRows) {
 		t.Errorf("found %v, expected %v", err, columnar.ErrNoRows)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/layout"
 )
 
 // A Card describes a data set.

@@ -1,4 +1,4 @@
-package formats
+package foreign
 
 import (
 	"cmp"
@@ -12,9 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
@@ -175,7 +174,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if here != "" && others != nil {
 		return nil, fault.New(fault.Usage, "found both %s and %s, expected only one of them",
 			here, others[0].Paths[0]).In(dir).
-			WithHint("give one of them, such as %s, or move one of them away", shell.Path(others[0].Paths[0]))
+			WithHint("give one of them, such as %s, or move one of them away", text.Path(others[0].Paths[0]))
 	}
 	if l.image != "" {
 		_, err := files.Stat(source.Under(dir, schema.ClassesFile))
@@ -216,7 +215,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 	if without != "" && below != nil {
 		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
 			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
-				shell.Path(below[0].path), shell.Path(without))
+				text.Path(below[0].path), text.Path(without))
 	}
 	return below, nil
 }
@@ -245,7 +244,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		default:
 			return nil, fault.New(fault.Usage, "found %s in two formats, %s and %s", t.Name,
 				filepath.Base(tables[i].Paths[0]), name).In(dir).
-				WithHint("give one of the files: %s", shell.Path(path))
+				WithHint("give one of the files: %s", text.Path(path))
 		}
 	}
 	for _, t := range tables {
@@ -258,8 +257,8 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 			number, total := fmt.Sprintf("%05d", i), fmt.Sprintf("%05d", len(t.Paths))
 			if m[1]+m[3] != number || m[4] != "" && m[4] != total {
 				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from 0 on",
-					display.Count(len(t.Paths), "file"), t.Name, filepath.Base(path)).In(dir).
-					WithHint("write or download the table again, or convert single files: %s", shell.Path(path))
+					text.Count(len(t.Paths), "file"), t.Name, filepath.Base(path)).In(dir).
+					WithHint("write or download the table again, or convert single files: %s", text.Path(path))
 			}
 		}
 	}
@@ -286,5 +285,5 @@ func numberTogether(tables []Table) error {
 	return fault.New(fault.Usage, "found the labels of the class folders of %s in %s, and none for those of %s",
 		labelled[true], schema.ClassesFile, labelled[false]).In(labelled[false]).
 		WithHint("if they have the same classes: cp %s %s",
-			shell.Path(source.Under(labelled[true], schema.ClassesFile)), shell.Path(labelled[false]))
+			text.Path(source.Under(labelled[true], schema.ClassesFile)), text.Path(labelled[false]))
 }

@@ -1,4 +1,4 @@
-package formats
+package foreign
 
 import (
 	"bufio"
@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
-	"github.com/idxport/idxport/source/dataset"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 )
 
@@ -60,7 +60,7 @@ func (p *Pair) match(partial bool) error {
 		f := found[k]
 		if f.Elements() != e.Elements() || len(f.Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(f.Shape, e.Shape) {
 			return fault.New(fault.Differs, "column %s has records of the shape %s, expected %s",
-				e.Name, display.Shape(f.Shape), display.Shape(e.Shape)).In(f.Origin)
+				e.Name, text.Shape(f.Shape), text.Shape(e.Shape)).In(f.Origin)
 		}
 		p.expectedColumns, p.foundColumns = append(p.expectedColumns, i), append(p.foundColumns, k)
 		p.columns, counterparts = append(p.columns, e), append(counterparts, f)
@@ -124,11 +124,11 @@ func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 func countError(found, expected int64) error {
 	switch {
 	case found < 0:
-		return fault.New(fault.Differs, "found more than %s, expected %s", display.Count(expected, "row"), display.Thousands(expected))
+		return fault.New(fault.Differs, "found more than %s, expected %s", text.Count(expected, "row"), text.Thousands(expected))
 	case expected < 0:
-		return fault.New(fault.Differs, "found %s, expected more", display.Count(found, "row"))
+		return fault.New(fault.Differs, "found %s, expected more", text.Count(found, "row"))
 	}
-	return fault.New(fault.Differs, "found %s, expected %s", display.Count(found, "row"), display.Thousands(expected))
+	return fault.New(fault.Differs, "found %s, expected %s", text.Count(found, "row"), text.Thousands(expected))
 }
 
 // Decode decodes both tables; the last batch of one may have more rows than that of the other.

@@ -15,12 +15,12 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/sink/parquet"
-	"github.com/idxport/idxport/sink/parts"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"

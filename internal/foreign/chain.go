@@ -1,4 +1,4 @@
-package formats
+package foreign
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
@@ -85,7 +85,7 @@ func (c *chain) check(path string, t source.Table) error {
 func describe(columns []source.Column) string {
 	var list []string
 	for _, c := range columns {
-		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, display.Shape(c.Shape)))
+		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, text.Shape(c.Shape)))
 	}
 	return strings.Join(list, ", ")
 }

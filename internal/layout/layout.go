@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink/images"
 	"github.com/idxport/idxport/source"
 )
 

@@ -1,4 +1,4 @@
-package display
+package text
 
 import (
 	"encoding/json"

@@ -3,9 +3,9 @@ package formats
 import (
 	"fmt"
 
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
-	"github.com/idxport/idxport/sink/images"
 )
 
 // A loader returns a line of Python that loads an output at path; "" if there is none.

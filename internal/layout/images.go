@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/idxport/idxport/sink/images"
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/source"
 )
 

@@ -1,4 +1,4 @@
-package formats
+package foreign
 
 import (
 	"archive/zip"

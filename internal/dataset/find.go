@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/shell"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -226,12 +226,12 @@ func (f finder) distinct(files []File, names []Name) error {
 				first, second = "left", "right"
 			}
 			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s",
-				first, shell.Quote(b.Path), second, shell.Quote(a.Path))
+				first, text.Quote(b.Path), second, text.Quote(a.Path))
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
 				advice = "several files are the columns of one table: convert one split at a time"
 			}
 			if strings.HasSuffix(lowerASCII(a.Path), ".png") {
-				advice = "give the folder of the images instead: " + shell.Path(source.Above(b.Path))
+				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
 			}
 			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).
 				In(b.Path).WithHint("%s", advice)
@@ -308,5 +308,5 @@ func checkSwapped(s *Split) error {
 		"images and labels are swapped: this file, read as images, is %s, and %s, read as labels, is %s",
 		image.Header, label.base(), label.Header).In(image.Path).
 		WithHint("if the file names are wrong, say which file is which: image=%s label=%s",
-			shell.Quote(label.Path), shell.Quote(image.Path)).Because(ErrMismatch)
+			text.Quote(label.Path), text.Quote(image.Path)).Because(ErrMismatch)
 }

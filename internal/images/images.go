@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/display"
 	"github.com/idxport/idxport/internal/fault"
 	codec "github.com/idxport/idxport/internal/png"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -56,7 +56,7 @@ func New(r Rules, c source.Column) (Image, error) {
 		if r.Advice == HintOther {
 			r.Advice = "convert to Parquet or Arrow instead, which keep empty records"
 		}
-		return r.refuse(r.Advice, "column %q has images without pixels, %s", c.Name, display.Shape(c.Shape))
+		return r.refuse(r.Advice, "column %q has images without pixels, %s", c.Name, text.Shape(c.Shape))
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {
@@ -112,7 +112,7 @@ func (m Image) checkChannels(c source.Column) error {
 		advice = "--channels first, if the first dimension is the channels"
 	}
 	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels in the %s dimension, expected 1, 3 or 4",
-		c.Name, display.Shape(c.Shape), m.Channels, here)
+		c.Name, text.Shape(c.Shape), m.Channels, here)
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {

@@ -1,0 +1,3 @@
+// Package text writes names, numbers and results for people, JSON for programs, and words of
+// command lines that can be pasted into a shell.
+package text
