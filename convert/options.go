@@ -4,11 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"strings"
 
-	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -64,24 +60,20 @@ type View struct {
 	Take      int64  // the maximum number of rows; 0 means all
 	Part      string // I/N: the I-th of N equal ranges of what the fields above select; empty means all
 	Transpose *bool  // nil means yes if the data set is stored transposed
-	Channels  string // last or first
 }
 
 // A Target describes what is written, and how.
 type Target struct {
-	Outputs      []string // files, folders, FORMAT=PATH, URLs, or - for Stdout
-	To           []string // formats for folders and for Stdout
-	Overwrite    bool
-	IfChanged    bool     // do nothing if all is up to date, else overwrite
-	Expect       []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there
-	Verify       bool
-	RowsPerFile  int64
-	Compression  []string
-	Layout       []string
-	CSVStyle     string
-	ClassFolders string // labels or names
-	ClassColumn  bool
-	MetadataCSV  bool
+	Outputs     []string // files, folders, FORMAT=PATH, URLs, or - for Stdout
+	To          []string // formats for folders and for Stdout
+	Overwrite   bool
+	IfChanged   bool     // do nothing if all is up to date, else overwrite
+	Expect      []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there
+	Verify      bool
+	RowsPerFile int64
+	Compression []string
+	Layout      []string // NAME or FORMAT=NAME
+	ClassColumn bool
 
 	Stdout io.Writer
 }
@@ -113,28 +105,13 @@ const Stdio = source.Stdin
 
 // Choices returns the values that the named flag accepts, or nil if it has no fixed set of values.
 func Choices(flag string) (values []string) {
-	values = map[string][]string{"channels": {"last", "first"},
-		"class-folders": {"labels", "names"}, "header": {"yes", "no"}}[flag]
 	switch flag {
+	case "header":
+		return []string{"yes", "no"}
 	case "dtype":
 		for _, d := range idx.DTypes() {
 			values = append(values, d.String())
 		}
-	case "csv-style":
-		for _, s := range csv.Styles() {
-			values = append(values, s.Name)
-		}
 	}
 	return values
-}
-
-// checkChoice returns an error unless the value of a flag is one of its choices, or empty.
-func checkChoice(flag, value string) error {
-	known := Choices(flag)
-	if value == "" || slices.Contains(known, value) {
-		return nil
-	}
-	last := len(known) - 1
-	return usagef("--%s %q, expected %s or %s", flag, value, strings.Join(known[:last], ", "), known[last]).
-		WithHint("%s", dataset.DidYouMean(value, known))
 }

@@ -31,13 +31,10 @@ func TestOptionsAreChecked(t *testing.T) {
 		"take":              func(o *Options) { o.Take = -1 },
 		"strata":            func(o *Options) { o.Stratify = true },
 		"seed":              func(o *Options) { o.Seed = 1 },
-		"channels":          func(o *Options) { o.Channels = "both" },
 		"rows per file":     func(o *Options) { o.RowsPerFile = -1 },
 		"a bad output":      func(o *Options) { o.Outputs = []string{"s3://"} },
 		"compression":       func(o *Options) { o.Compression = []string{"gzip=1"} },
 		"layout":            func(o *Options) { o.Layout = []string{"flat"} },
-		"style":             func(o *Options) { o.CSVStyle = "plain" },
-		"class folders":     func(o *Options) { o.ClassFolders = "all" },
 	} {
 		o := Options{Source: Source{Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"}},
 			Target: Target{Outputs: []string{out}}}

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
@@ -111,8 +111,8 @@ func checkOutput(r *request, out *output) error {
 	case out.misleads():
 		return usagef("%s is named like a file of EMNIST, with transposed images, but these are upright", out.path).
 			WithHint("write -o %s", text.Path(source.Under(source.Above(out.path), "upright-"+source.Base(out.path))))
-	case r.Verify && (out.options.Style == "matrix" && !slices.ContainsFunc(out.job.schema.Columns, tensor) ||
-		out.format.Images && out.options.Channels == "first" || out.format.WriteOnly):
+	case r.Verify && (out.options.Layout == "matrix" && !slices.ContainsFunc(out.job.schema.Columns, tensor) ||
+		out.format.Images && slices.ContainsFunc(out.job.schema.Columns, images.Planes) || out.format.WriteOnly):
 		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
 			WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
 	case out.path == Stdio && (out.sharding != nil || r.IfChanged || r.Verify):
@@ -177,8 +177,8 @@ func collision(t target, out *output, other *job) error {
 
 // outputsAt returns the outputs of the target t in format f for one job.
 func outputsAt(ctx context.Context, in *inputs, t target, j *job, f formats.Format) ([]*output, error) {
-	r, part := in.request, in.request.choice.part
-	number := fmt.Sprintf("%0*d", len(strconv.FormatInt(part.n, 10)), part.i)
+	r := in.request
+	_, number := r.choice.Parts()
 	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
 	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j)}
 	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""

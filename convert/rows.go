@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -123,26 +122,14 @@ func sameClasses(first, other *job) error {
 	return nil
 }
 
-// checkRows returns an error if the flags select no row of any job. A range that is empty as
-// written is no mistake.
+// checkRows returns an error if the flags select no row of any job.
 func checkRows(r *request, jobs []*job) error {
-	rows := r.choice.rows
-	if !rows.given && !r.selects() || rows.given && rows.first == rows.last && !rows.open {
-		return nil
-	}
-	var flags []string
 	for _, j := range jobs {
 		if j.chosen != 0 || j.schema.SourceRows <= 0 {
 			return nil
 		}
 	}
-	if rows.given {
-		flags = append(flags, "--rows "+rows.text)
-	}
-	for _, where := range r.Where {
-		flags = append(flags, "--where "+text.Printable(where))
-	}
-	return usagef("%s selects no row of any input", strings.Join(flags, " "))
+	return r.choice.Check()
 }
 
 // openJob opens the table of a split and applies the view to it. If raw is set, it has the columns
@@ -167,13 +154,13 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 	if !raw {
 		t = wholeLabels(r, t)
 	}
-	t, first, chosen, err := takeRows(r, t, c.rows, &a)
+	cut, err := r.choice.Cut(t, c.rows, publish.Scratch(r.scratchFolder))
 	if err != nil {
 		return nil, err
 	}
-	t = source.CheckLabels(t)
+	a.Rows, t = cut.Rows, source.CheckLabels(cut.Table)
 	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(t, s, a)...), applied: a,
-		first: first, chosen: chosen}
+		first: cut.First, chosen: cut.Chosen}
 	if r.ClassColumn && !raw {
 		err = addClassColumn(j.schema)
 	}
@@ -271,40 +258,6 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	}
 	return false, usagef("%s: %s stores images transposed, and this file does not tell if these are", file, d.Title).
 		WithHint("--transpose turns them upright, --transpose=false keeps them as they are")
-}
-
-// takeRows returns the rows of t that the view asks for, the index of the first one, and how many
-// there were before --part. selected is the selection of the view, nil if it has only a range.
-func takeRows(r *request, t source.Table, selected *source.Selection, a *Applied) (_ source.Table,
-	first, chosen int64, err error) {
-	rows := r.choice.rows
-	if !rows.given && selected == nil && r.Take == 0 && r.Part == "" {
-		return t, 0, t.Rows(), nil
-	}
-	if t.Rows() < 0 && (rows.relative() || r.Take > 0 || r.Part != "") {
-		return nil, 0, 0, usagef("the number of rows is needed in advance, but this input can be read only once").
-			WithHint("save it to a file first")
-	}
-	first, last, err := rows.resolve(t.Rows())
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	if rows.given {
-		a.Rows = fmt.Sprintf("%d:%d", first, last)
-	}
-	if selected == nil {
-		if r.Take > 0 {
-			last = min(last, first+min(r.Take, last-first))
-		}
-		from, to := r.choice.part.of(first, last)
-		t, err = source.Slice(t, from, to)
-		return t, from, last - first, err
-	}
-	chosen = selected.Len()
-	if r.Part != "" {
-		selected = selected.Part(r.choice.part.of(0, chosen))
-	}
-	return source.Select(t, selected, publish.Scratch(r.scratchFolder)), selected.First(), chosen, nil
 }
 
 // maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or

@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, runJobs(ctx, in, jobs, outputs)
 }
 
-// runJobs writes the outputs of the jobs.
+// runJobs checks what would be replaced, and writes the outputs of the jobs.
 func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) error {
 	r := in.request
 	cards, err := cardsOf(outputs)
@@ -78,27 +78,46 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	defer p.discard() // no effect after commit
-	written, err := writeOutputs(ctx, in, outputs, p)
-	if err != nil {
+	return publishJobs(ctx, in, jobs, p, cards)
+}
+
+// publishJobs writes the outputs of the jobs to the places of p, and makes them visible. cards are
+// those of shared folders.
+func publishJobs(ctx context.Context, in *inputs, jobs []*job, p *publication, cards map[string]*card.Card) error {
+	r := in.request
+	var written []*writing
+	for _, j := range jobs {
+		done, err := writeJob(ctx, in, j, p)
+		if len(p.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
+			r.report.warning("the reader of standard output has closed it, so no output was written")
+		}
+		if err != nil {
+			return err
+		}
+		written = append(written, done...)
+	}
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	rows := map[*job]int64{}
 	for _, w := range written {
 		rows[w.out.job] = w.rows
-		if c := cards[w.out.path]; w.out.shared() {
-			split := card.Split{Name: w.out.sharding.stem, Rows: w.rows}
-			for _, part := range w.parts.Parts() {
-				split.Files, split.Bytes = split.Files+1, split.Bytes+part.Bytes
-			}
-			c.Splits = append(c.Splits, split)
-			w.folder.SetCard(c.Text()) // the last one has all splits
+		if c, e := cards[w.out.path], w.reportEntry(); w.out.shared() {
+			c.Splits = append(c.Splits, card.Split{Name: w.out.sharding.stem, Rows: e.Rows, Files: len(e.Parts),
+				Bytes: e.Bytes})
+			w.to.folder.SetCard(c.Text()) // the last one has all splits
 		}
 	}
 	if err := checkExpected(r, jobs, func(j *job) int64 { return rows[j] }); err != nil {
 		return err
 	}
-	if err := checkHidden(ctx, in, outputs, p); err != nil {
+	if err := p.set.Complete(); err != nil { // of local outputs: objects are complete
 		return err
+	}
+	for _, w := range written {
+		if err := w.check(ctx, in); err != nil {
+			return err
+		}
 	}
 	if err := p.commit(); err != nil {
 		return err
@@ -109,18 +128,15 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	return nil
 }
 
-// checkHidden compares outputs that are not visible yet with what they replace and, with --verify,
-// with their inputs, which are read again.
-func checkHidden(ctx context.Context, in *inputs, outputs []*output, p *publication) error {
-	err := p.set.Complete()
-	for i, out := range outputs {
-		path := p.to[i].hidden // "" for an object or a device, which cannot be read
-		if err == nil && in.request.replaces() && path != "" {
-			err = out.checkLosses(ctx, in.request, path)
-		}
-		if err == nil && in.request.Verify && path != "" && !out.format.Beside {
-			err = verifyOutput(ctx, in, out, path)
-		}
+// check compares an output that is not visible yet with what it replaces and, with --verify, with
+// its inputs, which are read again.
+func (w *writing) check(ctx context.Context, in *inputs) (err error) {
+	path := w.to.hidden // "" for an object or a device, which cannot be read
+	if path != "" && in.request.replaces() {
+		err = w.out.checkLosses(ctx, in.request, path)
+	}
+	if err == nil && path != "" && in.request.Verify && !w.out.format.Beside {
+		err = verifyOutput(ctx, in, w.out, path)
 	}
 	return err
 }
@@ -133,9 +149,9 @@ func checkClassesUsed(in *inputs, jobs []*job) error {
 	})
 	r := in.request
 	named := func(f formats.Format) bool { // or its files are accompanied by a list of names
-		return f.Folder || r.ClassColumn && f.ClassColumn || f.Layouts != nil || f.IsIDX
+		return f.Folder || r.ClassColumn && f.ClassColumn || f.Codecs != nil || f.IsIDX
 	}
-	if r.Classes == "" || usedByInput || r.choice.byClass() || r.makes(named) {
+	if r.Classes == "" || usedByInput || r.choice.ByClass() || r.makes(named) {
 		return nil
 	}
 	return usagef("no output uses --classes").
@@ -188,46 +204,28 @@ func inputPaths(in *inputs) (paths []string) {
 	return paths
 }
 
-// writeOutputs writes all outputs, job by job.
-func writeOutputs(ctx context.Context, in *inputs, outputs []*output, p *publication) (all []*writing, err error) {
-	for len(all) < len(outputs) {
-		rest := outputs[len(all):]
-		n := slices.IndexFunc(rest, func(out *output) bool { return out.job != rest[0].job })
-		if n < 0 {
-			n = len(rest)
-		}
-		done, err := writeJob(ctx, in, rest[:n], p.to[len(all):])
-		if len(outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
-			in.request.report.warning("the reader of standard output has closed it, so no output was written")
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, done...)
-	}
-	return all, context.Cause(ctx)
-}
-
 // writeJob writes the outputs of one job, and releases its table.
-func writeJob(ctx context.Context, in *inputs, outputs []*output, to []destination) ([]*writing, error) {
-	r, j := in.request, outputs[0].job
-	var writings []*writing
+func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*writing, err error) {
+	r := in.request
 	var sinks []sink.Sink
-	for i, out := range outputs {
-		w, err := openSink(r, out, to[i])
-		if err != nil {
+	for i, out := range p.outputs {
+		if out.job != j {
+			continue
+		}
+		w := &writing{out: out, to: p.to[i]}
+		if w.sink, err = openSink(r, out, w.to); err != nil {
 			return nil, fmt.Errorf("%s: %w", out.shownName(), err)
 		}
-		writings, sinks = append(writings, w), append(sinks, w.sink)
+		all, sinks = append(all, w), append(sinks, w.sink)
 	}
 	rows, err := drain(ctx, r, j.table, j.schema, j.title(), sinks...)
 	if err != nil {
 		return nil, err
 	}
-	for i, w := range writings {
+	for _, w := range all {
 		w.rows = rows
-		if to[i].object != nil {
-			if err := to[i].object.Complete(); err != nil {
+		if w.to.object != nil {
+			if err := w.to.object.Complete(); err != nil {
 				return nil, err
 			}
 		}
@@ -241,7 +239,7 @@ func writeJob(ctx context.Context, in *inputs, outputs []*output, to []destinati
 		}
 	}
 	j.release()
-	return writings, nil
+	return all, nil
 }
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
@@ -259,8 +257,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 		key += text.JSON(filepath.Base(out.path))
 	}
 	key += text.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.DType, r.Shape,
-		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout,
-		r.CSVStyle, r.ClassFolders, r.ClassColumn, r.MetadataCSV})
+		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout, r.ClassColumn})
 	for _, j := range jobs {
 		if err := checkRereadable("--if-changed", j.split.Split); err != nil {
 			return "", err
@@ -305,7 +302,7 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 
 // A destination is what an output is written to: a file or folder, an object, or standard output.
 type destination struct {
-	writer io.Writer       // nil for a folder
+	writer *tally          // nil for a folder
 	folder *publish.Folder // to fill, or nil
 	object *object.Writer  // or nil; it is completed when all is written, which frees its memory
 	hidden string          // the path at which it can be read before it is published, or ""
@@ -325,7 +322,7 @@ func standardOutput(w io.Writer, f formats.Format, inputs []string) (destination
 				WithHint("redirect standard output to another file")
 		}
 	}
-	return destination{writer: w}, checkOpen(w)
+	return destination{writer: &tally{Writer: w}}, checkOpen(w)
 }
 
 // checkOpen returns an error if w is standard output and was closed when the program began. Go's
@@ -352,14 +349,16 @@ func checkOpen(w io.Writer) error {
 // A publication is the outputs of a run on their way: all of them are complete before any of them
 // is visible.
 type publication struct {
-	set *publish.Set
-	to  []destination // of each output
+	set     *publish.Set
+	outputs []*output
+	to      []destination // of each output
 }
 
 // prepare makes the destinations of all outputs, the local ones first: their errors cost no
 // request. No output may replace one of the inputs. key is that of [runKey].
-func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (*publication, error) {
-	p := &publication{}
+func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
+	_ *publication, err error) {
+	p := &publication{outputs: outputs}
 	var targets []publish.Target
 	places := make([]int, len(outputs)) // indices of their targets
 	for i, out := range outputs {
@@ -375,12 +374,11 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			targets = append(targets, t)
 		}
 	}
-	var err error
 	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.replaces(), Inputs: inputs}); err != nil {
 		return nil, err
 	}
 	for i, out := range outputs {
-		var to destination
+		to := destination{}
 		switch {
 		case out.path == Stdio:
 			if to, err = standardOutput(r.Stdout, out.format, inputs); err != nil {
@@ -390,11 +388,11 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
 		case object.IsURL(out.path):
 			to.object, err = r.storage.store.Create(ctx, out.path, r.replaces())
-			to.writer = to.object
+			to.writer = &tally{Writer: to.object}
 		case out.isFolder():
 			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}
 		default:
-			to = destination{writer: p.set.File(places[i]), hidden: p.set.Partial(places[i])}
+			to = destination{writer: &tally{Writer: p.set.File(places[i])}, hidden: p.set.Partial(places[i])}
 		}
 		if err != nil {
 			p.discard()
@@ -405,12 +403,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 	return p, nil
 }
 
-// commit completes all outputs and makes them visible: objects first, as requests fail more often
+// commit makes all outputs, which are complete, visible: objects first, as requests fail more often
 // than renames.
 func (p *publication) commit() error {
-	if err := p.set.Complete(); err != nil { // of local outputs only: objects are complete
-		return err
-	}
 	for _, to := range p.to {
 		if to.object != nil {
 			if err := to.object.Commit(); err != nil {
@@ -443,35 +438,16 @@ func (t *tally) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// A writing is an output while its sink writes it.
-type writing struct {
-	out    *output
-	sink   sink.Sink
-	file   *tally          // of a file, an object or standard output
-	folder *publish.Folder // of a folder
-	parts  *parts.Sink     // of a sharded folder
-	rows   int64           // once all are written
-}
-
 // openSink begins to write an output.
-func openSink(r *request, out *output, to destination) (w *writing, err error) {
-	w = &writing{out: out, folder: to.folder}
-	switch {
-	case out.sharding != nil:
-		w.parts, err = openParts(r, out, to.folder)
-		w.sink = w.parts
-	case to.folder != nil:
-		w.sink, err = out.format.Open(formats.Output{Folder: to.folder}, out.job.schema, out.options)
-	default:
-		w.file = &tally{Writer: to.writer}
-		w.sink, err = out.format.Open(formats.Output{Writer: w.file}, out.job.schema, out.options)
+func openSink(r *request, out *output, to destination) (sink.Sink, error) {
+	if out.sharding == nil {
+		o := formats.Output{Folder: to.folder}
+		if to.writer != nil {
+			o.Writer = to.writer
+		}
+		return out.format.Open(o, out.job.schema, out.options)
 	}
-	return w, err
-}
-
-// openParts returns the sink of a sharded output.
-func openParts(r *request, out *output, folder *publish.Folder) (*parts.Sink, error) {
-	subfolder, err := folder.Subfolder(out.sharding.subfolder)
+	subfolder, err := to.folder.Subfolder(out.sharding.subfolder)
 	if err != nil {
 		return nil, err
 	}
@@ -486,40 +462,39 @@ func openParts(r *request, out *output, folder *publish.Folder) (*parts.Sink, er
 	})
 }
 
-// reportEntry returns the entry of a published output in the report.
-func (w *writing) reportEntry() Output {
-	out := w.out
-	s := out.job.schema
-	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows,
-		Load: out.format.LoadLine(out.path, s, out.options)}
-	switch {
-	case w.parts != nil:
-		w.addParts(&e)
-	case w.folder != nil:
-		count, bytes := w.folder.Totals()
-		e.Files, e.Bytes = &count, bytes
-	default:
-		e.Bytes = w.file.n
-	}
-	return e
+// A writing is an output that its sink writes.
+type writing struct {
+	out  *output
+	to   destination
+	sink sink.Sink
+	rows int64 // once all are written
 }
 
-// addParts completes the entry of a sharded output.
-func (w *writing) addParts(e *Output) {
+// reportEntry returns the entry of a complete output in the report.
+func (w *writing) reportEntry() Output {
 	out := w.out
-	dir := filepath.Join(out.path, out.sharding.subfolder)
-	for _, p := range w.parts.Parts() {
-		e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes})
-		e.Bytes += p.Bytes
-	}
-	count := int64(len(e.Parts))
-	e.Files, e.Load = &count, formats.LoadHubLine(out.path)
+	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows,
+		Load: out.format.LoadLine(out.path, out.job.schema, out.options)}
+	made, isParts := w.sink.(*parts.Sink)
 	switch {
-	case !out.shared():
-		e.Shown, e.Load = out.path+string(filepath.Separator), ""
-	case count == 1:
-		e.Shown = e.Parts[0].Path
+	case !isParts && w.to.folder != nil:
+		count, bytes := w.to.folder.Totals()
+		e.Files, e.Bytes = &count, bytes
+	case !isParts:
+		e.Bytes = w.to.writer.n
 	default:
-		e.Shown = filepath.Join(dir, out.sharding.stem+"-*")
+		dir := filepath.Join(out.path, out.sharding.subfolder)
+		for _, p := range made.Parts() {
+			e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes})
+			e.Bytes += p.Bytes
+		}
+		count := int64(len(e.Parts))
+		e.Files, e.Load, e.Shown = &count, formats.LoadHubLine(out.path), filepath.Join(dir, out.sharding.stem+"-*")
+		if !out.shared() {
+			e.Load, e.Shown = "", out.path+string(filepath.Separator)
+		} else if count == 1 {
+			e.Shown = e.Parts[0].Path
+		}
 	}
+	return e
 }

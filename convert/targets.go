@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -219,11 +218,30 @@ func checkPlaceholders(path string) error {
 	return nil
 }
 
-// parsePerFormat parses the [FORMAT=]VALUE[:DETAIL] arguments of a flag and returns the values by
-// format. The key of a value without a format is "". accepted returns the values for a format.
+// A formatValue is a [FORMAT=]VALUE[:DETAIL] argument. Without a format it is for all that can have
+// the value.
+type formatValue struct{ format, value string }
+
+// appliesTo reports whether v is for the format f, which accepts these values.
+func (v formatValue) appliesTo(f formats.Format, accepted []string) bool {
+	word, _, _ := strings.Cut(v.value, ":")
+	return v.format == f.Name || v.format == "" && slices.Contains(accepted, word)
+}
+
+// valueFor returns the value for format f, which accepts these values, or "". One that names the
+// format comes first.
+func valueFor(values []formatValue, f formats.Format, accepted []string) (value string) {
+	for _, v := range values {
+		if v.appliesTo(f, accepted) && (value == "" || v.format != "") {
+			value = v.value
+		}
+	}
+	return value
+}
+
+// parsePerFormat parses the arguments of a flag; accepted returns the values for a format.
 func parsePerFormat(flag string, args []string, accepted func(formats.Format) []string) (
-	map[string]string, error) {
-	values := map[string]string{}
+	values []formatValue, err error) {
 	for _, arg := range args {
 		name, value, named := strings.Cut(arg, "=")
 		if !named {
@@ -234,17 +252,18 @@ func parsePerFormat(flag string, args []string, accepted func(formats.Format) []
 			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), name)
 		}
 		var known []string
+		v, twice := formatValue{name, value}, false
 		for _, f := range formats.All() {
-			if f.Name == name || !named {
-				known = append(known, accepted(f)...)
+			if f.Name != name && named {
+				continue
 			}
+			known = append(known, accepted(f)...)
+			twice = twice || v.appliesTo(f, accepted(f)) && slices.ContainsFunc(values, func(other formatValue) bool {
+				return other.format == name && other.appliesTo(f, accepted(f))
+			})
 		}
 		slices.Sort(known)
-		word := value
-		if flag == "compression" {
-			word, _, _ = strings.Cut(value, ":")
-		}
-		_, twice := values[name]
+		word, _, _ := strings.Cut(value, ":")
 		switch {
 		case twice:
 			return nil, usagef("--%s is given twice for the same formats", flag)
@@ -253,25 +272,25 @@ func parsePerFormat(flag string, args []string, accepted func(formats.Format) []
 		case !slices.Contains(known, word):
 			return nil, unknown(flag, word, slices.Compact(known))
 		}
-		values[name] = value
+		values = append(values, v)
 	}
 	return values, nil
 }
 
 // parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
-func parseCompression(args []string) (map[string]compressed.Codec, error) {
+func parseCompression(args []string) ([]formatValue, error) {
 	values, err := parsePerFormat("compression", args, formats.Format.Compressions)
-	codecs := map[string]compressed.Codec{}
-	for _, format := range slices.Sorted(maps.Keys(values)) {
-		name, text, leveled := strings.Cut(values[format], ":")
-		level := 0 // the default; the sinks check others
-		if leveled {
-			if level, err = strconv.Atoi(text); err != nil || level == 0 {
-				return nil, usagef("--compression %q: found the level %q, expected a whole number from 1",
-					values[format], text)
-			}
+	for _, v := range values {
+		if _, level, ok := strings.Cut(v.value, ":"); ok && codecOf(v.value).Level == 0 {
+			return nil, usagef("--compression %q: found the level %q, expected a whole number from 1", v.value, level)
 		}
-		codecs[format] = compressed.Codec{Name: name, Level: level}
 	}
-	return codecs, err
+	return values, err
+}
+
+// codecOf returns the codec CODEC[:LEVEL]; the sinks check its level, where 0 is the default.
+func codecOf(value string) compressed.Codec {
+	name, text, _ := strings.Cut(value, ":")
+	level, _ := strconv.Atoi(text)
+	return compressed.Codec{Name: name, Level: level}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/foreign"
+	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
@@ -105,7 +106,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 	}
 	read := source.ReadOptions{MaxRecordSize: MaxRecordBytesLimit, Like: columns} // lines are longer than records
 	if out.format.Text {
-		header := csv.HasHeader(out.options.Style)
+		header := csv.HasHeader(out.options.Layout)
 		read.Header = &header
 	}
 	t, err := table.Open(read)
@@ -176,7 +177,7 @@ func verify(ctx context.Context, r *request) error {
 func verifyRequests(ctx context.Context, r *request) (ofInputs, ofOutput *request, err error) {
 	in, out := *r, *r
 	in.args, out.args = r.args[1:], r.args[:1]
-	out.View, out.choice = View{}, rowChoice{part: part{1, 1}}
+	out.View, out.choice = View{}, rows.Choice{}
 	out.LabelColumn, out.Salvage, out.Classes = "", false, ""
 	out.Resize, out.Grey, out.Header = Size{}, false, nil
 	out.exact, out.Split = true, nil  // --split is about the inputs

@@ -34,17 +34,19 @@ type Sizer interface {
 
 // Options are the options of all formats; each format uses those that it knows.
 type Options struct {
-	Compression  compressed.Codec // an empty Name is the format's default
-	Layout       string           // of tensors in Parquet and Arrow; empty for the default
-	Stream       bool             // Arrow: a stream, which has no footer and is readable from a pipe
-	Style        string           // of CSV; empty for the default
-	Comma        byte             // separator of fields in CSV; 0 for a comma
-	Column       int              // index of the column, for formats of one column
-	Channels     string           // dimension of the channels: "last" or "first"; empty means "last"
-	ClassFolders string           // names of class folders: "labels" or "names"; empty means "labels"
-	MaxLabel     int64            // the largest label of the source; 0 or less if unknown
-	MetadataCSV  bool             // a PNG folder has a metadata.csv
-	Version      string           // of the program, for Parquet's created_by
+	Compression compressed.Codec // an empty Name is the format's default
+	Layout      string           // one of those of the format; empty for its default
+	Stream      bool             // Arrow: a stream, which has no footer and is readable from a pipe
+	Comma       byte             // separator of fields in CSV; 0 for a comma
+	Column      int              // index of the column, for formats of one column
+	MaxLabel    int64            // the largest label of the source; 0 or less if unknown
+	Version     string           // of the program, for Parquet's created_by
+}
+
+// A Layout is one of the ways in which a format can hold a table.
+type Layout struct {
+	Name  string // as in Options.Layout
+	Title string // what it is, in a line
 }
 
 // An Appender writes to an output and counts the bytes, for formats that record offsets.

@@ -6,8 +6,6 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
-	"github.com/idxport/idxport/internal/layout"
-	"github.com/idxport/idxport/sink/csv"
 )
 
 // completeCommand is the first argument that the scripts pass.
@@ -133,19 +131,17 @@ func (f *flagSpec) values(value string) (found []string, paths bool) {
 	case f.name == "to":
 		return formatList(value), false
 	case f.name == "layout":
-		return perFormat(value, layout.Names(), func(f formats.Format) []string { return f.Layouts }), false
+		var names []string
+		for _, f := range formats.All() {
+			names = append(names, f.LayoutNames()...)
+		}
+		return perFormat(value, names, formats.Format.LayoutNames), false
 	case f.name == "compression":
 		var codecs []string
 		for _, f := range formats.All() {
 			codecs = append(codecs, f.Codecs...)
 		}
-		slices.Sort(codecs)
-		return perFormat(value, slices.Compact(codecs), formats.Format.Compressions), false
-	case f.name == "csv-style":
-		for _, s := range csv.Styles() {
-			found = append(found, s.Name+"\t"+s.Description)
-		}
-		return found, false
+		return perFormat(value, codecs, formats.Format.Compressions), false
 	case f.name == "dataset":
 		return append(datasets(), dataset.DatasetNone+"\tno class names, no transposition"), false
 	}
@@ -174,7 +170,8 @@ func formatList(list string) (found []string) {
 // perFormat returns the candidates for [FORMAT=]VALUE: values, and the formats that accept one;
 // after FORMAT=, the values that this format accepts.
 func perFormat(value string, values []string, valuesOf func(formats.Format) []string) []string {
-	found := named(values...)
+	slices.Sort(values)
+	found := named(slices.Compact(values)...)
 	for _, f := range formats.All() {
 		prefix, accepted := f.Name+"=", valuesOf(f)
 		if strings.HasPrefix(value, prefix) {

@@ -15,9 +15,7 @@ import (
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
-	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/internal/sheet"
-	"github.com/idxport/idxport/sink/csv"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/cli.md")
@@ -168,12 +166,10 @@ func TestHelp(t *testing.T) {
 
 // vocabulary are the words that users choose among, by kind.
 func vocabulary() map[string][]string {
-	words := map[string][]string{"format": formats.Names(), "layout": layout.Names()}
-	for _, s := range csv.Styles() {
-		words["CSV style"] = append(words["CSV style"], s.Name)
-	}
+	words := map[string][]string{"format": formats.Names()}
 	for _, f := range formats.All() {
 		words["codec"] = append(words["codec"], f.Codecs...)
+		words["layout"] = append(words["layout"], f.LayoutNames()...)
 	}
 	return words
 }
@@ -184,7 +180,7 @@ func allExitCodes() []int {
 	return append(codes, slices.Collect(maps.Values(exitCodes))...)
 }
 
-// TestLists demands a row for every format, layout, CSV style and data set in what the program
+// TestLists demands a row for every format, layout and data set in what the program
 // lists.
 func TestLists(t *testing.T) {
 	t.Parallel()
@@ -194,7 +190,7 @@ func TestLists(t *testing.T) {
 		sets = append(sets, d.Name)
 	}
 	for command, rows := range map[string][]string{
-		"formats":  append(append(words["format"], words["layout"]...), words["CSV style"]...),
+		"formats":  append(words["format"], words["layout"]...),
 		"datasets": sets,
 	} {
 		if len(rows) < 5 {

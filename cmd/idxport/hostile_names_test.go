@@ -48,7 +48,7 @@ func TestHostileClassesAsFolders(t *testing.T) {
 	t.Parallel()
 	around := t.TempDir()
 	out := filepath.Join(around, "out")
-	if code, said := runProgram(append([]string{"convert", "-o", "png=" + out, "--class-folders", "names", "--metadata-csv"}, labelled(t, hostileClasses)...)...); code != exitOK {
+	if code, said := runProgram(append([]string{"convert", "-o", "png=" + out, "--layout", "names"}, labelled(t, hostileClasses)...)...); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	plain := regexp.MustCompile(`^[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}_-]{0,98}$`)
@@ -69,7 +69,12 @@ func TestHostileClassesAsFolders(t *testing.T) {
 	if len(seen) != len(hostileClasses) {
 		t.Errorf("found %d folders, expected %d", len(seen), len(hostileClasses))
 	}
-	demandClasses(t, filepath.Join(out, "metadata.csv"))
+	described := filepath.Join(t.TempDir(), "out")
+	arguments := []string{"convert", "-o", "png=" + described, "--layout", "huggingface"}
+	if code, said := runProgram(append(arguments, labelled(t, hostileClasses)...)...); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	demandClasses(t, filepath.Join(described, "metadata.csv"))
 }
 
 // In tables, class names are unchanged, even formulas of spreadsheets: tables are for programs.

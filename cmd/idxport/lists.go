@@ -10,9 +10,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
-	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/internal/text"
-	"github.com/idxport/idxport/sink/csv"
 )
 
 func runFormats(_ context.Context, r *report) error {
@@ -29,20 +27,20 @@ func runFormats(_ context.Context, r *report) error {
 		}
 		rows = append(rows, []string{f.Name, ends, what})
 	}
-	withLayouts := formats.List(func(f formats.Format) bool { return f.Layouts != nil })
-	layouts := [][]string{{"LAYOUT", "A TENSOR BECOMES, IN " + withLayouts}}
-	for _, name := range layout.Names() {
-		l, err := layout.Get(name)
-		if err != nil {
-			return err
+	tables := [][][]string{rows}
+	for _, f := range formats.All() {
+		listed := func(t [][]string) bool { return t[1][0] == f.Layouts[0].Name }
+		if f.Layouts == nil || slices.ContainsFunc(tables, listed) {
+			continue
 		}
-		layouts = append(layouts, []string{l.Name, l.Title + "; for " + l.Readers})
+		alike := func(other formats.Format) bool { return slices.Equal(other.Layouts, f.Layouts) }
+		layouts := [][]string{{"LAYOUT", "OF " + formats.List(alike)}}
+		for _, l := range f.Layouts {
+			layouts = append(layouts, []string{l.Name, l.Title})
+		}
+		tables = append(tables, layouts)
 	}
-	styles := [][]string{{"CSV STYLE", "LINES"}}
-	for _, s := range csv.Styles() {
-		styles = append(styles, []string{s.Name, s.Description})
-	}
-	return r.program.tables(rows, layouts, styles)
+	return r.program.tables(tables...)
 }
 
 // tables prints tables of at most 80 columns with empty lines between them.

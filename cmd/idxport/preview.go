@@ -53,7 +53,7 @@ func runPreview(ctx context.Context, r *report) error {
 
 // makeSheet draws the sheet of a table as a PNG file, and returns how many images are on it.
 func makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (png []byte, shown int64, err error) {
-	k, err := newPicker(t, s.Channels, true)
+	k, err := newPicker(t, true)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -96,7 +96,7 @@ func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
 // printImages draws the first images of a table on standard output, below its name in the format
 // heading, if that is not empty.
 func printImages(ctx context.Context, t *convert.Table, s *settings, r *report, heading string) error {
-	k, err := newPicker(t, s.Channels, false)
+	k, err := newPicker(t, false)
 	if err != nil {
 		return err
 	}

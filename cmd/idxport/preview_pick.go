@@ -44,10 +44,10 @@ type picker struct {
 	size   int64                   // bytes of all picked images
 }
 
-// newPicker returns a picker for the images of a table; channels is the value of --channels. If
-// perClass is set and there are labels, it picks images of each class.
-func newPicker(t *convert.Table, channels string, perClass bool) (*picker, error) {
-	view, err := images.NewView("preview", t.Schema, channels)
+// newPicker returns a picker for the images of a table. If perClass is set and there are labels, it
+// picks images of each class.
+func newPicker(t *convert.Table, perClass bool) (*picker, error) {
+	view, err := images.NewView("preview", t.Schema)
 	if err != nil {
 		return nil, err
 	}

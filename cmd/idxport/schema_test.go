@@ -67,7 +67,7 @@ func jsonRuns() []jsonRun {
 		{"an unknown flag", 64, []string{"convert", "--frobnicate"}},
 		{"an unknown command", 64, []string{"frobnicate"}},
 		{"a command without reports", 64, []string{"version"}},
-		{"an unknown value", 64, []string{"convert", fashion, "-o", "OUT", "--channels", "middle"}},
+		{"an unknown value", 64, []string{"convert", fashion, "-o", "OUT", "--layout", "middle"}},
 		{"bad data", 65, []string{"convert", hostile("trailing-byte.idx"), "-o", "OUT/x.csv"}},
 		{"a bad checksum", 65, []string{"convert", hostile("crc.idx.gz"), "-o", "OUT/x.csv"}},
 		{"no input", 66, []string{"convert", "OUT/none", "-o", "OUT/x.csv"}},

@@ -21,23 +21,22 @@ import (
 
 // A Format is one kind of output.
 type Format struct {
-	Name         string   // as in --to
-	Title        string   // one line for `idxport formats`
-	Extension    string   // of its files, with the dot; empty for folders
-	Aliases      []string // other extensions of its files
-	Folder       bool     // an output is a folder of files
-	OneColumn    bool     // an output holds one column
-	IsIDX        bool     // an output is an IDX file
-	Images       bool     // records become images, and Options.Channels applies
-	Splittable   bool     // an output can be split into many files: its sink is a sink.Splitter
-	WriteOnly    bool     // idxport cannot read outputs back
-	Beside       bool     // an output only accompanies others, see ClassNames
-	Text         bool     // an output can be shown on a terminal
-	Styled       bool     // Options.Style applies
-	ClassColumn  bool     // tables may have a column of class names, schema.Classes
-	Compressible bool     // whole files can be compressed, with the extension .gz or .zst
-	Codecs       []string // compressions inside the format, the default first; nil if it has none
-	Layouts      []string // representations of a tensor, the default first; nil if there is only one
+	Name         string        // as in --to
+	Title        string        // one line for `idxport formats`
+	Extension    string        // of its files, with the dot; empty for folders
+	Aliases      []string      // other extensions of its files
+	Folder       bool          // an output is a folder of files
+	OneColumn    bool          // an output holds one column
+	IsIDX        bool          // an output is an IDX file
+	Images       bool          // records become images
+	Splittable   bool          // an output can be split into many files: its sink is a sink.Splitter
+	WriteOnly    bool          // idxport cannot read outputs back
+	Beside       bool          // an output only accompanies others, see ClassNames
+	Text         bool          // an output can be shown on a terminal
+	ClassColumn  bool          // tables may have a column of class names, schema.Classes
+	Compressible bool          // whole files can be compressed, with the extension .gz or .zst
+	Codecs       []string      // compressions inside the format, the default first; nil if it has none
+	Layouts      []sink.Layout // ways to hold a table, the default first; nil if there is only one
 
 	stream bool // Options.Stream
 	comma  byte // Options.Comma
@@ -59,7 +58,7 @@ type opener func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
 
 // All returns the formats in the order in which they are listed to users.
 func All() []Format {
-	layouts := layout.Names()
+	layouts := layout.Layouts()
 	return []Format{
 		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(parquet.New), load: loadParquet},
@@ -69,11 +68,11 @@ func All() []Format {
 		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
 			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New), stream: true,
 			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Styled: true,
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Layouts: csv.Layouts(),
 			ClassColumn: true, open: stream(csv.New), load: pandas("")},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Styled: true,
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Layouts: csv.Layouts(),
 			ClassColumn: true, open: stream(csv.New), comma: '\t', load: pandas(`, sep="\t"`)},
-		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, load: loadPNG,
+		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, Layouts: png.Layouts(), load: loadPNG,
 			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return png.New(out.Folder, s, o) }},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
 			open: stream(tar.New), load: loadTar},
@@ -110,7 +109,7 @@ func List(has func(Format) bool) string {
 		}
 	}
 	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" or "+names[last], " or ")
 }
 
 // Named returns the format with the given name, ignoring case.
@@ -146,6 +145,14 @@ func ByName(path string) (f Format, codec string, ok bool) {
 		}
 	}
 	return Format{}, "", false
+}
+
+// LayoutNames returns the names of the layouts of f.
+func (f Format) LayoutNames() (names []string) {
+	for _, l := range f.Layouts {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 // Compressions returns the names of the codecs of an output of f, inside the format or of whole

@@ -7,7 +7,7 @@ import (
 func TestLoadLineOfImages(t *testing.T) {
 	t.Parallel()
 	folder, _ := Named("png")
-	if found, want := folder.LoadLine("out/train", nil, Options{MetadataCSV: true}),
+	if found, want := folder.LoadLine("out/train", nil, Options{Layout: "huggingface"}),
 		`from datasets import load_dataset; data = load_dataset("imagefolder", data_dir="out/train", split="train")`; found != want {
 		t.Errorf("found %s, expected %s", found, want)
 	}

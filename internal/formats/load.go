@@ -43,7 +43,7 @@ func line(text string) loader {
 func pandas(arguments string) loader {
 	return func(path string, _ *schema.Schema, o Options) string {
 		arguments := arguments
-		if !csv.HasHeader(o.Style) {
+		if !csv.HasHeader(o.Layout) {
 			arguments += ", header=None"
 		}
 		return fmt.Sprintf("import pandas as pd; frame = pd.read_csv(%q%s)", path, arguments)
@@ -53,7 +53,7 @@ func pandas(arguments string) loader {
 // loadPNG uses the library datasets if there is a metadata.csv, which it reads, and otherwise
 // torchvision's ImageFolder, which reads class folders only.
 func loadPNG(path string, s *schema.Schema, o Options) string {
-	if o.MetadataCSV {
+	if o.Layout == "huggingface" {
 		return fmt.Sprintf(loadDataset+"\"imagefolder\", data_dir=%q, split=\"train\")", path)
 	}
 	if !images.Labelled(s) {

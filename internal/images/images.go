@@ -16,15 +16,12 @@ import (
 
 // Rules say which records are images.
 type Rules struct {
-	Format   string // the format or layout, for errors
-	Channels string // position of the channels among three dimensions: "last" or "first"; empty means "last"
-	Advice   string // hint for records that are no images
+	Format string // the format or layout, for errors
+	Advice string // hint for records that are no images
 }
 
 // PNG returns the rules of a format that consists of PNG files.
-func PNG(format, channels string) Rules {
-	return Rules{Format: format, Channels: channels, Advice: HintOther}
-}
+func PNG(format string) Rules { return Rules{Format: format, Advice: HintOther} }
 
 func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
 	return Image{}, Unsupported(r.Format, advice, message, args...)
@@ -43,9 +40,6 @@ type Image struct {
 // New returns how the records of c become pixels. The error is fault.Usage if they are not images
 // by the rules r.
 func New(r Rules, c source.Column) (Image, error) {
-	if r.Channels != "" && r.Channels != "last" && r.Channels != "first" {
-		return r.refuse("", "found channels %q, expected first or last", r.Channels)
-	}
 	if len(c.Shape) == 1 {
 		return Image{}, flatError(r, c)
 	}
@@ -60,14 +54,15 @@ func New(r Rules, c source.Column) (Image, error) {
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {
-	case len(c.Shape) == 3 && r.Channels == "first":
+	case len(c.Shape) == 2:
+	case codec.HasChannels(c.Shape[2]):
+		m.Channels = c.Shape[2]
+	case codec.HasChannels(c.Shape[0]):
 		m.Channels, m.Height, m.Width = c.Shape[0], c.Shape[1], c.Shape[2]
 		m.planes = m.Channels > 1
-	case len(c.Shape) == 3:
-		m.Channels = c.Shape[2]
-	}
-	if err := m.checkChannels(c); err != nil {
-		return Image{}, err
+	default:
+		return r.refuse(r.Advice, "column %q has records of %s, expected 1, 3 or 4 channels in the last or in the "+
+			"first dimension", c.Name, text.Shape(c.Shape))
 	}
 	switch {
 	case c.DType == idx.Int32 && r.Advice == HintOther:
@@ -96,23 +91,10 @@ func flatError(r Rules, c source.Column) error {
 	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
-// checkChannels returns an error for numbers of channels that pixels cannot have. If the other
-// position of the channels is possible, the hint mentions it.
-func (m Image) checkChannels(c source.Column) error {
-	if codec.HasChannels(m.Channels) {
-		return nil
-	}
-	here, advice := "last", m.rules.Advice
-	if m.rules.Channels == "first" {
-		here = "first"
-		if codec.HasChannels(c.Shape[2]) {
-			advice = "--channels last, if the last dimension is the channels"
-		}
-	} else if codec.HasChannels(c.Shape[0]) {
-		advice = "--channels first, if the first dimension is the channels"
-	}
-	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels in the %s dimension, expected 1, 3 or 4",
-		c.Name, text.Shape(c.Shape), m.Channels, here)
+// Planes reports whether records of c have the channels of their pixels in the first dimension, as
+// in PyTorch. If the last dimension can be the channels, it is.
+func Planes(c source.Column) bool {
+	return len(c.Shape) == 3 && c.Shape[0] > 1 && codec.HasChannels(c.Shape[0]) && !codec.HasChannels(c.Shape[2])
 }
 
 func (m Image) newPNG() (*codec.Encoder, error) {
@@ -149,7 +131,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 	}
 	if len(images) == 0 {
 		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
-			return Columns{}, flatError(PNG(format, ""), s.Columns[i])
+			return Columns{}, flatError(PNG(format), s.Columns[i])
 		}
 		return Columns{}, Unsupported(format, "add a file of images to the command",
 			"no column has images, expected records of two or three dimensions")
@@ -203,16 +185,15 @@ type View struct {
 	Planes        bool // a record has one plane per channel
 }
 
-// NewView returns the view of a table of the schema s. channels is that of [Rules], format the name
-// of the viewer, for errors.
-func NewView(format string, s *schema.Schema, channels string) (View, error) {
+// NewView returns the view of a table of the schema s. format is the viewer's name, for errors.
+func NewView(format string, s *schema.Schema) (View, error) {
 	found, err := Find(format, s)
 	if err != nil {
 		return View{}, err
 	}
 	c := s.Columns[found.Image]
 	c.DType = idx.Uint8 // for which all shapes are allowed
-	rules := PNG(format, channels)
+	rules := PNG(format)
 	rules.Advice = "if they are images, give them rows and columns: --shape HEIGHTxWIDTH"
 	m, err := New(rules, c)
 	if err != nil {

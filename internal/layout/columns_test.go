@@ -15,7 +15,7 @@ import (
 
 // byElement represents tensors in the layout columns.
 func byElement(tensors ...source.Column) ([]Column, error) {
-	columns, _, err := Represent(&schema.Schema{Columns: tensors}, "columns", "")
+	columns, _, err := Represent(&schema.Schema{Columns: tensors}, "columns")
 	return columns, err
 }
 

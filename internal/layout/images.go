@@ -13,7 +13,7 @@ import (
 // huggingFace is the layout huggingface: an optional struct of a PNG file and a null path, as
 // Hugging Face's datasets store an Image. Samples of 16 bits must be gray and not negative.
 func (l Layout) huggingFace(c source.Column) ([]Column, error) {
-	m, err := images.New(images.Rules{Format: "layout " + l.Name, Channels: l.channels,
+	m, err := images.New(images.Rules{Format: "layout " + l.Name,
 		Advice: "use --layout list, which holds every type and shape"}, c)
 	if err != nil {
 		return nil, err

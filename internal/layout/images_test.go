@@ -22,12 +22,12 @@ func TestImageLayoutRefuses(t *testing.T) {
 		"float":            {source.Column{DType: idx.Float32, Shape: []int{2, 2}}, `column "x" is float32, expected uint8`, "--layout list"},
 		"int16 with color": {source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
 		"flat images":      {source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--shape 3x3"},
-		"channels first":   {source.Column{DType: idx.Uint8, Shape: []int{3, 5, 5}}, "found 5 channels", "--channels first"},
+		"no channels":      {source.Column{DType: idx.Uint8, Shape: []int{5, 3, 5}}, "expected 1, 3 or 4 channels", "--layout list"},
 		"no pixels":        {source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
 	}
 	for name, test := range tests {
 		test.column.Name = "x"
-		_, _, err := Represent(&schema.Schema{Columns: []source.Column{test.column}}, "huggingface", "")
+		_, _, err := Represent(&schema.Schema{Columns: []source.Column{test.column}}, "huggingface")
 		if !refused(err, test.message, test.hint) {
 			t.Errorf("%s: found %v with the hint %q, expected %q and %q", name, err, fault.HintOf(err), test.message, test.hint)
 		}
@@ -46,7 +46,7 @@ func TestFeatures(t *testing.T) {
 		},
 		Meta: []schema.Pair{{Key: "k", Value: "v"}},
 	}
-	_, described, err := Represent(s, "huggingface", "")
+	_, described, err := Represent(s, "huggingface")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFeatures(t *testing.T) {
 	if read := source.HubClasses(map[string]string{source.HubKey: want[1].Value}); !slices.Equal(read["label"], s.Columns[1].Classes) || len(read) != 1 {
 		t.Errorf("read back %q, expected %q", read, s.Columns[1].Classes)
 	}
-	if _, other, _ := Represent(s, "list", ""); len(other.Meta) != 1 {
+	if _, other, _ := Represent(s, "list"); len(other.Meta) != 1 {
 		t.Error("list: found metadata that is not in the schema")
 	}
 	if f := featureOf(source.Column{Name: "label", DType: idx.Uint8}); f.Type != "Value" || f.DType != "int64" {

@@ -14,6 +14,7 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
 
@@ -31,9 +32,7 @@ type Layout struct {
 	// datasets.
 	hub bool
 
-	// Set by Represent.
-	channels string // see images.Rules
-	alone    bool   // there is only one column of tensors
+	alone bool // there is only one column of tensors; set by Represent
 }
 
 // layouts returns the table of all layouts, in the order in which they are listed to users.
@@ -56,38 +55,35 @@ func layouts() []Layout {
 	}
 }
 
-// Names returns the names of all layouts.
-func Names() []string {
-	var names []string
+// Layouts returns all layouts, the default first.
+func Layouts() (all []sink.Layout) {
 	for _, l := range layouts() {
-		names = append(names, l.Name)
+		all = append(all, sink.Layout{Name: l.Name, Title: l.Title + "; for " + l.Readers})
 	}
-	return names
+	return all
 }
 
 // Get returns the layout with the given name, or the default layout if name is empty. The error for
 // an unknown name lists the known ones.
 func Get(name string) (Layout, error) {
+	var names []string
 	for _, l := range layouts() {
 		if l.Name == cmp.Or(name, "list") {
 			return l, nil
 		}
+		names = append(names, l.Name)
 	}
-	return Layout{}, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(Names(), ", "))
+	return Layout{}, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
-// Images reports whether the layout holds images, to which an order of channels applies.
-func (l Layout) Images() bool { return l.hub }
-
 // Represent returns the columns of an output of s in the named layout, and s with the metadata that
-// the layout adds. channels is the dimension of the channels of images, see images.Rules. The error
-// is fault.Usage if there is no such layout, or if it cannot hold a column.
-func Represent(s *schema.Schema, name, channels string) ([]Column, *schema.Schema, error) {
+// the layout adds. The error is fault.Usage if there is no such layout, or if it cannot hold a
+// column.
+func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) {
 	l, err := Get(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	l.channels = channels
 	columns, err := l.represent(s)
 	if err != nil || !l.hub {
 		return columns, s, err

@@ -20,7 +20,7 @@ import (
 // one returns the representation of a single column.
 func one(t *testing.T, name string, c source.Column) Column {
 	t.Helper()
-	columns, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, name, "")
+	columns, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,13 @@ func TestTypes(t *testing.T) {
 		{"binary fixed-binary", idx.Float32, []int{4, 0}, "binary", "required image BYTE_ARRAY"},
 		{"huggingface", idx.Int16, []int{2, 2}, "struct<bytes: binary nullable, path: utf8 nullable> nullable", picture},
 	}
+	var names []string
+	for _, l := range layouts() {
+		names = append(names, l.Name)
+	}
 	for _, like := range tests[:6] { // a tensor of each type, and then a scalar, which is the same in every layout
 		node := strings.TrimPrefix(like.nodes, list(""))
-		tests = append(tests, test{strings.Join(Names(), " "), like.dtype, nil, like.dtype.String(), "required image " + node})
+		tests = append(tests, test{strings.Join(names, " "), like.dtype, nil, like.dtype.String(), "required image " + node})
 	}
 	for _, test := range tests {
 		for name := range strings.FieldsSeq(test.layouts) {
@@ -98,12 +102,13 @@ func TestTypes(t *testing.T) {
 // tensor" in the Arrow specification.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
-	for _, name := range Names() {
+	for _, l := range layouts() {
+		name := l.Name
 		for _, test := range []struct {
 			shape []int
 			want  string
 		}{{[]int{28, 28}, "[28,28]"}, {[]int{2, 1, 3}, "[2,1,3]"}, {[]int{4, 0}, "[4,0]"}, {nil, "[]"}} {
-			columns, _, err := Represent(&schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}, name, "")
+			columns, _, err := Represent(&schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}, name)
 			if err != nil { // refused: no image, or no column
 				continue
 			}
@@ -254,7 +259,7 @@ func TestNestedLimit(t *testing.T) {
 	t.Parallel()
 	for dimensions, supported := range map[int]bool{16: true, 17: false, 254: false} {
 		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: slices.Repeat([]int{1}, dimensions)}}}
-		if _, _, err := Represent(s, "nested", ""); supported != (err == nil) || !supported && !refused(err, "", "layout list") {
+		if _, _, err := Represent(s, "nested"); supported != (err == nil) || !supported && !refused(err, "", "layout list") {
 			t.Errorf("%d dimensions: found the error %v; expected one with a hint: %v", dimensions, err, !supported)
 		}
 	}

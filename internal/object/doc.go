@@ -25,6 +25,4 @@
 // minio-go repeats requests after errors of the server and of the connection, at most
 // Options.Attempts times. So does the package with reads that end too early and requests to web
 // servers. A connection fails after Options.Stall without a byte.
-//
-// With the build tag lean the package contains no network code, and every URL is an error.
 package object

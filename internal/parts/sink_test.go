@@ -50,7 +50,7 @@ func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
 }
 
 func openCSV(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
-	return func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, sink.Options{Style: "pjreddie"}) }
+	return func(w io.Writer) (sink.Sink, error) { return csv.New(w, s, sink.Options{Layout: "pjreddie"}) }
 }
 
 func openParquet(s *schema.Schema) func(io.Writer) (sink.Sink, error) {
@@ -97,7 +97,7 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 	class, finish := newFolder(t)
 	o.Stem, o.Extension = "part", ".csv"
 	k := must.Get(parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) {
-		return csv.New(w, s, sink.Options{Style: "matrix"})
+		return csv.New(w, s, sink.Options{Layout: "matrix"})
 	}))(t)
 	steps := make([]func() error, len(batches))
 	for i, b := range slices.Backward(batches) {

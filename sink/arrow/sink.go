@@ -12,7 +12,7 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// Options are the options of all formats. This one uses Compression, Layout, Channels and Stream.
+// Options are the options of all formats. This one uses Compression, Layout and Stream.
 type Options = sink.Options
 
 // maxBody is the maximum size of a record batch in bytes: readers may refuse larger ones (arrow-go
@@ -44,7 +44,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, "arrow: %v", err)
 	}
-	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
+	columns, s, err := layout.Represent(s, o.Layout)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -46,7 +47,7 @@ const slack = 8
 // renderers need.
 func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if style.matrix && len(s.Columns) != 1 {
-		return nil, unsupported("select one column, as in --columns image, or use --csv-style pjreddie",
+		return nil, unsupported("select one column, as in --columns image, or use --layout pjreddie",
 			"found %d columns, expected one for the style matrix", len(s.Columns))
 	}
 	// A separator must not occur in numbers or be a quote or the end of a line.
@@ -54,7 +55,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
 	}
 	if s.Classes != nil && style.header == nil {
-		return nil, unsupported("leave out --class-column, or use --csv-style kaggle", "files of the style %s have no column of class names", style.Name)
+		return nil, unsupported("leave out --class-column, or use --layout kaggle", "files of the style %s have no column of class names", style.Name)
 	}
 	for _, c := range s.Columns {
 		switch {
@@ -177,6 +178,14 @@ func findStyle(name string) (Style, error) {
 	}
 	return Style{}, unsupported("choose one of these styles",
 		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
+}
+
+// Layouts returns the styles as layouts, the default first.
+func Layouts() (all []sink.Layout) {
+	for _, s := range Styles() {
+		all = append(all, sink.Layout{Name: s.Name, Title: s.Description})
+	}
+	return all
 }
 
 // HasHeader reports whether files of the named style, or of the default style if name is empty,

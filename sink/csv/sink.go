@@ -9,7 +9,7 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// Options are the options of all formats. This one uses Compression, Style and Comma.
+// Options are the options of all formats. This one uses Compression, Layout and Comma.
 type Options = sink.Options
 
 const (
@@ -43,7 +43,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if o.Comma == 0 {
 		o.Comma = ','
 	}
-	style, err := findStyle(o.Style)
+	style, err := findStyle(o.Layout)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func TestPieces(t *testing.T) {
 					columns = append(columns, column("label", idx.Uint8), column("other", d, 2, 2))
 				}
 				s, data := randomTable(17, columns...)
-				o := Options{Style: style.Name}
+				o := Options{Layout: style.Name}
 				small := func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
 					k, err := New(w, s, o)
 					k.pieceCap = 70 + slack
@@ -72,7 +72,7 @@ func TestHeaders(t *testing.T) {
 	} {
 		for i, columns := range [][]source.Column{tensors[:2], tensors} {
 			s, data := randomTable(0, columns...)
-			if got := convert(t, s, data, with(Options{Style: style}), 1); got != want[i] {
+			if got := convert(t, s, data, with(Options{Layout: style}), 1); got != want[i] {
 				t.Errorf("%s: found %q, expected %q", style, got, want[i])
 			}
 		}
@@ -86,10 +86,10 @@ func TestRefusals(t *testing.T) {
 		columns []source.Column
 		options Options
 	}{
-		"unknown style":        {[]source.Column{label}, Options{Style: "excel"}},
+		"unknown style":        {[]source.Column{label}, Options{Layout: "excel"}},
 		"no elements":          {[]source.Column{label, column("image", idx.Uint8, 0, 3)}, Options{}},
-		"matrix of nothing":    {[]source.Column{column("image", idx.Uint8, 0, 3)}, Options{Style: "matrix"}},
-		"matrix of two":        {[]source.Column{label, image}, Options{Style: "matrix"}},
+		"matrix of nothing":    {[]source.Column{column("image", idx.Uint8, 0, 3)}, Options{Layout: "matrix"}},
+		"matrix of two":        {[]source.Column{label, image}, Options{Layout: "matrix"}},
 		"digit as separator":   {[]source.Column{label}, Options{Comma: '0'}},
 		"letter of NaN":        {[]source.Column{label}, Options{Comma: 'a'}},
 		"end of line":          {[]source.Column{label}, Options{Comma: '\n'}},
@@ -143,7 +143,7 @@ func TestMemoryOfHugeRecords(t *testing.T) {
 	const n = 6 << 20
 	s := &schema.Schema{Columns: []source.Column{column("image", idx.Uint8, n)}, Rows: 1}
 	written := &lengthWriter{}
-	k := must.Get(New(written, s, Options{Style: "pjreddie"}))(t)
+	k := must.Get(New(written, s, Options{Layout: "pjreddie"}))(t)
 	b := schema.Batch{Rows: 1, Columns: [][]byte{slices.Repeat([]byte{255}, n)}}
 	var step func() error
 	encoding := allocated(func() { step = must.Get(k.Encode(context.Background(), b))(t) })
@@ -179,7 +179,7 @@ func TestBatchSize(t *testing.T) {
 	for i := range data {
 		data[i] = slices.Repeat([]byte{255}, len(data[i])) // has the longest text
 	}
-	o := Options{Style: "pjreddie"}
+	o := Options{Layout: "pjreddie"}
 	text := convert(t, s, data, with(o), 300)
 	if got := must.Get(New(io.Discard, s, o))(t).BatchSize(300); got != int64(len(text)) {
 		t.Errorf("BatchSize is %d, the text has %d bytes", got, len(text))
@@ -207,12 +207,12 @@ func TestGoldenFiles(t *testing.T) {
 		options Options
 	}{
 		{"kaggle.csv", both, [][]byte{pixels, labels}, Options{}},
-		{"kaggle1.csv", both, [][]byte{pixels, labels}, Options{Style: "kaggle1"}},
-		{"rowxcol.csv", both, [][]byte{pixels, labels}, Options{Style: "rowxcol"}},
-		{"rowxcol.tsv", both, [][]byte{pixels, labels}, Options{Style: "rowxcol", Comma: '\t'}},
-		{"pjreddie.csv", both, [][]byte{pixels, labels}, Options{Style: "pjreddie"}},
-		{"matrix-image.csv", &schema.Schema{Columns: []source.Column{image}, Rows: 5}, [][]byte{pixels}, Options{Style: "matrix"}},
-		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels}, Options{Style: "matrix"}},
+		{"kaggle1.csv", both, [][]byte{pixels, labels}, Options{Layout: "kaggle1"}},
+		{"rowxcol.csv", both, [][]byte{pixels, labels}, Options{Layout: "rowxcol"}},
+		{"rowxcol.tsv", both, [][]byte{pixels, labels}, Options{Layout: "rowxcol", Comma: '\t'}},
+		{"pjreddie.csv", both, [][]byte{pixels, labels}, Options{Layout: "pjreddie"}},
+		{"matrix-image.csv", &schema.Schema{Columns: []source.Column{image}, Rows: 5}, [][]byte{pixels}, Options{Layout: "matrix"}},
+		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels}, Options{Layout: "matrix"}},
 		{"types.csv", typesSchema(), typesColumns(t), Options{}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestClasses(t *testing.T) {
 		comma byte
 		pixel string
 	}{"kaggle": {',', "pixel0"}, "kaggle1": {'\t', "pixel1"}, "rowxcol": {';', "1x1"}} {
-		o := Options{Style: style, Comma: test.comma}
+		o := Options{Layout: style, Comma: test.comma}
 		r := csv.NewReader(strings.NewReader(convert(t, s, [][]byte{pixels, labels}, with(o), 1_000)))
 		r.Comma = rune(test.comma)
 		got := must.Get(r.ReadAll())(t)
@@ -291,7 +291,7 @@ func TestClassesRefused(t *testing.T) {
 	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Int16, Classes: []string{"a"}}}}
 	s.Classes = schema.NewClasses(s, 0)
 	for _, style := range []string{"pjreddie", "matrix"} {
-		if _, err := New(io.Discard, s, Options{Style: style}); !errors.Is(err, fault.Usage) {
+		if _, err := New(io.Discard, s, Options{Layout: style}); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected %v", style, err, fault.Usage)
 		}
 	}
@@ -316,7 +316,7 @@ func TestContract(t *testing.T) {
 	}{
 		"plain":    {Options{}, []sinktest.Table{sinktest.Images(), sinktest.Numbers(), sinktest.Named()}},
 		"gzip":     {Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
-		"one line": {Options{Style: "matrix"}, []sinktest.Table{sinktest.Single()}},
+		"one line": {Options{Layout: "matrix"}, []sinktest.Table{sinktest.Single()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

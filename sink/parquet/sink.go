@@ -19,7 +19,7 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// Options are the options of all formats. This one uses Compression, Layout, Channels and Version.
+// Options are the options of all formats. This one uses Compression, Layout and Version.
 type Options = sink.Options
 
 // A codec compresses pages.
@@ -120,7 +120,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, "parquet: %v", err)
 	}
-	columns, s, err := layout.Represent(s, o.Layout, o.Channels)
+	columns, s, err := layout.Represent(s, o.Layout)
 	if err != nil {
 		return nil, err
 	}

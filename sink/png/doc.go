@@ -24,7 +24,7 @@
 // known, else Options.MaxLabel, else the largest value of the column's data type. It never depends
 // on the range of rows that is converted.
 //
-// With Options.ClassFolders "names", folders are named after the classes, changed so that every
+// With the layout "names", folders are named after the classes, changed so that every
 // system and reader accepts them:
 //
 //   - Letters, marks and digits of every script, "_" and "-" stay, in the normal form NFC; a run of
@@ -42,8 +42,8 @@
 //
 // # metadata.csv
 //
-// With Options.MetadataCSV the folder also has a table from which Hugging Face's imagefolder takes
-// the columns of its data set:
+// In the layout "huggingface" the folder also has a table from which Hugging Face's imagefolder
+// takes the columns of its data set:
 //
 //	file_name,label,class,writer
 //	5/00000.png,5,"sandal, high",2154

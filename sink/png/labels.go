@@ -9,6 +9,7 @@ import (
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -21,13 +22,24 @@ type labels struct {
 	names  []string // folder names by label, "" for a class without a name; nil if folders are named after labels
 }
 
+// huggingFace is the layout with a metadata.csv.
+const huggingFace = "huggingface"
+
+// Layouts returns the layouts, the default first.
+func Layouts() []sink.Layout {
+	return []sink.Layout{{Name: "labels", Title: "class folders 0, 1, 2, …, named after the labels"},
+		{Name: "names", Title: "class folders named after the classes"},
+		{Name: huggingFace, Title: "labels, and a metadata.csv with a line for each image, as imagefolder reads it"}}
+}
+
 // newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
 // is none.
 func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
-	byName := o.ClassFolders == "names"
-	if !byName && o.ClassFolders != "" && o.ClassFolders != "labels" {
-		return labels{}, unsupported("", "found class folders %q, expected labels or names", o.ClassFolders)
+	known := slices.ContainsFunc(Layouts(), func(l sink.Layout) bool { return l.Name == o.Layout })
+	if o.Layout != "" && !known {
+		return labels{}, unsupported("", "found the layout %q, expected labels, names or huggingface", o.Layout)
 	}
+	byName := o.Layout == "names"
 	if column < 0 {
 		if byName {
 			return labels{}, unsupported("give the labels too: their file for IDX and .npy, "+

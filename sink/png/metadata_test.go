@@ -34,8 +34,6 @@ func TestMetadataCSV(t *testing.T) {
 		"class names": {describe(5, pixel, labels(idx.Uint8, "T-shirt/top", `5" heel, red`, "=1+1", " x", "two\nlines")), png.Options{}, 0,
 			[][]byte{sequence(5), {4, 3, 2, 1, 0}},
 			"file_name,label,class\n4/0.png,4,\"two\nlines\"\n3/1.png,3,\" x\"\n2/2.png,2,=1+1\n1/3.png,1,\"5\"\" heel, red\"\n0/4.png,0,T-shirt/top\n"},
-		"folders of names": {describe(2, pixel, labels(idx.Uint8, "b/c", "a")), png.Options{ClassFolders: "names"}, 0, [][]byte{sequence(2), {0, 1}},
-			"file_name,label,class\nb_c/0.png,0,b/c\na/1.png,1,a\n"},
 		"classes from 1 on": {describe(2, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{}, 0, [][]byte{sequence(2), {2, 0}},
 			"file_name,label,class\n2/0.png,2,b\n0/1.png,0,\n"},
 		"other scalars": {describe(1, scalar("writer", idx.Int32), pixel, labels(idx.Int16), scalar(`a,"b"`, idx.Int8)), png.Options{MaxLabel: 300}, 0,
@@ -50,7 +48,7 @@ func TestMetadataCSV(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.o.MetadataCSV = true
+			tt.o.Layout = "huggingface"
 			files := convert(t, tt.s, tt.o, tt.first, tt.data...)
 			found := string(files["metadata.csv"])
 			if found != tt.want {
@@ -86,7 +84,7 @@ func TestMetadataNames(t *testing.T) {
 			folder, _ := newFolder(t)
 			s := describe(1, source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}},
 				labels(idx.Uint8, tt.classes...), source.Column{Name: tt.column, DType: idx.Int32})
-			if _, err := png.New(folder, s, png.Options{MetadataCSV: true}); tt.refused {
+			if _, err := png.New(folder, s, png.Options{Layout: "huggingface"}); tt.refused {
 				checkError(t, err, fault.Usage, tt.column, "another name")
 			} else {
 				must.Do(t, err)
@@ -114,30 +112,27 @@ func TestRefusedTables(t *testing.T) {
 			"784 elements", "--shape 28x28"},
 		"vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{785}}), png.Options{}, fault.Usage,
 			"785 elements", "Parquet"},
-		"empty vector":   {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{0}}), png.Options{}, fault.Usage, "0 elements", "Parquet"},
-		"only labels":    {describe(1, labels(idx.Uint8)), png.Options{}, fault.Usage, "no column has images", "add a file of images"},
-		"two images":     {describe(1, square, source.Column{Name: "mask", DType: idx.Uint8, Shape: []int{28, 28}}), png.Options{}, fault.Usage, `"image", "mask"`, "one of them"},
-		"no pixels":      {describe(1, images(idx.Uint8, 0, 28)), png.Options{}, fault.Usage, "0×28", "Parquet or Arrow"},
-		"no channels":    {describe(1, images(idx.Uint8, 28, 28, 0)), png.Options{}, fault.Usage, "28×28×0", "Parquet or Arrow"},
-		"two channels":   {describe(1, images(idx.Uint8, 28, 28, 2)), png.Options{}, fault.Usage, "2 channels", "Parquet"},
-		"channels first": {describe(1, images(idx.Uint8, 3, 28, 30)), png.Options{}, fault.Usage, "30 channels", "--channels first"},
-		"channels last":  {describe(1, images(idx.Uint8, 28, 30, 4)), png.Options{Channels: "first"}, fault.Usage, "28 channels", "--channels last"},
-		"rank 5":         {describe(1, images(idx.Uint8, 2, 28, 28, 3)), png.Options{}, fault.Usage, "4 dimensions", "Parquet"},
-		"huge":           {describe(1, images(idx.Uint8, 1<<20, 1<<20)), png.Options{}, fault.Usage, "1048576×1048576", "Parquet"},
-		"channel order":  {describe(1, square), png.Options{Channels: "middle"}, fault.Usage, `"middle"`, ""},
-		"folders":        {describe(1, square), png.Options{ClassFolders: "colors"}, fault.Usage, `"colors"`, ""},
+		"empty vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{0}}), png.Options{}, fault.Usage, "0 elements", "Parquet"},
+		"only labels":  {describe(1, labels(idx.Uint8)), png.Options{}, fault.Usage, "no column has images", "add a file of images"},
+		"two images":   {describe(1, square, source.Column{Name: "mask", DType: idx.Uint8, Shape: []int{28, 28}}), png.Options{}, fault.Usage, `"image", "mask"`, "one of them"},
+		"no pixels":    {describe(1, images(idx.Uint8, 0, 28)), png.Options{}, fault.Usage, "0×28", "Parquet or Arrow"},
+		"no channels":  {describe(1, images(idx.Uint8, 28, 28, 0)), png.Options{}, fault.Usage, "28×28×0", "Parquet or Arrow"},
+		"two channels": {describe(1, images(idx.Uint8, 28, 28, 2)), png.Options{}, fault.Usage, "28×28×2, expected 1, 3 or 4 channels", "Parquet"},
+		"rank 5":       {describe(1, images(idx.Uint8, 2, 28, 28, 3)), png.Options{}, fault.Usage, "4 dimensions", "Parquet"},
+		"huge":         {describe(1, images(idx.Uint8, 1<<20, 1<<20)), png.Options{}, fault.Usage, "1048576×1048576", "Parquet"},
+		"layout":       {describe(1, square), png.Options{Layout: "colors"}, fault.Usage, `"colors"`, ""},
 		"a label of several numbers": {describe(1, square, source.Column{Name: "label", DType: idx.Int32, Shape: []int{8}}), png.Options{}, fault.Usage,
 			`not the columns "label"`, "--columns image leaves it out"},
-		"a vector beside metadata": {describe(1, square, labels(idx.Uint8), source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{MetadataCSV: true},
+		"a vector beside metadata": {describe(1, square, labels(idx.Uint8), source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{Layout: "huggingface"},
 			fault.Usage, `the images and scalars, not the columns "v"`, "--columns image,label leaves it out"},
 		"other scalars": {describe(1, square, labels(idx.Uint8), source.Column{Name: "writer", DType: idx.Int32}), png.Options{}, fault.Usage,
-			`the images and one label, not the columns "writer"`, "--metadata-csv writes them to a file beside the images, or --columns image,label leaves it out"},
+			`the images and one label, not the columns "writer"`, "--layout huggingface writes them to a file beside the images, or --columns image,label leaves it out"},
 		"two integers, none the label": {describe(1, square, source.Column{Name: "x", DType: idx.Uint8}, source.Column{Name: "y", DType: idx.Uint8}), png.Options{}, fault.Usage,
-			`not the columns "x", "y"`, "--label-column x makes it the label, or --metadata-csv"},
-		"a float as label": {describe(1, square, labels(idx.Float32)), png.Options{}, fault.Usage, `not the columns "label"`, "--metadata-csv"},
-		"names without labels": {describe(1, square), png.Options{ClassFolders: "names"}, fault.Usage,
+			`not the columns "x", "y"`, "--label-column x makes it the label, or --layout huggingface"},
+		"a float as label": {describe(1, square, labels(idx.Float32)), png.Options{}, fault.Usage, `not the columns "label"`, "--layout huggingface"},
+		"names without labels": {describe(1, square), png.Options{Layout: "names"}, fault.Usage,
 			"no column has labels", "labels"},
-		"names without classes": {describe(1, square, labels(idx.Uint8)), png.Options{ClassFolders: "names"}, fault.Usage,
+		"names without classes": {describe(1, square, labels(idx.Uint8)), png.Options{Layout: "names"}, fault.Usage,
 			"no names", "--classes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,9 +159,9 @@ func TestRefusedValues(t *testing.T) {
 		"least pixel":    {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](-32768, 0)}, fault.Unsupported, "row 10: png: found the value -32768"},
 		"negative label": {describe(20, pixel, labels(idx.Int8)), png.Options{}, [][]byte{{1, 1}, {0, 0xFF}}, fault.Unsupported, `column label, row 11: png: found the label -1`},
 		"largest label":  {describe(20, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 9}, [][]byte{{1}, {10}}, fault.Unsupported, "row 10: png: found the label 10"},
-		"class without a name": {describe(20, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{ClassFolders: "names"}, [][]byte{{1, 1}, {1, 0}},
+		"class without a name": {describe(20, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{Layout: "names"}, [][]byte{{1, 1}, {1, 0}},
 			fault.Malformed, "row 11: label 0 has no class name (2"},
-		"no such class": {describe(20, pixel, labels(idx.Int8, "a", "b")), png.Options{ClassFolders: "names"}, [][]byte{{1}, {0xFE}},
+		"no such class": {describe(20, pixel, labels(idx.Int8, "a", "b")), png.Options{Layout: "names"}, [][]byte{{1}, {0xFE}},
 			fault.Malformed, "row 10: label -2 has no class name (2"},
 	} {
 		t.Run(name, func(t *testing.T) {

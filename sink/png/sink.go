@@ -54,13 +54,13 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, err
 	}
 	p := &Sink{folder: folder, columns: found, rows: s.SourceRows, digits: digits}
-	if p.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
+	if p.image, err = images.New(images.PNG(format), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}
 	if p.labels, err = newLabels(s, found.Label, o); err != nil {
 		return nil, err
 	}
-	if o.MetadataCSV {
+	if o.Layout == huggingFace {
 		if p.metadata, err = newMetadata(s, &found); err != nil {
 			return nil, err
 		}
@@ -104,10 +104,10 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 		}
 	}
 	what, them := "one label", "it"
-	if o.MetadataCSV {
+	if o.Layout == huggingFace {
 		what = "scalars"
 	} else if !slices.ContainsFunc(found.Rest, func(i int) bool { return !s.Columns[i].Scalar() }) {
-		advice = append(advice, "--metadata-csv writes them to a file beside the images")
+		advice = append(advice, "--layout huggingface writes them to a file beside the images")
 	}
 	if len(found.Rest) > 1 {
 		them = "them"

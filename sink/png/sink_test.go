@@ -113,30 +113,27 @@ func little[T int16 | int32 | float32](values ...T) []byte {
 func TestPixels(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		column   source.Column
-		channels string
-		record   []byte
-		want     string
+		column source.Column
+		record []byte
+		want   string
 	}{
-		"gray":           {images(idx.Uint8, 1, 2), "", []byte{1, 2}, "*image.Gray [1 2]"},
-		"gray, first":    {images(idx.Uint8, 1, 1, 2), "first", []byte{1, 2}, "*image.Gray [1 2]"},
-		"gray, last":     {images(idx.Uint8, 1, 2, 1), "last", []byte{1, 2}, "*image.Gray [1 2]"},
-		"gray, either":   {images(idx.Uint8, 1, 2), "first", []byte{1, 2}, "*image.Gray [1 2]"},
-		"16 bits":        {images(idx.Int16, 1, 2), "", little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
-		"16 bits, first": {images(idx.Int16, 1, 1, 2), "first", little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
-		"RGB":            {images(idx.Uint8, 1, 2, 3), "", []byte{1, 2, 3, 4, 5, 6}, "*image.RGBA [1 2 3 255 4 5 6 255]"},
-		"RGBA": {images(idx.Uint8, 1, 2, 4), "last", []byte{1, 2, 3, 4, 5, 6, 7, 8},
+		"gray":           {images(idx.Uint8, 1, 2), []byte{1, 2}, "*image.Gray [1 2]"},
+		"gray, first":    {images(idx.Uint8, 1, 1, 2), []byte{1, 2}, "*image.Gray [1 2]"},
+		"gray, last":     {images(idx.Uint8, 1, 2, 1), []byte{1, 2}, "*image.Gray [1 2]"},
+		"16 bits":        {images(idx.Int16, 1, 2), little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
+		"16 bits, first": {images(idx.Int16, 1, 1, 2), little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
+		"RGB":            {images(idx.Uint8, 1, 2, 3), []byte{1, 2, 3, 4, 5, 6}, "*image.RGBA [1 2 3 255 4 5 6 255]"},
+		"RGBA": {images(idx.Uint8, 1, 2, 4), []byte{1, 2, 3, 4, 5, 6, 7, 8},
 			"*image.NRGBA [1 2 3 4 5 6 7 8]"},
-		"RGB, first": {images(idx.Uint8, 3, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6},
+		"RGB, first": {images(idx.Uint8, 3, 1, 2), []byte{1, 2, 3, 4, 5, 6},
 			"*image.RGBA [1 3 5 255 2 4 6 255]"},
-		"RGBA, first": {images(idx.Uint8, 4, 1, 2), "first", []byte{1, 2, 3, 4, 5, 6, 7, 8},
+		"RGBA, first": {images(idx.Uint8, 4, 1, 2), []byte{1, 2, 3, 4, 5, 6, 7, 8},
 			"*image.NRGBA [1 3 5 7 2 4 6 8]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			other := bytes.Repeat([]byte{9, 0}, len(tt.record)/2) // the first of two rows
-			o := png.Options{Channels: tt.channels}
-			files := convert(t, describe(2, tt.column), o, 0, append(other, tt.record...))
+			files := convert(t, describe(2, tt.column), png.Options{}, 0, append(other, tt.record...))
 			m := must.Get(stdpng.Decode(bytes.NewReader(files["1.png"])))(t)
 			pixels := reflect.ValueOf(m).Elem().FieldByName("Pix").Bytes()
 			found := fmt.Sprintf("%T %v", m, pixels)
@@ -175,13 +172,13 @@ func TestNamesOfFiles(t *testing.T) {
 			[][]byte{sequence(2), little[int32](7, 12)}, "07/0.png 12/1.png"},
 		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), png.Options{MaxLabel: 100}, 0,
 			[][]byte{sequence(1), {7}}, "7/0.png"},
-		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{ClassFolders: "names"}, 0,
+		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{Layout: "names"}, 0,
 			[][]byte{sequence(2), {1, 0}}, ".idxport-classes Ankle_boot/0.png T-shirt_top/1.png"},
-		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{ClassFolders: "labels"}, 0,
+		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{Layout: "labels"}, 0,
 			[][]byte{sequence(1), {1}}, "1/0.png"},
 		"any integer is the label": {describe(1, source.Column{Name: "y", DType: idx.Uint8, Classes: ten}, pixel), png.Options{}, 0,
 			[][]byte{{3}, sequence(1)}, "3/0.png"},
-		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...), pixel), png.Options{MetadataCSV: true}, 0,
+		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...), pixel), png.Options{Layout: "huggingface"}, 0,
 			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,10 +209,10 @@ func TestNotes(t *testing.T) {
 		want []string // a part of each note
 	}{
 		"nothing to say":   {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
-		"ordered names":    {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{ClassFolders: "names"}, nil},
-		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{ClassFolders: "names"}, []string{"order of the labels"}},
+		"ordered names":    {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{Layout: "names"}, nil},
+		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{Layout: "names"}, []string{"order of the labels"}},
 		"order of labels":  {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},
-		"case of names":    {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), png.Options{ClassFolders: "names"}, []string{"order of the labels"}},
+		"case of names":    {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), png.Options{Layout: "names"}, []string{"order of the labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +228,7 @@ var _ sink.Sizer = (*png.Sink)(nil)
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]png.Options{"images": {}, "metadata.csv": {MetadataCSV: true}} {
+	for name, o := range map[string]png.Options{"images": {}, "metadata.csv": {Layout: "huggingface"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {

@@ -49,7 +49,7 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		return nil, err
 	}
 	t := &Sink{out: w, columns: found, rows: s.SourceRows, digits: max(digits, minDigits)}
-	if t.image, err = images.New(images.PNG(format, o.Channels), s.Columns[found.Image]); err != nil {
+	if t.image, err = images.New(images.PNG(format), s.Columns[found.Image]); err != nil {
 		return nil, err
 	}
 	t.encoders.New = func() any { return t.image.NewEncoder() }

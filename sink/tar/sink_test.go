@@ -142,7 +142,7 @@ func TestContents(t *testing.T) {
 		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 1, 2}}, source.Column{Name: "label", DType: idx.Int16},
 		source.Column{Name: "d", DType: idx.Float64}, source.Column{Name: "e", DType: idx.Int8})
 	negative := math.Copysign(0, -1)
-	files := read(t, must.Get(write(s, sink.Options{Channels: "first"}, 0, little[int32](math.MinInt32, 59),
+	files := read(t, must.Get(write(s, sink.Options{}, 0, little[int32](math.MinInt32, 59),
 		little(float32(0.1), float32(math.Inf(-1))), []byte{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16},
 		little[int16](-7, 32767), little(negative, 1e300), []byte{0x80, 5}))(t))
 	if got, want := names(files), "000000.png 000000.cls 000000.json 000001.png 000001.cls 000001.json"; got != want {

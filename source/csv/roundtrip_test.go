@@ -28,7 +28,7 @@ func TestEveryStyleComesBack(t *testing.T) {
 				if style.Name == "matrix" {
 					files = files[:1]
 				}
-				text := written(t, sourcetest.OpenIDX(t, files...), sinkcsv.Options{Style: style.Name, Comma: comma})
+				text := written(t, sourcetest.OpenIDX(t, files...), sinkcsv.Options{Layout: style.Name, Comma: comma})
 				for name, text := range map[string]string{
 					"as written": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"), "no end": strings.TrimSuffix(text, "\n"),
 					"byte order mark": "\xef\xbb\xbf" + text, "empty lines at the end": text + "\n\r\n",

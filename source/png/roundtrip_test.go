@@ -49,10 +49,8 @@ func TestWhatTheSinkWritesComesBack(t *testing.T) {
 	}{
 		{"class folders by label", []string{images, labels}, nil, sinkpng.Options{}},
 		{"no labels", []string{images}, nil, sinkpng.Options{}},
-		{"metadata.csv has the names", []string{images, labels}, fashion, sinkpng.Options{MetadataCSV: true}},
-		{"class folders by name", []string{images, labels}, fashion, sinkpng.Options{ClassFolders: "names"}},
-		{"class folders by name and metadata.csv", []string{images, labels}, fashion,
-			sinkpng.Options{MetadataCSV: true, ClassFolders: "names"}},
+		{"metadata.csv has the names", []string{images, labels}, fashion, sinkpng.Options{Layout: "huggingface"}},
+		{"class folders by name", []string{images, labels}, fashion, sinkpng.Options{Layout: "names"}},
 		{"colours", []string{"image=testdata/tiny/uint8-2x5x7x3.idx"}, nil, sinkpng.Options{}},
 		{"alpha", []string{"image=testdata/tiny/uint8-2x5x7x4.idx"}, nil, sinkpng.Options{}},
 		{"16 bits", []string{"image=testdata/tiny/int16-3x7x9-nonnegative.idx"}, nil, sinkpng.Options{}},

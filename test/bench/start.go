@@ -13,7 +13,7 @@ import (
 // The project's aims for the program itself.
 const (
 	startAim = 5  // milliseconds of `idxport version`
-	sizeAim  = 21 // MB of the stripped program; make lean demands less than 15 without object storage
+	sizeAim  = 21 // MB of the stripped program
 )
 
 // startRuns is the number of runs of the start-up for each run of a contest: they are short, and

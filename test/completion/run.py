@@ -88,7 +88,7 @@ COMPLETED = [
     ("idxport convert mnist -o csv=->important.csv --to=par", "idxport convert mnist -o csv=->important.csv --to=parquet "),
     ("idxport convert \v --to par", "idxport convert \v --to parquet "),
     ('idxport convert "$(touch pwned)" --to par', 'idxport convert "$(touch pwned)" --to parquet '),
-    ("idxport convert x -o csv=\v --channels fi", "idxport convert x -o csv=\v --channels first "),
+    ("idxport convert x -o csv=\v --header ye", "idxport convert x -o csv=\v "),
     ("idxport convert x; touch pwned; idxport insp", "idxport convert x; touch pwned; idxport inspect "),
     ("touch pwned; idxport convert x --to par", "touch pwned; idxport convert x --to parquet "),
     ("touch pwned && echo > important.csv | idxport convert x --to par", "touch pwned && echo > important.csv | idxport convert x --to parquet "),
@@ -104,9 +104,9 @@ AT_THE_CURSOR = [f"idxport {line}" for line in
 # Lists: the words before the cursor, the word at the cursor, and expected candidates.
 LISTED = [
     ("", "co", ["convert", "completion"]),
-    ("convert x", "--cl", ["--classes", "--class-folders", "--class-column"]),
+    ("convert x", "--cl", ["--classes", "--class-column"]),
     ("convert x -o", "p", ["parquet=", "parquet/", "photos/", "plain.idx", "png="]),
-    ("convert x --csv-style", "kag", ["kaggle", "kaggle1"]),
+    ("convert x --layout", "kag", ["kaggle", "kaggle1"]),
 ]
 
 # Paths: what is typed, and the arguments that the program gets when Enter is pressed after Tab.

@@ -21,7 +21,7 @@ func (h *harness) scenarios() []scenario {
 		{name: "tar", inputs: all, flags: []string{"-o", "out.tar"}, targets: []string{"out.tar"}},
 		{name: "npy", inputs: images, flags: []string{"-o", "out.npy"}, targets: []string{"out.npy"}},
 		{name: "idx", inputs: images, flags: []string{"-o", "out-idx3-ubyte"}, targets: []string{"out-idx3-ubyte"}},
-		{name: "png", inputs: all, flags: []string{"-o", "png=images", "--metadata-csv"}, targets: []string{"images"}, quick: true},
+		{name: "png", inputs: all, flags: []string{"-o", "png=images", "--layout", "huggingface"}, targets: []string{"images"}, quick: true},
 		{name: "parts", inputs: all, flags: []string{"-o", "parts.parquet", "--rows-per-file", "2"}, targets: []string{"parts.parquet"}, quick: true},
 		{name: "hub", inputs: all, flags: []string{"--layout", "huggingface", "-o", "hub"}, targets: []string{"hub"}},
 		{name: "two", inputs: all, flags: []string{"-o", "out.parquet", "-o", "png=images"}, targets: []string{"out.parquet", "images"}, quick: true},

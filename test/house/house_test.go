@@ -42,6 +42,7 @@ var rooms = map[string][]string{
 	"source/csv":                   {"schema", "source", "internal/compressed", "source/flat", "source/idx"},
 	"source/png":                   {"schema", "source", "source/idx", "source/picture"},
 	"source/npy":                   {"schema", "source", "source/idx"},
+	"internal/rows":                {"internal/dataset", "schema", "source", "source/idx"},
 	"internal/foreign":             {"internal/dataset", "schema", "source", "source/..."},
 	"sink":                         {"schema", "internal/compressed"},
 	"internal/layout":              {"schema", "sink", "internal/images", "source", "source/idx"},

@@ -19,9 +19,9 @@ var beyond = []string{"net", "net/http", "crypto/tls", "os/exec", "plugin", "run
 var doors = []string{module + "internal/object"}
 
 // linked are the packages that the program is made of on a platform, with what each imports.
-func linked(t *testing.T, platform, tags string) map[string][]string {
+func linked(t *testing.T, platform string) map[string][]string {
 	t.Helper()
-	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "-tags", tags, "./cmd/idxport")
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/idxport")
 	command.Dir = filepath.Join("..", "..")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS="+platform)
 	out, err := command.StdoutPipe()
@@ -73,26 +73,12 @@ func reached(packages map[string][]string, platform string) (found []string) {
 	return found
 }
 
-// TestLeanProgramReachesNothing demands that code for the network and for starting programs is not
-// even linked into the lean build: what is not there cannot be led astray.
-func TestLeanProgramReachesNothing(t *testing.T) {
-	t.Parallel()
-	for _, platform := range []string{"linux", "darwin", "windows"} {
-		packages := linked(t, platform, "lean")
-		for _, p := range beyond {
-			if _, ok := packages[p]; ok && !(p == "net" && platform == "windows") {
-				t.Errorf("%s: %s is linked", platform, p)
-			}
-		}
-	}
-}
-
-// TestOnlyDoorsReachOut demands that in the default build only internal/object leads to the network
+// TestOnlyDoorsReachOut demands that only internal/object leads to the network
 // and to other programs.
 func TestOnlyDoorsReachOut(t *testing.T) {
 	t.Parallel()
 	for _, platform := range []string{"linux", "darwin", "windows"} {
-		packages := linked(t, platform, "")
+		packages := linked(t, platform)
 		for _, way := range reached(packages, platform) {
 			t.Errorf("%s: %s", platform, way)
 		}

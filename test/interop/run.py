@@ -81,7 +81,7 @@ def mnist(stage: Stage) -> None:
     """MNIST as CSV is byte for byte what others have published."""
     if not (ROOT / "data" / "mnist").is_dir():
         raise checks.NotRun("no data/mnist: make data fetches it")
-    stage.convert(ROOT / "data" / "mnist", "-o", stage.folder / "mnist-{split}.csv", "--csv-style", "pjreddie")
+    stage.convert(ROOT / "data" / "mnist", "-o", stage.folder / "mnist-{split}.csv", "--layout", "pjreddie")
     for split, digest in MNIST.items():
         found = hashlib.sha256((stage.folder / f"mnist-{split}.csv").read_bytes()).hexdigest()
         equal(f"mnist-{split}.csv: the sha256", found, digest)

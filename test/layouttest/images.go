@@ -2,6 +2,7 @@ package layouttest
 
 import (
 	"bytes"
+	"github.com/idxport/idxport/internal/layout"
 	"image"
 	"image/png"
 	"testing"
@@ -11,9 +12,12 @@ import (
 	"github.com/idxport/idxport/test/sinktest"
 )
 
-// ImagesOnly reports whether the only tensors that the layout holds are images.
-func ImagesOnly(layoutName string) bool {
-	return layoutName == "huggingface"
+// Names returns the names of all layouts.
+func Names() (names []string) {
+	for _, l := range layout.Layouts() {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 // RunWriter calls sinktest.RunWriter with the tables that the layout can hold.
@@ -22,7 +26,7 @@ func RunWriter(t *testing.T, layoutName string, open Open) {
 	tables := []sinktest.Table{sinktest.Numbers(), sinktest.Single(), sinktest.Empty(),
 		sinktest.Images(), sinktest.Unlabelled(), sinktest.Named()}
 	switch {
-	case ImagesOnly(layoutName):
+	case layoutName == "huggingface":
 		tables = tables[3:5]
 	case layoutName == "columns": // records of the other tables have no or too many elements
 		tables = tables[:2]

@@ -66,10 +66,11 @@ def first() -> Iterator[list[str]]:
         yield [*some, "--compression", f"arrow={codec}", "--class-column", "-o", "{n}/x.arrow", "-o", "{n}/x.arrows"]
     for style in STYLES:
         if style != "matrix":  # of one column
-            yield [*some, "--csv-style", style, "-o", "{n}/x.csv", "-o", "{n}/x.csv.gz", "-o", "{n}/x.tsv.zst"]
-        yield ["convert", str(TESTDATA / "tiny" / "float32-3x7x9.idx"), "--csv-style", style, "-o", "{n}/x.csv"]
+            yield [*some, "--layout", style, "-o", "{n}/x.csv", "-o", "{n}/x.csv.gz", "-o", "{n}/x.tsv.zst"]
+        yield ["convert", str(TESTDATA / "tiny" / "float32-3x7x9.idx"), "--layout", style, "-o", "{n}/x.csv"]
     yield [*some, "-o", "{n}", "--to", "parquet,arrow,arrows,csv,tsv,tar,npy,idx"]
-    yield [*some, "-o", "png={n}/p", "--class-folders", "names", "--metadata-csv"]
+    yield [*some, "-o", "png={n}/p", "--layout", "names"]
+    yield [*some, "-o", "png={n}/p", "--layout", "huggingface"]
     yield [*some, "-o", "png={n}/p", "--transpose"]
     yield [*some, "-o", "{n}", "--layout", "huggingface"]
     yield [*some, "-o", "{n}", "--rows-per-file", "60", "--to", "parquet,arrow,csv,tar"]

@@ -24,7 +24,7 @@ Option = Union[None, bool, float, Path, slice, range, Sequence[Union[float, Path
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ","}
 
 # Options without a value, in the words of messages.
-_SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column", "metadata_csv"}
+_SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column"}
 
 # A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every
 # user may ask for 1 MiB (pipe(7)).

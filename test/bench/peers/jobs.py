@@ -74,8 +74,8 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
     split = [("scikit-learn and Pillow, processes", "split", "sklearn"), ("Pillow, processes, and split-folders", "split", "split-folders")]
     binaries = [("pyarrow", "pyarrow", "parquet-binary")]
     mnist, fashion, floats = inputs.mnist, inputs.fashion, inputs.floats
-    headless = ["--csv-style", "pjreddie"]
-    matrix = ["--csv-style", "matrix"]
+    headless = ["--layout", "pjreddie"]
+    matrix = ["--layout", "matrix"]
     return [
         conversion(binary, "MNIST → Arrow", "arrow", mnist, [], arrow),
         conversion(binary, "MNIST → Parquet list, zstd", "parquet", mnist, [], parquet + images, 3),

@@ -70,14 +70,14 @@ def same(
 
 def layout(stage: Stage) -> None:
     """The layout huggingface with class names, by all ways to load it; planes of channels become pixels."""
-    for name, image, mode, flags in (
-        ("grey", make("uint8", (203, 7, 9)), "L", []),
-        ("planes of RGB", make("uint8", (31, 3, 5, 7)), "RGB", ["--channels", "first"]),
+    for name, image, mode in (
+        ("grey", make("uint8", (203, 7, 9)), "L"),
+        ("planes of RGB", make("uint8", (31, 3, 5, 7)), "RGB"),
     ):
         label, weight = from_one(image.rows, 4), Tensor(np.random.default_rng(1).random(image.rows).astype("float32"))
         parquet, arrow = str(stage.folder / f"{name}.parquet"), str(stage.folder / f"{name}.arrow")
         inputs = table(stage.folder / name, image, label, weight=weight)
-        stage.convert(*inputs, "-o", parquet, "-o", arrow, *class_names(stage), *flags)
+        stage.convert(*inputs, "-o", parquet, "-o", arrow, *class_names(stage))
         loaded = {
             "load_dataset": load(stage, "parquet", data_files=parquet)["train"],
             "from_parquet": datasets.Dataset.from_parquet(parquet, cache_dir=str(stage.folder / "cache")),
@@ -136,7 +136,7 @@ def folders(stage: Stage) -> None:
             for number in range(first, first + len(names))
         ]
         by_folder, by_table = {"label": datasets.ClassLabel(names=numbered)}, {"label": INT64, "class": TEXT}
-        for flags, features in (([], by_folder), (["--metadata-csv"], by_table)):
+        for flags, features in (([], by_folder), (["--layout", "huggingface"], by_table)):
             out = stage.folder / f"{dataset}{len(flags)}"
             stage.convert(data, "--to", "png", "--dataset", dataset, "-o", out, *flags)
             for split in ("train", "test"):  # as if another run were at work
@@ -170,7 +170,7 @@ def unlabelled(stage: Stage) -> None:
     )
     for name, others in (("alone", {}), ("scalars", {"weight": weight, "height": height, "depth": height})):
         out = stage.folder / name
-        stage.convert(*table(stage.folder / f"{name}-in", image, **others), "-o", f"png={out}", "--metadata-csv")
+        stage.convert(*table(stage.folder / f"{name}-in", image, **others), "-o", f"png={out}", "--layout", "huggingface")
         columns = {column: tensor.values.tolist() for column, tensor in others.items()}
         found = load(stage, "imagefolder", data_dir=str(out))["train"]
         features = {column: datasets.Value("float64") if column == "weight" else INT64 for column in others}
