@@ -151,7 +151,7 @@ func (t *IDX) Info() Info {
 			"and swap them in NumPy: a.byteswap()")
 	}
 	for i, note := range notes {
-		notes[i] = fault.New(0, "%s", note).In(t.path).Error()
+		notes[i] = fault.New("", "%s", note).In(t.path).Error()
 	}
 	return Info{Notes: notes}
 }

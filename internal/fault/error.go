@@ -11,7 +11,7 @@ import (
 
 // An Error describes what is wrong, where, and what the user can do about it. [New] returns one.
 type Error struct {
-	Kind   Kind   // 0 if Err determines it
+	Kind   Kind   // "" if Err determines it
 	Path   string // of the file, folder or object; "" if unknown, "-" for standard input
 	Column string // or ""
 	Row    int64  // from 0; −1 if unknown
@@ -29,8 +29,8 @@ func New(kind Kind, format string, args ...any) *Error {
 // Place returns err with the column, row and offset of its place, where it has none; "" and −1 are
 // unknown. It does not change err, which goroutines may share.
 func Place(err error, column string, row, offset int64) error {
-	var known *Error
-	if !errors.As(err, &known) {
+	known, ok := errors.AsType[*Error](err)
+	if !ok {
 		return err
 	}
 	e := *known
@@ -110,7 +110,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the kind of e.
 func (e *Error) Is(target error) bool {
 	kind, ok := target.(Kind)
-	return ok && kind != 0 && kind == e.Kind
+	return ok && kind == e.Kind
 }
 
 // In adds the path of a file to err. If err is nil or already has a path, In returns it unchanged.
@@ -127,8 +127,7 @@ func In(path string, err error) error {
 	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
 		err = pe.Err
 	}
-	var known *Error
-	if errors.As(err, &known) && known.Path != "" {
+	if known, ok := errors.AsType[*Error](err); ok && known.Path != "" {
 		return err
 	}
 	return &Error{Path: path, Row: -1, Offset: -1, Err: err}
