@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -72,13 +73,9 @@ func (e *Error) Because(err error) *Error { e.Err = err; return e }
 
 // Error returns the path, the position and the message, without the hint.
 func (e *Error) Error() string {
-	var b strings.Builder
-	switch e.Path {
-	case "":
-	case "-":
-		b.WriteString("standard input: ")
-	default:
-		b.WriteString(e.Path + ": ")
+	path, msg := e.Path, e.Msg
+	if path == "-" {
+		path = "standard input"
 	}
 	var where []string
 	if e.Column != "" {
@@ -90,18 +87,11 @@ func (e *Error) Error() string {
 	if e.Offset >= 0 {
 		where = append(where, fmt.Sprintf("at byte %d", e.Offset))
 	}
-	if len(where) > 0 {
-		b.WriteString(strings.Join(where, ", ") + ": ")
+	if msg == "" {
+		msg = cmp.Or[error](e.Err, e.Kind).Error()
 	}
-	switch {
-	case e.Msg != "":
-		b.WriteString(e.Msg)
-	case e.Err != nil:
-		b.WriteString(e.Err.Error())
-	default:
-		b.WriteString(e.Kind.Error())
-	}
-	return b.String()
+	parts := []string{path, strings.Join(where, ", "), msg}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // Unwrap returns the cause.
