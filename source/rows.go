@@ -65,13 +65,13 @@ const skipBlock = 1 << 20
 
 // blockRows returns the number of rows of t that have about skipBlock bytes.
 func blockRows(t Table) int {
-	return max(1, skipBlock/(1+recordSize(t.Columns())))
+	return int(max(1, skipBlock/(1+RowSize(t.Columns()))))
 }
 
-// recordSize returns the number of bytes of a row.
-func recordSize(columns []Column) (size int) {
+// RowSize returns the number of bytes of a row of the columns.
+func RowSize(columns []Column) (size int64) {
 	for _, c := range columns {
-		size += c.RecordSize()
+		size += int64(c.RecordSize())
 	}
 	return size
 }

@@ -206,7 +206,7 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 	}
 	columns := t.Columns()
 	var rows []byte
-	if total := ranked * int64(recordSize(columns)); total <= t.limit {
+	if total := ranked * RowSize(columns); total <= t.limit {
 		rows = make([]byte, 0, total)
 	} else if t.file, err = t.scratch(); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 
 func (t *shuffled) Decode(b *Raw) error {
 	columns := t.Columns()
-	record := recordSize(columns)
+	record := int(RowSize(columns))
 	clearColumns(b, len(columns))
 	b.Scratch = Grow(b.Scratch, record)
 	for _, row := range b.State.([]int64) {
