@@ -173,17 +173,14 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 		}
 		part := b.Part(len(tables))
 		part.Cap = max(b.Cap, 1) - b.Rows
-		err = t.Read(ctx, part)
-		if err == io.EOF {
-			if err := ended(); err != nil {
-				return err
-			}
-			continue
+		if err = t.Read(ctx, part); err == nil {
+			tables, b.Rows = append(tables, t), b.Rows+part.Rows
+		} else if err == io.EOF {
+			err = ended()
 		}
 		if err != nil {
 			return err
 		}
-		tables, b.Rows = append(tables, t), b.Rows+part.Rows
 	}
 	b.State = tables
 	return nil

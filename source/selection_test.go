@@ -217,7 +217,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file *os.File
-	table := &shuffled{wrapped: wrapped{&numbered{rows: 300}}, s: s, scratch: func() (f *os.File, err error) {
+	table := &shuffled{chosen: chosen{wrapped: wrapped{&numbered{rows: 300}}, s: s}, scratch: func() (f *os.File, err error) {
 		file, err = os.CreateTemp(t.TempDir(), "")
 		return file, err
 	}}
