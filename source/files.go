@@ -62,9 +62,6 @@ func (Local) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir lists a folder.
 func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
-	if limit <= 0 {
-		return os.ReadDir(name)
-	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -78,18 +75,10 @@ func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// In returns f, or Local if f is nil.
-func In(f Files) Files {
-	if f == nil {
-		return Local{}
-	}
-	return f
-}
-
 // OpenFile opens a file in files, which may be nil for Local, and describes it. For a folder it
 // returns an error that says what was expected instead, such as "a CSV file".
 func OpenFile(files Files, name, expected string) (File, fs.FileInfo, error) {
-	f, err := In(files).Open(name)
+	f, err := cmp.Or[Files](files, Local{}).Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -159,17 +148,6 @@ func Above(name string) string {
 		return name[:strings.LastIndexByte(name, '/')+1]
 	}
 	return filepath.Dir(name)
-}
-
-// FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
-func FolderName(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if filepath.Dir(dir) == dir {
-		return "data"
-	}
-	return filepath.Base(dir)
 }
 
 // Base returns the last element of name, which may be a URL. In URLs of web servers it decodes

@@ -65,10 +65,3 @@ func ExampleShape(n int) string {
 	}
 	return strconv.Itoa(n)
 }
-
-// AdviceCast returns the hint to cast a column to dtype, a type of polars; format is "parquet" or
-// "ipc".
-func AdviceCast(format, column, dtype string) string {
-	return fmt.Sprintf("cast it first, in polars: pl.read_%[1]s('FILE')"+
-		".with_columns(pl.col(%[2]q).cast(pl.%[3]s)).write_%[1]s('cast.%[1]s')", format, column, dtype)
-}

@@ -44,7 +44,7 @@ var packages = []struct {
 	{"internal/publish", 1_787, 1700},
 	{"internal/object", 1_892, 1900},
 	{"internal/compressed/...", 2_898, 2900},
-	{"source", 2_185, 2100},
+	{"source", 2_132, 2100},
 	{"source/idx", 894, 950},
 	{"internal/dataset", 1_386, 1400},
 	{"source/arrow source/columnar source/parquet", 3_641, 3650},
