@@ -97,9 +97,7 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	smallest, largest := b.Cap, 0
 	for i, t := range j.tables {
 		p := b.Part(i)
-		if err := t.Read(ctx, p); err == io.EOF {
-			p.Rows = 0
-		} else if err != nil {
+		if err := t.Read(ctx, p); err != nil && err != io.EOF {
 			return err
 		}
 		smallest, largest = min(smallest, p.Rows), max(largest, p.Rows)

@@ -2,10 +2,7 @@ package source
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -57,11 +54,3 @@ func (o ReadOptions) Wants(names []string) func(name string) bool {
 
 // MaxRecord returns MaxRecordSize or its default.
 func (o ReadOptions) MaxRecord() int64 { return cmp.Or(o.MaxRecordSize, idx.DefaultMaxRecordSize) }
-
-// ExampleShape returns a shape of n elements, as --shape takes it: a square if n is one.
-func ExampleShape(n int) string {
-	if side := int(math.Sqrt(float64(n))); side > 1 && side*side == n {
-		return fmt.Sprintf("%dx%d", side, side)
-	}
-	return strconv.Itoa(n)
-}

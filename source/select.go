@@ -137,7 +137,7 @@ type filtered struct {
 func (f *filtered) Read(ctx context.Context, b *Raw) error {
 	columns := f.Columns()
 	b.First, b.Rows = f.s.first+f.returned, 0
-	clearColumns(b, len(columns))
+	b.Allocate(columns)
 	for b.Rows < b.Cap && !f.ended && (f.returned < f.s.Len() || !f.s.stopEarly) {
 		end := f.raw.First + int64(f.raw.Rows)
 		first, n := f.s.next(f.row, int64(b.Cap-b.Rows))
@@ -226,9 +226,9 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 func (t *shuffled) Decode(b *Raw) error {
 	columns := t.Columns()
 	record := int(RowSize(columns))
-	clearColumns(b, len(columns))
+	b.Allocate(columns)
 	b.Scratch = Grow(b.Scratch, record)
-	for _, row := range b.State.([]int64) {
+	for i, row := range b.State.([]int64) {
 		word := row / 64
 		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
 		data := b.Scratch
@@ -238,9 +238,9 @@ func (t *shuffled) Decode(b *Raw) error {
 		} else if n < record {
 			return err
 		}
-		for i, c := range columns {
+		for k, c := range columns {
 			size := c.RecordSize()
-			b.Columns[i], data = append(b.Columns[i], data[:size]...), data[size:]
+			data = data[copy(b.Columns[k][i*size:(i+1)*size], data):]
 		}
 	}
 	return nil
@@ -252,14 +252,6 @@ func (t *shuffled) Close() error {
 		err = errors.Join(err, t.file.Close())
 	}
 	return err
-}
-
-// clearColumns makes the n columns of b empty, but keeps their memory.
-func clearColumns(b *Raw, n int) {
-	b.Columns = slices.Grow(b.Columns[:0], n)[:n]
-	for i := range b.Columns {
-		b.Columns[i] = b.Columns[i][:0]
-	}
 }
 
 // notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it

@@ -121,7 +121,7 @@ func (t *numbered) Read(_ context.Context, b *Raw) error {
 }
 
 func (t *numbered) Decode(b *Raw) error {
-	clearColumns(b, 2)
+	b.Columns = make([][]byte, 2)
 	for i := range b.Rows {
 		n := uint32(b.First) + uint32(i)
 		b.Columns[0] = binary.LittleEndian.AppendUint32(b.Columns[0], n)
