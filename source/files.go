@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -54,8 +55,8 @@ func (l Local) Open(name string) (File, error) {
 func (Local) Stat(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").In(name).
-			WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", text.Path(name))
+		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").
+			In(name).WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", text.Path(name))
 	}
 	return info, err
 }
@@ -119,11 +120,9 @@ func leadingDigits(s string) int {
 
 // isURL reports whether name is a URL, which the functions of package path/filepath would change:
 // Clean replaces "//" by "/".
-func isURL(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	scheme, _, found := strings.Cut(name, "://")
-	return found && len(scheme) >= 2 && strings.Trim(scheme, letters) == ""
-}
+func isURL(name string) bool { return scheme.MatchString(name) }
+
+var scheme = regexp.MustCompile("^[a-z0-9]{2,}://")
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
 // keeps "..": after a symbolic link, that is the parent of the folder that the link leads to.

@@ -111,9 +111,8 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 		return nil, fault.In(path, err)
 	}
 	h := reader.Header()
-	t := &IDX{path: path, reader: reader, rows: reader.Records(),
-		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}}
-	return t, nil
+	column := Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}
+	return &IDX{path: path, reader: reader, rows: reader.Records(), column: column}, nil
 }
 
 // Columns returns the one column.

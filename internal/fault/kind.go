@@ -72,7 +72,8 @@ func KindOf(err error) Kind {
 // has three error codes for this, and EPIPE is not among them.
 func isPipeClosed(err error) bool {
 	if runtime.GOOS == "windows" { // ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED
-		return errors.Is(err, syscall.Errno(109)) || errors.Is(err, syscall.Errno(232)) || errors.Is(err, syscall.Errno(233))
+		code, _ := errors.AsType[syscall.Errno](err)
+		return code == 109 || code == 232 || code == 233
 	}
 	return errors.Is(err, syscall.EPIPE)
 }

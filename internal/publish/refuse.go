@@ -23,10 +23,10 @@ func (out *output) refuse(inputs []string, others []*output) error {
 	case isDir && isAbove(out.info, "."):
 		return refusal(path, "it is the current folder, or contains it", "name a new folder inside it")
 	}
-	parent := filepath.Dir(out.real)
-	parts, _ := fs.Glob(os.DirFS(parent), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
+	parts, _ := fs.Glob(os.DirFS(filepath.Dir(out.real)), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
 	if len(parts) > 0 {
-		return refusal(path, "its folder has part files: programs read every file in it as a part", "use another folder")
+		return refusal(path, "its folder has part files: programs read every file in it as a part",
+			"use another folder")
 	}
 	return out.refuseOverlap(inputs, others)
 }

@@ -229,8 +229,7 @@ func (t Tile) scaled(reduce, enlarge int) Tile {
 			continue
 		}
 		for i := range line {
-			x, channel := i/s.Channels, i%s.Channels
-			s.Pix = append(s.Pix, t.mean(x/enlarge*reduce, y/enlarge*reduce, reduce, channel))
+			s.Pix = append(s.Pix, t.mean(i/s.Channels/enlarge*reduce, y/enlarge*reduce, reduce, i%s.Channels))
 		}
 	}
 	return s

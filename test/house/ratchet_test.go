@@ -29,7 +29,7 @@ var measures = []measure{
 	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 38, 34, convertFlags},
-	{"lines of product Go over 120 columns", 48, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of product Go over 120 columns", 44, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
 	{"lines of other Go over 120 columns", 745, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
@@ -44,7 +44,7 @@ var packages = []struct {
 	{"internal/publish", 1_774, 1700},
 	{"internal/object", 1_892, 1900},
 	{"internal/compressed/...", 2_898, 2900},
-	{"source", 2_132, 2100},
+	{"source", 2_110, 2100},
 	{"source/idx", 894, 950},
 	{"internal/dataset", 1_386, 1400},
 	{"source/arrow source/columnar source/parquet", 3_641, 3650},
