@@ -21,8 +21,8 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_344, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 24_318, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 33_176, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 24_317, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 14_034, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_859, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
