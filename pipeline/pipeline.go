@@ -25,10 +25,7 @@ type Options struct {
 }
 
 // Stats counts what a run has read.
-type Stats struct {
-	Rows    int64
-	Batches int64
-}
+type Stats struct{ Rows int64 }
 
 // grace is how long Run waits for its goroutines after it was canceled or has failed. If one is
 // still blocked in a read or a write after that, Run leaves it behind: nobody needs its result.
@@ -54,7 +51,7 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 		g.Go(guard(fail, func() error { return r.write(ctx, k) }))
 	}
 	err := wait(ctx, &g)
-	return Stats{Rows: r.rows.Load(), Batches: r.batches.Load()}, err
+	return Stats{Rows: r.rows.Load()}, err
 }
 
 // wait waits for the group, but not longer than grace once ctx is done. The error is the first one

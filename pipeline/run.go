@@ -18,7 +18,6 @@ const budget = 32 << 20
 // A slot holds one batch in flight.
 type slot struct {
 	raw     source.Raw
-	batch   schema.Batch
 	pending atomic.Int32        // sinks whose step has not yet returned
 	steps   []chan func() error // for each sink, a channel with room for its step
 }
@@ -38,7 +37,6 @@ type run struct {
 	order []chan *slot // to the writer of each sink
 
 	rows    atomic.Int64 // rows read
-	batches atomic.Int64 // batches read
 	written atomic.Int64 // rows written by all sinks
 }
 
@@ -92,7 +90,6 @@ func (r *run) read(ctx context.Context) error {
 			return fmt.Errorf("the table returned a batch of %d rows", s.raw.Rows)
 		}
 		r.rows.Add(int64(s.raw.Rows))
-		r.batches.Add(1)
 		s.pending.Store(int32(len(r.sinks)))
 		for _, q := range r.order {
 			q <- s
@@ -145,11 +142,11 @@ func (r *run) work(ctx context.Context) error {
 // damaged, its error, so that the first of several is reported.
 func (r *run) encode(ctx context.Context, s *slot) error {
 	damage := r.table.Decode(&s.raw)
-	s.batch = schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
+	batch := schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
 	for k, out := range r.sinks {
 		step, err := func() error { return damage }, error(nil)
 		if damage == nil {
-			if step, err = out.Encode(ctx, s.batch); err != nil {
+			if step, err = out.Encode(ctx, batch); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -32,22 +33,31 @@ func FolderNames(classes []string) []string {
 	numbered := make([]bool, len(classes))
 	for label, class := range classes {
 		folders[label] = cleanName(class)
-		if class != "" && (folders[label] == "" || isDevice(folders[label])) {
+		if class != "" && (folders[label] == "" || devices.MatchString(folders[label])) {
 			number(folders, numbered, label)
 		}
 	}
 	// A name with its label appended may equal another class's name, which then gets its label too.
 	// Two names with labels cannot be equal.
-	folded := make([]string, len(folders))
-	for again := true; again; {
-		again = false
-		for _, same := range duplicates(folders, folded) {
-			for _, label := range same {
-				if !numbered[label] {
-					number(folders, numbered, label)
-					folded[label], again = "", true
-				}
+	first := map[string]int{} // the first label with a name, as file systems that ignore case compare it
+	var add func(label int)
+	add = func(label int) {
+		name := foldName(folders[label])
+		other, taken := first[name]
+		if !taken {
+			first[name] = label
+			return
+		}
+		for _, same := range []int{other, label} {
+			if !numbered[same] {
+				number(folders, numbered, same)
+				add(same)
 			}
+		}
+	}
+	for label, name := range folders {
+		if name != "" {
+			add(label)
 		}
 	}
 	return folders
@@ -60,27 +70,6 @@ func number(folders []string, numbered []bool, label int) {
 	}
 	folders[label] += "-" + strconv.Itoa(label)
 	numbered[label] = true
-}
-
-// duplicates returns the labels of each name that occurs more than once, by the name as file
-// systems that ignore case compare it. It keeps these names in folded.
-func duplicates(folders, folded []string) map[string][]int {
-	same := map[string][]int{}
-	for label, name := range folders {
-		if name == "" {
-			continue
-		}
-		if folded[label] == "" {
-			folded[label] = foldName(name)
-		}
-		same[folded[label]] = append(same[folded[label]], label)
-	}
-	for name, labels := range same {
-		if len(labels) == 1 {
-			delete(same, name)
-		}
-	}
-	return same
 }
 
 // foldName returns a name that is equal for names that some file system takes for the same.
@@ -112,13 +101,6 @@ func allowed(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' || r == '-'
 }
 
-// isDevice reports whether name, which has no dot, is a device on Windows. See
+// devices are the names without a dot that are devices on Windows. See
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
-func isDevice(name string) bool {
-	switch name = strings.ToLower(name); name {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	port := strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt")
-	return port && len(name) == 4 && name[3] >= '0' && name[3] <= '9'
-}
+var devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9])$`)

@@ -31,13 +31,7 @@ func Of(t source.Table, meta ...Pair) *Schema {
 }
 
 // RowSize returns the number of bytes of a row over all columns.
-func (s *Schema) RowSize() int64 {
-	n := int64(0)
-	for _, c := range s.Columns {
-		n += int64(c.RecordSize())
-	}
-	return n
-}
+func (s *Schema) RowSize() int64 { return source.RowSize(s.Columns) }
 
 // Limits of a batch: see BatchRows.
 const (

@@ -143,14 +143,14 @@ func Transpose(t Table, column int) Table {
 	n1, n2 := c.Shape[0], c.Shape[1]
 	return MapRecords(t, column, slices.Concat([]int{n2, n1}, c.Shape[2:]), func(dst, record []byte) []byte {
 		dst = append(dst, record...) // its place
-		transposeRecord(dst[len(dst)-len(record):], record, n1, n2, len(record)/(n1*n2))
+		transpose(dst[len(dst)-len(record):], record, n1, n2, len(record)/(n1*n2))
 		return dst
 	})
 }
 
-// transposeRecord writes the n1×n2 matrix src to dst with its axes swapped. A cell of the matrix
+// transpose writes the n1×n2 matrix src to dst with its axes swapped. A cell of the matrix
 // has cellSize bytes.
-func transposeRecord(dst, src []byte, n1, n2, cellSize int) {
+func transpose(dst, src []byte, n1, n2, cellSize int) {
 	if cellSize == 1 {
 		for i := range n1 {
 			for j, v := range src[i*n2 : (i+1)*n2] {
@@ -202,12 +202,9 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 	columns[label].Classes = inner.Classes
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		b.Scratch = Grow(b.Scratch, b.Rows*record)
+		transpose(b.Scratch, inner.Columns[0], b.Rows, len(columns), size)
 		for i := range columns {
-			column := b.Scratch[i*b.Rows*size:][:b.Rows*size]
-			for row := range b.Rows {
-				copy(column[row*size:(row+1)*size], inner.Columns[0][row*record+i*size:])
-			}
-			b.Columns[i] = column
+			b.Columns[i] = b.Scratch[i*b.Rows*size:][:b.Rows*size]
 		}
 		return nil
 	}), nil

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -54,17 +55,14 @@ func (l Local) Open(name string) (File, error) {
 func (Local) Stat(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").In(name).
-			WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", text.Path(name))
+		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").
+			In(name).WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", text.Path(name))
 	}
 	return info, err
 }
 
 // ReadDir lists a folder.
 func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
-	if limit <= 0 {
-		return os.ReadDir(name)
-	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -78,18 +76,10 @@ func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// In returns f, or Local if f is nil.
-func In(f Files) Files {
-	if f == nil {
-		return Local{}
-	}
-	return f
-}
-
 // OpenFile opens a file in files, which may be nil for Local, and describes it. For a folder it
 // returns an error that says what was expected instead, such as "a CSV file".
 func OpenFile(files Files, name, expected string) (File, fs.FileInfo, error) {
-	f, err := In(files).Open(name)
+	f, err := cmp.Or[Files](files, Local{}).Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,11 +120,9 @@ func leadingDigits(s string) int {
 
 // isURL reports whether name is a URL, which the functions of package path/filepath would change:
 // Clean replaces "//" by "/".
-func isURL(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	scheme, _, found := strings.Cut(name, "://")
-	return found && len(scheme) >= 2 && strings.Trim(scheme, letters) == ""
-}
+func isURL(name string) bool { return scheme.MatchString(name) }
+
+var scheme = regexp.MustCompile("^[a-z0-9]{2,}://")
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
 // keeps "..": after a symbolic link, that is the parent of the folder that the link leads to.
@@ -159,17 +147,6 @@ func Above(name string) string {
 		return name[:strings.LastIndexByte(name, '/')+1]
 	}
 	return filepath.Dir(name)
-}
-
-// FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
-func FolderName(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if filepath.Dir(dir) == dir {
-		return "data"
-	}
-	return filepath.Base(dir)
 }
 
 // Base returns the last element of name, which may be a URL. In URLs of web servers it decodes

@@ -111,9 +111,8 @@ func newIDX(r io.Reader, path string, inner idx.Options, o Options) (*IDX, error
 		return nil, fault.In(path, err)
 	}
 	h := reader.Header()
-	t := &IDX{path: path, reader: reader, rows: reader.Records(),
-		column: Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}}
-	return t, nil
+	column := Column{Name: o.Name, DType: h.DType, Shape: h.RecordShape(), Origin: Base(path), Classes: o.Classes}
+	return &IDX{path: path, reader: reader, rows: reader.Records(), column: column}, nil
 }
 
 // Columns returns the one column.
@@ -151,7 +150,7 @@ func (t *IDX) Info() Info {
 			"and swap them in NumPy: a.byteswap()")
 	}
 	for i, note := range notes {
-		notes[i] = fault.New(0, "%s", note).In(t.path).Error()
+		notes[i] = fault.New("", "%s", note).In(t.path).Error()
 	}
 	return Info{Notes: notes}
 }
@@ -165,36 +164,28 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	if t.rows >= 0 {
 		want = int(min(int64(want), t.rows-t.next))
 	}
-	b.Columns = slices.Grow(b.Columns[:0], 1)[:1]
-	size := t.column.RecordSize()
-	want = max(want, 1) // after the last row, reading on checks the end and completes the notes of a salvage
-	p := Grow(b.Columns[0], want*size)
-	n, err := t.reader.ReadRecords(p, want)
-	b.First, b.Rows, b.Columns[0] = t.next, n, p[:n*size]
+	b.Rows = max(want, 1) // after the last row, reading on checks the end and completes the notes of a salvage
+	b.Allocate(t.Columns())
+	n, err := t.reader.ReadRecords(b.Columns[0], b.Rows)
+	b.First, b.Rows, b.Columns[0] = t.next, n, b.Columns[0][:n*t.column.RecordSize()]
 	t.next += int64(n)
 	if err == io.EOF {
-		err = cmp.Or(t.checkUnchanged(), io.EOF)
-	}
-	if err == io.EOF {
-		return err
+		return t.end()
 	}
 	return fault.In(t.path, err)
 }
 
-// checkUnchanged returns fault.Changed if the file was changed since it was opened: its data may be
+// end returns io.EOF, or fault.Changed if the file was changed since it was opened: its data may be
 // a mixture of two versions.
-func (t *IDX) checkUnchanged() error {
+func (t *IDX) end() error {
 	if t.opened == nil {
-		return nil
+		return io.EOF
 	}
 	now, err := t.file.Stat()
-	if err != nil {
-		return err
+	if err == nil && (now.Size() != t.opened.Size() || !now.ModTime().Equal(t.opened.ModTime())) {
+		err = fault.Changed
 	}
-	if now.Size() != t.opened.Size() || !now.ModTime().Equal(t.opened.ModTime()) {
-		return fault.Changed
-	}
-	return nil
+	return cmp.Or(fault.In(t.path, err), io.EOF)
 }
 
 // Decode swaps the bytes of the elements in place.

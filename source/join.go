@@ -97,9 +97,7 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	smallest, largest := b.Cap, 0
 	for i, t := range j.tables {
 		p := b.Part(i)
-		if err := t.Read(ctx, p); err == io.EOF {
-			p.Rows = 0
-		} else if err != nil {
+		if err := t.Read(ctx, p); err != nil && err != io.EOF {
 			return err
 		}
 		smallest, largest = min(smallest, p.Rows), max(largest, p.Rows)
@@ -173,17 +171,14 @@ func ReadChained(ctx context.Context, b *Raw, first int64, current func() (Table
 		}
 		part := b.Part(len(tables))
 		part.Cap = max(b.Cap, 1) - b.Rows
-		err = t.Read(ctx, part)
-		if err == io.EOF {
-			if err := ended(); err != nil {
-				return err
-			}
-			continue
+		if err = t.Read(ctx, part); err == nil {
+			tables, b.Rows = append(tables, t), b.Rows+part.Rows
+		} else if err == io.EOF {
+			err = ended()
 		}
 		if err != nil {
 			return err
 		}
-		tables, b.Rows = append(tables, t), b.Rows+part.Rows
 	}
 	b.State = tables
 	return nil

@@ -2,10 +2,7 @@ package source
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -57,18 +54,3 @@ func (o ReadOptions) Wants(names []string) func(name string) bool {
 
 // MaxRecord returns MaxRecordSize or its default.
 func (o ReadOptions) MaxRecord() int64 { return cmp.Or(o.MaxRecordSize, idx.DefaultMaxRecordSize) }
-
-// ExampleShape returns a shape of n elements, as --shape takes it: a square if n is one.
-func ExampleShape(n int) string {
-	if side := int(math.Sqrt(float64(n))); side > 1 && side*side == n {
-		return fmt.Sprintf("%dx%d", side, side)
-	}
-	return strconv.Itoa(n)
-}
-
-// AdviceCast returns the hint to cast a column to dtype, a type of polars; format is "parquet" or
-// "ipc".
-func AdviceCast(format, column, dtype string) string {
-	return fmt.Sprintf("cast it first, in polars: pl.read_%[1]s('FILE')"+
-		".with_columns(pl.col(%[2]q).cast(pl.%[3]s)).write_%[1]s('cast.%[1]s')", format, column, dtype)
-}

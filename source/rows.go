@@ -18,16 +18,12 @@ func Skip(t Table, n int64) error {
 
 // Each reads t to its end and calls f with each batch, decoded.
 func Each(ctx context.Context, t Table, f func(b *Raw) error) error {
-	err := readRows(ctx, t, math.MaxInt64, func(b *Raw) error {
+	return readRows(ctx, t, allRows, func(b *Raw) error {
 		if err := t.Decode(b); err != nil {
 			return err
 		}
 		return f(b)
 	})
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 // Count returns the number of rows of t, for which it may read t to its end.
@@ -35,22 +31,25 @@ func Count(ctx context.Context, t Table) (n int64, err error) {
 	if rows := t.Rows(); rows >= 0 {
 		return rows, nil
 	}
-	err = readRows(ctx, t, math.MaxInt64, func(b *Raw) error {
+	err = readRows(ctx, t, allRows, func(b *Raw) error {
 		n += int64(b.Rows)
 		return nil
 	})
-	if err == io.EOF {
-		return n, nil
-	}
-	return 0, err
+	return n, err
 }
 
+// allRows is the limit of readRows with which it reads a table to its end.
+const allRows = math.MaxInt64
+
 // readRows reads the next limit rows of t and calls f with each batch, not decoded. If there are
-// fewer, the error is io.EOF.
+// fewer than a limit other than allRows, the error is io.EOF.
 func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) error {
+	toEnd := limit == allRows
 	for b := new(Raw); limit > 0; limit -= int64(b.Rows) {
 		b.Cap = int(min(limit, int64(blockRows(t))))
-		if err := t.Read(ctx, b); err != nil {
+		if err := t.Read(ctx, b); err == io.EOF && toEnd {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if err := f(b); err != nil {
@@ -65,13 +64,13 @@ const skipBlock = 1 << 20
 
 // blockRows returns the number of rows of t that have about skipBlock bytes.
 func blockRows(t Table) int {
-	return max(1, skipBlock/(1+recordSize(t.Columns())))
+	return int(max(1, skipBlock/(1+RowSize(t.Columns()))))
 }
 
-// recordSize returns the number of bytes of a row.
-func recordSize(columns []Column) (size int) {
+// RowSize returns the number of bytes of a row of the columns.
+func RowSize(columns []Column) (size int64) {
 	for _, c := range columns {
-		size += c.RecordSize()
+		size += int64(c.RecordSize())
 	}
 	return size
 }

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -45,13 +44,14 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		return &selected
 	case *IDX:
 		if t.randomAccess() && t.column.RecordSize() >= minPicked {
-			return &picked{wrapped: wrapped{t}, file: t, s: s}
+			return &picked{chosen: chosen{wrapped: wrapped{t}, s: s}, file: t}
 		}
 	}
+	rows := chosen{wrapped: wrapped{t}, s: s}
 	if s.order == nil {
-		return &filtered{wrapped: wrapped{t}, s: s}
+		return &filtered{chosen: rows}
 	}
-	return &shuffled{wrapped: wrapped{t}, s: s, limit: maxInMemory, scratch: scratch}
+	return &shuffled{chosen: rows, limit: maxInMemory, scratch: scratch}
 }
 
 // randomAccess reports whether any row can be read without those before it: the file is
@@ -61,45 +61,52 @@ func (t *IDX) randomAccess() bool {
 	return t.file != nil && !remote && t.Seekable()
 }
 
-// picked is the selected rows of an IDX file, which Decode reads.
-type picked struct {
+// chosen is the selected rows of a table.
+type chosen struct {
 	wrapped
-	file      *IDX
-	s         *Selection
-	returned  int64 // number of rows returned so far
-	afterLast int64 // row of the table after the last one that was returned
+	s        *Selection
+	returned int64 // number of rows returned so far
+	row      int64 // in the order of the table: the selected rows before it were returned
 }
 
-func (p *picked) Rows() int64 { return p.s.Len() }
+func (c *chosen) Rows() int64 { return c.s.Len() }
+
+// take makes b the next rows, and lists them in b.State, for tables whose Decode finds them. The
+// error is io.EOF if none are left.
+func (c *chosen) take(b *Raw) error {
+	rows, _ := b.State.([]int64)
+	rows = rows[:0]
+	n := min(int64(b.Cap), c.s.Len()-c.returned)
+	if c.s.order != nil {
+		rows = append(rows, c.s.order[c.returned:c.returned+n]...)
+	}
+	for int64(len(rows)) < n {
+		first, run := c.s.next(c.row, n-int64(len(rows)))
+		for c.row = first; c.row < first+run; c.row++ {
+			rows = append(rows, c.row)
+		}
+	}
+	b.First, b.Rows, b.State = c.s.first+c.returned, int(n), rows
+	if c.returned += n; n == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// picked is the selected rows of an IDX file, which Decode reads.
+type picked struct {
+	chosen
+	file *IDX
+}
 
 func (p *picked) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	want := int(min(int64(b.Cap), p.s.Len()-p.returned))
-	b.First, b.Rows = p.s.first+p.returned, want
-	if want == 0 {
-		return cmp.Or(fault.In(p.file.path, p.file.checkUnchanged()), io.EOF)
+	if err := p.take(b); err != io.EOF {
+		return err
 	}
-	rows, _ := b.State.([]int64)
-	b.State = p.list(rows[:0], int64(want))
-	p.returned += int64(want)
-	return nil
-}
-
-// list appends the next n selected rows to rows.
-func (p *picked) list(rows []int64, n int64) []int64 {
-	if p.s.order != nil {
-		return append(rows, p.s.order[p.returned:p.returned+n]...)
-	}
-	for n > 0 {
-		first, run := p.s.next(p.afterLast, n)
-		for i := range run {
-			rows = append(rows, first+i)
-		}
-		p.afterLast, n = first+run, n-run
-	}
-	return rows
+	return p.file.end()
 }
 
 // Decode reads the rows, adjacent ones with a single call.
@@ -122,20 +129,15 @@ func (p *picked) Decode(b *Raw) error {
 
 // filtered is the selected rows of a table in their order.
 type filtered struct {
-	wrapped
-	s        *Selection
-	returned int64
-	raw      Raw   // rows of the table, decoded
-	row      int64 // the selected rows before it were returned
-	ended    bool  // the table has no more rows
+	chosen
+	raw   Raw  // rows of the table, decoded
+	ended bool // the table has no more rows
 }
-
-func (f *filtered) Rows() int64 { return f.s.Len() }
 
 func (f *filtered) Read(ctx context.Context, b *Raw) error {
 	columns := f.Columns()
 	b.First, b.Rows = f.s.first+f.returned, 0
-	clearColumns(b, len(columns))
+	b.Allocate(columns)
 	for b.Rows < b.Cap && !f.ended && (f.returned < f.s.Len() || !f.s.stopEarly) {
 		end := f.raw.First + int64(f.raw.Rows)
 		first, n := f.s.next(f.row, int64(b.Cap-b.Rows))
@@ -169,17 +171,13 @@ func (f *filtered) Decode(*Raw) error { return nil }
 
 // shuffled is the selected rows of a table in another order. The first Read copies them.
 type shuffled struct {
-	wrapped
-	s        *Selection
-	limit    int64 // of bytes held in memory
-	scratch  Scratch
-	returned int64
-	ranks    []int64     // number of selected rows before those of each word of s.kept
-	copied   io.ReaderAt // the selected rows, row by row, in the order of the table; nil before load
-	file     *os.File    // has them if they are too large for memory
+	chosen
+	limit   int64 // of bytes held in memory
+	scratch Scratch
+	ranks   []int64     // number of selected rows before those of each word of s.kept
+	copied  io.ReaderAt // the selected rows, row by row, in the order of the table; nil before load
+	file    *os.File    // has them if they are too large for memory
 }
-
-func (t *shuffled) Rows() int64 { return t.s.Len() }
 
 func (t *shuffled) Read(ctx context.Context, b *Raw) error {
 	if t.copied == nil {
@@ -187,14 +185,7 @@ func (t *shuffled) Read(ctx context.Context, b *Raw) error {
 			return err
 		}
 	}
-	want := min(int64(b.Cap), t.s.Len()-t.returned)
-	b.First, b.Rows = t.s.first+t.returned, int(want)
-	if want == 0 {
-		return io.EOF
-	}
-	b.State = t.s.order[t.returned : t.returned+want]
-	t.returned += want
-	return nil
+	return t.take(b)
 }
 
 // load reads the selected rows into memory or the scratch file.
@@ -206,7 +197,7 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 	}
 	columns := t.Columns()
 	var rows []byte
-	if total := ranked * int64(recordSize(columns)); total <= t.limit {
+	if total := ranked * RowSize(columns); total <= t.limit {
 		rows = make([]byte, 0, total)
 	} else if t.file, err = t.scratch(); err != nil {
 		return err
@@ -234,10 +225,10 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 
 func (t *shuffled) Decode(b *Raw) error {
 	columns := t.Columns()
-	record := recordSize(columns)
-	clearColumns(b, len(columns))
+	record := int(RowSize(columns))
+	b.Allocate(columns)
 	b.Scratch = Grow(b.Scratch, record)
-	for _, row := range b.State.([]int64) {
+	for i, row := range b.State.([]int64) {
 		word := row / 64
 		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
 		data := b.Scratch
@@ -247,9 +238,9 @@ func (t *shuffled) Decode(b *Raw) error {
 		} else if n < record {
 			return err
 		}
-		for i, c := range columns {
+		for k, c := range columns {
 			size := c.RecordSize()
-			b.Columns[i], data = append(b.Columns[i], data[:size]...), data[size:]
+			data = data[copy(b.Columns[k][i*size:(i+1)*size], data):]
 		}
 	}
 	return nil
@@ -261,14 +252,6 @@ func (t *shuffled) Close() error {
 		err = errors.Join(err, t.file.Close())
 	}
 	return err
-}
-
-// clearColumns makes the n columns of b empty, but keeps their memory.
-func clearColumns(b *Raw, n int) {
-	b.Columns = slices.Grow(b.Columns[:0], n)[:n]
-	for i := range b.Columns {
-		b.Columns[i] = b.Columns[i][:0]
-	}
 }
 
 // notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it

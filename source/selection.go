@@ -113,17 +113,10 @@ func (r *Random) below(n uint64) uint64 {
 // Each row is removed with the probability q/n if q of the n remaining rows of its stratum are
 // still to be removed (Knuth, The Art of Computer Programming 2, algorithm S).
 func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
-	stratum := func(row int64) uint16 {
-		if strata == nil {
-			return 0
-		}
-		return strata[row]
-	}
-	quotaLeft, rowsLeft := slices.Clone(quotas), make([]int64, len(quotas))
-	s.each(func(row int64) { rowsLeft[stratum(row)]++ })
+	quotaLeft, rowsLeft := slices.Clone(quotas), s.Strata(strata, len(quotas))
 	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly}
 	s.each(func(row int64) {
-		i := stratum(row)
+		i := stratum(strata, row)
 		if r.below(uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
 			quotaLeft[i]--
 			s.kept[row/64] &^= 1 << (row % 64)
@@ -135,11 +128,18 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 	return held
 }
 
-// Strata returns how many of the selected rows are in each of n strata.
+// Strata returns how many of the selected rows are in each of n strata; strata is as in HoldOut.
 func (s *Selection) Strata(strata []uint16, n int) []int64 {
 	counts := make([]int64, n)
-	s.each(func(row int64) { counts[strata[row]]++ })
+	s.each(func(row int64) { counts[stratum(strata, row)]++ })
 	return counts
+}
+
+func stratum(strata []uint16, row int64) uint16 {
+	if strata == nil {
+		return 0
+	}
+	return strata[row]
 }
 
 // Quotas divides n rows among strata in proportion to counts, the numbers of rows in the strata,

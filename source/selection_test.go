@@ -121,7 +121,7 @@ func (t *numbered) Read(_ context.Context, b *Raw) error {
 }
 
 func (t *numbered) Decode(b *Raw) error {
-	clearColumns(b, 2)
+	b.Columns = make([][]byte, 2)
 	for i := range b.Rows {
 		n := uint32(b.First) + uint32(i)
 		b.Columns[0] = binary.LittleEndian.AppendUint32(b.Columns[0], n)
@@ -217,7 +217,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file *os.File
-	table := &shuffled{wrapped: wrapped{&numbered{rows: 300}}, s: s, scratch: func() (f *os.File, err error) {
+	table := &shuffled{chosen: chosen{wrapped: wrapped{&numbered{rows: 300}}, s: s}, scratch: func() (f *os.File, err error) {
 		file, err = os.CreateTemp(t.TempDir(), "")
 		return file, err
 	}}

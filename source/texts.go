@@ -71,7 +71,8 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 			text, len(t.labels)).WithHint("add the name to the file of --classes")
 	case !known || n < least || n > most:
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
-			WithHint("choose a type that holds all values, such as --dtype int32, or leave the column out with --columns")
+			WithHint("choose a type that holds all values, such as --dtype int32, " +
+				"or leave the column out with --columns")
 	}
 	Put(dst, t.DType, n)
 	return nil

@@ -129,7 +129,7 @@ func tellsDamage(err error, format string, size int) bool {
 	var e *fault.Error
 	var name string
 	var at int
-	if !errors.As(err, &e) || e.Kind == 0 || e.Offset != -1 || e.Hint == "" {
+	if !errors.As(err, &e) || e.Kind == "" || e.Offset != -1 || e.Hint == "" {
 		return false
 	}
 	n, _ := fmt.Sscanf(e.Msg, "%s stream, at compressed byte %d: ", &name, &at)

@@ -103,7 +103,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		}
 		o.Dataset = d.Name
 	}
-	o.Files = source.In(o.Files)
+	o.Files = cmp.Or[source.Files](o.Files, source.Local{})
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
 		if in.Path == source.Stdin {

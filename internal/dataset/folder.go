@@ -256,7 +256,18 @@ func tableStem(dir string, g fileGroup) string {
 	case len(g.files) == 1 && first.Stem != "":
 		return first.Stem
 	}
-	return source.FolderName(dir)
+	return FolderName(dir)
+}
+
+// FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
+func FolderName(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if filepath.Dir(dir) == dir {
+		return "data"
+	}
+	return filepath.Base(dir)
 }
 
 // choose chooses one of the files with the same role in a table.

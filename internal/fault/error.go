@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
 	"strings"
 )
 
 // An Error describes what is wrong, where, and what the user can do about it. [New] returns one.
 type Error struct {
-	Kind   Kind   // 0 if Err determines it
+	Kind   Kind   // "" if Err determines it
 	Path   string // of the file, folder or object; "" if unknown, "-" for standard input
 	Column string // or ""
 	Row    int64  // from 0; −1 if unknown
@@ -29,8 +30,8 @@ func New(kind Kind, format string, args ...any) *Error {
 // Place returns err with the column, row and offset of its place, where it has none; "" and −1 are
 // unknown. It does not change err, which goroutines may share.
 func Place(err error, column string, row, offset int64) error {
-	var known *Error
-	if !errors.As(err, &known) {
+	known, ok := errors.AsType[*Error](err)
+	if !ok {
 		return err
 	}
 	e := *known
@@ -72,13 +73,9 @@ func (e *Error) Because(err error) *Error { e.Err = err; return e }
 
 // Error returns the path, the position and the message, without the hint.
 func (e *Error) Error() string {
-	var b strings.Builder
-	switch e.Path {
-	case "":
-	case "-":
-		b.WriteString("standard input: ")
-	default:
-		b.WriteString(e.Path + ": ")
+	path, msg := e.Path, e.Msg
+	if path == "-" {
+		path = "standard input"
 	}
 	var where []string
 	if e.Column != "" {
@@ -90,18 +87,11 @@ func (e *Error) Error() string {
 	if e.Offset >= 0 {
 		where = append(where, fmt.Sprintf("at byte %d", e.Offset))
 	}
-	if len(where) > 0 {
-		b.WriteString(strings.Join(where, ", ") + ": ")
+	if msg == "" {
+		msg = cmp.Or[error](e.Err, e.Kind).Error()
 	}
-	switch {
-	case e.Msg != "":
-		b.WriteString(e.Msg)
-	case e.Err != nil:
-		b.WriteString(e.Err.Error())
-	default:
-		b.WriteString(e.Kind.Error())
-	}
-	return b.String()
+	parts := []string{path, strings.Join(where, ", "), msg}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // Unwrap returns the cause.
@@ -110,7 +100,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the kind of e.
 func (e *Error) Is(target error) bool {
 	kind, ok := target.(Kind)
-	return ok && kind != 0 && kind == e.Kind
+	return ok && kind == e.Kind
 }
 
 // In adds the path of a file to err. If err is nil or already has a path, In returns it unchanged.
@@ -127,8 +117,7 @@ func In(path string, err error) error {
 	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
 		err = pe.Err
 	}
-	var known *Error
-	if errors.As(err, &known) && known.Path != "" {
+	if known, ok := errors.AsType[*Error](err); ok && known.Path != "" {
 		return err
 	}
 	return &Error{Path: path, Row: -1, Offset: -1, Err: err}

@@ -60,7 +60,7 @@ func TestKindOf(t *testing.T) {
 	t.Parallel()
 	_, missing := os.Open(t.TempDir() + "/missing")
 	for kind, errs := range map[fault.Kind][]error{
-		0:                {nil},
+		"":               {nil},
 		fault.NotFound:   {missing, syscall.ENOTDIR, syscall.ELOOP, &fs.PathError{Err: syscall.ENAMETOOLONG}},
 		fault.Permission: {fs.ErrPermission, syscall.EACCES, fmt.Errorf("x: %w", syscall.EROFS)},
 		fault.IO:         {syscall.EIO, syscall.ENOSPC, io.ErrShortWrite, &fs.PathError{Err: errors.New("odd")}},

@@ -9,73 +9,50 @@ import (
 	"syscall"
 )
 
-// A Kind classifies an error. It is an error itself so that errors.Is(err, fault.Truncated) works.
-type Kind uint8
+// A Kind classifies an error. It is an error itself so that errors.Is(err, fault.Truncated) works;
+// its text is the message of an [Error] that has no other.
+type Kind string
 
-// The kinds. An Error with the zero Kind has the kind of its Err.
+// The kinds. An Error with the Kind "" has the kind of its Err.
 const (
-	_           Kind = iota
-	Usage            // the request itself cannot be carried out
-	Malformed        // the input breaks the rules of its format, or its parts do not fit each other
-	Truncated        // the input ends too early
-	Unsupported      // the input is valid, but is no table of IDX columns or needs a missing feature
-	NotFound         // there is no such input
-	Exists           // the output exists and may not be replaced
-	Refused          // the output cannot be made at this place, or would destroy something else
-	Changed          // an input changed while it was read
-	IO               // reading or writing failed
-	Locked           // another process is writing the output
-	Permission       // the user may not do this
-	Internal         // a defect of idxport
-	Canceled         // the caller ended the work
-	PipeClosed       // the reader of a pipe has closed it
-	Differs          // two things that should be equal are not
+	Usage       Kind = "wrong usage"               // the request itself cannot be carried out
+	Malformed   Kind = "malformed input"           // the input breaks the rules of its format, or its parts do not fit
+	Truncated   Kind = "truncated input"           // the input ends too early
+	Unsupported Kind = "unsupported input"         // valid, but no table of IDX columns, or needs a missing feature
+	NotFound    Kind = "not found"                 // there is no such input
+	Exists      Kind = "already exists"            // the output exists and may not be replaced
+	Refused     Kind = "refused"                   // the output cannot be made here, or would destroy something else
+	Changed     Kind = "changed while it was read" // an input changed
+	IO          Kind = "input or output failed"    // reading or writing failed
+	Locked      Kind = "locked"                    // another process is writing the output
+	Permission  Kind = "permission denied"         // the user may not do this
+	Internal    Kind = "internal error"            // a defect of idxport
+	Canceled    Kind = "canceled"                  // the caller ended the work
+	PipeClosed  Kind = "the pipe is closed"        // by its reader
+	Differs     Kind = "differs"                   // two things that should be equal are not
 )
 
-var kindNames = [...]string{
-	Usage:       "wrong usage",
-	Malformed:   "malformed input",
-	Truncated:   "truncated input",
-	Unsupported: "unsupported input",
-	NotFound:    "not found",
-	Exists:      "already exists",
-	Refused:     "refused",
-	Changed:     "changed while it was read",
-	IO:          "input or output failed",
-	Locked:      "locked",
-	Permission:  "permission denied",
-	Internal:    "internal error",
-	Canceled:    "canceled",
-	PipeClosed:  "the pipe is closed",
-	Differs:     "differs",
-}
-
-// Error returns the name of the kind.
-func (k Kind) Error() string {
-	if int(k) < len(kindNames) && kindNames[k] != "" {
-		return kindNames[k]
-	}
-	return "unknown kind of error"
-}
+// Error returns the text of the kind.
+func (k Kind) Error() string { return string(k) }
 
 // KindOf returns the kind of the outermost [Error] in the chain of err that has one, or else the
 // kind of the operating system's error in the chain. It returns [Internal] for any other error, and
-// 0 for nil.
+// "" for nil.
 func KindOf(err error) Kind {
 	if err == nil {
-		return 0
+		return ""
 	}
 	for e := range All(err) {
-		if e.Kind != 0 {
+		if e.Kind != "" {
 			return e.Kind
 		}
 	}
-	var kind Kind
-	var call syscall.Errno
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &kind):
+	if kind, ok := errors.AsType[Kind](err); ok {
 		return kind
+	}
+	_, isCall := errors.AsType[syscall.Errno](err)
+	_, isPath := errors.AsType[*fs.PathError](err)
+	switch {
 	case errors.Is(err, context.Canceled):
 		return Canceled
 	case isPipeClosed(err):
@@ -85,7 +62,7 @@ func KindOf(err error) Kind {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR),
 		errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG):
 		return NotFound
-	case errors.As(err, &call), errors.As(err, &path), errors.Is(err, io.ErrShortWrite):
+	case isCall, isPath, errors.Is(err, io.ErrShortWrite):
 		return IO
 	}
 	return Internal
@@ -95,7 +72,8 @@ func KindOf(err error) Kind {
 // has three error codes for this, and EPIPE is not among them.
 func isPipeClosed(err error) bool {
 	if runtime.GOOS == "windows" { // ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED
-		return errors.Is(err, syscall.Errno(109)) || errors.Is(err, syscall.Errno(232)) || errors.Is(err, syscall.Errno(233))
+		code, _ := errors.AsType[syscall.Errno](err)
+		return code == 109 || code == 232 || code == 233
 	}
 	return errors.Is(err, syscall.EPIPE)
 }

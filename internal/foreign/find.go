@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -178,7 +179,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	}
 	if l.image != "" {
 		_, err := files.Stat(source.Under(dir, schema.ClassesFile))
-		return []Table{{Format: formats["png"], Name: source.FolderName(dir), Paths: []string{dir}, path: dir,
+		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, path: dir,
 			folders: l.folders, labelled: err == nil}}, nil
 	}
 	tables = append(tables, below...)
@@ -232,7 +233,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		if shard := numberedName.FindStringSubmatch(name); shard != nil && shard[2] != "" {
 			t.Name, t.path = shard[2], source.Under(dir, shard[2]+"-*")
 		} else if partName.MatchString(name) && !f.OneColumn {
-			_, t.Name, _ = byExtension(source.FolderName(dir))
+			_, t.Name, _ = byExtension(dataset.FolderName(dir))
 			t.path = dir
 		}
 		i := slices.IndexFunc(tables, func(other Table) bool { return other.Name == t.Name })

@@ -238,7 +238,7 @@ func answerError(answer minio.ErrorResponse) error {
 		return failed(fault.IO, "the bucket is in another region: %s", scrub(cmp.Or(answer.Region, "not named"))).
 			WithHint("name the region: ?region=eu-central-1, or AWS_REGION")
 	}
-	if status < http.StatusInternalServerError && kinds[status] == 0 { // the message is about an invalid request
+	if status < http.StatusInternalServerError && kinds[status] == "" { // the message is about an invalid request
 		text = strings.TrimSuffix(text+": "+scrub(answer.Message), ": ")
 	}
 	return statusError(status, text, "check ?endpoint= and what the server supports")

@@ -45,7 +45,7 @@ func failure(path, doing string, err error) error {
 		return fault.In(path, err)
 	}
 	cause := bare(err)
-	e := fault.New(0, "%s: %v", doing, cause).In(path).Because(cause)
+	e := fault.New("", "%s: %v", doing, cause).In(path).Because(cause)
 	number, _ := errors.AsType[syscall.Errno](cause)
 	kind := fault.KindOf(err)
 	switch hint := refused[number]; {

@@ -94,18 +94,18 @@ func (f *File) complete() error {
 	if f.err != nil {
 		return f.err
 	}
+	return f.finish(!f.direct)
+}
+
+// finish is complete, but makes the bytes durable only if durable is set.
+func (f *File) finish(durable bool) error {
 	handle, err := f.opened()
-	if err == nil && !f.direct {
+	if err == nil && durable {
 		err = f.disk("sync", f.path, handle.Sync)
 	}
 	if err != nil {
 		return err
 	}
-	return f.checkAndClose(handle)
-}
-
-// checkAndClose checks the number of bytes and closes the file, but does not make them durable.
-func (f *File) checkAndClose(handle *os.File) error {
 	info, err := resultOn(f.disk, "stat", func(string) (fs.FileInfo, error) { return handle.Stat() }, f.path)
 	if err == nil && !f.direct && info.Size() != f.count {
 		err = incomplete(f.count, info.Size())

@@ -203,11 +203,7 @@ func (f *Stream) Name() string { return path.Base(f.name) }
 
 // Close completes the file. It becomes durable with its folder.
 func (f *Stream) Close() error {
-	handle, err := f.opened()
-	if err == nil {
-		err = f.checkAndClose(handle)
-	}
-	if err != nil {
+	if err := f.finish(false); err != nil {
 		return f.fail("completing "+f.Name(), err)
 	}
 	f.sum, f.digest = f.digest.Sum(nil), nil

@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -21,13 +20,13 @@ func (out *output) refuse(inputs []string, others []*output) error {
 	case out.info != nil && isDir != folder:
 		kinds := map[bool]string{true: "a folder", false: "a file"}
 		return refusal(path, "it is "+kinds[isDir]+", expected "+kinds[folder], "delete it, or choose another name")
-	case isDir && among(out.info, above(".")):
+	case isDir && isAbove(out.info, "."):
 		return refusal(path, "it is the current folder, or contains it", "name a new folder inside it")
 	}
-	parent := filepath.Dir(out.real)
-	parts, _ := fs.Glob(os.DirFS(parent), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
+	parts, _ := fs.Glob(os.DirFS(filepath.Dir(out.real)), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
 	if len(parts) > 0 {
-		return refusal(path, "its folder has part files: programs read every file in it as a part", "use another folder")
+		return refusal(path, "its folder has part files: programs read every file in it as a part",
+			"use another folder")
 	}
 	return out.refuseOverlap(inputs, others)
 }
@@ -35,14 +34,13 @@ func (out *output) refuse(inputs []string, others []*output) error {
 // refuseOverlap refuses an output that is, contains or is inside an input or another output. Inputs
 // are compared by identity, not by their spelling; those that do not exist are ignored.
 func (out *output) refuseOverlap(inputs []string, others []*output) error {
-	around := above(filepath.Dir(out.real))
 	for _, input := range inputs {
 		real, err := filepath.EvalSymlinks(input)
-		found := above(real)
-		if err != nil || len(found) == 0 {
+		if err != nil {
 			continue
 		}
-		if among(out.info, found) || found[0].IsDir() && among(found[0], around) {
+		info, err := os.Stat(real)
+		if err == nil && (isAbove(out.info, real) || info.IsDir() && isAbove(info, filepath.Dir(out.real))) {
 			return refusal(out.target.Path, "it is, contains or is inside the input "+input,
 				"name a new file or folder outside it")
 		}
@@ -60,19 +58,13 @@ func (out *output) refuseOverlap(inputs []string, others []*output) error {
 	return nil
 }
 
-// above returns the file or folder at path and all folders above it that exist.
-func above(path string) (found []fs.FileInfo) {
+// isAbove reports whether info describes the file or folder at path, or a folder above it.
+func isAbove(info fs.FileInfo, path string) bool {
 	path, err := filepath.Abs(path)
 	for last := ""; err == nil && path != last; last, path = path, filepath.Dir(path) {
-		if info, err := os.Stat(path); err == nil {
-			os.SameFile(info, info) // on Windows, the first call looks up the identity by name
-			found = append(found, info)
+		if found, err := os.Stat(path); err == nil && os.SameFile(info, found) {
+			return true
 		}
 	}
-	return found
-}
-
-// among reports whether info describes one of the files or folders.
-func among(info fs.FileInfo, all []fs.FileInfo) bool {
-	return slices.ContainsFunc(all, func(one fs.FileInfo) bool { return os.SameFile(info, one) })
+	return false
 }

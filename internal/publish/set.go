@@ -182,8 +182,7 @@ func (s *Set) create(out *output) error {
 	}
 	out.partial = out.newHidden(partialSuffix) // set first: creating it may succeed and still return an error
 	mode, inherited := out.mode()
-	create := func(path string) error { return out.content.create(path, mode, inherited) }
-	return s.disk.on("create", create, out.partial)
+	return s.disk("create", out.partial, func() error { return out.content.create(out.partial, mode, inherited) })
 }
 
 // File returns the writer of the i-th target, or nil if the target is a folder.

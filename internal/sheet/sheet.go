@@ -49,7 +49,7 @@ func New(groups []Group, scale int) *Sheet {
 	s := &Sheet{scale: scale, font: 1}
 	longest, text := 0, 0
 	for _, g := range groups {
-		g.Heading = cut(printable(g.Heading))
+		g.Heading = Shorten(printable(g.Heading), "...", longHeading)
 		if len(g.Tiles) == 0 {
 			continue
 		}
@@ -79,14 +79,6 @@ func New(groups []Group, scale int) *Sheet {
 	}
 	s.Width, s.Height, s.channels = s.left+s.columns*s.stepX+margin, y+margin, max(1, s.tile.Channels)
 	return s
-}
-
-// cut shortens a heading that is too long.
-func cut(heading string) string {
-	if len(heading) <= longHeading {
-		return heading
-	}
-	return heading[:longHeading-3] + "..."
 }
 
 // Size returns the number of bytes needed to draw the sheet, or math.MaxInt64 if a side is too long
@@ -120,7 +112,7 @@ func (s *Sheet) draw() []byte {
 	for g, group := range s.groups {
 		for i, t := range group.Tiles {
 			x, y, _ := s.At(g, i)
-			big := t.enlarged(s.scale)
+			big := t.scaled(1, s.scale)
 			s.fill(pix, x-1, y-1, big.Width+2, big.Height+2, frame)
 			for row := range big.Height {
 				line := big.Width * s.channels
@@ -221,38 +213,26 @@ func (t Tile) rgb(x, y int) [3]byte {
 	return dimmed
 }
 
-// enlarged returns t with every pixel n times as wide and high.
-func (t Tile) enlarged(n int) Tile {
-	if n == 1 {
+// scaled returns t with each square of reduce×reduce pixels replaced by its mean, of which squares
+// at the right and lower edges may have fewer, and then every pixel enlarge times as wide and high.
+func (t Tile) scaled(reduce, enlarge int) Tile {
+	if reduce == 1 && enlarge == 1 {
 		return t
 	}
-	big := Tile{Width: n * t.Width, Height: n * t.Height, Channels: t.Channels}
-	big.Pix = make([]byte, big.Width*big.Height*big.Channels)
-	for y := range big.Height {
-		for x := range big.Width {
-			at := (y*big.Width + x) * t.Channels
-			copy(big.Pix[at:at+t.Channels], t.Pix[(y/n*t.Width+x/n)*t.Channels:])
+	s := Tile{Channels: t.Channels,
+		Width: (t.Width + reduce - 1) / reduce * enlarge, Height: (t.Height + reduce - 1) / reduce * enlarge}
+	line := s.Width * s.Channels
+	s.Pix = make([]byte, 0, line*s.Height)
+	for y := range s.Height {
+		if y%enlarge > 0 {
+			s.Pix = append(s.Pix, s.Pix[len(s.Pix)-line:]...)
+			continue
+		}
+		for i := range line {
+			s.Pix = append(s.Pix, t.mean(i/s.Channels/enlarge*reduce, y/enlarge*reduce, reduce, i%s.Channels))
 		}
 	}
-	return big
-}
-
-// reduced returns t with each square of n×n pixels replaced by its mean. Squares at the right and
-// lower edges may be smaller.
-func (t Tile) reduced(n int) Tile {
-	if n == 1 {
-		return t
-	}
-	small := Tile{Width: (t.Width + n - 1) / n, Height: (t.Height + n - 1) / n, Channels: t.Channels}
-	small.Pix = make([]byte, 0, small.Width*small.Height*small.Channels)
-	for y := range small.Height {
-		for x := range small.Width {
-			for c := range t.Channels {
-				small.Pix = append(small.Pix, t.mean(x*n, y*n, n, c))
-			}
-		}
-	}
-	return small
+	return s
 }
 
 // mean returns the mean of channel c over the n×n pixels from (left, top) on, without those beyond

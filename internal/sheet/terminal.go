@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -44,9 +45,6 @@ const (
 // Fit returns how many of pictures, which all have one size, fit a line. It is at least one,
 // because larger pictures are reduced. It does not use the pixels.
 func (t Terminal) Fit(pictures []Picture) int {
-	if len(pictures) == 0 {
-		return 1
-	}
 	return max(1, (t.Width+gap)/(t.cell(pictures)+gap))
 }
 
@@ -57,16 +55,16 @@ func (t Terminal) LineSize(tile Tile) int64 {
 	return int64(t.Fit([]Picture{{Tile: tile}})) * pixels * int64(tile.Channels)
 }
 
-// cell returns the width of a picture with its caption.
+// cell returns the width of each of pictures with its caption.
 func (t Terminal) cell(pictures []Picture) int {
-	text := 0
+	text, width := 0, 0
 	for _, p := range pictures {
 		for line := range strings.SplitSeq(p.Caption, "\n") {
 			text = max(text, TextWidth(line))
 		}
+		reduce, enlarge := t.factors(p.Width)
+		width = (p.Width + reduce - 1) / reduce * enlarge
 	}
-	reduce, enlarge := t.factors(pictures[0].Width)
-	width := (pictures[0].Width + reduce - 1) / reduce * enlarge
 	return min(t.Width, max(width, min(text, maxCaption)))
 }
 
@@ -80,24 +78,14 @@ func (t Terminal) factors(width int) (reduce, enlarge int) {
 	return max(1, (width+room-1)/room), max(1, min(t.Scale, t.Width/width))
 }
 
-// fitted returns tile enlarged by the scale, or reduced to the available width.
-func (t Terminal) fitted(tile Tile) Tile {
-	reduce, enlarge := t.factors(tile.Width)
-	return tile.reduced(reduce).enlarged(enlarge)
-}
-
 // Print prints pictures of one size in lines, as many in each as fit.
 func (t Terminal) Print(w io.Writer, pictures []Picture) error {
 	out := bufio.NewWriter(w)
-	cell, columns := 0, t.Fit(pictures)
-	if len(pictures) > 0 {
-		cell = t.cell(pictures)
-	}
-	for first := 0; first < len(pictures); first += columns {
-		if first > 0 {
-			out.WriteByte('\n')
-		}
-		t.line(out, pictures[first:min(first+columns, len(pictures))], cell)
+	cell, separator := t.cell(pictures), ""
+	for line := range slices.Chunk(pictures, t.Fit(pictures)) {
+		out.WriteString(separator)
+		t.line(out, line, cell)
+		separator = "\n"
 	}
 	return out.Flush() // returns the first error of all writes
 }
@@ -105,9 +93,10 @@ func (t Terminal) Print(w io.Writer, pictures []Picture) error {
 // line prints pictures side by side, each in a cell of the given width in characters.
 func (t Terminal) line(out *bufio.Writer, pictures []Picture, cell int) {
 	tiles := make([]Tile, len(pictures))
+	reduce, enlarge := t.factors(pictures[0].Width)
 	var captions []string
 	for i, p := range pictures {
-		tiles[i] = t.fitted(p.Tile)
+		tiles[i] = p.scaled(reduce, enlarge)
 		for k, text := range strings.Split(p.Caption, "\n") {
 			if k == len(captions) {
 				captions = append(captions, "")

@@ -41,7 +41,7 @@ func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 		}
 	}
 	var e *fault.Error
-	if err != nil && (!errors.As(err, &e) || e.Kind == 0 || e.Path == "" || strings.Contains(err.Error(), "reading failed")) {
+	if err != nil && (!errors.As(err, &e) || e.Kind == "" || e.Path == "" || strings.Contains(err.Error(), "reading failed")) {
 		tb.Fatalf("found %v, expected an error of a kind about the file", err)
 	}
 	return data, err

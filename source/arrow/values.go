@@ -71,7 +71,7 @@ func describe(field arrow.Field) columnar.Field {
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 		f.Kind = columnar.Text
 	case arrow.DecimalType:
-		f.Hint = source.AdviceCast("ipc", f.Name, "Float64")
+		f.Hint = columnar.HintDecimal("ipc", f.Name)
 	}
 	return f
 }

@@ -107,6 +107,12 @@ func unsupported(column, hint, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
 }
 
+// HintDecimal returns the hint for a column of decimals; format is "parquet" or "ipc".
+func HintDecimal(format, column string) string {
+	return fmt.Sprintf("cast it first, in polars: pl.read_%[1]s('FILE')"+
+		".with_columns(pl.col(%[2]q).cast(pl.Float64)).write_%[1]s('cast.%[1]s')", format, column)
+}
+
 // noRows returns the error for a field whose shape is that of the first row, in a file without
 // rows.
 func noRows(f *Field) error {

@@ -292,8 +292,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	if !known {
 		dtype, shape = r.Options.DType, r.Options.Shape
 	}
-	n := product(shape)
-	empty := r.First == nil && size == 0
+	n, empty := product(shape), r.First == nil && size == 0
 	switch {
 	case n >= 0 && shape != nil && dtype.Valid() && (empty || n*int64(dtype.Size()) == size):
 		c.DType, c.Shape = dtype, slices.Clone(shape)
@@ -301,8 +300,12 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	case empty:
 		return noRows(f)
 	}
+	example := fmt.Sprint(size)
+	if square, ok := flat.Square("", int(size)); ok && size > 1 {
+		example = fmt.Sprintf("%dx%d", square[0], square[1])
+	}
 	hint := fmt.Sprintf("if they are uint8, add --dtype uint8 --shape %s, and likewise for other types; if they are 128-bit "+
-		"integers or the like, cast the column in the program that wrote it", source.ExampleShape(int(size)))
+		"integers or the like, cast the column in the program that wrote it", example)
 	return unsupported(f.Name, hint,
 		"found values of %d bytes without a type, expected a column with a type, or the bytes of images", size)
 }

@@ -35,7 +35,7 @@ func FuzzReadHeader(f *testing.F) {
 		h, err := ReadHeader(bytes.NewReader(in))
 		if err != nil {
 			var e *fault.Error
-			if !errors.As(err, &e) || e.Kind == 0 || e.Offset < 0 || e.Offset > int64(len(in)) || e.Msg == "" {
+			if !errors.As(err, &e) || e.Kind == "" || e.Offset < 0 || e.Offset > int64(len(in)) || e.Msg == "" {
 				t.Fatalf("found %#v, expected a place inside the %d bytes", err, len(in))
 			}
 			return

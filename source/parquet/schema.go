@@ -102,7 +102,7 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 		Number: value.number, Size: int(n.TypeLength.V)}
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // also of the type BYTE_ARRAY
-		f.Hint = source.AdviceCast("parquet", n.Name, "Float64")
+		f.Hint = columnar.HintDecimal("parquet", n.Name)
 	case n.index < 0 && lists == 0:
 		if slices.ContainsFunc(n.children, isBytes) {
 			f.Kind = columnar.Struct
