@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv(fmt.Sprint("X", n), strings.Repeat("x", n))
 			}
 			env.Setenv("WIDE", "x"+strings.Repeat("ü", 125))
+			env.Setenv("GORACE", os.Getenv("GORACE")) // `make race` sets it
 			env.Values[heldKey{}] = map[string]*held{}
 			return nil
 		},

@@ -1,5 +1,9 @@
 //go:build linux
 
+// Command bench does the least work that any program needs for a result: run.py compares it with
+// idxport. Each run is one such limit.
+//
+// usage: bench write|sync BYTES FILE | compress IN OUT | create FILES FOLDER | inflate FILE
 package main
 
 import (
@@ -8,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,14 +22,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// limits do the least work for a result, each in a process of its own.
-var limits = map[string]func(args []string) error{
-	"write":    func(args []string) error { return limitWrite(args, false) },
-	"sync":     func(args []string) error { return limitWrite(args, true) },
-	"compress": limitCompress,
-	"create":   limitCreate,
-	"inflate":  limitInflate,
-	"input":    makeInput, // not a limit, but a process of its own: see input
+func main() {
+	limits := map[string]func(args []string) error{
+		"write":    func(args []string) error { return limitWrite(args, false) },
+		"sync":     func(args []string) error { return limitWrite(args, true) },
+		"compress": limitCompress,
+		"create":   limitCreate,
+		"inflate":  limitInflate,
+	}
+	if err := limits[os.Args[1]](os.Args[2:]); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // block is how much a limit reads or writes at a time.

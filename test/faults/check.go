@@ -7,20 +7,24 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // An outcome is how a run with a fault ended, and what is demanded of it.
 type outcome struct {
-	mayRefuse bool // the input is a pipe or a device, which is an error of the user (64)
-	end       ending
-	text      string // on standard error
+	end  ending
+	text string // on standard error
+	demand
+}
 
-	success    bool // it must have succeeded: programs have to cope with the fault
-	failure    bool // it must have failed
-	mayLeave   bool // hidden files may be left: it was killed, or could not delete
-	brokenPipe bool // exit 141 is right
-	mayCrash   bool // Go's runtime may end the program, for lack of memory or descriptors
-	mayVanish  bool // a target may be missing, as between two renames; the rerun must repair it
+// A demand is what is right after a run with a fault. The zero value allows success and any of
+// goodCodes.
+type demand struct {
+	success   bool  // it must have succeeded: programs have to cope with the fault
+	failure   bool  // it must have failed
+	mayLeave  bool  // hidden files may be left: it was killed, or could not delete
+	mayVanish bool  // a target may be missing, as between two renames; the rerun must repair it
+	codes     []int // the exit codes of failures; nil: goodCodes
 }
 
 // judge returns everything that is wrong in dir after a run, and after the same run again without
@@ -51,15 +55,21 @@ func (b *bench) targetsIn(got tree, mayVanish bool) (wrong []string, allNew bool
 			allNew = false
 		default:
 			allNew = false
-			wrong = append(wrong, fmt.Sprintf("%s is neither old nor new: %v", name, difference(b.after.under(name), is)))
+			wrong = append(wrong, fmt.Sprintf("%s is neither old nor new: %v", name,
+				difference(b.after.under(name), is)))
 		}
 	}
 	return wrong, allNew
 }
 
-// goodCodes are the exit codes of runs with a fault: 0, bad or no input, cannot create, I/O,
+// goodCodes are the exit codes of failures with a fault: bad or no input, cannot create, I/O,
 // locked, permission, signals. 2 is a crash, 64 and 70 are errors of the user and of the program.
-var goodCodes = []int{0, 65, 66, 73, 74, 75, 77, 129, 130, 143}
+var goodCodes = []int{65, 66, 73, 74, 75, 77, 129, 130, 143}
+
+// isGood reports whether a run with a fault may end this way.
+func (e ending) isGood() bool {
+	return e == ending{} || e.signal == 0 && !e.hung && slices.Contains(goodCodes, e.code)
+}
 
 func (b *bench) judgeEnding(o outcome, allNew bool) []string {
 	var wrong []string
@@ -67,18 +77,17 @@ func (b *bench) judgeEnding(o outcome, allNew bool) []string {
 	switch {
 	case o.end.hung:
 		wrongf("it hung")
-	case o.end.signal != 0: // by the harness
+	case o.end.signal == syscall.SIGKILL, slices.Contains(o.codes, 128+int(o.end.signal)): // by the harness
+	case o.end.signal != 0:
+		wrongf("%v", o.end)
 	case o.end.code == 0 && !allNew:
 		wrongf("exit 0, but not all outputs are new")
 	case o.end.code == 0 && o.failure:
 		wrongf("exit 0 in spite of the fault")
-	case o.end.code == 2 && o.mayCrash, o.end.code == 141 && o.brokenPipe:
-	case o.end.code == 64 && o.mayRefuse && strings.HasPrefix(o.text, "idxport: "):
-	case o.end.code != 0 && o.success:
+	case o.end.code == 0:
+	case o.success, !o.end.isGood(), o.codes != nil && !slices.Contains(o.codes, o.end.code):
 		wrongf("exit %d: %s", o.end.code, brief(o.text))
-	case !slices.Contains(goodCodes, o.end.code):
-		wrongf("exit %d: %s", o.end.code, brief(o.text))
-	case o.end.code != 0 && !strings.HasPrefix(o.text, "idxport: "):
+	case !strings.HasPrefix(o.text, "idxport: "):
 		wrongf("exit %d without a message: %q", o.end.code, o.text)
 	}
 	return wrong

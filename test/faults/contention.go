@@ -34,7 +34,7 @@ const (
 )
 
 // contention lets many runs make one output.
-func (h *harness) contention() error {
+func (h *harness) contention(title string) error {
 	rounds := 100
 	if h.quick {
 		rounds = 5
@@ -65,7 +65,8 @@ func (h *harness) contention() error {
 		if err != nil {
 			return err
 		}
-		r := h.row("Other runs and readers", fmt.Sprintf("%d runs of one output at once, %s, %s%s", contenders, c.name, c.st.name, c.beside))
+		name := fmt.Sprintf("%d runs of one output at once, %s, %s%s", contenders, c.name, c.st.name, c.beside)
+		r := h.row(title, name)
 		r.addCase()
 		for round := range max(c.rounds, 1) {
 			wrong, err := b.contentionRound(variants, c.beside)
@@ -150,7 +151,8 @@ func (b *bench) contentionRound(variants []tree, beside company) ([]string, erro
 	}
 	for _, name := range b.targets {
 		is := got.under(name)
-		if beside != mover && !slices.ContainsFunc(winners, func(w tree) bool { return maps.Equal(is, w.under(name)) }) {
+		made := func(w tree) bool { return maps.Equal(is, w.under(name)) }
+		if beside != mover && !slices.ContainsFunc(winners, made) {
 			wrong = append(wrong, name+" is not the output of a run that succeeded")
 		}
 	}
@@ -188,8 +190,10 @@ func (b *bench) accompany(dir string, variants []tree, beside company) (stop fun
 				delete(all, target)
 				return len(found) == max(len(all), 1)
 			}
-			if errors.Is(err, fs.ErrNotExist) && b.scenario.folder() || err == nil && slices.ContainsFunc(append(variants, b.before), whole) {
-				return nil // a file of the list may be gone, but none is a new one
+			// A file of the list may be gone, but none is a new one.
+			gone := errors.Is(err, fs.ErrNotExist) && b.scenario.folder()
+			if gone || err == nil && slices.ContainsFunc(append(variants, b.before), whole) {
+				return nil
 			}
 			return []string{fmt.Sprintf("the reader found %v, %v", found, err)}
 		},

@@ -4,57 +4,22 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"syscall"
 )
-
-const inputsTitle = "Inputs that change or are something else"
 
 // inputRows are so many that the input is read in a dozen pieces.
 const inputRows = 15000
 
-// bigInput writes images and labels of Fashion-MNIST's form that hardly compress.
-func (h *harness) bigInput(rows int) ([]string, error) {
-	images := binary.BigEndian.AppendUint32(nil, 0x803)
-	labels := binary.BigEndian.AppendUint32(nil, 0x801)
-	for _, n := range []int{rows, 28, 28} {
-		images = binary.BigEndian.AppendUint32(images, uint32(n))
-	}
-	labels = binary.BigEndian.AppendUint32(labels, uint32(rows))
-	x := uint32(1)
-	for i := range rows {
-		for range 28 * 28 {
-			x = x*1664525 + 1013904223 // Numerical Recipes' generator
-			images = append(images, byte(x>>24))
-		}
-		labels = append(labels, byte(i%10))
-	}
-	paths := []string{filepath.Join(h.tmp, "big-images-idx3-ubyte"), filepath.Join(h.tmp, "big-labels-idx1-ubyte")}
-	for i, content := range [][]byte{images, labels} {
-		if err := os.WriteFile(paths[i], content, 0o644); err != nil {
-			return nil, err
-		}
-	}
-	return paths, nil
-}
-
-// changingInputs changes the input before each call of a run that concerns it, and puts other
-// things in its place.
-func (h *harness) changingInputs() error {
-	if err := h.otherThings(); err != nil {
+// changingInputs changes the input before each call of a run that concerns it.
+func (h *harness) changingInputs(title string) error {
+	path := filepath.Join(h.tmp, "big-images-idx3-ubyte")
+	if err := writeIDX(path, noise(), inputRows, 28, 28); err != nil {
 		return err
 	}
-	paths, err := h.bigInput(inputRows)
-	if err != nil {
-		return err
-	}
-	original, err := os.ReadFile(paths[0])
+	original, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -74,7 +39,7 @@ func (h *harness) changingInputs() error {
 		{"deleted while it is read", original, remove, false},
 		{"rewritten in place while it is read", inverted, writeInPlace, true},
 	} {
-		r := h.row(inputsTitle, c.name)
+		r := h.row(title, c.name)
 		for _, st := range []state{fresh, overwriting} {
 			if err := h.changing(r, original, c, st); err != nil {
 				return err
@@ -124,7 +89,8 @@ func (h *harness) changing(r *row, original []byte, c change, st state) error {
 		return err
 	}
 	// Arrow has the bytes as they are, in order: a mixture can be distinguished from damage.
-	sc := scenario{name: "arrow " + c.name, inputs: []string{input}, flags: []string{"-o", "out.arrow"}, targets: []string{"out.arrow"}, rows: "0:"}
+	sc := scenario{name: "arrow " + c.name, inputs: []string{input}, flags: words("-o out.arrow"),
+		targets: words("out.arrow"), rows: "0:"}
 	b, err := h.prepare(sc, st)
 	if err != nil {
 		return err
@@ -188,7 +154,8 @@ func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
 	}
 	is := got.under("out.arrow")
 	switch {
-	case maps.Equal(is, b.after.under("out.arrow")), len(second) > 0 && maps.Equal(is, second.under("out.arrow")):
+	case maps.Equal(is, b.after.under("out.arrow")),
+		len(second) > 0 && maps.Equal(is, second.under("out.arrow")):
 		if t.end.code != 0 {
 			wrong = append(wrong, fmt.Sprintf("new, but %v", t.end))
 		}
@@ -200,7 +167,7 @@ func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
 		mixed = t.end == ending{}
 		wrong = append(wrong, fmt.Sprintf("a mixture, %v", t.end))
 	}
-	if t.end.signal != 0 || t.end.hung || !slices.Contains(goodCodes, t.end.code) {
+	if !t.end.isGood() {
 		wrong, mixed = append(wrong, fmt.Sprintf("%v: %s", t.end, brief(t.text))), false
 	}
 	if left := b.leftIn(got); len(left) > 0 {
@@ -208,66 +175,4 @@ func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
 	}
 	touched := b.touched(got)
 	return append(wrong, touched...), mixed && len(touched) == 0
-}
-
-// otherThings puts folders, devices and the like in the place of a file.
-func (h *harness) otherThings() error {
-	r := h.row(inputsTitle, "a folder, a device, a socket, a FIFO, a bad link, a file without permission in its place")
-	r.addCase()
-	b, err := h.bench(h.scenarios()[0], overwriting)
-	if err != nil {
-		return err
-	}
-	home, err := os.MkdirTemp(h.tmp, "things-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(home)
-	if err := os.Chmod(home, 0o755); err != nil {
-		return err
-	}
-	path := filepath.Join(home, "t10k-images-idx3-ubyte")
-	link := func(to string) func() error { return func() error { return os.Symlink(to, path) } }
-	const unreadable = "a file nobody may read"
-	for _, thing := range []struct {
-		name string
-		make func() error
-	}{
-		{"an empty folder", func() error { return os.Mkdir(path, 0o755) }},
-		{"/dev/zero", link("/dev/zero")},
-		{"/dev/null", link("/dev/null")},
-		{"/dev/full", link("/dev/full")},
-		{"/proc/self/mem", link("/proc/self/mem")},
-		{"a link to nowhere", link("nowhere")},
-		{"a link to itself", link(path)},
-		{"a socket", func() error { return listen(path) }},
-		{"a FIFO that nobody writes to", func() error { return syscall.Mkfifo(path, 0o644) }},
-		{unreadable, func() error { return os.WriteFile(path, []byte("\x00\x00\x08\x01\x00\x00\x00\x00"), 0) }},
-		{"an empty file", func() error { return os.WriteFile(path, nil, 0o644) }},
-	} {
-		if err := thing.make(); err != nil {
-			return fmt.Errorf("%s: %w", thing.name, err)
-		}
-		wrong, _, err := b.try(trial{demand: outcome{failure: true, mayRefuse: true}, codes: []int{64, 65, 66, 74, 77}, limit: func(cmd *exec.Cmd) {
-			cmd.Args = []string{b.binary, "convert", path, "-o", "out.parquet", "--overwrite"}
-			if thing.name == unreadable && os.Geteuid() == 0 {
-				asNobody(cmd)
-			}
-		}})
-		os.RemoveAll(path)
-		if err != nil {
-			return err
-		}
-		r.add(thing.name, wrong)
-	}
-	return nil
-}
-
-func listen(path string) error {
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		return err
-	}
-	defer syscall.Close(fd)
-	return syscall.Bind(fd, &syscall.SockaddrUnix{Name: path})
 }

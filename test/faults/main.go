@@ -1,8 +1,7 @@
 //go:build linux && amd64
 
-// Command faults runs the real program under faults: killed, failing and lying system calls, full
-// and read-only file systems, power cuts, signals, too little memory, other runs at once, inputs
-// that change. See README.md.
+// Command faults runs the real program under faults: killed, failing and lying system calls, power
+// cuts, full file systems, signals, other runs at once, inputs that change. See README.md.
 //
 //	go run ./test/faults -binary bin/idxport           # as root, or skips are counted
 //	go run ./test/faults -quick                        # the part for CI, in four minutes
@@ -17,7 +16,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -33,7 +31,7 @@ import (
 // A harness has the settings of a run and its results.
 type harness struct {
 	binary  string
-	data    string // images and labels of Fashion-MNIST
+	data    string // a folder with images and labels, named as those of MNIST's test split
 	tmp     string // of this run
 	quick   bool
 	verbose bool
@@ -48,31 +46,28 @@ type harness struct {
 // A section is a table of rows.
 type section struct {
 	name, title string
-	unit        string // what one run of the program is counted as
-	run         func(*harness) error
+	run         func(h *harness, title string) error
 }
 
 var sections = []section{
-	{name: "kill", title: "Killed", unit: "kill points", run: (*harness).kills},
-	{name: "errors", title: "System calls that fail", unit: "failing calls", run: (*harness).failures},
-	{name: "power", title: "Power cut", unit: "power cuts", run: (*harness).powerCuts},
-	{name: "limits", title: limitsTitle, unit: "runs at a limit", run: (*harness).limits},
-	{name: "memory", title: "Too little memory", unit: "runs at a limit", run: (*harness).memory},
-	{name: "signals", title: "Signals", unit: "signals", run: (*harness).signals},
-	{name: "races", title: "Other runs and readers", unit: "rounds of concurrent runs", run: (*harness).races},
-	{name: "inputs", title: inputsTitle, unit: "changed inputs", run: (*harness).changingInputs},
+	{"kill", "Killed", func(h *harness, title string) error { return h.sweepModes(title, kills) }},
+	{"errors", "System calls that fail", func(h *harness, title string) error { return h.sweepModes(title, failures) }},
+	{"signals", "Signals", func(h *harness, title string) error { return h.sweepModes(title, signals) }},
+	{"power", "Power cut", (*harness).powerCuts},
+	{"limits", "Full file systems", (*harness).limits},
+	{"races", "Other runs and readers", (*harness).races},
+	{"inputs", "Inputs that change", (*harness).changingInputs},
 }
 
 func main() {
 	log.SetFlags(0)
 	h := &harness{known: map[string]*bench{}}
 	flag.StringVar(&h.binary, "binary", "bin/idxport", "the program")
-	flag.StringVar(&h.data, "data", "testdata/fashion-mnist", "folder with the small Fashion-MNIST files")
 	flag.BoolVar(&h.quick, "quick", false, "fewer formats, states and rounds")
 	flag.BoolVar(&h.verbose, "v", false, "print each row when it begins")
 	parent := flag.String("tmp", "/dev/shm", "where to work: a tmpfs is fastest")
 	only := flag.String("only", "", "run only these sections, separated by commas")
-	write := flag.String("write", "", "write the tables to this file too, and keep those of other sections")
+	write := flag.String("write", "", "write the tables of all sections to this file, too")
 	flag.Parse()
 	wrong, err := h.main(*parent, *only, *write)
 	if err != nil {
@@ -85,14 +80,8 @@ func main() {
 
 // main runs the sections and returns the number of wrong outcomes.
 func (h *harness) main(parent, only, write string) (int, error) {
-	for _, path := range []*string{&h.binary, &h.data} {
-		absolute, err := filepath.Abs(*path)
-		if err != nil {
-			return 0, err
-		}
-		if *path, err = filepath.EvalSymlinks(absolute); err != nil {
-			return 0, err
-		}
+	if write != "" && only != "" {
+		return 0, errors.New("-write replaces all tables and cannot be combined with -only")
 	}
 	syscall.Umask(0o022)
 	tmp, err := os.MkdirTemp(parent, "faults-")
@@ -116,122 +105,78 @@ func (h *harness) main(parent, only, write string) (int, error) {
 		log.Fatal(s)
 	}()
 	h.slots = make(chan struct{}, 2*runtime.NumCPU()) // half of the time a run waits for the disk
-	if err := h.runSections(only, write); err != nil {
-		return 0, err
-	}
-	wrong := 0
-	for _, r := range h.rows {
-		wrong += r.wrong
-	}
-	return wrong, nil
-}
-
-// runSections runs the sections named in only, or all, and writes their tables to the file write,
-// unless that is empty.
-func (h *harness) runSections(only, write string) error {
+	begun := time.Now()
 	for _, s := range sections {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
-			continue
-		}
-		begun := time.Now()
-		if err := s.run(h); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		table := h.table(s.title, time.Since(begun))
-		fmt.Println(table)
-		if write != "" {
-			if err := writeTable(write, s.name, table); err != nil {
-				return err
+		if only == "" || slices.Contains(strings.Split(only, ","), s.name) {
+			if err := s.run(h, s.title); err != nil {
+				return 0, fmt.Errorf("%s: %w", s.name, err)
 			}
 		}
 	}
 	if len(h.rows) == 0 {
-		return errors.New("no section of that name")
+		return 0, errors.New("no section of that name")
 	}
-	if write == "" || only != "" {
-		return nil
+	text, wrong := h.tables(time.Since(begun))
+	fmt.Println(text)
+	if write == "" {
+		return wrong, nil
 	}
-	return writeTable(write, "summary", h.summary())
+	return wrong, writeTables(write, text)
 }
 
-// settle copies the program and its inputs to a folder that other users can read and where they do
-// not change.
+// someRows is the number of rows of most inputs. It is small, as there are tens of thousands of
+// runs.
+const someRows = 16
+
+// settle copies the program to a folder where it does not change, and makes the inputs.
 func (h *harness) settle() error {
-	if err := os.Chmod(h.tmp, 0o755); err != nil {
-		return err
-	}
 	program := filepath.Join(h.tmp, "idxport")
 	content, err := os.ReadFile(h.binary)
 	if err == nil {
 		err = os.WriteFile(program, content, 0o755)
 	}
-	if err != nil {
-		return err
-	}
-	data := filepath.Join(h.tmp, "fashion-mnist")
-	if err := os.Mkdir(data, 0o755); err != nil {
-		return err
-	}
-	for name, record := range map[string]int{
-		"train-images-idx3-ubyte": 784, "train-labels-idx1-ubyte": 1, "t10k-images-idx3-ubyte": 784, "t10k-labels-idx1-ubyte": 1,
-	} {
-		if err := shorten(filepath.Join(h.data, name+".gz"), filepath.Join(data, name+".gz"), record); err != nil {
-			return err
-		}
-	}
-	h.binary, h.data = program, data
-	return writeLarge(h.large())
+	h.binary, h.data = program, filepath.Join(h.tmp, "data")
+	const side = 3000 // of records that are too large to be shuffled in memory
+	return errors.Join(err, os.Mkdir(h.data, 0o755),
+		writeIDX(filepath.Join(h.data, "t10k-images-idx3-ubyte.gz"), noise(), someRows, 28, 28),
+		writeIDX(filepath.Join(h.data, "t10k-labels-idx1-ubyte.gz"), divided(1), someRows),
+		writeIDX(h.large(), divided(side*side), 6, side, side))
 }
 
-// large is the path of a small file with records that are too large to be shuffled in memory.
+// large is the path of a small file with records of 9 MB, each of one value.
 func (h *harness) large() string { return filepath.Join(h.tmp, "large-idx3-ubyte.gz") }
 
-// writeLarge writes six records of 9 MB, nearly all zeros.
-func writeLarge(path string) error {
-	const rows, side = 6, 3000
-	f, err := os.Create(path)
-	if err != nil {
-		return err
+// divided returns the values of elements that are the same n times.
+func divided(n int) func(int) byte { return func(i int) byte { return byte(i / n % 10) } }
+
+// noise returns the values of elements that hardly compress.
+func noise() func(int) byte {
+	x := uint32(1)
+	return func(int) byte {
+		x = x*1664525 + 1013904223 // Numerical Recipes' generator
+		return byte(x >> 24)
 	}
-	z := gzip.NewWriter(f)
-	_, err = z.Write([]byte{0, 0, 8, 3, 0, 0, 0, rows, 0, 0, side >> 8, side & 0xff, 0, 0, side >> 8, side & 0xff})
-	record := make([]byte, side*side)
-	for row := byte(0); row < rows && err == nil; row++ {
-		record[0] = row
-		_, err = z.Write(record)
-	}
-	return errors.Join(err, z.Close(), f.Close())
 }
 
-// someRows is the number of rows of the inputs. It is small, as there are tens of thousands of
-// runs.
-const someRows = 16
-
-// shorten writes the first rows of an IDX file, of record bytes each.
-func shorten(from, to string, record int) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
+// writeIDX writes an IDX file of unsigned bytes, compressed if its name ends with .gz. value is
+// called for each element in order.
+func writeIDX(path string, value func(i int) byte, shape ...int) error {
+	content, elements := []byte{0, 0, 8, byte(len(shape))}, 1
+	for _, n := range shape {
+		content = binary.BigEndian.AppendUint32(content, uint32(n))
+		elements *= n
 	}
-	defer in.Close()
-	unzipped, err := gzip.NewReader(in)
-	if err != nil {
-		return err
+	for i := range elements {
+		content = append(content, value(i))
 	}
-	header := make([]byte, 8) // magic and count; further dimensions follow
-	if _, err := io.ReadFull(unzipped, header); err != nil {
-		return err
+	if filepath.Ext(path) == ".gz" {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		z.Write(content) // to memory
+		z.Close()
+		content = packed.Bytes()
 	}
-	rest := make([]byte, 4*(int(header[3])-1)+someRows*record)
-	if _, err := io.ReadFull(unzipped, rest); err != nil {
-		return err
-	}
-	binary.BigEndian.PutUint32(header[4:], someRows)
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	z.Write(append(header, rest...)) // to memory
-	z.Close()
-	return os.WriteFile(to, packed.Bytes(), 0o644)
+	return os.WriteFile(path, content, 0o644)
 }
 
 // inParallel calls work for each of the jobs, a few at a time, and returns the first error.

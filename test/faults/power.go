@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -15,12 +16,13 @@ import (
 //
 // The last row shows that the harness would notice: if fsync and syncfs do nothing, there must be
 // wrong outcomes.
-func (h *harness) powerCuts() error {
+func (h *harness) powerCuts(title string) error {
 	variants := []variant{
-		{"ext4, data=ordered", "loop", false, false, false},
-		{"the same, the journal committed before each cut", "loop", true, false, true},
-		{"ext4, data=writeback, noauto_da_alloc, the journal committed", "loop,data=writeback,noauto_da_alloc", true, false, false},
-		{"self-check: fsync and syncfs do nothing", "loop,data=writeback,noauto_da_alloc", true, true, true},
+		{name: "ext4, data=ordered", options: "loop"},
+		{name: "the same, the journal committed before each cut", options: "loop", journal: true, quick: true},
+		{name: "ext4, data=writeback, noauto_da_alloc, the journal committed", options: writeback, journal: true},
+		{name: "self-check: fsync and syncfs do nothing", options: writeback, journal: true, unsynced: true,
+			quick: true},
 	}
 	benches, err := h.benches()
 	if err != nil {
@@ -36,7 +38,7 @@ func (h *harness) powerCuts() error {
 		if h.quick && !v.quick {
 			continue
 		}
-		r := h.row("Power cut", v.name)
+		r := h.row(title, v.name)
 		if why != nil {
 			r.skip("%v", why)
 			continue
@@ -55,6 +57,9 @@ func (h *harness) powerCuts() error {
 	return nil
 }
 
+// writeback are the options of ext4 with which it loses most.
+const writeback = "loop,data=writeback,noauto_da_alloc"
+
 // A variant is a file system and how its power is cut.
 type variant struct {
 	name, options string
@@ -67,7 +72,8 @@ func makeImage(path, size string) error {
 	if err := command("truncate", "-s", size, path); err != nil {
 		return err
 	}
-	return command("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-J", "size=1", "-b", "1024", path)
+	const now = "lazy_itable_init=0,lazy_journal_init=0"
+	return command("mkfs.ext4", "-q", "-E", now, "-J", "size=1", "-b", "1024", path)
 }
 
 // cutPower is one run on an image, and every cut of it.
@@ -212,11 +218,11 @@ func (b *bench) judgeCut(c cut, succeeded bool) ([]string, error) {
 		return []string{err.Error()}, nil
 	}
 	defer unmount(mounted)
-	o := outcome{mayLeave: true}
+	o := outcome{demand: mayLeave}
 	if succeeded {
 		o.success = true
 	} else {
-		o.end.signal = 9
+		o.end.signal = syscall.SIGKILL
 	}
 	return b.judge(filepath.Join(mounted, "box"), o), nil
 }

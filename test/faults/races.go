@@ -13,18 +13,18 @@ import (
 )
 
 // races are other runs, users and readers beside a run.
-func (h *harness) races() error {
-	if err := h.contention(); err != nil {
+func (h *harness) races(title string) error {
+	if err := h.contention(title); err != nil {
 		return err
 	}
 	benches, err := h.benches()
 	if err != nil {
 		return err
 	}
-	if err := h.neighbours(benches); err != nil {
+	if err := h.neighbours(title, benches); err != nil {
 		return err
 	}
-	return h.users(benches)
+	return h.users(title, benches)
 }
 
 // mayLose reports whether a run that met another one may end this way.
@@ -33,9 +33,9 @@ func (e ending) mayLose() bool {
 }
 
 // neighbours let a whole second run take place before each call of the first.
-func (h *harness) neighbours(benches []*bench) error {
-	r := h.row("Other runs and readers", "a whole run with another target in the same folder, before each call")
-	same := h.row("Other runs and readers", "a whole run with the same target, before each call")
+func (h *harness) neighbours(title string, benches []*bench) error {
+	r := h.row(title, "a whole run with another target in the same folder, before each call")
+	same := h.row(title, "a whole run with the same target, before each call")
 	return inParallel(h, benches, func(b *bench) error {
 		if len(b.targets) > 1 || h.quick && b.scenario.name != "parquet" && b.scenario.name != "png" {
 			return nil // of two targets the other run would share one
@@ -107,30 +107,32 @@ func (b *bench) sameTarget(dir string) []string {
 const secret = "a user's own work"
 
 // users put files where a run will write, before each of its calls.
-func (h *harness) users(benches []*bench) error {
-	taken := h.row("Other runs and readers", "a user makes the target before each call: it stays as it is")
-	added := h.row("Other runs and readers", "a user puts a file into the old folder before each call: it is not deleted")
+func (h *harness) users(title string, benches []*bench) error {
+	taken := h.row(title, "a user makes the target before each call: it stays as it is")
+	added := h.row(title, "a user puts a file into the old folder before each call: it is not deleted")
 	return inParallel(h, benches, func(b *bench) error {
 		switch folder := b.scenario.folder(); {
 		case b.scenario.name == "two", b.overwrite && !folder:
 			return nil
 		case b.overwrite:
-			return b.userDoes(added, "mine.txt", func(path string) bool { return os.WriteFile(path, []byte(secret), 0o666) == nil })
+			return b.userDoes(added, "mine.txt", makesFile)
 		case folder:
 			return b.userDoes(taken, "mine.txt", func(path string) bool {
-				return os.Mkdir(filepath.Dir(path), 0o777) == nil && os.WriteFile(path, []byte(secret), 0o666) == nil
+				return os.Mkdir(filepath.Dir(path), 0o777) == nil && makesFile(path)
 			})
 		}
-		return b.userDoes(taken, "", func(path string) bool {
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-			if err != nil {
-				return false
-			}
-			defer f.Close()
-			_, err = f.WriteString(secret)
-			return err == nil
-		})
+		return b.userDoes(taken, "", makesFile)
 	})
+}
+
+// makesFile makes a user's file, and reports whether it is new.
+func makesFile(path string) bool {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return false
+	}
+	_, err = f.WriteString(secret)
+	return errors.Join(err, f.Close()) == nil
 }
 
 // userDoes lets a user make the file name in the target, or the target itself if name is empty,
@@ -147,7 +149,7 @@ func (b *bench) userDoes(r *row, name string, do func(path string) bool) error {
 			return verdict{}
 		},
 		judge: func(t *try) (wrong []string) {
-			if t.end.hung || t.end.signal != 0 || !slices.Contains(goodCodes, t.end.code) {
+			if !t.end.isGood() {
 				wrong = append(wrong, fmt.Sprintf("%v: %s", t.end, brief(t.text)))
 			}
 			if content, err := os.ReadFile(path(t)); did && (err != nil || string(content) != secret) {

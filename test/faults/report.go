@@ -72,18 +72,13 @@ func (r *row) expectWrong() {
 	}
 }
 
-// table is the result of one section as Markdown.
-func (h *harness) table(title string, took time.Duration) string {
+// tables are the results as Markdown, with the number of wrong outcomes.
+func (h *harness) tables(took time.Duration) (text string, wrong int) {
 	var b strings.Builder
-	form := "full"
-	if h.quick {
-		form = "quick"
-	}
-	fmt.Fprintf(&b, "## %s\n\n| fault | cases | runs | wrong |\n|---|---:|---:|---:|\n", title)
-	var cases, runs, wrong, skipped int
-	for _, r := range h.rows {
-		if r.section != title {
-			continue
+	var cases, runs, skipped int
+	for i, r := range h.rows {
+		if i == 0 || r.section != h.rows[i-1].section {
+			fmt.Fprintf(&b, "\n## %s\n\n| fault | cases | runs | wrong |\n|---|---:|---:|---:|\n", r.section)
 		}
 		if r.skipped != "" {
 			skipped++
@@ -97,52 +92,30 @@ func (h *harness) table(title string, took time.Duration) string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", name, r.cases, r.runs, r.wrong)
 		cases, runs, wrong = cases+r.cases, runs+r.runs, wrong+r.wrong
 	}
-	fmt.Fprintf(&b, "| **%d skipped** | **%d** | **%d** | **%d** |\n", skipped, cases, runs, wrong)
-	fmt.Fprintf(&b, "\nThe %s form, %s, %.0f s on %s; %s.\n", form, time.Now().UTC().Format(time.DateOnly), took.Seconds(), systemName(), h.version())
-	return b.String()
+	form := "full"
+	if h.quick {
+		form = "quick"
+	}
+	system, _ := exec.Command("uname", "-sr").Output()       // empty if it fails
+	version, _ := exec.Command(h.binary, "version").Output() // likewise
+	first, _, _ := bytes.Cut(version, []byte("\n"))
+	head := fmt.Sprintf("**In all: %d runs in %d cases, %d wrong outcomes, %d kinds of faults skipped.** "+
+		"The %s form, %s, %.0f min on %s, %d processors; %s.\n", runs, cases, wrong, skipped, form,
+		time.Now().UTC().Format(time.DateOnly), took.Minutes(), bytes.TrimSpace(system), runtime.NumCPU(), first)
+	return head + b.String(), wrong
 }
 
-func systemName() string {
-	text, _ := exec.Command("uname", "-sr").Output() // empty if it fails
-	return fmt.Sprintf("%s, %d processors", bytes.TrimSpace(text), runtime.NumCPU())
-}
-
-func (h *harness) version() string {
-	text, _ := exec.Command(h.binary, "version").Output()
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	return string(first)
-}
-
-// writeTable puts the table of a section between its markers in the file, or at its end.
-func writeTable(path, name, table string) error {
-	begins, ends := fmt.Sprintf("<!-- %s -->\n", name), fmt.Sprintf("<!-- end of %s -->\n", name)
+// writeTables puts the tables between their markers in the file.
+func writeTables(path, tables string) error {
+	const begin, end = "<!-- tables -->\n", "<!-- end of tables -->\n"
 	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil {
 		return err
 	}
-	before, rest, found := strings.Cut(string(text), begins)
-	_, after, ended := strings.Cut(rest, ends)
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		before, after = string(text)+"\n", ""
+		return fmt.Errorf("%s: found no %q and %q", path, begin, end)
 	}
-	return os.WriteFile(path, []byte(before+begins+table+ends+after), 0o666)
-}
-
-// summary is the table of all sections, after a run of all.
-func (h *harness) summary() string {
-	var b strings.Builder
-	fmt.Fprint(&b, "## In all\n\n| | cases | runs | of what | wrong outcomes |\n|---|---:|---:|---|---:|\n")
-	var cases, runs, wrong int
-	for _, s := range sections {
-		var c, n, w int
-		for _, r := range h.rows {
-			if r.section == s.title {
-				c, n, w = c+r.cases, n+r.runs, w+r.wrong
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d |\n", s.title, c, n, s.unit, w)
-		cases, runs, wrong = cases+c, runs+n, wrong+w
-	}
-	fmt.Fprintf(&b, "| **All** | **%d** | **%d** | | **%d** |\n", cases, runs, wrong)
-	return b.String()
+	return os.WriteFile(path, []byte(before+begin+tables+end+after), 0o666)
 }

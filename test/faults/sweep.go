@@ -3,9 +3,11 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -14,24 +16,29 @@ func (h *harness) scenarios() []scenario {
 	all := []string{h.data, "--dataset", "fashion-mnist", "--split", "test"}
 	images := []string{filepath.Join(h.data, "t10k-images-idx3-ubyte.gz")}
 	list := []scenario{
-		{name: "parquet", inputs: all, flags: []string{"-o", "out.parquet"}, targets: []string{"out.parquet"}, quick: true},
-		{name: "arrow", inputs: all, flags: []string{"-o", "out.arrow"}, targets: []string{"out.arrow"}},
-		{name: "csv", inputs: all, flags: []string{"-o", "out.csv"}, targets: []string{"out.csv"}},
-		{name: "csv.gz", inputs: all, flags: []string{"-o", "out.csv.gz"}, targets: []string{"out.csv.gz"}},
-		{name: "tar", inputs: all, flags: []string{"-o", "out.tar"}, targets: []string{"out.tar"}},
-		{name: "npy", inputs: images, flags: []string{"-o", "out.npy"}, targets: []string{"out.npy"}},
-		{name: "idx", inputs: images, flags: []string{"-o", "out-idx3-ubyte"}, targets: []string{"out-idx3-ubyte"}},
-		{name: "png", inputs: all, flags: []string{"-o", "png=images", "--layout", "huggingface"}, targets: []string{"images"}, quick: true},
-		{name: "parts", inputs: all, flags: []string{"-o", "parts.parquet", "--rows-per-file", "2"}, targets: []string{"parts.parquet"}, quick: true},
-		{name: "hub", inputs: all, flags: []string{"--layout", "huggingface", "-o", "hub"}, targets: []string{"hub"}},
-		{name: "two", inputs: all, flags: []string{"-o", "out.parquet", "-o", "png=images"}, targets: []string{"out.parquet", "images"}, quick: true},
-		{name: "shuffled", inputs: []string{h.large()}, flags: []string{"--shuffle", "-o", "out-idx3-ubyte.gz"}, targets: []string{"out-idx3-ubyte.gz"}, scratch: true},
+		{name: "parquet", inputs: all, flags: words("-o out.parquet"), targets: words("out.parquet"), quick: true},
+		{name: "arrow", inputs: all, flags: words("-o out.arrow"), targets: words("out.arrow")},
+		{name: "csv", inputs: all, flags: words("-o out.csv"), targets: words("out.csv")},
+		{name: "csv.gz", inputs: all, flags: words("-o out.csv.gz"), targets: words("out.csv.gz")},
+		{name: "tar", inputs: all, flags: words("-o out.tar"), targets: words("out.tar")},
+		{name: "npy", inputs: images, flags: words("-o out.npy"), targets: words("out.npy")},
+		{name: "idx", inputs: images, flags: words("-o out-idx3-ubyte"), targets: words("out-idx3-ubyte")},
+		{name: "png", inputs: all, flags: words("-o png=images --layout huggingface"), targets: words("images"), quick: true},
+		{name: "parts", inputs: all, flags: words("-o parts.parquet --rows-per-file 2"),
+			targets: words("parts.parquet"), quick: true},
+		{name: "hub", inputs: all, flags: words("--layout huggingface -o hub"), targets: words("hub")},
+		{name: "two", inputs: all, flags: words("-o out.parquet -o png=images"), targets: words("out.parquet images"),
+			quick: true},
+		{name: "shuffled", inputs: []string{h.large()}, targets: words("out-idx3-ubyte.gz"), scratch: true,
+			flags: words("--shuffle --max-record-bytes 9000000 -o out-idx3-ubyte.gz")},
 	}
 	if h.quick {
 		list = slices.DeleteFunc(list, func(s scenario) bool { return !s.quick })
 	}
 	return list
 }
+
+func words(text string) []string { return strings.Fields(text) }
 
 // benches prepares all scenarios in all states.
 func (h *harness) benches() ([]*bench, error) {
@@ -141,14 +148,17 @@ func (b *bench) disturbed(d disturbance, at int) (*try, error) {
 // A mode is a fault that is put into every call of a run in turn.
 type mode struct {
 	name    string
-	applies func(step) bool
+	applies func(step) bool // the calls that it is put into; nil: all
 	do      verdict
-	onward  bool               // from that call on
+	repeat  int                // further calls that it is put into, too
 	always  func(step) verdict // for all other calls; may be nil
+	every   int                // calls from one run to the next; 0 is 1
 	quick   bool
-
-	success, failure, mayLeave, mayVanish bool // as in outcome
+	demand
 }
+
+// onward is the repetition of a fault in all calls from one on.
+const onward = math.MaxInt
 
 func effects(s step) bool { return s.effect() }
 
@@ -188,37 +198,62 @@ func noLocks(s step) verdict {
 	return verdict{}
 }
 
-func (h *harness) kills() error {
-	return h.sweepModes("Killed", []mode{
-		{name: "before each call with an effect", applies: effects, do: verdict{kill: true}, mayLeave: true, quick: true},
-		{name: "after half of each write", applies: halvable, do: verdict{half: true, last: true}, mayLeave: true, quick: true},
-		{name: "before each, on a file system without rename flags", applies: effects, do: verdict{kill: true}, always: noFlags, mayLeave: true, mayVanish: true},
-		{name: "… and without hard links", applies: effects, do: verdict{kill: true}, always: noLinks, mayLeave: true, mayVanish: true},
-	})
+var kills = []mode{
+	{name: "before each call with an effect", applies: effects, do: killed, demand: mayLeave, quick: true},
+	{name: "after half of each write", applies: halvable, do: verdict{half: true, last: true},
+		demand: mayLeave, quick: true},
+	{name: "before each, on a file system without rename flags", applies: effects, do: killed, always: noFlags,
+		demand: mayVanish},
+	{name: "… and without hard links", applies: effects, do: killed, always: noLinks, demand: mayVanish},
 }
 
-func (h *harness) failures() error {
-	return h.sweepModes("System calls that fail", []mode{
-		{name: "EIO once, each call", do: verdict{fail: syscall.EIO}, quick: true},
-		{name: "EIO from each call on", do: verdict{fail: syscall.EIO}, onward: true, mayLeave: true},
-		{name: "EIO once, although the call had its effect", applies: effects, do: verdict{after: syscall.EIO}, quick: true},
-		{name: "EIO of fsync and syncfs", applies: of(syncs), do: verdict{after: syscall.EIO}, failure: true, quick: true},
-		{name: "ENOSPC once", applies: allocates, do: verdict{fail: syscall.ENOSPC}},
-		{name: "ENOSPC from each call on", applies: allocates, do: verdict{fail: syscall.ENOSPC}, onward: true, quick: true},
-		{name: "EDQUOT of close, too late to repair", applies: of(closes), do: verdict{after: syscall.EDQUOT}},
-		{name: "a write that stops half-way", applies: halvable, do: verdict{half: true}, success: true, quick: true},
-		{name: "all writes stop half-way", applies: halvable, do: verdict{half: true}, onward: true, success: true},
-		{name: "a write that stops half-way and reports all bytes", applies: halvable, do: verdict{half: true, lie: true}, failure: true, quick: true},
-		{name: "EINTR once", applies: of(opens, writes, syncs, renames, links, mkdirs, unlinks, locks), do: verdict{fail: syscall.EINTR}, success: true, quick: true},
-		{name: "EMFILE once", applies: of(opens), do: verdict{fail: syscall.EMFILE}},
-		{name: "EMFILE from each open on", applies: of(opens), do: verdict{fail: syscall.EMFILE}, onward: true, mayLeave: true},
-		{name: "EXDEV of renames and links", applies: of(renames, links), do: verdict{fail: syscall.EXDEV}, onward: true},
-		{name: "EACCES from each call on", applies: effects, do: verdict{fail: syscall.EACCES}, onward: true, mayLeave: true},
-		{name: "EIO once, without rename flags", applies: effects, do: verdict{fail: syscall.EIO}, always: noFlags},
-		{name: "no fault, without rename flags", applies: of(locks), always: noFlags, success: true},
-		{name: "no fault, without flags and hard links", applies: of(locks), always: noLinks, success: true},
-		{name: "no fault, without flock", applies: of(locks), always: noLocks, success: true},
-	})
+var (
+	killed    = verdict{kill: true}
+	succeeds  = demand{success: true}
+	fails     = demand{failure: true}
+	mayLeave  = demand{mayLeave: true}
+	mayVanish = demand{mayLeave: true, mayVanish: true}
+)
+
+var failures = []mode{
+	{name: "EIO once, each call", do: verdict{fail: syscall.EIO}, quick: true},
+	{name: "EIO from each call on", do: verdict{fail: syscall.EIO}, repeat: onward, demand: mayLeave},
+	{name: "EIO once, although the call had its effect", applies: effects, do: verdict{after: syscall.EIO},
+		quick: true},
+	{name: "EIO of fsync and syncfs", applies: of(syncs), do: verdict{after: syscall.EIO}, demand: fails, quick: true},
+	{name: "ENOSPC from each call on", applies: allocates, do: verdict{fail: syscall.ENOSPC}, repeat: onward,
+		quick: true},
+	{name: "EDQUOT of close, too late to repair", applies: of(closes), do: verdict{after: syscall.EDQUOT}},
+	{name: "a write that stops half-way", applies: halvable, do: verdict{half: true}, demand: succeeds, quick: true},
+	{name: "all writes stop half-way", applies: halvable, do: verdict{half: true}, repeat: onward, demand: succeeds},
+	{name: "a write that stops half-way and reports all bytes", applies: halvable, do: verdict{half: true, lie: true},
+		demand: fails, quick: true},
+	{name: "EINTR once", applies: of(opens, writes, syncs, renames, links, mkdirs, unlinks, locks),
+		do: verdict{fail: syscall.EINTR}, demand: succeeds, quick: true},
+	{name: "EMFILE from each open on", applies: of(opens), do: verdict{fail: syscall.EMFILE}, repeat: onward,
+		demand: mayLeave},
+	{name: "EXDEV of renames and links", applies: of(renames, links), do: verdict{fail: syscall.EXDEV}, repeat: onward},
+	{name: "EACCES from each call on", applies: effects, do: verdict{fail: syscall.EACCES}, repeat: onward,
+		demand: mayLeave},
+	{name: "EIO once, without rename flags", applies: effects, do: verdict{fail: syscall.EIO}, always: noFlags},
+	{name: "no fault, without rename flags", applies: of(locks), always: noFlags, demand: succeeds},
+	{name: "no fault, without flags and hard links", applies: of(locks), always: noLinks, demand: succeeds},
+	{name: "no fault, without flock", applies: of(locks), always: noLocks, demand: succeeds},
+}
+
+var signals = []mode{
+	sending("SIGINT", syscall.SIGINT, 0),
+	sending("SIGTERM", syscall.SIGTERM, 0),
+	sending("SIGHUP", syscall.SIGHUP, 0),
+	sending("SIGINT twice", syscall.SIGINT, 1),
+	sending("SIGTERM twice", syscall.SIGTERM, 1),
+}
+
+// sending sends a signal before every second call, and before repeat calls after it. The second one
+// may end the run at once.
+func sending(name string, sent syscall.Signal, repeat int) mode {
+	return mode{name: name + ", before a call", do: verdict{signal: sent}, repeat: repeat, every: 2, quick: true,
+		demand: demand{codes: []int{128 + int(sent)}}}
 }
 
 // sweepModes puts every mode into every call of every case.
@@ -239,17 +274,26 @@ func (h *harness) sweepModes(title string, modes []mode) error {
 	return nil
 }
 
-// inject puts the fault into call after call.
+// inject puts the fault into call after call. Signals also arrive at calls that read the inputs.
 func (b *bench) inject(r *row, m mode) error {
 	published := false // a target was renamed before the fault: the old one may have to stay for the next run
+	every, watched := m.every, ""
+	if m.do.signal != 0 {
+		watched = b.data
+	}
+	if b.harness.quick {
+		every *= 8
+	}
 	return b.sweep(r, disturbance{
+		every:   every,
+		watched: watched,
 		applies: m.applies,
 		before:  func() error { published = false; return nil },
 		do: func(t *try, s step, since int) verdict {
-			if t.first.n == 0 && slices.ContainsFunc(b.targets, func(name string) bool { return s.to == filepath.Join(t.dir, name) }) {
+			if t.first.n == 0 && filepath.Dir(s.to) == t.dir && slices.Contains(b.targets, filepath.Base(s.to)) {
 				published = true
 			}
-			if m.do != (verdict{}) && (since == 0 || m.onward && since > 0) {
+			if m.do != (verdict{}) && since >= 0 && since <= m.repeat {
 				return m.do
 			}
 			if m.always != nil {
@@ -258,9 +302,12 @@ func (b *bench) inject(r *row, m mode) error {
 			return verdict{}
 		},
 		judge: func(t *try) []string {
-			o := outcome{end: t.end, text: t.text, success: m.success, failure: m.failure, mayLeave: m.mayLeave, mayVanish: m.mayVanish}
+			o := outcome{t.end, t.text, m.demand}
 			if kind := t.first.kind; kind == unlinks || kind == locks || kind == reads || published {
 				o.mayLeave = true // it could not delete, or could not look for what to delete
+			}
+			if m.do.signal != 0 { // no call fails
+				o.mayLeave = m.repeat > 0 && t.end.signal == m.do.signal
 			}
 			return b.judge(t.dir, o)
 		},

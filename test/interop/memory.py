@@ -16,26 +16,21 @@ from __future__ import annotations
 import functools
 import multiprocessing
 import os
-import random
 import shlex
-import struct
 import subprocess
 import sys
 import tempfile
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import checks  # noqa: E402
+from idx_stream import SIZES, record, stream  # noqa: E402
 
 SIZE = int(float(os.environ.get("SIZE", 4)) * 2**30)  # bytes of each stream
-ELEMENTS = 28 * 28
 LIMITS = {2: 100e6, 64: 150e6}  # bytes, by number of workers
-CODES = {"uint8": 0x08, "float32": 0x0D}
 OUTPUTS = ["out.parquet", "out.arrow", "out.csv"]
-BLOCK_RECORDS = 1021  # a prime, so that blocks do not end with batches
 
 
 class Stage(NamedTuple):
@@ -43,27 +38,6 @@ class Stage(NamedTuple):
 
     folder: Path
     binary: Path
-
-
-@functools.cache
-def block(dtype: str) -> bytes:
-    """BLOCK_RECORDS big-endian records that look like images: a dark background, a fifth of the elements lit."""
-    source = random.Random(dtype)
-    lit = [source.random() if source.random() < 0.2 else 0.0 for _ in range(BLOCK_RECORDS * ELEMENTS)]
-    if dtype == "uint8":
-        return bytes(int(value * 256) for value in lit)
-    floats = array("f", lit)
-    if sys.byteorder == "little":
-        floats.byteswap()
-    return floats.tobytes()
-
-
-def stream(dtype: str, rows: int, data: bytes) -> Iterator[bytes | memoryview]:
-    """An IDX file of rows records, block after block."""
-    yield struct.pack(">2xBB3I", CODES[dtype], 3, rows, 28, 28)
-    record = len(data) // BLOCK_RECORDS
-    for start in range(0, rows, BLOCK_RECORDS):
-        yield memoryview(data)[: min(BLOCK_RECORDS, rows - start) * record]
 
 
 def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[int, int, str]:
@@ -111,16 +85,14 @@ def look(path: Path, dtype: str, rows: int, last: bytes) -> None:
 
 def check(dtype: str, name: str, workers: int, stage: Stage) -> None:
     """Convert SIZE bytes to an output of this name."""
-    data, path, limit = block(dtype), stage.folder / name, LIMITS[workers]
-    record = len(data) // BLOCK_RECORDS
-    rows = SIZE // record
+    path, limit, rows = stage.folder / name, LIMITS[workers], SIZE // SIZES[dtype]
     command = [str(stage.binary), "convert", "-", "-o", str(path), "--workers", str(workers)]
-    status, peak, stderr = measure(command, stream(dtype, rows, data))
+    status, peak, stderr = measure(command, stream(dtype, rows))
     checks.demand(status == 0, f"exit code {status}: {stderr}\n$ {shlex.join(command)}")
     print(f"peak {peak / 1e6:.1f} MB of {limit / 1e6:.0f}", flush=True)
     checks.demand(peak < limit, f"too much: {shlex.join(command)}")
-    at = (rows - 1) % BLOCK_RECORDS * record
-    reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, data[at : at + record]))
+    last = record(dtype, rows - 1)
+    reader = multiprocessing.get_context("fork").Process(target=look, args=(path, dtype, rows, last))
     reader.start()
     reader.join()
     checks.demand(reader.exitcode == 0, f"the output is wrong: {shlex.join(command)}")
@@ -128,7 +100,7 @@ def check(dtype: str, name: str, workers: int, stage: Stage) -> None:
 
 CHECKS = [
     (f"{dtype} to {name}, {workers} workers", functools.partial(check, dtype, name, workers))
-    for dtype in CODES
+    for dtype in SIZES
     for name in OUTPUTS
     for workers in LIMITS
 ]

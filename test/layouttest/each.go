@@ -35,7 +35,10 @@ func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, lay
 
 // Images returns a batch of 28×28 images, mostly black, with labels.
 func Images() Table {
-	columns := []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}}
+	columns := []source.Column{
+		{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}},
+		{Name: "label", DType: idx.Uint8},
+	}
 	t := Random((&schema.Schema{Columns: columns}).BatchRows(), columns...)
 	for i := range t.Data[0] {
 		if i%28 < 8 || i%28 > 16 {

@@ -28,14 +28,20 @@ type plan struct {
 }
 
 // passing are faults that a new attempt may overcome.
-var passing = []proxy.Fault{proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall}
+var passing = []proxy.Fault{
+	proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost, proxy.LostError, proxy.LostStall,
+}
+
+// staying are faults of all requests from one on.
+var staying = []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403, proxy.Stall}
 
 // plans are the uploads of a run: the same for the same seed.
 func (t *tests) plans() []plan {
 	random := rand.New(rand.NewPCG(t.seed, 0))
 	all := make([]plan, t.rounds)
 	for i := range all {
-		p := plan{fault: passing[random.IntN(len(passing))], request: 1 + random.Int64N(7), overwrite: random.IntN(2) == 0}
+		p := plan{fault: passing[random.IntN(len(passing))], request: 1 + random.Int64N(7)}
+		p.overwrite = random.IntN(2) == 0
 		switch i % 5 {
 		case 0, 1:
 			p.kind = "passes"
@@ -43,7 +49,7 @@ func (t *tests) plans() []plan {
 			p.kind = "killed"
 			p.signal = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT}[i/5%3]
 		case 3:
-			p.kind, p.fault = "stays", []proxy.Fault{proxy.Error500, proxy.Reset, proxy.Denied403, proxy.Stall}[random.IntN(4)]
+			p.kind, p.fault = "stays", staying[random.IntN(len(staying))]
 		case 4:
 			p.kind, p.fault = "taken", proxy.Refused412
 		}
@@ -61,6 +67,10 @@ type upload struct {
 	seen     atomic.Int64
 	closed   atomic.Bool // the last request was sent
 	process  atomic.Pointer[os.Process]
+}
+
+func (u *upload) String() string {
+	return fmt.Sprintf("%s, %s %v at request %d, overwrite %v", u.key, u.kind, u.fault, u.request, u.overwrite)
 }
 
 // next is the fault of a request. Faults that pass hit two requests.
@@ -172,7 +182,7 @@ func (u *upload) look() string {
 	case err == nil && bytes.Equal(text, u.expected):
 		return "new"
 	}
-	u.t.fail("%s, %s %v: %d bytes are seen, %v, expected the whole of the old or the new", u.key, u.kind, u.fault, len(text), err)
+	u.t.fail("%s: %d bytes are seen, %v, expected the whole of the old or the new", u, len(text), err)
 	return "broken"
 }
 
@@ -210,7 +220,7 @@ func (u *upload) judge(r result) string {
 		problem += " " + err.Error()
 	}
 	if problem != "" {
-		t.fail("%s, %s %v at request %d, overwrite %v: %s: %s: %s", u.key, u.kind, u.fault, u.request, u.overwrite, outcome, problem, r.output)
+		t.fail("%s: %s: %s: %s", u, outcome, problem, r.output)
 		return outcome
 	}
 	t.mu.Lock()

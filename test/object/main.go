@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command object drives the built program against a real server of S3 on this machine, versitygw,
-// and a web server, nginx. Conversions in both directions are compared with local ones byte for
-// byte. Uploads go through a proxy that breaks connections, answers with errors, stalls and kills
-// the program. (Reads through the proxy are tested in package object.)
+// Command object drives the built program against a real server of S3 on this machine, versitygw.
+// Conversions in both directions are compared with local ones byte for byte. Uploads go through a
+// proxy that breaks connections, answers with errors, stalls and kills the program. (Reads through
+// the proxy are tested in package object.) Another server is one of https.
 //
 // The server of S3 is installed by the go command into a folder of its own, at one version; it is
 // no dependency of the program. Objects are also read as files, without S3.
@@ -25,10 +25,10 @@ import (
 )
 
 type settings struct {
-	binary, data, gateway, nginx string
-	rounds, at                   int
-	seed                         uint64
-	serve                        bool
+	binary, data, gateway string
+	rounds, at            int
+	seed                  uint64
+	serve                 bool
 }
 
 func main() {
@@ -36,7 +36,6 @@ func main() {
 	flag.StringVar(&s.binary, "binary", "bin/idxport", "the program")
 	flag.StringVar(&s.data, "data", "data", "a folder with mnist/ and fashion-mnist/")
 	flag.StringVar(&s.gateway, "versitygw", "", "the server; empty: install it")
-	flag.StringVar(&s.nginx, "nginx", "", "the web server; empty: find it, or unpack the package of the distribution")
 	flag.IntVar(&s.rounds, "rounds", 100, "uploads with faults")
 	flag.IntVar(&s.at, "at-once", 2, "uploads at the same time")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the choice of faults")
@@ -70,17 +69,12 @@ func run(ctx context.Context, s settings) (err error) {
 	if s.serve {
 		return serve(ctx, gate)
 	}
-	site, err := startWebsite(ctx, s.nginx, work, s.data)
-	if err != nil {
-		return err
-	}
-	defer site.stop()
 	begin := time.Now()
 	t := &tests{settings: s, ctx: ctx, work: work, server: gate, home: gate.at(gate.home())}
 	t.conversions()
 	t.credentials()
 	t.failures()
-	t.web(site)
+	t.web()
 	t.faults()
 	fmt.Printf("%d passed, %d failed, in %v\n", t.passed, t.failed, time.Since(begin).Round(time.Second))
 	if t.failed > 0 {

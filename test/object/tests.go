@@ -93,7 +93,9 @@ func (t *tests) raw(name string) string    { return filepath.Join(t.data, "mnist
 func (t *tests) packed(name string) string { return filepath.Join(t.data, "fashion-mnist", name+".gz") }
 
 // files are the published names.
-var files = []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
+var files = []string{
+	"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte",
+}
 
 // conversions compares runs from and to the store with local ones.
 func (t *tests) conversions() {
@@ -113,12 +115,12 @@ func (t *tests) conversions() {
 	t.ends(0, "convert", s.object("mnist/"+files[0]), s.object("mnist/"+files[1]), "-o", t.local("from.parquet"))
 	t.same("from objects to a file", t.local("from.parquet"), t.local("mnist/train.parquet"))
 	t.ends(0, "convert", s.object("mnist/"), "-o", s.object("out/"), "--to", "parquet,csv,arrow")
-	for _, name := range []string{"train.parquet", "train.csv", "train.arrow", "test.parquet", "test.csv", "test.arrow"} {
+	for _, name := range strings.Fields("train.parquet train.csv train.arrow test.parquet test.csv test.arrow") {
 		t.sameObject("from a prefix to a prefix: "+name, "out/"+name, t.local("mnist/"+name))
 	}
 	t.ends(0, "convert", t.raw(""), "-o", s.object("up/{split}.parquet"))
 	t.sameObject("from files to an object", "up/train.parquet", t.local("mnist/train.parquet"))
-	for _, folder := range []string{"fashion", "encoded"} { // with and without a Content-Encoding, which clients may decode
+	for _, folder := range []string{"fashion", "encoded"} { // without and with a Content-Encoding
 		images, labels := s.object(folder+"/"+files[0]+".gz"), s.object(folder+"/"+files[1]+".gz")
 		t.ends(0, "convert", images, labels, "-o", s.object(folder+".parquet"))
 		t.sameObject("from compressed objects: "+folder, folder+".parquet", t.local("fashion.parquet"))
@@ -141,7 +143,9 @@ func (t *tests) conversions() {
 // failures demands the exit codes of errors of the server. (Command lines that are refused without
 // it are tested with package fake.)
 func (t *tests) failures() {
-	s, in, stranger := t.home, t.raw(files[2]), t.server.stranger()
+	s, stranger := t.home, t.server.stranger()
+	from := func(input string) []string { return []string{"inspect", input} }
+	to := func(output string) []string { return []string{"convert", t.raw(files[2]), "-o", output} }
 	nobody := t.server.at(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})
 	for _, c := range []struct {
 		name string
@@ -150,14 +154,14 @@ func (t *tests) failures() {
 		says string
 		args []string
 	}{
-		{"no such object", s, 66, "not found", []string{"inspect", s.object("none")}},
-		{"no such bucket", s, 66, "bucket does not exist", []string{"inspect", s.in("none", "x")}},
-		{"no such bucket for an output", s, 73, "bucket does not exist", []string{"convert", in, "-o", s.in("none", "x.npy")}},
-		{"an output that exists", s, 73, "already exists", []string{"convert", in, "-o", s.object("out/train.parquet")}},
-		{"no server", nobody, 74, "refused", []string{"inspect", nobody.object("x", "stall=1s")}},
-		{"denied", stranger, 77, "access denied", []string{"inspect", stranger.object("mnist/")}},
-		{"denied for an object", stranger, 77, "access denied", []string{"inspect", stranger.object("mnist/" + files[0])}},
-		{"denied for an output", stranger, 77, "access denied", []string{"convert", in, "-o", stranger.object("denied.npy")}},
+		{"no such object", s, 66, "not found", from(s.object("none"))},
+		{"no such bucket", s, 66, "bucket does not exist", from(s.in("none", "x"))},
+		{"no such bucket for an output", s, 73, "bucket does not exist", to(s.in("none", "x.npy"))},
+		{"an output that exists", s, 73, "already exists", to(s.object("out/train.parquet"))},
+		{"no server", nobody, 74, "refused", from(nobody.object("x", "stall=1s"))},
+		{"denied", stranger, 77, "access denied", from(stranger.object("mnist/"))},
+		{"denied for an object", stranger, 77, "access denied", from(stranger.object("mnist/" + files[0]))},
+		{"denied for an output", stranger, 77, "access denied", to(stranger.object("denied.npy"))},
 	} {
 		if r, ok := t.endsAt(c.at, c.code, c.args...); ok && !strings.Contains(r.output, c.says) {
 			t.fail("%s: %q does not contain %q", c.name, r.output, c.says)

@@ -3,46 +3,38 @@
 package main
 
 import (
+	"encoding/pem"
 	"errors"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
-// webQuery is a query that the program must send, and never show.
-const webQuery = "?X-Amz-Signature=hunter2"
-
-// web compares runs on files of a web server with local ones. (Faults in between are tested in
-// package object.)
-func (t *tests) web(site *website) {
-	there := place{environ: []string{"SSL_CERT_FILE=" + site.certificate}}
-	for _, path := range []string{"/files", "/whole", "/dated", "/get", "/moved", "secure"} {
-		from := site.plain + path
-		if path == "secure" {
-			from = site.secure + "/files"
-		}
-		images, labels := webURL(from, files[0]), webURL(from, files[1])
-		out := t.local("web.parquet")
-		t.endsAt(there, 0, "convert", images, labels, "-o", out, "--overwrite")
-		t.same("from "+from, out, t.local("fashion.parquet"))
-		if _, ok := t.endsAt(there, 0, "verify", out, images, labels); ok {
-			t.pass("verify from %s", from)
-		}
+// web reads from a web server by https, whose certificate SSL_CERT_FILE has, and demands the exit
+// codes of errors of TLS. (cmd/idxport tests what is the same by http.)
+func (t *tests) web() {
+	served := http.FileServer(http.Dir(filepath.Join(t.data, "fashion-mnist")))
+	plain, handler := httptest.NewServer(served), http.NewServeMux()
+	defer plain.Close()
+	handler.Handle("/", served)
+	handler.HandleFunc("/list", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<!DOCTYPE html>\n<title>Index of /</title>\n"))
+	})
+	handler.Handle("/lowered/", http.RedirectHandler(plain.URL, http.StatusFound))
+	secure := httptest.NewTLSServer(handler)
+	defer secure.Close()
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	if err := os.WriteFile(t.local("certificate"), text, 0o600); err != nil {
+		t.fail("%v", err)
 	}
-	t.webFailures(site, there)
-}
-
-// webURL returns the URL of a file of Fashion-MNIST, with a character that is escaped.
-func webURL(from, name string) string {
-	return from + "/fashion-mnist/" + strings.Replace(name, "-", "%2D", 1) + ".gz" + webQuery
-}
-
-// webFailures demands the exit codes of errors of TLS and of a real server. (TestWebErrors of
-// cmd/idxport has others.)
-func (t *tests) webFailures(site *website, there place) {
-	nobody := "http://127.0.0.1:1/" + files[0] + webQuery
-	name := "/fashion-mnist/" + files[0] + ".gz" + webQuery
-	plain := strings.TrimPrefix(site.plain, "http")
+	there := place{environ: []string{"SSL_CERT_FILE=" + t.local("certificate")}}
+	const query = "?X-Amz-Signature=hunter2" // must be sent, and never be shown
+	images, labels := "/"+files[0]+".gz"+query, "/"+files[1]+".gz"+query
+	t.endsAt(there, 0, "convert", secure.URL+images, secure.URL+labels, "-o", t.local("web.parquet"))
+	t.same("by https", t.local("web.parquet"), t.local("fashion.parquet"))
 	for _, c := range []struct {
 		name string
 		at   place
@@ -50,12 +42,12 @@ func (t *tests) webFailures(site *website, there place) {
 		says string
 		url  string
 	}{
-		{"no such file by https", there, 66, "not found", site.secure + "/files/none" + webQuery},
-		{"a list of files", there, 65, "HTML", site.secure + "/files/mnist" + webQuery},
-		{"from https to http", there, 74, "redirects to http://", site.secure + "/lowered" + name},
-		{"a certificate that is not trusted", place{}, 74, "not trusted", site.secure + "/files" + name},
-		{"https from a server of http", there, 74, "server gave HTTP response", "https" + plain + "/files" + name},
-		{"no server", there, 74, "refused", nobody},
+		{"no such file by https", there, 66, "not found", secure.URL + "/none" + query},
+		{"a list of files", there, 65, "HTML", secure.URL + "/list" + query},
+		{"from https to http", there, 74, "redirects to http://", secure.URL + "/lowered" + images},
+		{"a certificate that is not trusted", place{}, 74, "not trusted", secure.URL + images},
+		{"https from a server of http", there, 74, "gave HTTP response", "https" + plain.URL[len("http"):] + images},
+		{"no server", there, 74, "refused", "http://127.0.0.1:1" + images},
 	} {
 		out := t.local("failed.npy")
 		r, ok := t.endsAt(c.at, c.code, "convert", c.url, "-o", out)

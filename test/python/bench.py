@@ -12,15 +12,15 @@ import argparse
 import gzip
 import os
 import platform
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "bench"))
+
+from measure import ROOT, Contender, Job, hold, place  # noqa: E402
+
 FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 
 # Each program reads x and y, the images and labels, and leaves nothing else. Its first line are the imports.
@@ -55,10 +55,10 @@ POLARS = {
     "idxport.scan_polars": ("import polars, idxport._scan", f"found = idxport.scan_polars('image=X', 'label=Y'){GROUPED}{COUNTED}"),
     "the Parquet file of idxport": ("import polars", f"found = polars.scan_parquet('mnist.parquet'){GROUPED}{COUNTED}"),
 }
-READ = "import os, numpy as np; new = str(os.getpid()); x, y = np.fromfile('X', 'u1', offset=16).reshape(-1, 28, 28), np.fromfile('Y', 'u1', offset=8)"
+READ = "import sys, numpy as np; x, y = np.fromfile('X', 'u1', offset=16).reshape(-1, 28, 28), np.fromfile('Y', 'u1', offset=8)"
 SAVE = {
-    "idxport.save": (f"import idxport; {READ}", "idxport.save(new + '-idx3-ubyte', image=x)"),
-    "numpy.save": (READ, "np.save(new + '.npy', x)"),
+    "idxport.save": (f"import idxport; {READ}", "idxport.save(sys.argv[1] + '-idx3-ubyte', image=x)"),
+    "numpy.save": (READ, "np.save(sys.argv[1] + '.npy', x)"),
 }
 TABLES = [
     ("NumPy arrays of the .gz files", GZIP, "idxport.load"),
@@ -69,15 +69,13 @@ TABLES = [
 ]
 
 
-def timed(python: str, imports: str, code: str, environment: dict[str, str], folder: Path) -> tuple[float, float]:
-    """The seconds of a process, and those without its imports."""
-    program = (
+def program(python: str, imports: str, code: str) -> list[str]:
+    """The command of one of them: it prints the seconds that it takes after its imports."""
+    text = (
         f"{imports}\nimport time; t = time.perf_counter()\n{code}\n"
-        "t = time.perf_counter() - t; assert len(x) == len(y) == 60000; print(t)"
+        "t = time.perf_counter() - t; assert len(x) == len(y) == 60000; print('inside', t)"
     )
-    start = time.perf_counter()
-    said = subprocess.run([python, "-c", program], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return time.perf_counter() - start, float(said)
+    return [python, "-c", text, "{out}"]
 
 
 def main() -> None:
@@ -89,26 +87,25 @@ def main() -> None:
     asked = parser.parse_args()
     debian = subprocess.run([ROOT / "test/recipes/torch"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     lines = []
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
-        folder = Path(name)
+    with place(Path("/dev/shm")) as folder:
         for short, file in zip("XY", FILES):
             packed = next(path for path in (ROOT / "data/mnist" / f"{file}.gz", ROOT / "data/mnist" / file) if path.exists())
             raw = gzip.decompress(packed.read_bytes()) if packed.suffix else packed.read_bytes()
             (folder / short).write_bytes(raw)
             (folder / f"{short}.gz").write_bytes(gzip.compress(raw, 9))
-        environment = os.environ | {"IDXPORT": str(asked.binary.resolve()), "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": name}
+        binary = str(asked.binary.resolve())
+        os.chdir(folder)
+        os.environ |= {"IDXPORT": binary, "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": str(folder)}
         npz = (
             "import numpy as np; x, y = np.fromfile('X', 'u1', offset=16), np.fromfile('Y', 'u1', offset=8);"
             "np.savez_compressed('mnist.npz', x_train=x.reshape(-1, 28, 28), y_train=y)"
         )
-        subprocess.run([sys.executable, "-c", npz], cwd=folder, check=True)
-        subprocess.run([environment["IDXPORT"], "convert", "image=X", "label=Y", "-o", "mnist.parquet", "-q"], cwd=folder, check=True)
+        subprocess.run([sys.executable, "-c", npz], check=True)
+        subprocess.run([binary, "convert", "image=X", "label=Y", "-o", "mnist.parquet", "-q"], check=True)
         for title, programs, base in TABLES:
-            found: dict[str, list[tuple[float, float]]] = {each: [] for each in programs}
-            for _ in range(asked.runs + 1):  # in turns; the first warms up
-                for each, (imports, code) in programs.items():
-                    found[each].append(timed(debian if "torch" in each else sys.executable, imports, code, environment, folder))
-            medians = {each: [statistics.median(run[i] for run in runs[1:]) for i in (0, 1)] for each, runs in found.items()}
+            pythons = {name: debian if "torch" in name else sys.executable for name in programs}
+            job = Job(title, "none", [Contender(name, program(pythons[name], *each)) for name, each in programs.items()])
+            medians = {line.contender.name: (line.figures.wall, line.figures.inside) for line in hold(job, folder, asked.runs)}
             lines += [f"## {title}", "", f"| | process, s | ÷ {base} | without imports, s | ÷ {base} |", "|---|---:|---:|---:|---:|"]
             for each, (whole, inner) in medians.items():
                 lines.append(f"| {each} | {whole:.3f} | {whole / medians[base][0]:.2f} | {inner:.4f} | {inner / medians[base][1]:.2f} |")

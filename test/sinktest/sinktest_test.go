@@ -163,7 +163,7 @@ func TestTablesHaveSeveralBatches(t *testing.T) {
 			rows += b.Rows
 		}
 		if len(batches) < 2 || rows != table.Rows {
-			t.Errorf("%s: found %d batches of %d rows, expected at least 2 of %d", table.Name, len(batches), rows, table.Rows)
+			t.Errorf("%s: %d batches of %d rows, expected at least 2 of %d", table.Name, len(batches), rows, table.Rows)
 		}
 	}
 }

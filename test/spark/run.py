@@ -21,8 +21,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# Each module has a process of its own, with one JVM: local-cluster and speculation are settings of the whole session.
-MODULES = ["test_inputs", "test_read", "test_objects", "test_cluster", "test_speculation"]
+# Each module has a process of its own, with one JVM: local-cluster is a setting of the whole session.
+MODULES = ["test_inputs", "test_read", "test_objects", "test_cluster"]
 
 # The tests of --quick. The objects come first: the JVM that all share keeps the environment in which it was started,
 # with the server's key.

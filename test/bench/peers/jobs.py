@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from measure import Contender, Job
 
 HERE = Path(__file__).resolve().parent
 
@@ -16,26 +18,6 @@ class Inputs:
     mnist: list[str]  # images and labels, raw
     fashion: list[str]  # likewise, .gz
     floats: list[str]  # one file of float32, made for the run
-
-
-@dataclass(frozen=True)
-class Contender:
-    """One way to do a job. {out} in its command is the output, which does not exist before."""
-
-    name: str
-    command: list[str]
-    note: str = ""  # in what its output differs from the others'
-
-
-@dataclass(frozen=True)
-class Job:
-    """The same work by several contenders, of which the first is idxport or, in reading, idxport's file."""
-
-    name: str
-    kind: str  # how outputs are compared: arrow, parquet, shuffled (Parquet), csv, png, split (two PNG folders), or none
-    contenders: list[Contender]
-    inputs: list[str] = field(default_factory=list)
-    aim: float = 1  # what the fastest peer's time is to be, in idxport's
 
 
 def script(tool: str, job: str, inputs: list[str]) -> list[str]:

@@ -10,22 +10,18 @@ time; the column inside leaves it out. Every output of the first, uncounted roun
 from __future__ import annotations
 
 import argparse
-import datetime
-import os
 import platform
 import random
-import shutil
-import signal
 import struct
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-import table
-from jobs import HERE, Contender, Inputs, Job, conversions, readings, script
-from measure import hold, once
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import table  # noqa: E402
+from jobs import HERE, Inputs, conversions, readings, script  # noqa: E402
+from measure import Contender, Job, Line, grid, hold, machine, once, place  # noqa: E402
 
 FLOAT_BYTES = 128 << 20  # of the float32 file's payload
 
@@ -87,31 +83,22 @@ def parquet_files(binary: Path, inputs: Inputs, folder: Path) -> dict[str, Path]
     return files
 
 
-def processor() -> str:
-    """The processor's name, if the system tells."""
-    info = Path("/proc/cpuinfo")
-    names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
-    return names[0] if names else platform.processor() or "unknown"
-
-
 def preamble(options: argparse.Namespace) -> str:
     """What a reader of the tables must know."""
-    version = subprocess.run([str(options.binary), "version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     pins = [line for line in (HERE / "requirements.txt").read_text().splitlines() if "==" in line]
     return f"""# Peers
 
-{version} beside scripts with today's tools, {datetime.date.today()}, {len(os.sched_getaffinity(0))} cores ({processor()}), {platform.system()} {platform.machine()}, load
-before the run {os.getloadavg()[0]:.1f}. Python {platform.python_version()}, {', '.join(pins)}.
+{machine(options.binary)}
+Python {platform.python_version()}, {', '.join(pins)}.
 
 Whole processes that take turns, with warm caches and outputs on a tmpfs; medians of {options.runs} runs, or one run if it took longer than {options.slow:g} s.
 **whole** is a process from its start to its exit, with the start of Python and its imports. **without imports** is the same script from after its imports
 to its complete output; it is compared with idxport's *whole* run, including its start, which favours the script. In *reading*, where the same script reads
-two files, both are without imports. Peaks below about 15 MB cannot be distinguished, because the benchmark itself takes as much. All
-outputs were compared with the IDX files, value by value.
+two files, both are without imports. All outputs were compared with the IDX files, value by value.
 """
 
 
-def measured(options: argparse.Namespace, scratch: Path) -> list[tuple[Job, list]]:
+def measured(options: argparse.Namespace, scratch: Path) -> list[tuple[Job, list[Line]]]:
     """Run every job that was asked for, and print each when it is done."""
     floats_path = scratch / "floats-idx3-float"
     names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
@@ -126,7 +113,7 @@ def measured(options: argparse.Namespace, scratch: Path) -> list[tuple[Job, list
     results = []
     for job in jobs + reads:
         lines = hold(job, scratch, options.runs, options.slow, check)
-        print(table.grid([job.name, *table.HEAD[1:]], [table.cells(line, lines) for line in lines]), flush=True)
+        print(grid([job.name, *table.HEAD[1:]], [table.cells(line, lines) for line in lines]), flush=True)
         results.append((job, lines))
     return results
 
@@ -135,20 +122,11 @@ def main() -> int:
     """Measure, print, and write what was asked for; 1 if a contender failed."""
     options = arguments()
     options.binary = options.binary.resolve()
-    began = time.monotonic()
-    if not options.binary.is_file():
-        print(f"run.py: {options.binary} does not exist: make build", file=sys.stderr)
-        return 66
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through finally: the files on the tmpfs are memory
-    scratch = Path(tempfile.mkdtemp(prefix="idxport-peers-", dir=options.tmp))
-    try:
+    with place(options.tmp) as scratch:
         head = preamble(options)
         print(head)
         results = measured(options, scratch)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     print(table.summary(results))
-    print(f"took {(time.monotonic() - began) / 60:.0f} minutes")
     if options.write:
         (HERE / "RESULTS.md").write_text(table.markdown(results, head))
     return 1 if any(line.problem for _, lines in results for line in lines) else 0

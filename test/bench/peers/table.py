@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from jobs import Job
-from measure import Line
+from measure import Job, Line, grid
 
 HEAD = [
     *("contender", "whole, ms", "without imports, ms", "user+sys, ms", "peak, MB", "output, MB"),
@@ -55,7 +54,7 @@ def cells(line: Line, lines: list[Line]) -> list[str]:
         number(line.size),
         number(ratio(line, lines, False), digits=2),
         number(ratio(line, lines, True), digits=2),
-        str(line.runs),
+        str(len(line.runs)),
         mark(line, lines),
     ]
 
@@ -68,12 +67,6 @@ def summary_cells(job: Job, lines: list[Line]) -> list[str]:
         peer = fastest(lines, inside)
         row += [peer.contender.name if peer else "–", number(ratio(peer, lines, inside) if peer else None, digits=2)]
     return [*row, f"{job.aim:g}"]
-
-
-def grid(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
 def summary(results: list[tuple[Job, list[Line]]]) -> str:

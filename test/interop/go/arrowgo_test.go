@@ -30,7 +30,7 @@ func readArrowGo(path string, c test, inputs map[string]idxArray) (table, error)
 	columns := map[string][]arrow.Array{}
 	var schema *arrow.Schema
 	if c.Format == "parquet" {
-		whole, err := pqarrow.ReadTable(context.Background(), file, parquet.NewReaderProperties(memory.DefaultAllocator),
+		whole, err := pqarrow.ReadTable(context.Background(), file, parquet.NewReaderProperties(nil),
 			pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
 		if err != nil {
 			return table{}, err
@@ -59,14 +59,14 @@ func readArrowGo(path string, c test, inputs map[string]idxArray) (table, error)
 }
 
 // fromArrow makes a table of the chunks of each column.
-func fromArrow(schema *arrow.Schema, columns map[string][]arrow.Array, c test, inputs map[string]idxArray) (table, error) {
+func fromArrow(schema *arrow.Schema, columns map[string][]arrow.Array, c test, in map[string]idxArray) (table, error) {
 	found := table{columns: map[string][]byte{}}
-	input := inputs["image"]
+	input := in["image"]
 	var pixels [][]byte
 	for _, field := range schema.Fields() {
 		of := input
 		if field.Name == "label" {
-			of = inputs["label"]
+			of = in["label"]
 		}
 		var out []byte
 		for _, chunk := range columns[field.Name] {

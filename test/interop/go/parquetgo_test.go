@@ -197,7 +197,8 @@ func lowest(column *parquet.Column) *parquet.Column {
 // elements are the leaf types of the data types of IDX:
 // https://github.com/apache/parquet-format/blob/master/LogicalTypes.md.
 var elements = map[string]string{
-	"uint8": "INT(8,false)", "int8": "INT(8,true)", "int16": "INT(16,true)", "int32": "INT32", "float32": "FLOAT", "float64": "DOUBLE",
+	"uint8": "INT(8,false)", "int8": "INT(8,true)", "int16": "INT(16,true)", "int32": "INT32",
+	"float32": "FLOAT", "float64": "DOUBLE",
 }
 
 // exactType reports whether the first leaf's type is the input's.

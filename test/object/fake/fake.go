@@ -221,7 +221,8 @@ func (f *Server) list(w http.ResponseWriter, q url.Values) {
 	slices.Sort(folders)
 	fmt.Fprint(w, `<ListBucketResult><IsTruncated>false</IsTruncated>`)
 	for _, key := range keys {
-		fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size><LastModified>2026-11-21T12:00:00Z</LastModified></Contents>`, key, len(f.objects[key].data))
+		fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size>`, key, len(f.objects[key].data))
+		fmt.Fprint(w, `<LastModified>2026-11-21T12:00:00Z</LastModified></Contents>`)
 	}
 	for _, folder := range folders {
 		fmt.Fprintf(w, `<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>`, folder)

@@ -53,12 +53,13 @@ func (f *Server) complete(w http.ResponseWriter, r *http.Request, id string, bod
 	u := f.uploads[id]
 	var data, sums []byte
 	for i, p := range list.Part {
-		if p.PartNumber != i+1 || strings.Trim(p.ETag, `"`) != fmt.Sprintf("%x", md5.Sum(u.parts[i+1])) || p.ChecksumCRC32 != crc(u.parts[i+1]) {
+		part, tag := u.parts[i+1], strings.Trim(p.ETag, `"`)
+		if p.PartNumber != i+1 || tag != fmt.Sprintf("%x", md5.Sum(part)) || p.ChecksumCRC32 != crc(part) {
 			refuse(w, r, http.StatusBadRequest, "InvalidPart")
 			return
 		}
-		sum, _ := hex.DecodeString(strings.Trim(p.ETag, `"`))
-		data, sums = append(data, u.parts[i+1]...), append(sums, sum...)
+		sum, _ := hex.DecodeString(tag)
+		data, sums = append(data, part...), append(sums, sum...)
 	}
 	if want := r.Header.Get("X-Amz-Mp-Object-Size"); want != "" && want != strconv.Itoa(len(data)) {
 		refuse(w, r, http.StatusBadRequest, "InvalidRequest")

@@ -35,7 +35,8 @@ const (
 
 // String names the fault.
 func (f Fault) String() string {
-	return [...]string{"none", "500", "503", "412", "403", "reset", "stall", "lost", "lost, 500", "lost, stall", "short body", "stalled body", "wrong ETag", "wrong range"}[f]
+	return [...]string{"none", "500", "503", "412", "403", "reset", "stall", "lost", "lost, 500", "lost, stall",
+		"short body", "stalled body", "wrong ETag", "wrong range"}[f]
 }
 
 // A Proxy sends requests on to a server, but for those that get a fault.
@@ -86,9 +87,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Slow503:
 		refuse(w, r, http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate.")
 	case Refused412:
-		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold.")
+		refuse(w, r, http.StatusPreconditionFailed, "PreconditionFailed", "A pre-condition did not hold.")
 	case Denied403:
-		refuse(w, r, http.StatusForbidden, "AccessDenied", "https://example.org/?X-Amz-Signature=0123456789abcdef&amp;X-Amz-Credential=AKIAEXAMPLE Signature = 0123456789abcdef")
+		refuse(w, r, http.StatusForbidden, "AccessDenied", "https://example.org/?X-Amz-Signature=0123456789abcdef"+
+			"&amp;X-Amz-Credential=AKIAEXAMPLE Signature = 0123456789abcdef")
 	case Reset:
 		reset(w)
 	case Stall:
@@ -105,7 +107,8 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, code, message st
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>%s</Message></Error>`, code, message)
+		fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?>`+
+			`<Error><Code>%s</Code><Message>%s</Message></Error>`, code, message)
 	}
 }
 
