@@ -477,6 +477,8 @@ func (w *writing) reportEntry() Output {
 		Load: out.format.LoadLine(out.path, out.job.schema, out.options)}
 	made, isParts := w.sink.(*parts.Sink)
 	switch {
+	case out.format.Beside:
+		e.Rows, e.Bytes = int64(len(out.job.schema.Columns[out.options.Column].Classes)), w.to.writer.n
 	case !isParts && w.to.folder != nil:
 		count, bytes := w.to.folder.Totals()
 		e.Files, e.Bytes = &count, bytes

@@ -112,7 +112,7 @@ func meansAsForConvert(f flagSpec) bool {
 // field for its value, of a type that it can set.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	known, attribute := []string{"list"}, regexp.MustCompile("^(preset|off|aka)=")
+	known, attribute := []string{"list"}, regexp.MustCompile("^(preset|off|also|aka)=")
 	for _, c := range commands() {
 		known = append(known, c.name)
 	}

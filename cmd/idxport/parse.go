@@ -78,7 +78,8 @@ func onceHint(f *flagSpec) string {
 // flagNamed returns the flag with the name, which has one or two hyphens, or nil.
 func flagNamed(flags []flagSpec, name string) *flagSpec {
 	i := slices.IndexFunc(flags, func(f flagSpec) bool {
-		return slices.Contains(f.spellings(), name) || slices.Contains(f.spellings(), "-"+name)
+		return slices.Contains(f.spellings(), name) || slices.Contains(f.spellings(), "-"+name) ||
+			len(name) > 2 && slices.Contains(strings.Split(f.attribute("also"), ","), name[2:])
 	})
 	if i < 0 {
 		return nil

@@ -102,7 +102,11 @@ func (t *table) list() error {
 			t.folders[1]).WithHint("move the images into class folders, or move the folders away")
 	}
 	slices.SortFunc(t.files, func(a, b file) int {
-		return cmp.Or(a.rank-b.rank, source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder))
+		folders := strings.Compare(a.folder, b.folder)
+		if a.rank > 0 { // numbers of other programs seldom count across folders
+			return cmp.Or(a.rank-b.rank, folders, source.CompareNames(a.name, b.name))
+		}
+		return cmp.Or(a.rank-b.rank, source.CompareNames(a.name, b.name), folders)
 	})
 	if last := t.files[len(t.files)-1]; last.rank != t.files[0].rank {
 		t.info.Notes = append(t.info.Notes, t.path+": images whose names are numbers come first, then those whose "+

@@ -2,8 +2,8 @@
 """Make folders of images with Pillow, and beside each NAME.json: the expected rows in order, as [label, sum of
 samples].
 
-The labels of imagefolder are those of torchvision's ImageFolder: sorted folders. Rows are sorted by the numbers in the
-names of files, then by folder.
+The labels of imagefolder are those of torchvision's ImageFolder: sorted folders. Rows are sorted by the names that are
+numbers, across folders, and then by folder and name.
 Pillow 13.0.0 made the committed files.
 """
 import json
@@ -39,7 +39,8 @@ for label, animal in enumerate(["Bear", "ant", "cat"]):  # sorted by code point
     for file in sorted(["z.png", "a b.PNG", "10.png", "9.png"]):
         found[file, label] = [label, image(root / animal / file, 4, 5, 3)]
 (root / "README.txt").write_text("no image\n")
-expect("imagefolder", [found[file, label] for file in ["9.png", "10.png", "a b.PNG", "z.png"] for label in range(3)])
+numbered = [(file, label) for file in ["9.png", "10.png"] for label in range(3)]
+expect("imagefolder", [found[key] for key in numbered + [(file, label) for label in range(3) for file in ["a b.PNG", "z.png"]]])
 
 # Class folders by number, not from 0; the files' numbers are the rows, of which two are missing.
 root, found = folder("numbered"), {}
