@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"internal/dataset":             {"source", "source/idx"},
 	"schema":                       {"source", "source/idx"},
 	"source/flat":                  {"source/idx"},
-	"source/picture":               {"source/idx"},
+	"source/picture":               {"internal/png", "source/idx"},
 	"source/columnar":              {"schema", "source", "source/flat", "source/idx", "source/picture"},
 	"source/arrow":                 {"source", "source/columnar", "source/idx"},
 	"source/parquet":               {"schema", "internal/...", "source", "source/arrow", "source/columnar", "source/idx"},
