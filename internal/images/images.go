@@ -93,7 +93,8 @@ func flatError(r Rules, c source.Column) error {
 	if c.Name == "label" && r.Advice != HintOther {
 		advice = schema.HintLabel
 	}
-	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
+	return Unsupported(r.Format, advice,
+		"column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
 // checkChannels returns an error for numbers of channels that pixels cannot have. If the other
@@ -111,7 +112,8 @@ func (m Image) checkChannels(c source.Column) error {
 	} else if codec.HasChannels(c.Shape[0]) {
 		advice = "--channels first, if the first dimension is the channels"
 	}
-	return Unsupported(m.rules.Format, advice, "column %q has records of %s: found %d channels in the %s dimension, expected 1, 3 or 4",
+	return Unsupported(m.rules.Format, advice,
+		"column %q has records of %s: found %d channels in the %s dimension, expected 1, 3 or 4",
 		c.Name, text.Shape(c.Shape), m.Channels, here)
 }
 
@@ -128,7 +130,7 @@ const HintOther = "convert to Parquet, Arrow, CSV or npy instead"
 // Unsupported returns the error for a table or an option that the format does not support:
 // fault.Usage.
 func Unsupported(format, advice, message string, args ...any) error {
-	return fault.New(fault.Usage, "%s: %s", format, fmt.Sprintf(message, args...)).WithHint("%s", advice)
+	return fault.New(fault.Usage, format+": "+message, args...).WithHint("%s", advice)
 }
 
 // Columns are the columns of a table of images, by their indices in the schema.

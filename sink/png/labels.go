@@ -10,7 +10,6 @@ import (
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // labels maps labels to class folders.
@@ -18,7 +17,7 @@ type labels struct {
 	given  bool // whether there is a label column
 	column source.Column
 	width  int      // digits of a folder name that is a label
-	names  []string // folder names by label, "" for a class without a name; nil if folders are named after labels
+	names  []string // of folders by label, "" for a class without a name; nil if labels name them
 }
 
 // newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
@@ -66,20 +65,12 @@ func (l labels) writeClasses(folder *publish.Folder) error {
 // labelWidth returns the number of digits of the largest label that can occur in c. largest is
 // Options.MaxLabel.
 func labelWidth(c source.Column, largest int64) int {
-	switch {
-	case len(c.Classes) > 0:
-		return images.Digits(int64(len(c.Classes)) - 1)
-	case largest > 0:
-		return images.Digits(largest)
+	if n := int64(len(c.Classes)); n > 0 {
+		largest = n - 1
+	} else if largest <= 0 {
+		_, largest = c.DType.Limits()
 	}
-	switch c.DType {
-	case idx.Int16:
-		return 5 // 32767
-	case idx.Int32:
-		return 10 // 2147483647
-	default:
-		return 3 // 255, and 127
-	}
+	return images.Digits(largest)
 }
 
 // folder returns the name of the class folder of a row with the given label: "" for the folder
