@@ -131,12 +131,9 @@ func identityEntries(d idx.DType) int { return 1 << (8 * d.Size()) }
 // an unsigned number.
 func identityDictionary(d idx.DType) []byte {
 	size := d.Size()
-	elements := make([]byte, 0, size*identityEntries(d))
+	elements := make([]byte, 0, size*identityEntries(d)+8)
 	for i := range identityEntries(d) {
-		elements = append(elements, byte(i))
-		if size == 2 {
-			elements = append(elements, byte(i>>8))
-		}
+		elements = appendBits(elements, uint64(i), size)
 	}
 	return widen(elements, d, format.Int32)
 }

@@ -22,27 +22,25 @@ type labels struct {
 
 // newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
 // is none.
-func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
-	byName := o.ClassFolders == "names"
-	if !byName && o.ClassFolders != "" && o.ClassFolders != "labels" {
-		return labels{}, unsupported("", "found class folders %q, expected labels or names", o.ClassFolders)
+func newLabels(s *schema.Schema, column int, o Options) (l labels, err error) {
+	if column >= 0 {
+		c := s.Columns[column]
+		l = labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}
 	}
-	if column < 0 {
-		if byName {
-			return labels{}, unsupported("give the labels too: their file for IDX and .npy, "+
-				"a column of integers in other formats", "no column has labels, and class folders are named after their classes")
-		}
-		return labels{}, nil
+	switch {
+	case o.ClassFolders == "" || o.ClassFolders == "labels":
+	case o.ClassFolders != "names":
+		err = unsupported("", "found class folders %q, expected labels or names", o.ClassFolders)
+	case !l.given:
+		err = unsupported("give the labels too: their file for IDX and .npy, a column of integers in other formats",
+			"no column has labels, and class folders are named after their classes")
+	case len(l.column.Classes) == 0:
+		err = unsupported("give the names with --classes FILE or --dataset NAME",
+			"the classes of column %q have no names", l.column.Name)
+	default:
+		l.names = schema.FolderNames(l.column.Classes)
 	}
-	c := s.Columns[column]
-	if !byName {
-		return labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}, nil
-	}
-	if len(c.Classes) == 0 {
-		return labels{}, unsupported("give the names with --classes FILE or --dataset NAME",
-			"the classes of column %q have no names", c.Name)
-	}
-	return labels{given: true, column: c, names: schema.FolderNames(c.Classes)}, nil
+	return l, err
 }
 
 // writeClasses writes the hidden file by which package source/png finds the labels of folders that

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
@@ -67,7 +68,6 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	p.writers.New = func() any {
 		return &writer{sink: p, encoder: found.Pixels.NewEncoder(), classes: map[int64]classFolder{}}
 	}
-	p.lines.New = func() any { return new([]byte) }
 	present := slices.DeleteFunc(slices.Clone(p.labels.names), func(name string) bool { return name == "" })
 	if !slices.IsSorted(present) {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
@@ -141,8 +141,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}
 	w := s.writers.Get().(*writer)
 	defer s.writers.Put(w)
-	lines := s.lines.Get().(*[]byte)
-	*lines = (*lines)[:0]
+	lines := compressed.Take(&s.lines, 0)
 	for i := range b.Rows {
 		err := ctx.Err()
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -43,7 +44,6 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	found.Digits = max(found.Digits, minDigits)
 	t := &Sink{out: w, images: found, imageHead: newHeader(found.Digits, ".png")}
 	t.encoders.New = func() any { return found.Pixels.NewEncoder() }
-	t.buffers.New = func() any { return new([]byte) }
 	t.rowSize = int64(block + padded(found.Pixels.NewEncoder().MaxSize()))
 	if found.Label >= 0 {
 		t.label = s.Columns[found.Label].DType
@@ -76,8 +76,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}
 	e := s.encoders.Get().(*images.Encoder)
 	defer s.encoders.Put(e)
-	buffer := s.buffers.Get().(*[]byte)
-	out := (*buffer)[:0]
+	buffer := compressed.Take(&s.buffers, 0)
+	out := *buffer
 	for i := range b.Rows {
 		err := ctx.Err()
 		if err == nil {

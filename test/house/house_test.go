@@ -53,7 +53,7 @@ var rooms = map[string][]string{
 	"sink/png":                     {"schema", "sink", "sink/csv", "internal/images", "internal/...", "source", "source/idx"},
 	"internal/card":                {"schema", "sink", "internal/layout"},
 	"internal/parts":               {"schema", "sink", "internal/publish"},
-	"sink/tar":                     {"schema", "sink", "internal/images", "source", "source/idx"},
+	"sink/tar":                     {"schema", "sink", "internal/compressed", "internal/images", "source", "source/idx"},
 	"internal/compare":             {"schema", "source", "source/idx"},
 	"internal/summary":             {"schema", "sink", "source", "source/idx"},
 	"internal/formats":             {"internal/publish", "internal/images", "internal/layout", "schema", "sink/...", "sink"},
