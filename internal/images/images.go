@@ -169,17 +169,6 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 	return found, nil
 }
 
-// Beside returns the error for rest, columns of s that an output of images cannot hold beside them.
-func Beside(format string, s *schema.Schema, rest []int) error {
-	advice := "leave them out with --columns"
-	for _, i := range rest {
-		if c := s.Columns[i]; c.Name == "label" && len(c.Shape) == 1 {
-			advice = schema.HintLabel
-		}
-	}
-	return Unsupported(format, advice, "cannot hold %s", Names(s, rest))
-}
-
 // Labelled reports whether the images of a table of the schema s have labels.
 func Labelled(s *schema.Schema) bool {
 	found, err := Find("", s)

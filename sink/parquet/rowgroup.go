@@ -127,7 +127,6 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 type chunk struct {
 	format.ColumnMetaData // of the pages so far
 
-	nulls   int64
 	rows    int64
 	pages   []format.PageLocation // the data pages
 	bounds  []bounds              // of each data page, for scalars
@@ -156,7 +155,7 @@ func (c *chunk) add(p page) {
 			FirstRowIndex:      c.rows,
 		})
 		c.NumValues += int64(p.entries)
-		c.nulls += int64(p.nulls)
+		c.Statistics.NullCount += int64(p.nulls)
 		c.rows += int64(p.rows)
 	}
 	c.TotalCompressedSize += p.size
@@ -176,7 +175,7 @@ func (c *chunk) keep(p page) {
 func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	m := c.ColumnMetaData
 	m.Type, m.PathInSchema, m.Codec = l.Type, l.Path, l.pages.codec.id
-	m.Statistics = statistics(c.bounds, l.encodeBounds, c.nulls)
+	m.Statistics.MinValue, m.Statistics.MaxValue = l.chunkBounds(c.bounds)
 	if m.DataPageOffset > 0 { // there is a dictionary before it
 		m.DictionaryPageOffset = offset
 	}
@@ -192,7 +191,7 @@ func (c *chunk) index(l *leaf, offset int64) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset
 	}
-	return chunkIndex{columnIndex(c.bounds, l.encodeBounds), &format.OffsetIndex{PageLocations: c.pages}}
+	return chunkIndex{l.columnIndex(c.bounds), &format.OffsetIndex{PageLocations: c.pages}}
 }
 
 // A chunkIndex contains the indexes of a chunk's pages.

@@ -59,10 +59,16 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		}
 		t.rowSize += int64(block + padded(size))
 	}
-	if rest != nil {
-		return nil, images.Beside(format, s, rest)
+	if rest == nil {
+		return t, nil
 	}
-	return t, nil
+	advice := "leave them out with --columns"
+	for _, i := range rest { // no scalars
+		if s.Columns[i].Name == "label" {
+			advice = schema.HintLabel
+		}
+	}
+	return nil, images.Unsupported(format, advice, "cannot hold %s", images.Names(s, rest))
 }
 
 // BatchSize implements sink.Sizer.
