@@ -171,20 +171,14 @@ func (f format) appendLines(dst, pixels []byte) []byte {
 		dst = make([]byte, 0, n)
 	}
 	for ; len(pixels) > 0; pixels = pixels[f.rowBytes:] {
-		dst = append(dst, 0)
-		if row := pixels[:f.rowBytes]; f.wide {
-			dst = appendSwapped(dst, row)
-		} else {
+		row := pixels[:f.rowBytes]
+		if dst = append(dst, 0); !f.wide {
 			dst = append(dst, row...)
+			continue
+		}
+		for ; len(row) >= 2; row = row[2:] {
+			dst = binary.BigEndian.AppendUint16(dst, binary.LittleEndian.Uint16(row))
 		}
 	}
 	return append(dst, make([]byte, loadSlack)...)
-}
-
-// appendSwapped appends little-endian samples of 16 bits as big-endian ones.
-func appendSwapped(dst, row []byte) []byte {
-	for ; len(row) >= 2; row = row[2:] {
-		dst = binary.BigEndian.AppendUint16(dst, binary.LittleEndian.Uint16(row))
-	}
-	return dst
 }

@@ -101,15 +101,12 @@ func (x *pageCompressor) compress(p *page, body [][]byte) (err error) {
 		}
 		src = *joined
 	}
-	p.memory = compressed.Take(&x.compressed, maxCompressed(len(src)))
+	// The capacity is Snappy's bound, the largest of all codecs. Without it, codecs that append
+	// would reallocate in many small steps.
+	p.memory = compressed.Take(&x.compressed, len(src)+len(src)/6+32)
 	*p.memory, err = x.codec.encode(*p.memory, src)
 	return err
 }
-
-// maxCompressed returns an estimate of the maximum size of n bytes after compression: Snappy's
-// bound, which is the largest of all codecs. Without this capacity, codecs that append would
-// reallocate in many small steps.
-func maxCompressed(n int) int { return n + n/6 + 32 }
 
 // recycle returns p's memory to the pool. p must not be used afterwards.
 func (x *pageCompressor) recycle(p page) {

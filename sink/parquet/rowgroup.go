@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"math"
@@ -73,7 +74,8 @@ func (s *Sink) put(i int, p page) error {
 	if i == 0 {
 		return s.out.Append(p.parts...)
 	}
-	s.chunks[i].keep(p)
+	// A copy: the parts belong to the batch, or will be recycled.
+	s.chunks[i].waiting = append(s.chunks[i].waiting, bytes.Join(p.parts, nil))
 	s.buffered += p.size
 	return nil
 }
@@ -160,15 +162,6 @@ func (c *chunk) add(p page) {
 	}
 	c.TotalCompressedSize += p.size
 	c.TotalUncompressedSize += p.uncompressed
-}
-
-// keep adds a copy of p's bytes, which belong to the batch or will be recycled.
-func (c *chunk) keep(p page) {
-	kept := make([]byte, 0, p.size)
-	for _, part := range p.parts {
-		kept = append(kept, part...)
-	}
-	c.waiting = append(c.waiting, kept)
 }
 
 // metadata describes c as the chunk of l that starts at offset.
