@@ -355,12 +355,10 @@ func (in *inputs) readClasses(ctx context.Context) ([]string, error) {
 	if info, err := (files{ctx, r.storage}).Stat(r.Classes); r.Classes == source.Stdin || err == nil && info.IsDir() {
 		return nil, usagef("--classes %s, expected a file", r.Classes)
 	}
-	return interruptible(ctx, func() ([]string, error) {
-		f, err := files{ctx, r.storage}.Open(r.Classes)
-		if err != nil {
-			return nil, fault.In(r.Classes, err)
-		}
-		defer f.Close() // read-only: an error does not matter
-		return dataset.ReadClasses(f, r.Classes)
-	})
+	f, err := files{ctx, r.storage}.Open(r.Classes)
+	if err != nil {
+		return nil, fault.In(r.Classes, err)
+	}
+	defer f.Close() // read-only: an error does not matter
+	return dataset.ReadClasses(f, r.Classes)
 }

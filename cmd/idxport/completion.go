@@ -131,17 +131,9 @@ func (f *flagSpec) values(value string) (found []string, paths bool) {
 	case f.name == "to":
 		return formatList(value), false
 	case f.name == "layout":
-		var names []string
-		for _, f := range formats.All() {
-			names = append(names, f.LayoutNames()...)
-		}
-		return perFormat(value, names, formats.Format.LayoutNames), false
+		return perFormat(value, formats.Format.LayoutNames), false
 	case f.name == "compression":
-		var codecs []string
-		for _, f := range formats.All() {
-			codecs = append(codecs, f.Codecs...)
-		}
-		return perFormat(value, codecs, formats.Format.Compressions), false
+		return perFormat(value, formats.Format.Compressions), false
 	case f.name == "dataset":
 		return append(datasets(), dataset.DatasetNone+"\tno class names, no transposition"), false
 	}
@@ -167,9 +159,13 @@ func formatList(list string) (found []string) {
 	return found
 }
 
-// perFormat returns the candidates for [FORMAT=]VALUE: values, and the formats that accept one;
-// after FORMAT=, the values that this format accepts.
-func perFormat(value string, values []string, valuesOf func(formats.Format) []string) []string {
+// perFormat returns the candidates for [FORMAT=]VALUE: the values of all formats, and the formats
+// that accept one; after FORMAT=, the values that this format accepts.
+func perFormat(value string, valuesOf func(formats.Format) []string) []string {
+	var values []string
+	for _, f := range formats.All() {
+		values = append(values, valuesOf(f)...)
+	}
 	slices.Sort(values)
 	found := named(slices.Compact(values)...)
 	for _, f := range formats.All() {

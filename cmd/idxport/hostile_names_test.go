@@ -48,7 +48,8 @@ func TestHostileClassesAsFolders(t *testing.T) {
 	t.Parallel()
 	around := t.TempDir()
 	out := filepath.Join(around, "out")
-	if code, said := runProgram(append([]string{"convert", "-o", "png=" + out, "--layout", "names"}, labelled(t, hostileClasses)...)...); code != exitOK {
+	named := append([]string{"convert", "-o", "png=" + out, "--layout", "names"}, labelled(t, hostileClasses)...)
+	if code, said := runProgram(named...); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	plain := regexp.MustCompile(`^[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}_-]{0,98}$`)
@@ -70,8 +71,8 @@ func TestHostileClassesAsFolders(t *testing.T) {
 		t.Errorf("found %d folders, expected %d", len(seen), len(hostileClasses))
 	}
 	described := filepath.Join(t.TempDir(), "out")
-	arguments := []string{"convert", "-o", "png=" + described, "--layout", "huggingface"}
-	if code, said := runProgram(append(arguments, labelled(t, hostileClasses)...)...); code != exitOK {
+	named[2], named[4] = "png="+described, "huggingface"
+	if code, said := runProgram(named...); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	demandClasses(t, filepath.Join(described, "metadata.csv"))

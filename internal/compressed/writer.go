@@ -45,7 +45,7 @@ func (w *Writer) Encode(data []byte) (Block, error) {
 	if w.encoder == nil || len(data) == 0 {
 		return Block{data: data, size: len(data)}, nil
 	}
-	memory := take(&w.compressed, len(data)/2)
+	memory := Take(&w.compressed, len(data)/2)
 	b, err := w.encoder.encode(*memory, data)
 	*memory = b.data
 	b.memory, b.pool = memory, &w.compressed
@@ -54,7 +54,7 @@ func (w *Writer) Encode(data []byte) (Block, error) {
 
 // Buffer returns an empty buffer with a capacity of at least n bytes, for EncodeBuffer. It is safe
 // for concurrent use.
-func (w *Writer) Buffer(n int) *[]byte { return take(&w.buffers, n) }
+func (w *Writer) Buffer(n int) *[]byte { return Take(&w.buffers, n) }
 
 // EncodeBuffer compresses the contents of a buffer, which must not be used afterwards. It is safe
 // for concurrent use.
@@ -68,9 +68,9 @@ func (w *Writer) EncodeBuffer(buffer *[]byte) (Block, error) {
 	return b, err
 }
 
-// take returns an empty slice from pool with a capacity of at least n bytes. The pool loses the
-// memory of blocks that are never appended.
-func take(pool *sync.Pool, n int) *[]byte {
+// Take returns an empty slice from pool, whose elements are *[]byte, with a capacity of at least n
+// bytes. The pool loses the memory of blocks that are never appended.
+func Take(pool *sync.Pool, n int) *[]byte {
 	b, ok := pool.Get().(*[]byte)
 	if !ok {
 		b = new([]byte)

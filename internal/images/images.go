@@ -88,7 +88,8 @@ func flatError(r Rules, c source.Column) error {
 	if c.Name == "label" && r.Advice != HintOther {
 		advice = schema.HintLabel
 	}
-	return Unsupported(r.Format, advice, "column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
+	return Unsupported(r.Format, advice,
+		"column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
 // Planes reports whether records of c have the channels of their pixels in the first dimension, as
@@ -110,7 +111,7 @@ const HintOther = "convert to Parquet, Arrow, CSV or npy instead"
 // Unsupported returns the error for a table or an option that the format does not support:
 // fault.Usage.
 func Unsupported(format, advice, message string, args ...any) error {
-	return fault.New(fault.Usage, "%s: %s", format, fmt.Sprintf(message, args...)).WithHint("%s", advice)
+	return fault.New(fault.Usage, format+": "+message, args...).WithHint("%s", advice)
 }
 
 // Columns are the columns of a table of images, by their indices in the schema.
@@ -147,17 +148,6 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		}
 	}
 	return found, nil
-}
-
-// Beside returns the error for rest, columns of s that an output of images cannot hold beside them.
-func Beside(format string, s *schema.Schema, rest []int) error {
-	advice := "leave them out with --columns"
-	for _, i := range rest {
-		if c := s.Columns[i]; c.Name == "label" && len(c.Shape) == 1 {
-			advice = schema.HintLabel
-		}
-	}
-	return Unsupported(format, advice, "cannot hold %s", Names(s, rest))
 }
 
 // Labelled reports whether the images of a table of the schema s have labels.

@@ -160,7 +160,7 @@ func setType(node *format.SchemaElement, kind arrow.DataType) {
 
 // primitive returns a required column of single elements of d. The function values returns them.
 func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]byte, int) []byte) Column {
-	c := columnOf(arrow.Field{Name: name, Type: elementType(d), Metadata: metadata})
+	c := columnOf(arrow.Field{Name: name, Type: elementTypes[d], Metadata: metadata})
 	c.Data = func(data []byte, rows int) Array { return flat(rows, values(data, rows)) }
 	leaf := &c.Leaves[0]
 	leaf.Element, leaf.Scalar, leaf.Values = d, true, values
@@ -189,22 +189,11 @@ func (a Array) above(children ...Array) Array {
 	return a
 }
 
-// elementType returns the Arrow type of elements of d.
-func elementType(d idx.DType) arrow.FixedWidthDataType {
-	switch d {
-	case idx.Uint8:
-		return &arrow.Uint8Type{}
-	case idx.Int8:
-		return &arrow.Int8Type{}
-	case idx.Int16:
-		return &arrow.Int16Type{}
-	case idx.Int32:
-		return &arrow.Int32Type{}
-	case idx.Float32:
-		return &arrow.Float32Type{}
-	default:
-		return &arrow.Float64Type{}
-	}
+// elementTypes has the Arrow type of elements by their data type.
+var elementTypes = map[idx.DType]arrow.DataType{
+	idx.Uint8: arrow.PrimitiveTypes.Uint8, idx.Int8: arrow.PrimitiveTypes.Int8,
+	idx.Int16: arrow.PrimitiveTypes.Int16, idx.Int32: arrow.PrimitiveTypes.Int32,
+	idx.Float32: arrow.PrimitiveTypes.Float32, idx.Float64: arrow.PrimitiveTypes.Float64,
 }
 
 // fieldMetadata returns the metadata that stores c's data type and shape in Arrow and Parquet.

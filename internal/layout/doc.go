@@ -29,9 +29,6 @@
 // The invariant: Data and Values return the batch's own memory wherever it already has the right
 // form. What they return is valid as long as the batch is.
 //
-// The layout "columns", which has a column for each element, needs the batch transposed: [Prepared]
-// does that once per batch, for all columns.
-//
 // Where a layout needs another form (bytes after their lengths, PNG files), Data and Values make it
 // in every call, from the records alone, so they are safe for concurrent use and give the same
 // bytes on every goroutine. Allocates is about the memory that they take. They cannot fail: Check
@@ -60,8 +57,4 @@
 // The layout "nested" has the three nodes again for each dimension, with optional inner groups. Its
 // repetition levels go up to the number of dimensions, its definition levels to twice that; where
 // the last dimension is short, repetition levels are bit-packed runs.
-//
-// The element is optional though it is never null: Arrow C++ restores a FixedSizeList from a
-// Parquet file only if its child's nullability equals the element's, and its children are nullable
-// by default.
 package layout

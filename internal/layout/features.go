@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
 // A Feature is the type of a column in Hugging Face's datasets library.
@@ -89,14 +90,18 @@ func hubLabel(c source.Column) Column {
 	made := columnOf(arrow.Field{
 		Name: c.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: fieldMetadata(c)})
 	made.Allocates = 8
-	made.Data = func(data []byte, rows int) Array {
-		wide := make([]byte, 0, 8*rows)
-		for i := range rows {
-			wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(c.DType, data, i)))
-		}
-		return flat(rows, wide)
-	}
+	made.Data = func(data []byte, rows int) Array { return flat(rows, Int64s(c.DType, data)) }
 	leaf := &made.Leaves[0] // the page writer widens its values
 	leaf.Element, leaf.Scalar = c.DType, true
 	return made
+}
+
+// Int64s returns packed integers of d as int64.
+func Int64s(d idx.DType, data []byte) []byte {
+	n := len(data) / d.Size()
+	wide := make([]byte, 0, 8*n)
+	for i := range n {
+		wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(d, data, i)))
+	}
+	return wide
 }

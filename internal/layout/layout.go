@@ -100,13 +100,7 @@ func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 			return nil, err
 		}
 	}
-	tensors := 0
-	for _, c := range s.Columns {
-		if !c.Scalar() {
-			tensors++
-		}
-	}
-	l.alone = tensors == 1
+	l.alone = len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
 	var all []Column
 	for i, c := range s.Columns {
 		columns, err := l.column(c)
@@ -196,7 +190,8 @@ func SchemaMessage(s *schema.Schema, columns []Column) []byte {
 		keys[i], values[i] = p.Key, p.Value
 	}
 	metadata := arrow.NewMetadata(keys, values)
-	payload := ipc.GetSchemaPayload(arrow.NewSchemaWithEndian(fields, &metadata, endian.LittleEndian), memory.DefaultAllocator)
+	written := arrow.NewSchemaWithEndian(fields, &metadata, endian.LittleEndian)
+	payload := ipc.GetSchemaPayload(written, memory.DefaultAllocator)
 	defer payload.Release()
 	var message bytes.Buffer
 	_, _ = payload.WritePayload(&message) // into memory: cannot fail

@@ -60,9 +60,10 @@ func (l Layout) extension(c source.Column) ([]Column, error) {
 
 // lists represents c by nested lists of the given sizes, whose product is the number of elements of
 // a record: FixedSizeLists of nullable elements in Arrow, LISTs in Parquet. The elements are never
-// null; they are nullable because Arrow C++ otherwise does not restore a FixedSizeList from
-// Parquet. Records without elements, for which sizes is one 0, become a plain List, as pyarrow and
-// polars cannot read fixed-size lists of 0 elements.
+// null; but Arrow C++ restores a FixedSizeList from a Parquet file only if its child's nullability
+// equals the element's, and its children are nullable by default. Records without elements, for
+// which sizes is one 0, become a plain List, as pyarrow and polars cannot read fixed-size lists of
+// 0 elements.
 func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 	n := c.Elements()
 	if n > math.MaxInt32 {
@@ -81,7 +82,7 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 // listType returns the type of lists of the given sizes, the outermost first, of elements of d.
 func listType(d idx.DType, sizes []int) arrow.DataType {
 	if len(sizes) == 0 {
-		return elementType(d)
+		return elementTypes[d]
 	}
 	element := arrow.Field{Name: elementName, Type: listType(d, sizes[1:]), Nullable: true}
 	if sizes[0] == 0 {

@@ -13,8 +13,8 @@ import (
 const (
 	// headSize is the size of the signature, the IHDR chunk, and the length and type of IDAT.
 	headSize = 8 + (4 + 4 + 13 + 4) + (4 + 4)
-	// end is the IEND chunk.
-	end = "\x00\x00\x00\x00IEND\xaeB`\x82"
+	// End is the IEND chunk, the last one.
+	End = "\x00\x00\x00\x00IEND\xaeB`\x82"
 )
 
 // Sizes of scanlines for which the fixed codes are used. They take a tenth of the general deflate's
@@ -58,16 +58,22 @@ func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
 		return nil, err
 	}
 	e := &Encoder{format: f}
-	h := append(e.head[:0], "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"...)
-	h = binary.BigEndian.AppendUint32(h, uint32(width))
-	h = binary.BigEndian.AppendUint32(h, uint32(height))
-	h = append(h, byte(bitDepth), colorType(channels), 0, 0, 0) // deflate, the five filters, not interlaced
-	h = binary.BigEndian.AppendUint32(h, crc32.ChecksumIEEE(h[12:]))
-	copy(e.head[len(h):], "\x00\x00\x00\x00IDAT")
+	copy(e.head[len(Header(e.head[:0], width, height, channels, bitDepth)):], "\x00\x00\x00\x00IDAT")
 	if f.linesSize() <= maxFixed {
 		e.codes = newFixedCodes(f.pixelBytes, f.stride(), f.linesSize())
 	}
 	return e, nil
+}
+
+// Header appends the signature and the IHDR chunk of an image to dst, which is empty. The other
+// parameters are those of NewEncoder.
+func Header(dst []byte, width, height, channels, bitDepth int) []byte {
+	dst = append(dst, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"...)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(width))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(height))
+	colorType := [...]byte{1: 0, 3: 2, 4: 6}[channels]
+	dst = append(dst, byte(bitDepth), colorType, 0, 0, 0) // deflate, the five filters, not interlaced
+	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[12:]))
 }
 
 // MaxSize returns an upper bound for the bytes that Append adds, which incompressible images reach.
@@ -92,7 +98,7 @@ func (e *Encoder) Append(dst, pixels []byte) []byte {
 	binary.BigEndian.PutUint32(dst[idat:], uint32(len(stream)))
 	dst = append(dst, stream...)
 	dst = binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[idat+4:]))
-	return append(dst, end...)
+	return append(dst, End...)
 }
 
 // deflate returns the zlib stream of e.lines, the smallest one that is worth the time. It is valid
@@ -119,14 +125,11 @@ func (e *Encoder) deflate() []byte {
 }
 
 // fileSize returns the size of the file whose zlib stream has n bytes.
-func fileSize(n int) int { return headSize + n + 4 + len(end) }
+func fileSize(n int) int { return headSize + n + 4 + len(End) }
 
 // HasChannels reports whether pixels can have n samples: 1 (grey), 3 (RGB) or 4 (RGB and an alpha
 // that does not premultiply them).
 func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
-
-// colorType returns the colour type in IHDR for pixels with the given number of samples.
-func colorType(channels int) byte { return [...]byte{1: 0, 3: 2, 4: 6}[channels] }
 
 // A format describes the scanlines of an image.
 type format struct {
@@ -139,18 +142,19 @@ type format struct {
 func newFormat(width, height, channels, bitDepth int) (format, error) {
 	wide := bitDepth == 16 && channels == 1
 	if !HasChannels(channels) || bitDepth != 8 && !wide {
-		return format{}, fault.New(fault.Unsupported, "png: unsupported image format: found %d channels of %d bits, expected 1 of 8 or 16, 3 or 4 of 8",
-			channels, bitDepth)
+		return format{}, fault.New(fault.Unsupported, "png: unsupported image format: found %d channels of %d bits, "+
+			"expected 1 of 8 or 16, 3 or 4 of 8", channels, bitDepth)
 	}
 	pixelBytes := channels * bitDepth / 8
 	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
-		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
+		return format{}, fault.New(fault.Unsupported,
+			"png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
 	}
 	// The product is below 2³³ · 2³¹, so it cannot overflow. The limit of 2³¹ − 2²⁰ leaves room for
 	// storedSize and the other chunks.
 	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
-		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, %d bytes of scanlines, expected at most %d",
-			width, height, n, math.MaxInt32-1<<20)
+		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, "+
+			"%d bytes of scanlines, expected at most %d", width, height, n, math.MaxInt32-1<<20)
 	}
 	return format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes, wide: wide}, nil
 }
@@ -167,20 +171,14 @@ func (f format) appendLines(dst, pixels []byte) []byte {
 		dst = make([]byte, 0, n)
 	}
 	for ; len(pixels) > 0; pixels = pixels[f.rowBytes:] {
-		dst = append(dst, 0)
-		if row := pixels[:f.rowBytes]; f.wide {
-			dst = appendSwapped(dst, row)
-		} else {
+		row := pixels[:f.rowBytes]
+		if dst = append(dst, 0); !f.wide {
 			dst = append(dst, row...)
+			continue
+		}
+		for ; len(row) >= 2; row = row[2:] {
+			dst = binary.BigEndian.AppendUint16(dst, binary.LittleEndian.Uint16(row))
 		}
 	}
 	return append(dst, make([]byte, loadSlack)...)
-}
-
-// appendSwapped appends little-endian samples of 16 bits as big-endian ones.
-func appendSwapped(dst, row []byte) []byte {
-	for ; len(row) >= 2; row = row[2:] {
-		dst = binary.BigEndian.AppendUint16(dst, binary.LittleEndian.Uint16(row))
-	}
-	return dst
 }

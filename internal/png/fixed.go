@@ -152,24 +152,15 @@ func literalCode(symbol uint) token {
 // there are four symbols for the lengths of each power of two, and two for the distances. The
 // leading bits select the symbol; the other bits follow unchanged.
 func matchToken(length, distance uint) token {
-	var t token
-	switch x := length - minMatch; {
-	case length == maxMatch:
-		t = literalCode(285)
-	case x < 8:
-		t = literalCode(257 + x)
-	default:
-		extra := uint(bits.Len(x)) - 3
+	t := literalCode(285)
+	if length < maxMatch {
+		x := length - minMatch
+		extra := uint(max(bits.Len(x), 3)) - 3
 		t = literalCode(257+4*extra+x>>extra).then(x&(1<<extra-1), extra)
 	}
 	x := distance - 1
-	if x < 4 {
-		code := huffman(x, 5)
-		return t.then(uint(code.bits()), 5)
-	}
-	extra := uint(bits.Len(x)) - 2
-	code := huffman(2*extra+x>>extra, 5)
-	return t.then(uint(code.bits()), 5).then(x&(1<<extra-1), extra)
+	extra := uint(max(bits.Len(x), 2)) - 2
+	return t.then(uint(huffman(2*extra+x>>extra, 5).bits()), 5).then(x&(1<<extra-1), extra)
 }
 
 // huffman returns a code word of count bits, which deflate writes from its highest bit.

@@ -1,6 +1,7 @@
 package png
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/adler32"
 	"io"
@@ -13,17 +14,9 @@ import (
 type general struct {
 	format     format
 	zlib       *zlib.Writer
-	out        buffer
+	out        bytes.Buffer
 	candidates [len(filters)][]byte // one line each
 	zeros      []byte               // the row above the first
-}
-
-// A buffer is a slice used as an io.Writer, which never fails.
-type buffer []byte
-
-func (b *buffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
 }
 
 func newGeneral(f format) *general {
@@ -37,7 +30,7 @@ func newGeneral(f format) *general {
 
 // deflate returns the zlib stream of lines, filtered. It is valid until the next call.
 func (g *general) deflate(lines []byte) ([]byte, error) {
-	g.out = g.out[:0]
+	g.out.Reset()
 	g.zlib.Reset(&g.out)
 	above := g.zeros
 	for ; len(lines) > 0; lines = lines[g.format.stride():] {
@@ -48,7 +41,7 @@ func (g *general) deflate(lines []byte) ([]byte, error) {
 		above = row
 	}
 	err := g.zlib.Close()
-	return g.out, err
+	return g.out.Bytes(), err
 }
 
 // filter returns the line, including its filter byte, of the filter with the smallest differences.
@@ -91,18 +84,19 @@ func filterUp(dst, row, above []byte, _ int) {
 	}
 }
 
-// filterPaeth subtracts from each byte the one of its neighbours left, above and above left that is
-// nearest to left + above − above left.
+// filterPaeth subtracts from each byte the one that Paeth predicts.
 func filterPaeth(dst, row, above []byte, pixelBytes int) {
 	for i := range pixelBytes {
 		dst[i] = row[i] - above[i] // with nothing to the left, Paeth predicts the byte above
 	}
 	for i := pixelBytes; i < len(row); i++ {
-		dst[i] = row[i] - paeth(int(row[i-pixelBytes]), int(above[i]), int(above[i-pixelBytes]))
+		dst[i] = row[i] - Paeth(int(row[i-pixelBytes]), int(above[i]), int(above[i-pixelBytes]))
 	}
 }
 
-func paeth(left, above, aboveLeft int) byte {
+// Paeth returns the one of a byte's neighbours left, above and above left that is nearest to left +
+// above − above left (PNG §9.4).
+func Paeth(left, above, aboveLeft int) byte {
 	toLeft, toAbove := above-aboveLeft, left-aboveLeft // distances from the estimate
 	toBoth := max(toLeft+toAbove, -toLeft-toAbove)
 	toLeft, toAbove = max(toLeft, -toLeft), max(toAbove, -toAbove)

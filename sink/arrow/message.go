@@ -3,7 +3,6 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"sync"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -42,6 +41,8 @@ const (
 
 	compressionCodec  = 0
 	compressionFields = 2
+	codecLZ4          = 0 // CompressionType.LZ4_FRAME
+	codecZstd         = 1 // CompressionType.ZSTD
 
 	footerVersion       = 0
 	footerSchema        = 1
@@ -71,8 +72,6 @@ func encapsulate(message []byte) []byte {
 	head = append(head, message...)
 	return append(head, make([]byte, size-len(message))...)
 }
-
-func endOfStream() []byte { return binary.LittleEndian.AppendUint64(nil, continuation) }
 
 // message returns the metadata of r.
 func (r *recordBatch) message() []byte {
@@ -177,9 +176,9 @@ type recordBatch struct {
 	codec   *codec        // nil if buffers are not compressed
 	nodes   []layout.Node // of the arrays, depth first
 	buffers []buffer
-	body    [][]byte // the buffers and their padding
-	size    int64    // bytes of body
-	frames  []*frame // memory of the compressed buffers
+	body    [][]byte  // the buffers and their padding
+	size    int64     // bytes of body
+	frames  []*[]byte // memory of the compressed buffers
 }
 
 // A buffer is the position of a buffer in the body, without padding.
@@ -204,7 +203,7 @@ func (r *recordBatch) addBuffer(data []byte) error {
 			return err
 		}
 		r.frames = append(r.frames, f)
-		data = f.bytes
+		data = *f
 	}
 	r.buffers = append(r.buffers, buffer{r.size, int64(len(data))})
 	r.body = append(r.body, data)
@@ -226,12 +225,6 @@ func (r *recordBatch) release() {
 // align rounds n up to a multiple of 8.
 func align(n int) int { return (n + 7) &^ 7 }
 
-// The values of CompressionType in Message.fbs.
-const (
-	codecLZ4  = 0
-	codecZstd = 1
-)
-
 // codecs returns the table of codecs, the default first.
 func codecs() []compressed.Choice[*codec] {
 	return []compressed.Choice[*codec]{
@@ -244,29 +237,20 @@ func codecs() []compressed.Choice[*codec] {
 // Codecs lists the compressions of buffers, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
 
-// A frame is reusable memory for a compressed buffer: the length before compression and a frame of
-// the codec.
-type frame struct{ bytes []byte }
-
 // A codec compresses buffers. It is safe for concurrent use.
 type codec struct {
 	id     int8
 	encode func(dst, data []byte) ([]byte, error) // appends data as one frame to dst
-	frames sync.Pool                              // of *frame
+	frames sync.Pool                              // of *[]byte: lengths before compression and frames
 }
 
 // compress compresses data, which must not be empty. The caller returns the result to c.frames.
-func (c *codec) compress(data []byte) (*frame, error) {
-	f, ok := c.frames.Get().(*frame)
-	if !ok {
-		f = new(frame)
-	}
+func (c *codec) compress(data []byte) (frame *[]byte, err error) {
 	// Incompressible data grows by a few bytes per block of 64 KiB or more. Without this capacity,
 	// appending would reallocate in many small steps.
-	f.bytes = slices.Grow(f.bytes[:0], len(data)+len(data)/64+64)
-	var err error
-	f.bytes, err = c.encode(binary.LittleEndian.AppendUint64(f.bytes, uint64(len(data))), data)
-	return f, err
+	frame = compressed.Take(&c.frames, len(data)+len(data)/64+64)
+	*frame, err = c.encode(binary.LittleEndian.AppendUint64(*frame, uint64(len(data))), data)
+	return frame, err
 }
 
 func newZstd(level int) *codec {

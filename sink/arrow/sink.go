@@ -145,7 +145,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 
 // Close ends the stream, and writes the footer of a file.
 func (s *Sink) Close() error {
-	if err := s.out.Append(endOfStream()); err != nil || s.stream {
+	if err := s.out.Append(binary.LittleEndian.AppendUint64(nil, continuation)); err != nil || s.stream {
 		return err
 	}
 	return s.out.Append(footer(s.schema[prefixSize:], s.dictionaries, s.blocks))

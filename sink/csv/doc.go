@@ -32,10 +32,6 @@
 // contains dates if its first value is an infinity, however it is spelled; its user must then give
 // the types.
 //
-// # Memory
-//
-// Text is rendered in pieces of fixed size. Encode renders all the text of a batch of 1 MiB, the
-// usual size. If a batch is one huge record, Encode renders only the first pieces; the step renders
-// and writes the others, one by one. Where pieces end depends on the data alone, so compressed
+// Text is rendered in pieces of fixed size. Where they end depends on the data alone, so compressed
 // output does not depend on the number of workers.
 package csv

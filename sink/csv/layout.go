@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ type layout struct {
 	fields []field
 	comma  byte
 	header elementNamer // nil if there is no header line
+	alone  bool         // there is only one column of tensors
 	// singleLine reports whether all rows form one line, which Close ends. Then there is one field
 	// of one element.
 	singleLine bool
@@ -55,7 +57,8 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
 	}
 	if s.Classes != nil && style.header == nil {
-		return nil, unsupported("leave out --class-column, or use --layout kaggle", "files of the style %s have no column of class names", style.Name)
+		return nil, unsupported("leave out --class-column, or use --layout kaggle",
+			"files of the style %s have no column of class names", style.Name)
 	}
 	for _, c := range s.Columns {
 		switch {
@@ -67,7 +70,8 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 				c.Elements(), style.Name)
 		}
 	}
-	l := &layout{comma: comma, header: style.header, classes: s.Classes}
+	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
+	l := &layout{comma: comma, header: style.header, alone: alone, classes: s.Classes}
 	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {
@@ -81,7 +85,8 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 			}
 			named := l.classField(c)
 			if named.width > pieceSize {
-				return nil, unsupported("use Parquet or Arrow", "the name of a class has %d bytes, expected less than 4 MiB", named.width)
+				return nil, unsupported("use Parquet or Arrow",
+					"the name of a class has %d bytes, expected less than 4 MiB", named.width)
 			}
 			l.fields = append(l.fields, named)
 		}
@@ -156,14 +161,16 @@ type Style struct {
 // Styles returns the styles, the default first.
 func Styles() []Style {
 	return []Style{
-		{Name: DefaultStyle, Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser", header: schema.AppendElementName},
-		{Name: "kaggle1", Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST",
-			header: func(dst []byte, c source.Column, i int, alone bool) []byte {
-				return schema.AppendElementName(dst, c, i+1, alone)
-			}},
-		{Name: "rowxcol", Description: "header label,1x1,1x2,…,28x28: row and column of each pixel", header: rowByColumn},
+		{Name: DefaultStyle, header: schema.AppendElementName,
+			Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser"},
+		{Name: "kaggle1", header: func(dst []byte, c source.Column, i int, alone bool) []byte {
+			return schema.AppendElementName(dst, c, i+1, alone)
+		}, Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST"},
+		{Name: "rowxcol", header: rowByColumn,
+			Description: "header label,1x1,1x2,…,28x28: row and column of each pixel"},
 		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
-		{Name: "matrix", Description: "no header; only for one column: a line per record, or labels in one line", matrix: true},
+		{Name: "matrix", matrix: true,
+			Description: "no header; only for one column: a line per record, or labels in one line"},
 	}
 }
 
@@ -232,18 +239,12 @@ const headerPiece = 64 << 10
 
 // writeHeader writes the header line in pieces.
 func (l *layout) writeHeader(write func([]byte) error) error {
-	tensors := 0
-	for _, f := range l.fields {
-		if !f.column.Scalar() {
-			tensors++
-		}
-	}
 	line, scratch := make([]byte, 0, headerPiece), []byte(nil)
 	for _, f := range l.fields {
 		for i := range f.elements {
 			scratch = append(scratch[:0], f.column.Name...)
 			if !f.column.Scalar() {
-				scratch = l.header(scratch[:0], f.column, i, tensors == 1)
+				scratch = l.header(scratch[:0], f.column, i, l.alone)
 			}
 			line = append(AppendQuoted(line, scratch, l.comma), l.comma)
 			if len(line) < headerPiece {

@@ -53,11 +53,6 @@ func byteBounds(elements []byte, flip byte) (least, greatest byte) {
 	return least, greatest
 }
 
-// union returns the range of the values of b and other.
-func (b bounds) union(other bounds) bounds {
-	return bounds{min(b.min, other.min), max(b.max, other.max), b.none || other.none}
-}
-
 // encode returns the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in
 // parquet.thrift) requires a float zero to be written as −0 in the minimum and as +0 in the
 // maximum, whatever the sign of the values.
@@ -85,26 +80,24 @@ func plain(v float64, t format.Type) []byte {
 	}
 }
 
-// statistics returns the statistics of a chunk: the number of nulls and, for a scalar without NaNs,
-// the bounds of all pages as encode encodes them.
-func statistics(pages []bounds, encode func(bounds) (least, greatest []byte), nulls int64) format.Statistics {
-	s := format.Statistics{NullCount: nulls}
+// chunkBounds returns the bounds of a chunk with the given pages, nil if one of them has none.
+func (l *leaf) chunkBounds(pages []bounds) (least, greatest []byte) {
 	if len(pages) == 0 {
-		return s
+		return nil, nil
 	}
 	all := pages[0]
 	for _, b := range pages[1:] {
-		all = all.union(b)
+		all = bounds{min(all.min, b.min), max(all.max, b.max), all.none || b.none}
 	}
-	if !all.none {
-		s.MinValue, s.MaxValue = encode(all)
+	if all.none {
+		return nil, nil
 	}
-	return s
+	return l.encodeBounds(all)
 }
 
 // columnIndex returns the index of a chunk's pages. It is nil if the pages have no bounds or one of
 // them has a NaN, as an index must have the bounds of every page.
-func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *format.ColumnIndex {
+func (l *leaf) columnIndex(pages []bounds) *format.ColumnIndex {
 	if len(pages) == 0 {
 		return nil
 	}
@@ -113,7 +106,7 @@ func columnIndex(pages []bounds, encode func(bounds) (least, greatest []byte)) *
 		if b.none {
 			return nil
 		}
-		least, greatest := encode(b)
+		least, greatest := l.encodeBounds(b)
 		index.NullPages = append(index.NullPages, false)
 		index.MinValues = append(index.MinValues, least)
 		index.MaxValues = append(index.MaxValues, greatest)

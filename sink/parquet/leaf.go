@@ -3,13 +3,10 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/layout"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -59,17 +56,6 @@ func plainSize(l layout.Leaf) int {
 	default:
 		return l.Size
 	}
-}
-
-// check returns an error if records are too large for a page: sizes in page headers are 32-bit
-// integers.
-func (l *leaf) check(s *schema.Schema) error {
-	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
-	if size := l.bodySize(s.BatchRows()); size > math.MaxInt32-room {
-		return fault.New(fault.Usage, "parquet: a page of column %s would have %d bytes, expected less than 2 GiB",
-			s.Columns[l.source].Name, size)
-	}
-	return nil
 }
 
 // bodySize returns the approximate size in bytes, before compression, of a page with the given
@@ -131,12 +117,9 @@ func identityEntries(d idx.DType) int { return 1 << (8 * d.Size()) }
 // an unsigned number.
 func identityDictionary(d idx.DType) []byte {
 	size := d.Size()
-	elements := make([]byte, 0, size*identityEntries(d))
+	elements := make([]byte, 0, size*identityEntries(d)+8)
 	for i := range identityEntries(d) {
-		elements = append(elements, byte(i))
-		if size == 2 {
-			elements = append(elements, byte(i>>8))
-		}
+		elements = appendBits(elements, uint64(i), size)
 	}
 	return widen(elements, d, format.Int32)
 }

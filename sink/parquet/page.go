@@ -11,7 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/internal/compressed"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -30,17 +31,14 @@ type page struct {
 	entries      int             // level entries, or entries of a dictionary
 	nulls        int             // entries without a value
 	rows         int
-	memory       *buffer // of the body, if it was compressed
+	memory       *[]byte // of the body, if it was compressed
 }
-
-// A buffer is memory that is reused for one page after another.
-type buffer struct{ bytes []byte }
 
 // A pageCompressor makes pages from bodies. It is safe for concurrent use.
 type pageCompressor struct {
 	codec      codec
-	joined     sync.Pool // of *buffer: bodies before compression
-	compressed sync.Pool // of *buffer: bodies after compression, until they are written
+	joined     sync.Pool // of *[]byte: bodies before compression
+	compressed sync.Pool // of *[]byte: bodies after compression, until they are written
 }
 
 // page completes p, whose kind, encoding and counts the caller has set: it compresses body, unless
@@ -53,11 +51,10 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 		return page{}, errPageSize
 	}
 	if x.codec.encode != nil {
-		compressed, err := x.compress(&p, body)
-		if err != nil {
+		if err := x.compress(&p, body); err != nil {
 			return page{}, err
 		}
-		body = [][]byte{compressed}
+		body = [][]byte{*p.memory}
 	}
 	size, sum := length(body), uint32(0)
 	if size > math.MaxInt32 {
@@ -66,9 +63,12 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	for _, part := range body {
 		sum = crc32.Update(sum, crc32.IEEETable, part)
 	}
-	h := format.PageHeader{Type: p.kind, UncompressedPageSize: int32(uncompressed), CompressedPageSize: int32(size), CRC: int32(sum)}
+	h := format.PageHeader{
+		Type: p.kind, UncompressedPageSize: int32(uncompressed), CompressedPageSize: int32(size), CRC: int32(sum),
+	}
 	if p.kind == format.DictionaryPage {
-		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(p.entries), Encoding: p.encoding})
+		h.DictionaryPageHeader = thrift.New(
+			format.DictionaryPageHeader{NumValues: int32(p.entries), Encoding: p.encoding})
 	} else {
 		h.DataPageHeader = thrift.New(format.DataPageHeader{
 			NumValues:               int32(p.entries),
@@ -88,39 +88,24 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	return p, nil
 }
 
-// compress compresses the parts of body as one piece, into memory that belongs to p until it is
-// recycled.
-func (x *pageCompressor) compress(p *page, body [][]byte) ([]byte, error) {
+// compress compresses the parts of body as one piece, into p.memory.
+func (x *pageCompressor) compress(p *page, body [][]byte) (err error) {
 	var src []byte
 	if len(body) == 1 {
 		src = body[0]
 	} else {
-		joined := take(&x.joined)
+		joined := compressed.Take(&x.joined, length(body))
 		defer x.joined.Put(joined)
-		joined.bytes = joined.bytes[:0]
 		for _, part := range body {
-			joined.bytes = append(joined.bytes, part...)
+			*joined = append(*joined, part...)
 		}
-		src = joined.bytes
+		src = *joined
 	}
-	p.memory = take(&x.compressed)
-	p.memory.bytes = slices.Grow(p.memory.bytes[:0], maxCompressed(len(src)))
-	var err error
-	p.memory.bytes, err = x.codec.encode(p.memory.bytes, src)
-	return p.memory.bytes, err
-}
-
-// maxCompressed returns an estimate of the maximum size of n bytes after compression: Snappy's
-// bound, which is the largest of all codecs. Without this capacity, codecs that append would
-// reallocate in many small steps.
-func maxCompressed(n int) int { return n + n/6 + 32 }
-
-// take returns a buffer from pool or a new one.
-func take(pool *sync.Pool) *buffer {
-	if b, ok := pool.Get().(*buffer); ok {
-		return b
-	}
-	return new(buffer)
+	// The capacity is Snappy's bound, the largest of all codecs. Without it, codecs that append
+	// would reallocate in many small steps.
+	p.memory = compressed.Take(&x.compressed, len(src)+len(src)/6+32)
+	*p.memory, err = x.codec.encode(*p.memory, src)
+	return err
 }
 
 // recycle returns p's memory to the pool. p must not be used afterwards.
@@ -146,7 +131,7 @@ func marshal(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactPr
 // that are PLAIN values of t already are returned unchanged.
 func widen(elements []byte, d idx.DType, t format.Type) []byte {
 	if t == format.Int64 {
-		return widenTo64(elements, d)
+		return layout.Int64s(d, elements)
 	}
 	var wide []byte
 	switch d {
@@ -167,16 +152,6 @@ func widen(elements []byte, d idx.DType, t format.Type) []byte {
 		}
 	default:
 		return elements
-	}
-	return wide
-}
-
-// widenTo64 returns packed integers of d as INT64 values.
-func widenTo64(elements []byte, d idx.DType) []byte {
-	n := len(elements) / d.Size()
-	wide := make([]byte, 0, 8*n)
-	for i := range n {
-		wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(d, elements, i)))
 	}
 	return wide
 }

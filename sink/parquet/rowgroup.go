@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"math"
@@ -73,7 +74,8 @@ func (s *Sink) put(i int, p page) error {
 	if i == 0 {
 		return s.out.Append(p.parts...)
 	}
-	s.chunks[i].keep(p)
+	// A copy: the parts belong to the batch, or will be recycled.
+	s.chunks[i].waiting = append(s.chunks[i].waiting, bytes.Join(p.parts, nil))
 	s.buffered += p.size
 	return nil
 }
@@ -127,7 +129,6 @@ func (s *Sink) endChunk(l *leaf, c *chunk) error {
 type chunk struct {
 	format.ColumnMetaData // of the pages so far
 
-	nulls   int64
 	rows    int64
 	pages   []format.PageLocation // the data pages
 	bounds  []bounds              // of each data page, for scalars
@@ -156,27 +157,18 @@ func (c *chunk) add(p page) {
 			FirstRowIndex:      c.rows,
 		})
 		c.NumValues += int64(p.entries)
-		c.nulls += int64(p.nulls)
+		c.Statistics.NullCount += int64(p.nulls)
 		c.rows += int64(p.rows)
 	}
 	c.TotalCompressedSize += p.size
 	c.TotalUncompressedSize += p.uncompressed
 }
 
-// keep adds a copy of p's bytes, which belong to the batch or will be recycled.
-func (c *chunk) keep(p page) {
-	kept := make([]byte, 0, p.size)
-	for _, part := range p.parts {
-		kept = append(kept, part...)
-	}
-	c.waiting = append(c.waiting, kept)
-}
-
 // metadata describes c as the chunk of l that starts at offset.
 func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	m := c.ColumnMetaData
 	m.Type, m.PathInSchema, m.Codec = l.Type, l.Path, l.pages.codec.id
-	m.Statistics = statistics(c.bounds, l.encodeBounds, c.nulls)
+	m.Statistics.MinValue, m.Statistics.MaxValue = l.chunkBounds(c.bounds)
 	if m.DataPageOffset > 0 { // there is a dictionary before it
 		m.DictionaryPageOffset = offset
 	}
@@ -192,7 +184,7 @@ func (c *chunk) index(l *leaf, offset int64) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset
 	}
-	return chunkIndex{columnIndex(c.bounds, l.encodeBounds), &format.OffsetIndex{PageLocations: c.pages}}
+	return chunkIndex{l.columnIndex(c.bounds), &format.OffsetIndex{PageLocations: c.pages}}
 }
 
 // A chunkIndex contains the indexes of a chunk's pages.

@@ -76,7 +76,8 @@ func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page)
 	if s.distinct.full || !l.dictionaryPays(entries, rows) {
 		return 0, nil
 	}
-	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, widen(s.distinct.elements(size), l.Element, l.Type))
+	dictionary := widen(s.distinct.elements(size), l.Element, l.Type)
+	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, dictionary)
 	if err != nil {
 		return 0, err
 	}
@@ -185,13 +186,16 @@ func (d *distinct) index(key uint64) uint32 {
 
 // elements returns the different values, packed as elements of size bytes.
 func (d *distinct) elements(size int) []byte {
-	packed := make([]byte, 0, len(d.keys)*size)
+	packed := make([]byte, 0, len(d.keys)*size+8)
 	for _, key := range d.keys {
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], key)
-		packed = append(packed, b[:size]...)
+		packed = appendBits(packed, key, size)
 	}
 	return packed
+}
+
+// appendBits appends the element of size bytes with the given bits.
+func appendBits(dst []byte, bits uint64, size int) []byte {
+	return binary.LittleEndian.AppendUint64(dst, bits)[:len(dst)+size]
 }
 
 // bitsOf returns the bits of the first of values, which have a size of 2, 4 or 8 bytes.

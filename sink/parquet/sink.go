@@ -61,7 +61,7 @@ func newZstd(level int) codec {
 // as fast as those with levels, if its tables of 136 KiB are kept between pages. The pool keeps
 // them, which parquet-go's codec cannot.
 func newLZ4(level int) codec {
-	var pool sync.Pool
+	pool := sync.Pool{New: func() any { return new(lz4.Compressor) }}
 	return codec{id: format.Lz4Raw, encode: func(dst, src []byte) ([]byte, error) {
 		if len(src) > math.MaxInt32-1<<24 { // the bound below must fit a page
 			return nil, errPageSize
@@ -75,10 +75,7 @@ func newLZ4(level int) codec {
 			n, err := lz4.CompressBlockHC(src, dst, lz4.CompressionLevel(1<<(8+level)), nil, nil)
 			return dst[:n], err
 		}
-		c, _ := pool.Get().(*lz4.Compressor)
-		if c == nil {
-			c = new(lz4.Compressor)
-		}
+		c := pool.Get().(*lz4.Compressor)
 		defer pool.Put(c)
 		n, err := c.CompressBlock(src, dst)
 		return dst[:n], err
@@ -133,8 +130,10 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	return made, made.out.Append([]byte(magic))
 }
 
-// plan decides how the leaves of the columns are written.
+// plan decides how the leaves of the columns are written. It returns an error if records are too
+// large for a page: sizes in page headers are 32-bit integers.
 func (s *Sink) plan() error {
+	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
 	rows := s.rowsPerGroup
 	if s.schema.Rows >= 0 {
 		rows = int(min(int64(rows), s.schema.Rows))
@@ -149,8 +148,10 @@ func (s *Sink) plan() error {
 			if err != nil {
 				return err
 			}
-			if err := planned.check(s.schema); err != nil {
-				return err
+			if size := planned.bodySize(s.schema.BatchRows()); size > math.MaxInt32-room {
+				return fault.New(fault.Usage,
+					"parquet: a page of column %s would have %d bytes, expected less than 2 GiB",
+					s.schema.Columns[column.Source].Name, size)
 			}
 			s.leaves = append(s.leaves, planned)
 		}

@@ -24,21 +24,13 @@
 // known, else Options.MaxLabel, else the largest value of the column's data type. It never depends
 // on the range of rows that is converted.
 //
-// With the layout "names", folders are named after the classes, changed so that every
-// system and reader accepts them:
+// In the layout "names", folders are named after the classes, which
+// [schema.FolderNames] changes so that every system and reader accepts them: "T-shirt/top" becomes
+// "T-shirt_top". Spark ignores folders that begin with "_", commands take a leading "-" for a flag.
 //
-//   - Letters, marks and digits of every script, "_" and "-" stay, in the normal form NFC; a run of
-//     anything else, such as spaces, dots and slashes, becomes one "_".
-//   - Leading and trailing "_" and "-" are removed: Spark ignores folders that begin with "_", and
-//     commands take a leading "-" for a flag.
-//   - Names are cut after 80 bytes.
-//   - "-" and the label are appended if two classes have the same name on some file system, which
-//     may ignore case (to both names: "A-10" and "a-36"), or if the name is a device on Windows,
-//     such as "aux". If nothing is left of a name, it becomes "class-" and the label.
-//
-// So "T-shirt/top" becomes "T-shirt_top". Sorted by such names, folders are usually not in the
-// order of the labels; [Sink.Notes] reports that. The hidden file [schema.ClassesFile] has the
-// folders and the classes in this order, so that package source/png finds the labels again.
+// Sorted by such names, folders are usually not in the order of the labels; [Sink.Notes] reports
+// that. The hidden file [schema.ClassesFile] has the folders and the classes in this order, so that
+// package source/png finds the labels again.
 //
 // # metadata.csv
 //

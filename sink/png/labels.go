@@ -11,7 +11,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // labels maps labels to class folders.
@@ -19,7 +18,7 @@ type labels struct {
 	given  bool // whether there is a label column
 	column source.Column
 	width  int      // digits of a folder name that is a label
-	names  []string // folder names by label, "" for a class without a name; nil if folders are named after labels
+	names  []string // of folders by label, "" for a class without a name; nil if labels name them
 }
 
 // huggingFace is the layout with a metadata.csv.
@@ -34,28 +33,25 @@ func Layouts() []sink.Layout {
 
 // newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
 // is none.
-func newLabels(s *schema.Schema, column int, o Options) (labels, error) {
-	known := slices.ContainsFunc(Layouts(), func(l sink.Layout) bool { return l.Name == o.Layout })
-	if o.Layout != "" && !known {
-		return labels{}, unsupported("", "found the layout %q, expected labels, names or huggingface", o.Layout)
+func newLabels(s *schema.Schema, column int, o Options) (l labels, err error) {
+	if column >= 0 {
+		c := s.Columns[column]
+		l = labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}
 	}
-	byName := o.Layout == "names"
-	if column < 0 {
-		if byName {
-			return labels{}, unsupported("give the labels too: their file for IDX and .npy, "+
-				"a column of integers in other formats", "no column has labels, and class folders are named after their classes")
-		}
-		return labels{}, nil
+	switch {
+	case o.Layout == "" || o.Layout == "labels" || o.Layout == huggingFace:
+	case o.Layout != "names":
+		err = unsupported("", "found the layout %q, expected labels, names or huggingface", o.Layout)
+	case !l.given:
+		err = unsupported("give the labels too: their file for IDX and .npy, a column of integers in other formats",
+			"no column has labels, and class folders are named after their classes")
+	case len(l.column.Classes) == 0:
+		err = unsupported("give the names with --classes FILE or --dataset NAME",
+			"the classes of column %q have no names", l.column.Name)
+	default:
+		l.names = schema.FolderNames(l.column.Classes)
 	}
-	c := s.Columns[column]
-	if !byName {
-		return labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}, nil
-	}
-	if len(c.Classes) == 0 {
-		return labels{}, unsupported("give the names with --classes FILE or --dataset NAME",
-			"the classes of column %q have no names", c.Name)
-	}
-	return labels{given: true, column: c, names: schema.FolderNames(c.Classes)}, nil
+	return l, err
 }
 
 // writeClasses writes the hidden file by which package source/png finds the labels of folders that
@@ -78,20 +74,12 @@ func (l labels) writeClasses(folder *publish.Folder) error {
 // labelWidth returns the number of digits of the largest label that can occur in c. largest is
 // Options.MaxLabel.
 func labelWidth(c source.Column, largest int64) int {
-	switch {
-	case len(c.Classes) > 0:
-		return images.Digits(int64(len(c.Classes)) - 1)
-	case largest > 0:
-		return images.Digits(largest)
+	if n := int64(len(c.Classes)); n > 0 {
+		largest = n - 1
+	} else if largest <= 0 {
+		_, largest = c.DType.Limits()
 	}
-	switch c.DType {
-	case idx.Int16:
-		return 5 // 32767
-	case idx.Int32:
-		return 10 // 2147483647
-	default:
-		return 3 // 255, and 127
-	}
+	return images.Digits(largest)
 }
 
 // folder returns the name of the class folder of a row with the given label: "" for the folder

@@ -19,9 +19,6 @@ const metadataName = "metadata.csv"
 // see schema.FolderNames; a row number has up to 19 digits.
 const maxPath = 128
 
-// infinity is the spelling that readers of CSV recognise as a float.
-const infinity = "inf"
-
 // A metadata makes the lines of metadata.csv, on many goroutines. The steps write them.
 type metadata struct {
 	stream  *publish.Stream
@@ -107,7 +104,7 @@ func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch
 		dst = append(dst, ',')
 		data := b.Columns[c.index]
 		if c.texts == nil {
-			dst = schema.AppendNumber(dst, c.dtype, data, i, infinity)
+			dst = schema.AppendNumber(dst, c.dtype, data, i, "inf") // which readers of CSV take for a float
 		} else if v := source.Int(c.dtype, data, i); v >= 0 && v < int64(len(c.texts)) { // other labels have no name
 			dst = append(dst, c.texts[v]...)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
@@ -29,12 +30,9 @@ type Options = sink.Options
 // A Sink writes a folder of PNG files. It implements sink.Sink, sink.Sizer and sink.Noter.
 type Sink struct {
 	folder   *publish.Folder
-	columns  images.Columns
-	image    images.Image
+	images   images.Table
 	labels   labels
 	metadata *metadata // or nil
-	rows     int64     // of the source
-	digits   int       // of a file name
 	writers  sync.Pool // of *writer
 	lines    sync.Pool // of *[]byte: lines of metadata.csv
 	present  sync.Map  // the labels that occurred, as int64
@@ -45,39 +43,31 @@ type Sink struct {
 // fault.Usage if the number of rows of the source is not known, for unknown options, and for
 // columns that are no images.
 func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
-	digits, err := images.RowDigits(format, s)
+	found, err := images.NewTable(format, s)
 	if err != nil {
 		return nil, err
 	}
-	found, err := images.Find(format, s)
-	if err != nil {
-		return nil, err
-	}
-	p := &Sink{folder: folder, columns: found, rows: s.SourceRows, digits: digits}
-	if p.image, err = images.New(images.PNG(format), s.Columns[found.Image]); err != nil {
-		return nil, err
-	}
+	p := &Sink{folder: folder, images: found}
 	if p.labels, err = newLabels(s, found.Label, o); err != nil {
 		return nil, err
 	}
 	if o.Layout == huggingFace {
-		if p.metadata, err = newMetadata(s, &found); err != nil {
+		if p.metadata, err = newMetadata(s, &found.Columns); err != nil {
 			return nil, err
 		}
 		if err := p.metadata.open(folder); err != nil {
 			return nil, err
 		}
 	}
-	if err := refuseRest(s, found, o); err != nil {
+	if err := refuseRest(s, found.Columns, o); err != nil {
 		return nil, err
 	}
 	if err := p.labels.writeClasses(folder); err != nil {
 		return nil, err
 	}
 	p.writers.New = func() any {
-		return &writer{sink: p, encoder: p.image.NewEncoder(), classes: map[int64]classFolder{}}
+		return &writer{sink: p, encoder: found.Pixels.NewEncoder(), classes: map[int64]classFolder{}}
 	}
-	p.lines.New = func() any { return new([]byte) }
 	present := slices.DeleteFunc(slices.Clone(p.labels.names), func(name string) bool { return name == "" })
 	if !slices.IsSorted(present) {
 		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
@@ -135,7 +125,7 @@ func (s *Sink) Notes() []string {
 // BatchSize implements sink.Sizer. It returns the memory for one image at a time and for the lines
 // of metadata.csv.
 func (s *Sink) BatchSize(rows int) int64 {
-	size := s.image.Memory()
+	size := s.images.Pixels.Memory()
 	if s.metadata != nil {
 		size += int64(rows) * int64(s.metadata.maxLine)
 	}
@@ -146,13 +136,12 @@ func (s *Sink) BatchSize(rows int) int64 {
 // their lines of metadata.csv. The error is fault.Unsupported for a value or a label that the
 // format does not support, and fault.Malformed for a label without a name.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
-		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
+	if err := s.images.Check(b); err != nil {
+		return nil, err
 	}
 	w := s.writers.Get().(*writer)
 	defer s.writers.Put(w)
-	lines := s.lines.Get().(*[]byte)
-	*lines = (*lines)[:0]
+	lines := compressed.Take(&s.lines, 0)
 	for i := range b.Rows {
 		err := ctx.Err()
 		if err == nil {
@@ -205,10 +194,10 @@ func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	if err != nil {
 		return lines, err
 	}
-	if w.file, err = w.encoder.Append(w.file[:0], b.Columns[s.columns.Image], i, row); err != nil {
+	if w.file, err = w.encoder.Append(w.file[:0], b.Columns[s.images.Image], i, row); err != nil {
 		return lines, err
 	}
-	w.name = append(images.AppendPadded(w.name[:0], row, s.digits), ".png"...)
+	w.name = append(images.AppendPadded(w.name[:0], row, s.images.Digits), ".png"...)
 	if s.metadata != nil {
 		lines = s.metadata.append(lines, class.name, w.name, b, i)
 	}
@@ -220,7 +209,7 @@ func (w *writer) class(b schema.Batch, i int) (classFolder, error) {
 	s := w.sink
 	label := int64(0)
 	if s.labels.given {
-		label = source.Int(s.labels.column.DType, b.Columns[s.columns.Label], i)
+		label = source.Int(s.labels.column.DType, b.Columns[s.images.Label], i)
 	}
 	if c, ok := w.classes[label]; ok {
 		return c, nil

@@ -72,9 +72,6 @@ func octal(dst []byte, n int) (sum int) {
 // padded rounds n up to whole blocks.
 func padded(n int) int { return (n + block - 1) &^ (block - 1) }
 
-// infinity is the spelling that Python's json reads.
-const infinity = "Infinity"
-
 // A scalar is a column that is written to .json files.
 type scalar struct {
 	column int
@@ -101,7 +98,7 @@ func newScalars(s *schema.Schema, columns []int) (scalars []scalar, rest []int) 
 func appendJSON(dst []byte, scalars []scalar, b schema.Batch, i int) []byte {
 	for _, s := range scalars {
 		dst = append(dst, s.key...)
-		dst = schema.AppendNumber(dst, s.dtype, b.Columns[s.column], i, infinity)
+		dst = schema.AppendNumber(dst, s.dtype, b.Columns[s.column], i, "Infinity") // which Python's json reads
 	}
 	return append(dst, '}')
 }

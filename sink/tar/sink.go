@@ -2,11 +2,11 @@ package tar
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strconv"
 	"sync"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -24,12 +24,9 @@ const minDigits = 6
 // A Sink writes a tar file. It implements sink.Splitter.
 type Sink struct {
 	out                          io.Writer
-	columns                      images.Columns
-	image                        images.Image
+	images                       images.Table
 	label                        idx.DType // of the label column, if there is one
 	scalars                      []scalar
-	rows                         int64 // of the source
-	digits                       int   // of a key
 	imageHead, clsHead, jsonHead *header
 	rowSize                      int64     // maximum bytes of a row
 	encoders                     sync.Pool // of *images.Encoder
@@ -40,55 +37,53 @@ type Sink struct {
 // first step. It fails with fault.Usage if the number of rows of the source is not known, and for
 // columns that are no images.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
-	digits, err := images.RowDigits(format, s)
+	found, err := images.NewTable(format, s)
 	if err != nil {
 		return nil, err
 	}
-	found, err := images.Find(format, s)
-	if err != nil {
-		return nil, err
-	}
-	t := &Sink{out: w, columns: found, rows: s.SourceRows, digits: max(digits, minDigits)}
-	if t.image, err = images.New(images.PNG(format), s.Columns[found.Image]); err != nil {
-		return nil, err
-	}
-	t.encoders.New = func() any { return t.image.NewEncoder() }
-	t.buffers.New = func() any { return new([]byte) }
-	t.rowSize = int64(block + padded(t.image.NewEncoder().MaxSize()))
-	t.imageHead = newHeader(t.digits, ".png")
+	found.Digits = max(found.Digits, minDigits)
+	t := &Sink{out: w, images: found, imageHead: newHeader(found.Digits, ".png")}
+	t.encoders.New = func() any { return found.Pixels.NewEncoder() }
+	t.rowSize = int64(block + padded(found.Pixels.NewEncoder().MaxSize()))
 	if found.Label >= 0 {
 		t.label = s.Columns[found.Label].DType
-		t.clsHead = newHeader(t.digits, ".cls")
+		t.clsHead = newHeader(found.Digits, ".cls")
 		t.rowSize += 2 * block
 	}
 	var rest []int
 	if t.scalars, rest = newScalars(s, found.Rest); t.scalars != nil {
-		t.jsonHead = newHeader(t.digits, ".json")
+		t.jsonHead = newHeader(found.Digits, ".json")
 		size := 1
 		for _, c := range t.scalars {
 			size += len(c.key) + schema.MaxNumber
 		}
 		t.rowSize += int64(block + padded(size))
 	}
-	if rest != nil {
-		return nil, images.Beside(format, s, rest)
+	if rest == nil {
+		return t, nil
 	}
-	return t, nil
+	advice := "leave them out with --columns"
+	for _, i := range rest { // no scalars
+		if s.Columns[i].Name == "label" {
+			advice = schema.HintLabel
+		}
+	}
+	return nil, images.Unsupported(format, advice, "cannot hold %s", images.Names(s, rest))
 }
 
 // BatchSize implements sink.Sizer.
-func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.image.Memory() }
+func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.images.Pixels.Memory() }
 
 // Encode implements sink.Sink. It makes the files of b and their headers, which the step writes.
 // The error for a value that PNG cannot hold is fault.Unsupported.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if last := b.First + int64(b.Rows) - 1; last >= s.rows {
-		return nil, fmt.Errorf("%s: found row %d, expected %d rows", format, last, s.rows)
+	if err := s.images.Check(b); err != nil {
+		return nil, err
 	}
 	e := s.encoders.Get().(*images.Encoder)
 	defer s.encoders.Put(e)
-	buffer := s.buffers.Get().(*[]byte)
-	out := (*buffer)[:0]
+	buffer := compressed.Take(&s.buffers, 0)
+	out := *buffer
 	for i := range b.Rows {
 		err := ctx.Err()
 		if err == nil {
@@ -111,17 +106,17 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 func (s *Sink) appendRow(dst []byte, e *images.Encoder, b schema.Batch, i int) ([]byte, error) {
 	row := b.First + int64(i)
 	var space [19]byte // maximum digits of a row
-	key := images.AppendPadded(space[:0], row, s.digits)
+	key := images.AppendPadded(space[:0], row, s.images.Digits)
 
 	begin := len(dst)
-	dst, err := e.Append(beginFile(dst), b.Columns[s.columns.Image], i, row)
+	dst, err := e.Append(beginFile(dst), b.Columns[s.images.Image], i, row)
 	if err != nil {
 		return dst, err
 	}
 	dst = endFile(dst, begin, s.imageHead, key)
 	if s.clsHead != nil {
 		begin = len(dst)
-		dst = strconv.AppendInt(beginFile(dst), source.Int(s.label, b.Columns[s.columns.Label], i), 10)
+		dst = strconv.AppendInt(beginFile(dst), source.Int(s.label, b.Columns[s.images.Label], i), 10)
 		dst = endFile(dst, begin, s.clsHead, key)
 	}
 	if s.jsonHead != nil {

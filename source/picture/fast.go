@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/idxport/idxport/internal/png"
 )
 
 // A plainDecoder decodes the most common kind of small image: 8 bits, no palette, not interlaced,
@@ -64,13 +66,8 @@ func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
 	if f.options.converts() || f.Depth != 8 {
 		return nil, false
 	}
-	header := append(make([]byte, 0, 64), "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"...)
-	header = binary.BigEndian.AppendUint32(header, uint32(f.Width))
-	header = binary.BigEndian.AppendUint32(header, uint32(f.Height))
-	header = append(header, 8, [...]byte{1: 0, 3: 2, 4: 6}[f.Channels], 0, 0, 0)
-	header = binary.BigEndian.AppendUint32(header, crc32.ChecksumIEEE(header[12:]))
-	rest, begins := bytes.CutPrefix(file, header)
-	chunk, ends := bytes.CutSuffix(rest, []byte("\x00\x00\x00\x00IEND\xaeB\x60\x82"))
+	rest, begins := bytes.CutPrefix(file, png.Header(make([]byte, 0, 64), f.Width, f.Height, f.Channels, 8))
+	chunk, ends := bytes.CutSuffix(rest, []byte(png.End))
 	end := len(chunk) - 4 // of the data, before the checksum
 	if !begins || !ends || end < 8 || string(chunk[4:8]) != "IDAT" ||
 		int64(binary.BigEndian.Uint32(chunk)) != int64(end-8) {
@@ -82,41 +79,26 @@ func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
 // unfilter undoes a filter of section 9.2 of the PNG specification. above is the line before, and
 // size is the number of bytes of a pixel.
 func unfilter(filter byte, line, above []byte, size int) bool {
-	if filter == 0 {
-		return true
-	}
 	for i, up := range above[:len(line)] {
-		var left, corner byte
+		left, corner := 0, 0
 		if i >= size {
-			left, corner = line[i-size], above[i-size]
+			left, corner = int(line[i-size]), int(above[i-size])
 		}
+		predicted := up
 		switch filter {
+		case 0:
+			return true
 		case 1:
-			line[i] += left
-		case 2:
-			line[i] += up
+			predicted = byte(left)
+		case 2: // up
 		case 3:
-			line[i] += byte((int(left) + int(up)) / 2)
+			predicted = byte((left + int(up)) / 2)
 		case 4:
-			line[i] += paeth(left, up, corner)
+			predicted = png.Paeth(left, int(up), corner)
 		default:
 			return false
 		}
+		line[i] += predicted
 	}
 	return true
 }
-
-// paeth returns the one of left, up and corner that is nearest to left + up − corner.
-func paeth(left, up, corner byte) byte {
-	a, b := abs(int(up)-int(corner)), abs(int(left)-int(corner))
-	c := abs(int(left) + int(up) - 2*int(corner))
-	switch {
-	case a <= b && a <= c:
-		return left
-	case b <= c:
-		return up
-	}
-	return corner
-}
-
-func abs(v int) int { return max(v, -v) }

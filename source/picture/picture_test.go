@@ -32,7 +32,7 @@ func fixture(t testing.TB, name string) []byte {
 
 // near reports whether no sample differs by more than tolerance.
 func near(a, b []byte, tolerance int) bool {
-	return slices.EqualFunc(a, b, func(v, w byte) bool { return abs(int(v)-int(w)) <= tolerance })
+	return slices.EqualFunc(a, b, func(v, w byte) bool { return int(max(v, w)-min(v, w)) <= tolerance })
 }
 
 // TestPillowReadsTheSame compares files with the samples that Pillow reads. Decoders of JPEG and of

@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_173, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_013, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 24_228, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_943, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -29,7 +29,7 @@ var measures = []measure{
 	{"targets of the Makefile", 15, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 34, 34, convertFlags},
-	{"lines of product Go over 120 columns", 41, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of product Go over 120 columns", 23, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
 	{"lines of other Go over 120 columns", 670, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
@@ -39,7 +39,7 @@ var packages = []struct {
 	names       string
 	limit, goal int
 }{
-	{"cmd/idxport", 2_206, 2000},
+	{"cmd/idxport", 2_204, 2000},
 	{"convert", 3_972, 3300},
 	{"internal/publish", 1_774, 1700},
 	{"internal/object", 1_865, 1900},
@@ -49,8 +49,8 @@ var packages = []struct {
 	{"internal/dataset", 1_348, 1400},
 	{"internal/rows", 613, 600},
 	{"source/arrow source/columnar source/parquet", 3_641, 3650},
-	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_355, 3230},
-	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_688, 5550},
+	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_341, 3230},
+	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_544, 5550},
 	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_201, 1250},
 	{"pipeline schema", 621, 625},
 	{"internal/fault internal/text internal/sheet", 960, 850},
