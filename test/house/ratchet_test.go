@@ -22,15 +22,15 @@ type measure struct {
 
 var measures = []measure{
 	{"lines of product Go", 33_344, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 24_291, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 12_950, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"lines of _test.go", 24_288, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 12_936, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_859, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
-	{"targets of the Makefile", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
+	{"targets of make", 16, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 38, 34, convertFlags},
 	{"lines of product Go over 120 columns", 48, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 674, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of other Go over 120 columns", 654, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -49,7 +49,7 @@ var packages = []struct {
 	{"internal/dataset", 1_386, 1400},
 	{"source/arrow source/columnar source/parquet", 3_641, 3650},
 	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_355, 3230},
-	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_688, 5550},
+	{"sink/... internal/images internal/layout internal/png", 5_688, 5550},
 	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_201, 1250},
 	{"pipeline schema", 651, 625},
 	{"internal/fault internal/text internal/sheet", 1_026, 850},
@@ -204,7 +204,8 @@ func TestMeasuresAreCounted(t *testing.T) {
 	files := map[string][]byte{
 		"a/a.go": []byte("package a\n\n\t// " + strings.Repeat("x", 114) + "\n"), "a/a_test.go": []byte("package a\n"),
 		"test/b/b.go": []byte("package b\n\n"), "README.md": []byte("two words\n"),
-		"docs/cli.md": []byte("<!-- flags of convert -->\n| `--a` | b |\n| `--c` | d |\n<!-- /flags of convert -->\n| `--e` |\n"),
+		"docs/cli.md": []byte("<!-- flags of convert -->\n| `--a` | b |\n| `--c` | d |\n" +
+			"<!-- /flags of convert -->\n| `--e` |\n"),
 	}
 	found := []int{lines(files, isProduct), lines(files, isTest), lines(files, isProgram), words(files, isDocument),
 		topFolders(files), convertFlags(files), long(files, isProduct), long(files, isOtherGo)}
