@@ -86,7 +86,7 @@ cross:
 ci:
 	.ci/run
 
-## nightly: everything that CI leaves out, in hours, into test/NIGHTLY.md; STEPS="faults race" for some
+## nightly: what CI leaves out, in a hundred minutes, into test/NIGHTLY.md; STEPS="faults race" for some
 nightly: build data
 	test/nightly
 

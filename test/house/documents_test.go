@@ -68,11 +68,11 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			n++
 			target := path.Join(path.Dir(name), cmp.Or(m[1], path.Base(name)))
-			anchors := map[string]bool{"": true}
+			known := map[string]bool{"": true}
 			for _, h := range heading.FindAllSubmatch(tracked[target], -1) {
-				anchors["#"+strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(string(h[1])), ""), " ", "-")] = true
+				known["#"+strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(string(h[1])), ""), " ", "-")] = true
 			}
-			if _, err := os.Stat(filepath.Join("..", "..", target)); err != nil || !anchors[m[2]] {
+			if _, err := os.Stat(filepath.Join("..", "..", target)); err != nil || !known[m[2]] {
 				t.Errorf("%s: the link to %s%s leads nowhere", name, m[1], m[2])
 			}
 		}

@@ -19,8 +19,8 @@ func outside(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for name, data := range trackedFiles(t) {
 		base, text := path.Base(name), string(data)
-		if !strings.Contains(name, "testdata/") && (strings.HasPrefix(base, "requirements") || strings.HasPrefix(base, "package") ||
-			base == "go.mod" || base == "Makefile" || strings.HasPrefix(text, "#!")) {
+		if !strings.Contains(name, "testdata/") && (strings.HasPrefix(base, "requirements") || base == "go.mod" ||
+			strings.HasPrefix(base, "package") || base == "Makefile" || strings.HasPrefix(text, "#!")) {
 			found[name] = text
 		}
 	}
@@ -72,7 +72,8 @@ func checkPackage(t *testing.T, path, text string) {
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	for _, group := range []map[string]string{p.Dependencies, p.DevDependencies, p.OptionalDependencies, p.PeerDependencies} {
+	groups := []map[string]string{p.Dependencies, p.DevDependencies, p.OptionalDependencies, p.PeerDependencies}
+	for _, group := range groups {
 		for name, version := range group {
 			if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(version) {
 				t.Errorf("%s: %s %s is not pinned", path, name, version)
@@ -122,7 +123,7 @@ func checkScript(t *testing.T, path, text string) {
 // TestPinsAreDemanded shows that the rules above refuse something.
 func TestPinsAreDemanded(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"numpy", "numpy>=2", "numpy==2.*", "numpy~=2.0", "-r other.txt", "git+https://example.org/x"} {
+	for _, bad := range strings.Split("numpy|numpy>=2|numpy==2.*|numpy~=2.0|-r other.txt|git+https://a.b/x", "|") {
 		if pinned.MatchString(bad) {
 			t.Errorf("%q passes", bad)
 		}

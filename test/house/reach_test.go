@@ -58,7 +58,7 @@ func reached(packages map[string][]string, platform string) (found []string) {
 	seen := map[string]bool{}
 	var visit func(from, p string)
 	visit = func(from, p string) {
-		if slices.Contains(beyond, p) && !(p == "net" && platform == "windows") { // golang.org/x/sys/windows names its types
+		if slices.Contains(beyond, p) && !(p == "net" && platform == "windows") { // x/sys/windows names its types
 			found = append(found, p+" by "+from)
 		}
 		if seen[p] || slices.Contains(doors, p) {
@@ -102,8 +102,8 @@ func TestWaysAreFound(t *testing.T) {
 		"nowhere at all":  {[]string{"os"}, 0},
 		"by a longer way": {[]string{"x/y"}, 1},
 	} {
-		packages := map[string][]string{program: c.imports, door: {"kit"}, "kit": {"net/http"}, "x/y": {"x/z"}, "x/z": {"kit"}}
-		if got := reached(packages, "linux"); len(got) != c.want {
+		m := map[string][]string{program: c.imports, door: {"kit"}, "kit": {"net/http"}, "x/y": {"x/z"}, "x/z": {"kit"}}
+		if got := reached(m, "linux"); len(got) != c.want {
 			t.Errorf("%s: found %v, expected %d", name, got, c.want)
 		}
 	}

@@ -90,18 +90,12 @@ func differs(format string, args ...any) error {
 // A reader reads a file whose columns are like inputs.
 type reader func(path string, t test, inputs map[string]idxArray) (table, error)
 
-func corpus(t *testing.T) string {
-	t.Helper()
+// record reads every file of the formats and writes what was found.
+func record(t *testing.T, name string, read reader, formats ...string) {
 	folder := os.Getenv("IDXPORT_CORPUS")
 	if folder == "" {
 		t.Skip("IDXPORT_CORPUS is not set: test/run interop sets it")
 	}
-	return folder
-}
-
-// record reads every file of the formats and writes what was found.
-func record(t *testing.T, name string, read reader, formats ...string) {
-	folder := corpus(t)
 	data, err := os.ReadFile(filepath.Join(folder, "cases.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Put the records of all readers together as MATRIX.md and as the table of docs/formats.md.
 
-usage: $(test/interop/venv) -m matrix.assemble --corpus FOLDER --cells FOLDER [--write | --full]        (in test/interop)
+usage: $(test/interop/venv) -m matrix.assemble --corpus FOLDER --cells FOLDER [--write]        (in test/interop)
 
 Every reader must have recorded every file of its formats. A file that was not read must be listed in
 matrix/refusals.py, with the message of the reader, and a listed file must not be read. Then the pages are compared
@@ -99,12 +99,13 @@ class Matrix:
         if not fitting:
             self.problems.append(f"{where}: {said[:300]}")
         self.happened.update(fitting)
-        self.refused[reader, case["format"], case["layout"]].update(fitting)
+        if not case["more"]:
+            self.refused[reader, case["format"], case["layout"]].update(fitting)
 
     def of(self, reader: str, form: str, layout: str) -> Iterator[tuple[Line, Line]]:
         """The cases of a cell and their records."""
         for file, case in self.cases.items():
-            if (case["format"], case["layout"]) == (form, layout) and (reader, file) in self.lines:
+            if (case["format"], case["layout"]) == (form, layout) and (reader, file) in self.lines and not case["more"]:
                 yield case, self.lines[reader, file]
 
     def cell(self, reader: str, form: str, layout: str, notes: list[str], short: bool) -> str:
@@ -167,9 +168,9 @@ def page(matrix: Matrix) -> str:
 
 
 def counts(matrix: Matrix) -> Iterator[tuple[str, int]]:
-    """The number of files of each format."""
+    """The number of files of each format, without those that only the full corpus has: no page is about them."""
     for form in TITLES:
-        yield form, sum(case["format"] == form for case in matrix.cases.values())
+        yield form, sum(case["format"] == form and not case["more"] for case in matrix.cases.values())
 
 
 def compact(matrix: Matrix) -> str:
@@ -202,9 +203,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--cells", type=Path, required=True)
-    pages = parser.add_mutually_exclusive_group()
-    pages.add_argument("--write", action="store_true", help="write MATRIX.md and the table of docs/formats.md")
-    pages.add_argument("--full", action="store_true", help="the corpus is the full one, which no page is about")
+    parser.add_argument("--write", action="store_true", help="write MATRIX.md and the table of docs/formats.md")
     options = parser.parse_args()
     matrix = Matrix(options.corpus, options.cells)
     for problem in matrix.problems:
@@ -212,8 +211,6 @@ def main() -> int:
     if matrix.problems:
         return 1
     print(f"matrix: {len(matrix.lines)} records, {len(matrix.happened)} kinds of refusals, all explained")
-    if options.full:
-        return 0
     stale = differs(PAGE, page(matrix), options.write)
     formats = FORMATS.read_text()
     if BEGIN in formats and END in formats:

@@ -117,7 +117,8 @@ class Corpus:
             command += ["--layout", f"{form}={layout}"] if layout else []
             command += ["--compression", f"{form}={codec or CODECS[form][0]}"] if layout else []
             case = {"format": form, "layout": layout, "codec": (codec or CODECS[form][0]) if layout else "", "input": source.name}
-            self.list.append(case | {"file": name, "columns": columns, "shown": source.name == SHOWN})
+            more = bool(codec) and layout in NUMERIC and source.image.dtype not in QUICK_CODEC_DTYPES
+            self.list.append(case | {"file": name, "columns": columns, "shown": source.name == SHOWN, "more": more})
         text = shlex.join(map(str, command))
         for case in self.list[-len(outputs) :]:
             case["command"] = text
