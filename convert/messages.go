@@ -25,6 +25,23 @@ func unknown(kind, name string, known []string) error {
 		WithHint("%s", dataset.DidYouMean(name, known))
 }
 
+// A flagUse says whether a flag has a use, if it is given, and what it is for.
+type flagUse struct {
+	flag        string
+	given, used bool
+	users       string
+}
+
+// checkUses returns an error if a flag is given that no input or output, the noun, uses.
+func checkUses(noun string, uses []flagUse) error {
+	for _, u := range uses {
+		if u.given && !u.used {
+			return usagef("no %s uses --%s: it is for %s", noun, u.flag, u.users)
+		}
+	}
+	return nil
+}
+
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	noLabel := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }

@@ -167,35 +167,22 @@ func (r *request) scratchFolder() string {
 
 // checkUsed returns an error if a flag applies to no output.
 func (r *request) checkUsed() error {
-	splittable := func(f formats.Format) bool { return f.Splittable }
-	classColumn := func(f formats.Format) bool { return f.ClassColumn }
-	type rule struct {
-		flag    string
-		given   bool
-		outputs string // those that use it
-		used    func(formats.Format) bool
+	var uses []flagUse
+	add := func(flag string, given bool, used func(formats.Format) bool) {
+		uses = append(uses, flagUse{flag, given, r.makes(used), formats.List(used)})
 	}
-	rules := []rule{
-		{"class-column", r.ClassColumn, formats.List(classColumn), classColumn},
-		{"rows-per-file", r.RowsPerFile > 0, formats.List(splittable), splittable},
-		{"label-column", r.LabelColumn != "" && !r.placesLabel() && !r.Stratify && !r.choice.ByClass(),
-			"the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…",
-			func(f formats.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }},
-	}
+	add("class-column", r.ClassColumn, func(f formats.Format) bool { return f.ClassColumn })
+	add("rows-per-file", r.RowsPerFile > 0, func(f formats.Format) bool { return f.Splittable })
 	for _, v := range r.layouts {
-		used := func(f formats.Format) bool { return v.appliesTo(f, f.LayoutNames()) }
-		rules = append(rules, rule{"layout " + v.value, true, formats.List(used), used})
+		add("layout "+v.value, true, func(f formats.Format) bool { return v.appliesTo(f, f.LayoutNames()) })
 	}
 	for _, v := range r.codecs {
-		used := func(f formats.Format) bool { return v.appliesTo(f, f.Compressions()) }
-		rules = append(rules, rule{"compression " + v.value, true, formats.List(used), used})
+		add("compression "+v.value, true, func(f formats.Format) bool { return v.appliesTo(f, f.Compressions()) })
 	}
-	for _, rule := range rules {
-		if rule.given && !r.makes(rule.used) {
-			return usagef("no output uses --%s: it is for %s", rule.flag, rule.outputs)
-		}
-	}
-	return nil
+	named := r.LabelColumn != "" && !r.placesLabel() && !r.Stratify && !r.choice.ByClass()
+	ofLabels := func(f formats.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
+	return checkUses("output", append(uses, flagUse{"label-column", named, r.makes(ofLabels),
+		"the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…"}))
 }
 
 // An expectation is an element of --expect: a split with its number of rows or, if that is −1, a

@@ -180,23 +180,14 @@ func checkReading(r *request, tables []foreign.Table) error {
 	// From separate columns, --salvage keeps as many rows as the shortest one has.
 	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
 	named := slices.ContainsFunc(r.args, func(arg dataset.Input) bool { return arg.Name == r.LabelColumn })
-	for _, f := range []struct {
-		flag        string
-		given, used bool
-		inputs      string // those that use it
-	}{
+	return checkUses("input", []flagUse{
 		{"header", r.Header != nil, has(func(f foreign.Format) bool { return f.Text }), "text, such as CSV"},
 		{"grey", r.Grey, images, "images in files, such as PNG and JPEG"},
 		{"resize", r.Resize[0] > 0, images || !r.asStored, "images in files, such as PNG and JPEG"},
 		{"label-column " + r.LabelColumn, r.placesLabel(), tables != nil || named,
 			"CSV without names, where it is the place of the label"},
 		{"salvage", r.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths"},
-	} {
-		if f.given && !f.used {
-			return usagef("no input uses --%s: it is for %s", f.flag, f.inputs)
-		}
-	}
-	return nil
+	})
 }
 
 // splitsOfTables makes each table a split, and one-array files such as .npy with the same split

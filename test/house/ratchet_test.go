@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 33_013, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 33_008, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 24_225, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -40,7 +40,7 @@ var packages = []struct {
 	limit, goal int
 }{
 	{"cmd/idxport", 2_204, 2000},
-	{"convert", 3_972, 3300},
+	{"convert", 3_967, 3300},
 	{"internal/publish", 1_774, 1700},
 	{"internal/object", 1_865, 1900},
 	{"internal/compressed/...", 2_898, 2900},
