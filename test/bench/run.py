@@ -97,10 +97,10 @@ def contest(options: argparse.Namespace, scratch: Path, name: str, aim: float, r
             if maker.exitcode:
                 sys.exit(f"run.py: {path} could not be made")
     places = {"{data}": options.data, "{scratch}": scratch, "{limits}": scratch / "limits"}
-    commands = [f"{options.binary} convert {run} --quiet", limit]
+    commands = {"run": [str(options.binary), "convert", *run.split(), "--quiet"], "limit": limit.split()}
     for word, value in places.items():
-        commands = [command.replace(word, str(value)) for command in commands]
-    contenders = [Contender(*pair) for pair in zip(("run", "limit"), (command.split() for command in commands))]
+        commands = {who: [part.replace(word, str(value)) for part in parts] for who, parts in commands.items()}
+    contenders = [Contender(*command) for command in commands.items()]
     if name.startswith("durable"):
         with measure.place(options.disk.resolve()) as disk:
             return row(name, aim, *measure.hold(Job(name, "none", contenders), disk, options.runs))
