@@ -2,6 +2,7 @@ package npy
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -35,13 +36,14 @@ func Arrays(files source.Files, path string) (names []string, err error) {
 	return names, f.Close()
 }
 
-// OpenArray opens an array of the .npz file at path as a column.
-func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
+// OpenArray opens the array o.Array of the .npz file at path as a column; none is the unnamed one.
+func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
 	f, z, err := openArchive(o.Files, path)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name+".npy" })
+	name := cmp.Or(o.Array, Unnamed) + ".npy"
+	i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name })
 	if i < 0 {
 		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays listed it
 	}
