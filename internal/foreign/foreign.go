@@ -71,9 +71,8 @@ type Table struct {
 	path   string    // for messages
 	stream io.Reader // standard input, if the table is read from that; else nil
 
-	arrays   []Array         // of a .npz file
-	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
-	labelled bool            // the labels of the class folders are in schema.ClassesFile
+	arrays  []Array         // of a .npz file
+	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 }
 
 // Path returns the file or folder of t, for messages.

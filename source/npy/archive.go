@@ -53,12 +53,7 @@ func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
 	}
-	t, err := newTable(member{r}, path+": "+m.Name, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	t.column.Origin, t.file = source.Base(path), f
-	return t, nil
+	return newTable(f, path, ": "+m.Name, member{r}, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
 }
 
 // A member reads a member of an archive, whose checksum archive/zip verifies.
