@@ -178,12 +178,11 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 			WithHint("give one of them, such as %s, or move one of them away", text.Path(others[0].Paths[0]))
 	}
 	if l.image != "" {
-		_, err := files.Stat(source.Under(dir, schema.ClassesFile))
 		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, path: dir,
-			folders: l.folders, labelled: err == nil}}, nil
+			folders: l.folders}}, nil
 	}
 	tables = append(tables, below...)
-	return tables, numberTogether(tables)
+	return tables, numberTogether(files, tables)
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
@@ -269,7 +268,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 // numberTogether gives each table of class folders those of all of them, because they are splits of
 // one data set: a class then has the same number in all splits. It returns an error if only some of
 // them record their labels.
-func numberTogether(tables []Table) error {
+func numberTogether(files source.Files, tables []Table) error {
 	all, labelled := map[string]bool{}, map[bool]string{}
 	for i, t := range tables {
 		if len(t.folders) == 0 {
@@ -278,7 +277,8 @@ func numberTogether(tables []Table) error {
 		for name, used := range t.folders {
 			all[name] = all[name] || used
 		}
-		tables[i].folders, labelled[t.labelled] = all, t.path
+		_, err := files.Stat(source.Under(t.path, schema.ClassesFile))
+		tables[i].folders, labelled[err == nil] = all, t.path
 	}
 	if len(labelled) < 2 {
 		return nil

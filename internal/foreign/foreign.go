@@ -39,7 +39,7 @@ var formats = map[string]Format{
 	"arrow": {Name: "arrow", Images: true, magic: "ARROW1\x00\x00", open: arrow.Open,
 		extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}},
 	"npy": {Name: "npy", magic: "\x93NUMPY", extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-	"npz": {Name: "npz", extensions: []string{".npz"}, OneColumn: true}, // see findArrays
+	"npz": {Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: npy.OpenArray}, // see findArrays
 	"csv": {Name: "csv", Text: true, Untyped: true, open: csv.Open, extensions: []string{".csv", ".tsv",
 		".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 	"png": {Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
@@ -71,9 +71,8 @@ type Table struct {
 	path   string    // for messages
 	stream io.Reader // standard input, if the table is read from that; else nil
 
-	arrays   []Array         // of a .npz file
-	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
-	labelled bool            // the labels of the class folders are in schema.ClassesFile
+	arrays  []Array         // of a .npz file
+	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 }
 
 // Path returns the file or folder of t, for messages.
@@ -85,8 +84,6 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	switch {
 	case t.stream != nil:
 		return arrow.New(t.stream, t.path, o)
-	case t.Format.Name == "npz":
-		return npy.OpenArray(t.path, cmp.Or(o.Array, npy.Unnamed), o)
 	case len(t.Paths) == 1:
 		return t.Format.open(t.Paths[0], o)
 	}

@@ -2,13 +2,10 @@ package images
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/idxport/idxport/internal/fault"
 	codec "github.com/idxport/idxport/internal/png"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )
 
@@ -83,50 +80,4 @@ func (m Image) interleave(dst, record []byte) {
 			at += m.Channels
 		}
 	}
-}
-
-// A Table is a table of images that become files, named after their rows.
-type Table struct {
-	Columns
-	Pixels Image // of the image column
-	// Digits is the number of digits of the source's last row, so that names do not depend on the
-	// range of rows that is converted.
-	Digits int
-	rows   int64 // of the source
-}
-
-// NewTable returns how the schema s becomes files of a format that consists of PNG files. The error
-// is fault.Usage if the number of rows is not known, or if s has no column of images.
-func NewTable(format string, s *schema.Schema) (t Table, err error) {
-	if s.SourceRows < 0 {
-		return t, fault.New(fault.Usage, "%s: the number of rows is needed in advance, for the file names, "+
-			"but it is known only at the end of this input", format).
-			WithHint("write Parquet or Arrow first, and convert that file")
-	}
-	t = Table{Digits: Digits(s.SourceRows - 1), rows: s.SourceRows}
-	if t.Columns, err = Find(format, s); err == nil {
-		t.Pixels, err = New(PNG(format), s.Columns[t.Image])
-	}
-	return t, err
-}
-
-// Check returns an error if b has a row that the source does not have.
-func (t Table) Check(b schema.Batch) error {
-	if last := b.First + int64(b.Rows) - 1; last >= t.rows {
-		return fmt.Errorf("%s: found row %d, expected %d rows", t.Pixels.rules.Format, last, t.rows)
-	}
-	return nil
-}
-
-// Digits returns the number of decimal digits of n ≥ 0.
-func Digits(n int64) int { return len(strconv.FormatInt(max(n, 0), 10)) }
-
-// AppendPadded appends n ≥ 0, padded with zeros to width digits.
-func AppendPadded(dst []byte, n int64, width int) []byte {
-	var space [19]byte
-	digits := strconv.AppendInt(space[:0], n, 10)
-	for range width - len(digits) {
-		dst = append(dst, '0')
-	}
-	return append(dst, digits...)
 }

@@ -29,7 +29,7 @@ type stem struct {
 	rank   int
 }
 
-// A group is the columns of a stem.
+// A group is the columns of a stem, or a column without numbers.
 type group struct {
 	stem
 	names   []string // of all columns
@@ -48,7 +48,6 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 		WithHint("number the elements of a record, as in pixel0, pixel1")
 	groups := map[stem]*group{}
 	var order []*group
-	var fields []Field
 	var numbers []int
 	for i, name := range names {
 		var of stem
@@ -56,22 +55,20 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 			of, numbers = parse(name, numbers[:0])
 		}
 		g := groups[of]
-		if g == nil && of.rank > 0 {
+		if g == nil || of.rank == 0 {
 			g = &group{stem: of, names: names}
 			groups[of], order = g, append(order, g)
 		}
-		if g == nil {
-			fields = append(fields, Field{Name: name, Columns: []int{i}})
-		} else {
-			g.columns = append(g.columns, i)
-			if n := slices.Max(numbers); n < len(g.has) {
-				g.has[n] = g.has[n] || n == slices.Min(numbers)
-			}
+		g.columns = append(g.columns, i)
+		if of.rank > 0 && slices.Max(numbers) < len(g.has) {
+			n := slices.Max(numbers)
+			g.has[n] = g.has[n] || n == slices.Min(numbers)
 		}
-		if len(fields)+len(order) > limit {
+		if len(order) > limit {
 			return nil, tooMany
 		}
 	}
+	var fields []Field
 	for _, g := range order {
 		found, bad := g.fields(limit)
 		if bad != nil {

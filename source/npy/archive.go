@@ -2,6 +2,7 @@ package npy
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -35,13 +36,14 @@ func Arrays(files source.Files, path string) (names []string, err error) {
 	return names, f.Close()
 }
 
-// OpenArray opens an array of the .npz file at path as a column.
-func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
+// OpenArray opens the array o.Array of the .npz file at path as a column; none is the unnamed one.
+func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
 	f, z, err := openArchive(o.Files, path)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name+".npy" })
+	name := cmp.Or(o.Array, Unnamed) + ".npy"
+	i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name })
 	if i < 0 {
 		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays listed it
 	}
@@ -51,12 +53,7 @@ func OpenArray(path, name string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
 	}
-	t, err := newTable(member{r}, path+": "+m.Name, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	t.column.Origin, t.file = source.Base(path), f
-	return t, nil
+	return newTable(f, path, ": "+m.Name, member{r}, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
 }
 
 // A member reads a member of an archive, whose checksum archive/zip verifies.

@@ -33,16 +33,16 @@ func TestArchives(t *testing.T) {
 			t.Errorf("%s: found %q, expected %d arrays", name, names, len(arrays))
 		}
 		for _, array := range names {
-			table := must.Get(OpenArray(path, array, source.ReadOptions{Name: "x"}))(t)
+			table := must.Get(OpenArray(path, source.ReadOptions{Name: "x", Array: array}))(t)
 			arrays[array].expect(t, table, name+".npz", 3)
 		}
 	}
-	table := must.Get(OpenArray("testdata/stored.npz", "x_test", source.ReadOptions{}))(t)
+	table := must.Get(OpenArray("testdata/stored.npz", source.ReadOptions{Array: "x_test"}))(t)
 	must.Do(t, source.Skip(table, 1))
 	if data, err := readAll(table, 10); err != nil || len(data) != 12 {
 		t.Errorf("found % x, error %v", data, err)
 	}
-	if _, err := OpenArray("testdata/stored.npz", "x", source.ReadOptions{}); !errors.Is(err, fault.Changed) {
+	if _, err := OpenArray("testdata/stored.npz", source.ReadOptions{Array: "x"}); !errors.Is(err, fault.Changed) {
 		t.Errorf("found %v, expected that the archive has changed", err)
 	}
 }
@@ -73,8 +73,8 @@ func readArchive(o source.ReadOptions) (found [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		t, err := OpenArray("x.npz", name, o)
+	for _, o.Array = range names {
+		t, err := OpenArray("x.npz", o)
 		if err != nil {
 			return nil, err
 		}

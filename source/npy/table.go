@@ -39,26 +39,23 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTable(f, path, info.Size(), o)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	t.column.Origin, t.file = source.Base(path), f
-	return t, nil
+	return newTable(f, path, "", f, info.Size(), o)
 }
 
 // newTable reads the header of an array from r, which has size bytes, and compares the size with
-// the header before it reads on. Errors call the array path.
-func newTable(r io.Reader, path string, size int64, o source.ReadOptions) (*table, error) {
+// the header before it reads on. r is the file at path, or the given part of it, f. On an error, it
+// closes f.
+func newTable(f io.Closer, path, part string, r io.Reader, size int64, o source.ReadOptions) (source.Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
-		return nil, fault.In(path, err)
+		return nil, errors.Join(fault.In(path+part, err), f.Close())
 	}
-	c := source.Column{Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.shape[1:]}
+	c := source.Column{
+		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.shape[1:], Origin: source.Base(path)}
 	if h.number.Integer() && !h.number.Is(c.DType) && o.DType.Valid() && !o.DType.Float() {
 		c.DType = o.DType
 	}
-	t := &table{header: h, path: path, column: c, r: r}
+	t := &table{header: h, path: path + part, column: c, r: r, file: f}
 	record := h.record / int64(h.number.Size()) * int64(max(h.number.Size(), c.DType.Size()))
 	switch {
 	case record > o.MaxRecord():
@@ -70,7 +67,10 @@ func newTable(r io.Reader, path string, size int64, o source.ReadOptions) (*tabl
 	case size != h.end:
 		err = sizeError(size, h.end)
 	}
-	return t, fault.In(path, err)
+	if err != nil {
+		return nil, errors.Join(fault.In(t.path, err), f.Close())
+	}
+	return t, nil
 }
 
 func (t *table) Columns() []source.Column { return []source.Column{t.column} }

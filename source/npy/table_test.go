@@ -210,7 +210,7 @@ func TestEveryReadMayFail(t *testing.T) {
 	for n := range len(file) + 1 {
 		for skip := range int64(4) {
 			r := io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken))
-			table, err := newTable(r, "x", int64(len(file)), source.ReadOptions{})
+			table, err := newTable(io.NopCloser(nil), "x", "", r, int64(len(file)), source.ReadOptions{})
 			if err == nil {
 				err = source.Skip(table, skip)
 			}

@@ -63,7 +63,7 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 // cutPixels returns the data of the only IDAT chunk of file, by sections 5 and 11.2.2 of the PNG
 // specification. ok is false if there are others than IHDR, IDAT and IEND, or if f does not fit.
 func (f Format) cutPixels(file []byte) (data []byte, ok bool) {
-	if f.options.converts() || f.Depth != 8 {
+	if f.options != (Options{}) || f.Depth != 8 {
 		return nil, false
 	}
 	rest, begins := bytes.CutPrefix(file, png.Header(make([]byte, 0, 64), f.Width, f.Height, f.Channels, 8))

@@ -14,10 +14,10 @@ import (
 // A Format describes the samples of a decoded picture. Describe sets all fields; a Format with the
 // exported fields alone is for pictures that are not converted.
 type Format struct {
-	Width, Height int // pixels, at least 1
-	Channels      int // 1 (grey), 3 (red, green, blue) or 4 (and alpha)
-	Depth         int // bits of a sample: 8 or 16
-	options       Options
+	Width, Height int     // pixels, at least 1
+	Channels      int     // 1 (grey), 3 (red, green, blue) or 4 (and alpha)
+	Depth         int     // bits of a sample: 8 or 16
+	options       Options // zero if pictures are not converted
 }
 
 // Options say how pictures are converted. The zero value leaves them as they are.
@@ -26,9 +26,6 @@ type Options struct {
 	Grey          bool  // colours become grey
 	Limit         int64 // largest size in bytes of the samples of a picture, also before it is converted; or 0
 }
-
-// converts reports whether pictures are converted.
-func (o Options) converts() bool { return o.Grey || o.Width > 0 }
 
 // Shape returns the shape of a record: [H W], or [H W C] if there is more than one channel.
 func (f Format) Shape() []int {
@@ -73,14 +70,11 @@ func (o Options) Describe(file []byte) (Format, error) {
 // Convert returns the format of a picture once it is converted, or an error if that cannot be.
 func (o Options) Convert(from Format) (Format, error) {
 	f := from
-	if o.converts() {
-		f.options = o
-	}
 	if o.Grey {
-		f.Channels = 1
+		f.options, f.Channels = o, 1
 	}
 	if o.Width > 0 {
-		f.Width, f.Height, f.Channels = o.Width, o.Height, min(f.Channels, 3)
+		f.options, f.Width, f.Height, f.Channels = o, o.Width, o.Height, min(f.Channels, 3)
 	}
 	switch size := max(from.Size(), f.Size()); {
 	case o.Width > 0 && f.Depth > 8:

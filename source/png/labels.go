@@ -68,11 +68,10 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 	}
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
-	numbers, places := map[string]string{}, map[string]string{} // labels by folder
+	numeric, places := true, map[string]string{} // labels by folder
 	for _, name := range all {
-		if n, err := strconv.ParseUint(name, 10, 31); err == nil {
-			numbers[name] = strconv.FormatUint(n, 10)
-		}
+		n, err := strconv.ParseUint(name, 10, 31)
+		numeric, places[name] = numeric && err == nil, strconv.FormatUint(n, 10)
 	}
 	classes := o.Classes
 	if classes == nil {
@@ -81,18 +80,22 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	switch {
 	case own.Classes != nil && o.Classes == nil:
 		classes = own.Classes
-		place(places, own.Folders, classes)
-	case len(numbers) == len(all):
-		classes, places = nil, numbers
+		places = positions(own.Folders, classes)
+	case numeric:
+		classes = nil
 	case classes != nil:
-		place(places, schema.FolderNames(classes), classes)
+		places = positions(schema.FolderNames(classes), classes)
 	case t.empty != "":
 		return t.inFile(t.empty, fault.New(fault.Malformed, "the class folder is empty; some programs give it a label").
 			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
 	default:
-		classes = all
-		place(places, all)
-		t.warnPlaces(all)
+		classes, places = all, positions(all)
+		var listed []string
+		for label, name := range all {
+			listed = append(listed, fmt.Sprintf("%s has label %d", name, label))
+		}
+		t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
+			strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
 	}
 	labels := make([]string, len(t.files))
 	for row, f := range t.files {
@@ -106,14 +109,16 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
 }
 
-// place maps the names in each list, normalized because HFS+ has other forms of names, to their
-// positions. Names of later lists take precedence.
-func place(positions map[string]string, lists ...[]string) {
+// positions returns the positions of the names in each list, normalized because HFS+ has other
+// forms of names. Names of later lists take precedence.
+func positions(lists ...[]string) map[string]string {
+	places := map[string]string{}
 	for _, names := range lists {
 		for i, name := range names {
-			positions[norm.NFC.String(name)] = strconv.Itoa(i)
+			places[norm.NFC.String(name)] = strconv.Itoa(i)
 		}
 	}
+	return places
 }
 
 // readClasses returns the content of the hidden file that sink/png writes, if there is one.
@@ -127,16 +132,6 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 	}
 	return own, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
 		WithHint("remove the file, and give the class names with --classes FILE"))
-}
-
-// warnPlaces adds a warning that the labels of class folders are their places.
-func (t *table) warnPlaces(folders []string) {
-	var listed []string
-	for label, name := range folders {
-		listed = append(listed, fmt.Sprintf("%s has label %d", name, label))
-	}
-	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
-		strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
 }
 
 // metadataName is the file of labels that Hugging Face's imagefolder reads. Its column file_name
@@ -244,15 +239,7 @@ func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, c
 	if form.Names != nil {
 		classes = form.Names
 	}
-	size := form.DType.Size()
-	data := make([]byte, len(texts)*size)
-	for row, text := range texts {
-		if err := form.Put(data[row*size:], text); err != nil {
-			return t.inFile(metadataName, err.InColumn(name).InRow(int64(row)))
-		}
-	}
-	t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, data)
-	return nil
+	return t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, texts, form.Put)
 }
 
 // addNumbers adds a column of integers, or else of floats: of the type of the column of this name
@@ -268,15 +255,27 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 		}
 		d = idx.Float64
 	}
-	data := make([]byte, len(texts)*d.Size())
-	for row, text := range texts {
+	return t.add(source.Column{Name: name, DType: d}, texts, func(dst []byte, text string) *fault.Error {
 		v, err := strconv.ParseFloat(text, 8*d.Size())
 		if err != nil {
-			return t.inFile(metadataName, fault.New(fault.Unsupported, "found %q, expected a number", text).
-				InColumn(name).InRow(int64(row)).WithHint("leave the column out with --columns, or write numbers"))
+			return fault.New(fault.Unsupported, "found %q, expected a number", text).
+				WithHint("leave the column out with --columns, or write numbers")
 		}
-		source.Put(data[row*d.Size():], d, v)
+		source.Put(dst, d, v)
+		return nil
+	})
+}
+
+// add adds the column c of the texts of all rows, each of which put stores as an element.
+func (t *table) add(c source.Column, texts []string, put func(dst []byte, text string) *fault.Error) error {
+	size := c.DType.Size()
+	data := make([]byte, len(texts)*size)
+	for row, text := range texts {
+		if bad := put(data[row*size:], text); bad != nil {
+			return t.inFile(metadataName, bad.InColumn(c.Name).InRow(int64(row)))
+		}
 	}
-	t.add(source.Column{Name: name, DType: d}, data)
+	c.Origin = t.columns[0].Origin
+	t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
 	return nil
 }

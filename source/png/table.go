@@ -191,12 +191,6 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		WithHint("%s", hint))
 }
 
-// add adds a column of numbers.
-func (t *table) add(c source.Column, data []byte) {
-	c.Origin = t.columns[0].Origin
-	t.columns, t.numbers = append(t.columns, c), append(t.numbers, data)
-}
-
 // readFile reads f into buf, which grows as needed.
 func (t *table) readFile(buf []byte, f file) ([]byte, error) {
 	root, name := t.roots[f.folder], f.name
