@@ -229,7 +229,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, path: path}
-		if shard := numberedName.FindStringSubmatch(name); shard != nil && shard[2] != "" {
+		if shard := numberedName.FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
 			t.Name, t.path = shard[2], source.Under(dir, shard[2]+"-*")
 		} else if partName.MatchString(name) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
