@@ -16,7 +16,7 @@ package convert
 // A conversion goes through stages, each of which makes a value that is not changed afterwards:
 //
 //	options.go, request.go, targets.go  what was asked for: a request with its targets, checked
-//	splits.go, tables.go, storage.go    from arguments to inputs: splits whose tables can be opened
+//	inputs.go, package internal/input   from arguments to inputs: splits whose tables can be opened
 //	selection.go, rows.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
 //	run.go, expected.go, report.go      from outputs to sinks, published outputs and the results

@@ -26,7 +26,7 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 		var splits []string
 		found := ""
 		for _, j := range jobs {
-			columns, n := namesOf(j.schema.Columns), rows(j)
+			columns, n := source.Names(j.schema.Columns), rows(j)
 			if j.schema.Classes != nil {
 				columns = append(columns, schema.ClassName)
 			}
@@ -139,7 +139,7 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 	}
 	defer t.Close() // read-only: an error does not matter
 	if f := out.format; !f.OneColumn && (!f.Text || csv.HasHeader(out.options.Layout)) {
-		c.columns = namesOf(t.Columns())
+		c.columns = source.Names(t.Columns())
 		for _, left := range source.About(t).Omitted {
 			c.columns = append(c.columns, left.Column)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/summary"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -68,16 +69,16 @@ func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, 
 	if err != nil {
 		return report, err
 	}
-	r.asStored = true
+	r.input.AsStored = true
 	return report, inspect(ctx, r, found)
 }
 
 func inspect(ctx context.Context, r *request, found func(*File) error) error {
 	in, first, err := findAnyway(ctx, r)
-	if len(r.args) > 1 && fault.KindOf(err) == fault.Usage { // they are not one table
-		for _, arg := range r.args {
+	if args := r.input.Args; len(args) > 1 && fault.KindOf(err) == fault.Usage { // they are not one table
+		for _, arg := range args {
 			one := *r
-			one.args = []dataset.Input{arg}
+			one.input.Args = []dataset.Input{arg}
 			first = cmp.Or(first, inspect(ctx, &one, found))
 		}
 		return first
@@ -85,7 +86,7 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range in.splits {
+	for _, s := range in.set.Splits {
 		r.report.splitNotes(s)
 		for _, f := range s.Files {
 			file := in.describeFile(ctx, s, f)
@@ -106,10 +107,10 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 // checkCounts returns an error if the columns of s have different numbers of records, or reports it
 // if --salvage is given. Otherwise those of IDX files were compared when they were found.
 func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	if len(s.Files) < 2 || in.tables == nil && !in.request.Salvage || checkRereadable("", s) != nil {
+	if len(s.Files) < 2 || in.set.IDX() && !in.request.Salvage || input.CheckRereadable("", s) != nil {
 		return nil
 	}
-	t, err := in.openSplit(ctx, s, nil, true)
+	t, err := in.set.Open(ctx, s, nil, true)
 	if err == nil {
 		in.tableNotes(t)
 		return t.Close()
@@ -123,31 +124,31 @@ func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 // findAnyway finds the splits even if files are damaged or do not match; mismatch is the error in
 // the latter case.
 func findAnyway(ctx context.Context, r *request) (in *inputs, mismatch, err error) {
-	in, found := findInputs(ctx, r, false)
+	in, found := findInputs(ctx, r)
 	if found == nil {
 		return in, nil, nil
 	}
-	lenient := *r
+	lenient := r.input
 	lenient.Salvage = true
-	anyway, err := findInputs(ctx, &lenient, true)
+	anyway, err := input.Find(ctx, lenient, true)
 	if err != nil {
 		return nil, nil, found
 	}
 	if errors.Is(found, dataset.ErrMismatch) {
 		mismatch = found
 	}
-	anyway.request = r
-	return anyway, mismatch, nil // inspectFile reports the damage
+	anyway.Salvage = r.Salvage // else inspectFile would not report the damage
+	return &inputs{r, anyway}, mismatch, nil
 }
 
 // describeFile returns what is known about a file before its columns are read.
 func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
-	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: in.tables[f.Path].Format.Name,
+	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: in.set.Table(f.Path).Format.Name,
 		Compression: "none", FileBytes: -1}
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
-	if info, err := (files{ctx, in.request.storage}).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
+	if info, err := in.set.Storage.Files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
 	}
 	for _, other := range s.Files {
@@ -169,18 +170,18 @@ func (f *File) setHeader(h idx.Header) {
 // inspectFile reads one file to its end and completes its description.
 func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File) error {
 	r := in.request
-	t, err := in.openColumn(ctx, s, f, nil)
+	t, err := in.set.OpenFile(ctx, s, f, nil)
 	if err != nil {
 		return err
 	}
 	defer t.Close() // read-only: an error does not matter
-	opened := r.storage.about(f.Path)
-	file.ETag, file.Sequential = opened.etag, opened.sequential
+	opened := in.set.Storage.About(f.Path)
+	file.ETag, file.Sequential = opened.ETag, opened.Sequential
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
 		file.setHeader(stored.Header())
 		file.Compression = stored.Compression()
-		if t, err = namedLabels(scalarLabels(stored, f), s, f); err != nil {
+		if t, err = input.NamedLabels(stored, s, f); err != nil {
 			return err
 		}
 	}

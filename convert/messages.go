@@ -25,28 +25,11 @@ func unknown(kind, name string, known []string) error {
 		WithHint("%s", dataset.DidYouMean(name, known))
 }
 
-// A flagUse says whether a flag has a use, if it is given, and what it is for.
-type flagUse struct {
-	flag        string
-	given, used bool
-	users       string
-}
-
-// checkUses returns an error if a flag is given that no input or output, the noun, uses.
-func checkUses(noun string, uses []flagUse) error {
-	for _, u := range uses {
-		if u.given && !u.used {
-			return usagef("no %s uses --%s: it is for %s", noun, u.flag, u.users)
-		}
-	}
-	return nil
-}
-
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	noLabel := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
 	hint := "give the file of the labels too, as label=FILE, or a table with a column of single integers called label"
-	if names := namesOf(slices.DeleteFunc(slices.Clone(columns), noLabel)); names != nil {
+	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), noLabel)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
 	}
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
@@ -81,8 +64,8 @@ func Alternative(name string) string {
 			return lines[1]
 		case known:
 			tool, format, _ := strings.Cut(lines[1], " ")
-			return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python, with the names that convert "+
-				"prints: %s", tool, format, lines[2])
+			return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python, with the names that "+
+				"convert prints: %s", tool, format, lines[2])
 		}
 	}
 	return ""
@@ -93,35 +76,6 @@ func splitTitle(s dataset.Split) string {
 		return "split " + s.Name
 	}
 	return s.Stem
-}
-
-func splitNames(splits []dataset.Split) string {
-	var names []string
-	for _, s := range splits {
-		names = append(names, cmp.Or(s.Name, s.Stem))
-	}
-	return strings.Join(names, ", ")
-}
-
-func shownPath(path string) string {
-	if path == source.Stdin {
-		return "standard input"
-	}
-	return path
-}
-
-func listOf(columns []source.Column) string { return strings.Join(namesOf(columns), ", ") }
-
-func namesOf(columns []source.Column) (names []string) {
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-// columnIndex returns the index of the column with that name, −1 if there is none.
-func columnIndex(columns []source.Column, name string) int {
-	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
 }
 
 func isLabels(f dataset.File) bool { return f.Role == dataset.Label }

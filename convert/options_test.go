@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/input"
 )
 
 // TestOptionsAreChecked gives programs what the command line does not let through.
@@ -48,7 +49,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 func TestPanicWhileOpeningIsAnError(t *testing.T) {
 	t.Parallel()
-	_, err := interruptible(t.Context(), func() (int, error) { panic("a defect") })
+	_, err := input.Interruptible(t.Context(), func() (int, error) { panic("a defect") })
 	if fault.KindOf(err) != fault.Internal {
 		t.Errorf("found %v", err)
 	}

@@ -133,7 +133,7 @@ func checkOutput(r *request, out *output) error {
 // and compression. outs are the outputs of j that hold one column each, at paths of the user. If
 // all is set, j has no other outputs, and a column that is in none of outs is an error too.
 func checkColumns(j *job, outs []*output, all bool) error {
-	missing := namesOf(j.table.Columns())
+	missing := source.Names(j.table.Columns())
 	several := len(missing) > 1
 	for i, out := range outs {
 		name := out.writtenColumn().Name
@@ -240,7 +240,7 @@ func (in *inputs) isUpright(j *job) bool {
 	if d := j.split.Dataset; d != nil && d.Transposed {
 		return turned
 	}
-	return in.tables != nil && !turned
+	return !in.set.IDX() && !turned
 }
 
 // misleads reports whether the output has upright images that its next reader would turn, as it is
@@ -284,7 +284,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 		name, _ = formats.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
 	}
 	parsed, free := dataset.ParseName(name), out.format.IsIDX || out.path == Stdio
-	i := columnIndex(columns, parsed.Role.String())
+	i := source.Index(columns, parsed.Role.String())
 	only := columns[0].Name
 	other := parsed.Role != dataset.Data && (only == dataset.Image.String() || only == dataset.Label.String())
 	switch {
@@ -294,7 +294,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 		return i, nil
 	}
 	return 0, usagef("%s holds one column and is not named after one of %s, those of %s", out.shownName(),
-		listOf(columns), out.job.title()).WithHint("%s", adviseColumns(out))
+		source.List(columns), out.job.title()).WithHint("%s", adviseColumns(out))
 }
 
 // shard makes the output a folder of several files if the options ask for that. In the Hugging Face

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -40,7 +41,7 @@ func Open(ctx context.Context, s Source, view View) ([]*Table, *Report, error) {
 // Read reads the next rows into b. It returns at once when ctx is done; b must not be used then,
 // because the read from a pipe, for example, may still wait for data.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {
-	_, err := interruptible(ctx, func() (struct{}, error) { return struct{}{}, t.Table.Read(ctx, b) })
+	_, err := input.Interruptible(ctx, func() (struct{}, error) { return struct{}{}, t.Table.Read(ctx, b) })
 	return err
 }
 
@@ -72,7 +73,7 @@ func Draw(ctx context.Context, tables []*Table, to Target, draw func(*Table) (pn
 	if err != nil {
 		return err
 	}
-	p, err := prepare(ctx, &r, outputs, inputPaths(&in), "")
+	p, err := prepare(ctx, &r, outputs, in.set.Paths(), "")
 	if err != nil {
 		return err
 	}

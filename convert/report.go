@@ -107,8 +107,6 @@ type Applied struct {
 // Keys of the metadata of outputs.
 const (
 	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns
-	keyDataset = "idx.dataset"
-	keyClasses = "idx.classes" // JSON: the class names, in the order of the labels, of an unknown data set
 	keySplit   = "idx.split"
 	keyApplied = "idx.applied" // JSON of Applied
 )

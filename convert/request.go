@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bufio"
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/source/idx"
@@ -18,51 +20,31 @@ import (
 
 // A request is what was asked for: options, checked and parsed.
 type request struct {
-	Options     // with the defaults filled in, and URLs without their parameters
-	args        []dataset.Input
-	targets     []target
-	choice      rows.Choice
-	expected    []expectation
-	elementType idx.DType     // of --dtype; 0 if not given
-	codecs      []formatValue // of --compression
-	layouts     []formatValue // of --layout
-	exact       bool          // shapes are not guessed
-	asStored    bool          // Inspect does not transform what it reads
-	storage     *storage
-	stdin       *bufio.Reader
-	report      *Report
+	Options  // with the defaults filled in, and URLs without their parameters
+	input    input.Options
+	targets  []target
+	choice   rows.Choice
+	expected []expectation
+	codecs   []formatValue // of --compression
+	layouts  []formatValue // of --layout
+	report   *Report
 }
 
 // newRequest checks and parses options. Those about outputs must apply to one if there are any.
 func newRequest(o Options, report *Report) (*request, error) {
-	r := &request{Options: o, stdin: bufio.NewReader(o.Stdin), report: report,
-		storage: &storage{store: &object.Store{Warn: report.warning}, opened: map[string]openedFile{}}}
+	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
+	r := &request{Options: o, report: report}
 	if len(o.Inputs) == 0 {
 		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
-	}
-	if r.MaxRecordBytes == 0 {
-		r.MaxRecordBytes = DefaultMaxRecordBytes
 	}
 	if err := r.checkValues(); err != nil {
 		return nil, err
 	}
-	if i := slices.Index(Choices("dtype"), r.DType); i >= 0 {
-		r.elementType = idx.DTypes()[i]
-	}
-	for _, arg := range o.Inputs {
-		if arg == "" {
-			return nil, usagef("an input is empty").WithHint("perhaps a shell variable is not set")
-		}
-		arg, err := r.storage.store.ParseArg(arg)
-		if err != nil {
-			return nil, err
-		}
-		r.args = append(r.args, dataset.ParseInput(arg))
-	}
 	var err error
-	if r.Classes, err = r.storage.store.ParseArg(o.Classes); err != nil {
+	if r.input, err = inputOptions(o.Source, input.NewStorage(report.warning)); err != nil {
 		return nil, err
 	}
+	store := r.input.Storage.Store
 	for i, name := range o.Columns {
 		if name == "" || slices.Contains(o.Columns[:i], name) {
 			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(o.Columns, ","), name)
@@ -72,11 +54,12 @@ func newRequest(o Options, report *Report) (*request, error) {
 		Shuffle: o.Shuffle, Seed: o.Seed, Take: o.Take, Part: o.Part}); err != nil {
 		return nil, err
 	}
+	r.input.Counted = r.choice.NeedsCount()
 	if r.expected, err = parseExpect(o.Expect); err != nil || len(o.Outputs) == 0 {
 		return r, err
 	}
 	parts, _ := r.choice.Parts()
-	if r.targets, err = parseTargets(r.storage.store, r.Options, parts); err != nil {
+	if r.targets, err = parseTargets(store, r.Options, parts); err != nil {
 		return nil, err
 	}
 	if r.codecs, err = parseCompression(o.Compression); err != nil {
@@ -85,7 +68,30 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.layouts, err = parsePerFormat("layout", o.Layout, formats.Format.LayoutNames); err != nil {
 		return nil, err
 	}
+	counted := func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images } // in headers, for digits
+	r.input.Counted = r.input.Counted || r.makes(counted)
 	return r, r.checkUsed()
+}
+
+// inputOptions returns the options of s about inputs.
+func inputOptions(s Source, storage *input.Storage) (o input.Options, err error) {
+	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
+		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
+		Stdin: bufio.NewReader(s.Stdin), Storage: storage}
+	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
+		o.DType = idx.DTypes()[i]
+	}
+	for _, arg := range s.Inputs {
+		if arg == "" {
+			return o, usagef("an input is empty").WithHint("perhaps a shell variable is not set")
+		}
+		if arg, err = storage.Store.ParseArg(arg); err != nil {
+			return o, err
+		}
+		o.Args = append(o.Args, dataset.ParseInput(arg))
+	}
+	o.Classes, err = storage.Store.ParseArg(s.Classes)
+	return o, err
 }
 
 // checkValues checks the values of single flags.
@@ -133,19 +139,7 @@ func (r *request) isHub(f formats.Format) bool {
 	return f.Codecs != nil && r.formatOptions(f).Layout == "huggingface"
 }
 
-// placesLabel reports whether --label-column may name the place of the label in text without names
-// of columns.
-func (r *request) placesLabel() bool {
-	return slices.Contains([]string{"first", "last", "none"}, r.LabelColumn)
-}
-
 func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
-
-// needsCount reports whether the number of rows is needed before they are read: headers depend on
-// it, the number of digits in file names, and choices of rows.
-func (r *request) needsCount() bool {
-	return r.choice.NeedsCount() || r.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
-}
 
 // scratchFolder returns a folder for scratch files: on the file system of the first local target,
 // or else that of the system.
@@ -167,9 +161,9 @@ func (r *request) scratchFolder() string {
 
 // checkUsed returns an error if a flag applies to no output.
 func (r *request) checkUsed() error {
-	var uses []flagUse
+	var uses []input.FlagUse
 	add := func(flag string, given bool, used func(formats.Format) bool) {
-		uses = append(uses, flagUse{flag, given, r.makes(used), formats.List(used)})
+		uses = append(uses, input.FlagUse{Flag: flag, Given: given, Used: r.makes(used), Users: formats.List(used)})
 	}
 	add("class-column", r.ClassColumn, func(f formats.Format) bool { return f.ClassColumn })
 	add("rows-per-file", r.RowsPerFile > 0, func(f formats.Format) bool { return f.Splittable })
@@ -179,10 +173,11 @@ func (r *request) checkUsed() error {
 	for _, v := range r.codecs {
 		add("compression "+v.value, true, func(f formats.Format) bool { return v.appliesTo(f, f.Compressions()) })
 	}
-	named := r.LabelColumn != "" && !r.placesLabel() && !r.Stratify && !r.choice.ByClass()
+	named := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
 	ofLabels := func(f formats.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
-	return checkUses("output", append(uses, flagUse{"label-column", named, r.makes(ofLabels),
-		"the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…"}))
+	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: named,
+		Used:  r.makes(ofLabels),
+		Users: "the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…"}))
 }
 
 // An expectation is an element of --expect: a split with its number of rows or, if that is −1, a

@@ -9,6 +9,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -52,7 +53,7 @@ func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, e
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := findInputs(ctx, r, false)
+	in, err := findInputs(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,10 +79,10 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		}
 		j, err := openJob(ctx, in, c, raw)
 		if err != nil {
-			return jobs, aboutSplit(err, c.Split, in.splits)
+			return jobs, aboutSplit(err, c.Split, in.set.Splits)
 		}
 		jobs = append(jobs, j)
-		if a, b := listOf(jobs[0].schema.Columns), listOf(j.schema.Columns); a != b {
+		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
 			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 		if err := sameClasses(jobs[0], j); err != nil {
@@ -107,7 +108,7 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 // sameClasses returns an error if a job gives a label another name than the first one does.
 func sameClasses(first, other *job) error {
 	for _, c := range other.table.Columns() {
-		i := columnIndex(first.table.Columns(), c.Name)
+		i := source.Index(first.table.Columns(), c.Name)
 		if i < 0 {
 			continue
 		}
@@ -136,7 +137,7 @@ func checkRows(r *request, jobs []*job) error {
 // of the files.
 func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, err error) {
 	r, s := in.request, c.Split
-	opened, err := in.openSplit(ctx, s, wantedColumns(r, false), raw)
+	opened, err := in.set.Open(ctx, s, wantedColumns(r, false), raw)
 	if err != nil {
 		return nil, err
 	}
@@ -186,13 +187,13 @@ func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 // transform applies --columns, --transpose and --resize to t, a table of s, and records them in a.
 func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ source.Table, err error) {
 	r := in.request
-	if t, err = project(t, r.Columns); err != nil {
+	if t, err = input.Project(t, r.Columns); err != nil {
 		return nil, err
 	}
 	turn := s.Dataset != nil && s.Dataset.Transposed
 	if r.Transpose != nil {
 		turn = *r.Transpose && !turn // upright images are swapped once more
-	} else if in.tables != nil {
+	} else if !in.set.IDX() {
 		if turn, err = in.isTransposed(t, s); err != nil {
 			return nil, err
 		}
@@ -223,7 +224,7 @@ func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 	})
 	if len(images) != 1 {
 		return nil, usagef("--resize scales one column of images of bytes, H×W or H×W×3; found %d in the columns %s",
-			len(images), listOf(t.Columns())).
+			len(images), source.List(t.Columns())).
 			WithHint("choose with --columns; --shape 28x28 makes images of flat records")
 	}
 	c := images[0]
@@ -231,7 +232,7 @@ func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 	to, err := o.Convert(from)
 	a.Decoders = append(a.Decoders, scaler...)
 	scale := func(dst, record []byte) []byte { return to.AppendScaled(dst, record, from) }
-	return source.MapRecords(t, columnIndex(t.Columns(), c.Name), to.Shape(), scale), fault.In(c.Origin, err)
+	return source.MapRecords(t, source.Index(t.Columns(), c.Name), to.Shape(), scale), fault.In(c.Origin, err)
 }
 
 // noteTurned is the note about images that are turned.
@@ -244,11 +245,11 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
 	name := in.request.Dataset
 	if name == "" && about.Unnamed {
-		name = dataset.ParseName(in.tables[file].Name).Dataset
+		name = dataset.ParseName(in.set.Table(file).Name).Dataset
 	}
 	d, err := dataset.Lookup(name)
 	_, ours := about.Meta[keySources]
-	images := in.tables[file].Format.Name != "png" && slices.ContainsFunc(t.Columns(), isImage)
+	images := in.set.Table(file).Format.Name != "png" && slices.ContainsFunc(t.Columns(), isImage)
 	if err != nil || !d.Transposed || ours || !images {
 		return false, nil
 	}
@@ -270,7 +271,7 @@ func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64,
 	if len(s.Files) == 0 {
 		return -1, nil
 	}
-	t, err := in.openSplit(ctx, s, nil, false)
+	t, err := in.set.Open(ctx, s, nil, false)
 	if err != nil {
 		return -1, err
 	}
@@ -298,10 +299,10 @@ func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	if s.Dataset != nil {
 		name = s.Dataset.Name
 	}
-	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: keyDataset, Value: name},
+	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: input.KeyDataset, Value: name},
 		{Key: keySplit, Value: s.Name}, {Key: keyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}}
 	if label := schema.Of(t).Label(); label >= 0 && name == "" && t.Columns()[label].Classes != nil {
-		all = append(all, schema.Pair{Key: keyClasses, Value: text.JSON(t.Columns()[label].Classes)})
+		all = append(all, schema.Pair{Key: input.KeyClasses, Value: text.JSON(t.Columns()[label].Classes)})
 	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }
@@ -356,9 +357,9 @@ func (in *inputs) describeJob(j *job) {
 func (in *inputs) describeInputs(j *job) {
 	columns := j.table.Columns()
 	for _, f := range j.split.Files {
-		opened := in.request.storage.about(f.Path)
+		opened := in.request.input.Storage.About(f.Path)
 		entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
-			ETag: opened.etag, Sequential: opened.sequential}
+			ETag: opened.ETag, Sequential: opened.Sequential}
 		if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
 			entry.SourceRows = &j.schema.SourceRows
 		}
@@ -366,7 +367,7 @@ func (in *inputs) describeInputs(j *job) {
 			entry.Dataset = j.split.Dataset.Name
 		}
 		// Columns of a table in another format, or of an unstacked label, are not named f.Name.
-		own := columnIndex(columns, f.Name) >= 0
+		own := source.Index(columns, f.Name) >= 0
 		for _, c := range columns {
 			if own && c.Name != f.Name || !own && len(j.split.Files) > 1 && c.Origin != source.Base(f.Path) {
 				continue

@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
@@ -55,7 +56,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	for _, j := range jobs {
-		if err := checkRereadable("--verify", j.split.Split); r.Verify && err != nil {
+		if err := input.CheckRereadable("--verify", j.split.Split); r.Verify && err != nil {
 			return err
 		}
 		in.describeJob(j)
@@ -73,7 +74,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	if err := checkStaying(r, outputs); err != nil {
 		return err
 	}
-	p, err := prepare(ctx, r, outputs, inputPaths(in), key)
+	p, err := prepare(ctx, r, outputs, in.set.Paths(), key)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (w *writing) check(ctx context.Context, in *inputs) (err error) {
 // names, no rows are selected by them, and no input has class names in place of labels.
 func checkClassesUsed(in *inputs, jobs []*job) error {
 	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
-		return in.tables[j.split.Files[0].Path].Format.Name == "png" || source.About(j.table).Classes
+		return in.set.Table(j.split.Files[0].Path).Format.Name == "png" || source.About(j.table).Classes
 	})
 	r := in.request
 	named := func(f formats.Format) bool { // or its files are accompanied by a list of names
@@ -187,21 +188,6 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 		}
 	}
 	return cards, nil
-}
-
-// inputPaths returns the files and objects that a run reads, which no output may replace.
-func inputPaths(in *inputs) (paths []string) {
-	for _, s := range in.splits {
-		for _, f := range s.Files {
-			if f.Path != source.Stdin {
-				paths = append(append(paths, f.Path), in.tables[f.Path].Paths...) // a folder may hold many files
-			}
-		}
-	}
-	if in.request.Classes != "" {
-		paths = append(paths, in.request.Classes)
-	}
-	return paths
 }
 
 // writeJob writes the outputs of one job, and releases its table.
@@ -259,7 +245,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 	key += text.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.DType, r.Shape,
 		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout, r.ClassColumn})
 	for _, j := range jobs {
-		if err := checkRereadable("--if-changed", j.split.Split); err != nil {
+		if err := input.CheckRereadable("--if-changed", j.split.Split); err != nil {
 			return "", err
 		}
 		key += text.JSON([]any{j.split.Name, j.applied, j.schema.Columns})
@@ -267,7 +253,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 			key += j.split.Dataset.Name
 		}
 	}
-	for _, path := range slices.Compact(inputPaths(in)) {
+	for _, path := range slices.Compact(in.set.Paths()) {
 		if object.IsURL(path) {
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")
@@ -387,7 +373,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
 			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
 		case object.IsURL(out.path):
-			to.object, err = r.storage.store.Create(ctx, out.path, r.replaces())
+			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
 			to.writer = &tally{Writer: to.object}
 		case out.isFolder():
 			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}

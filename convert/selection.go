@@ -7,6 +7,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -24,22 +25,22 @@ type chosenSplit struct {
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
 func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err error) {
 	r := in.request
-	train := slices.ContainsFunc(in.splits, func(s dataset.Split) bool { return s.Name == "train" })
-	if r.choice.HoldsOut() && !train && len(in.splits) > 1 {
-		return nil, usagef("--holdout: found the splits %s, expected train or a single split", splitNames(in.splits)).
-			WithHint("choose one with --split")
+	train := slices.ContainsFunc(in.set.Splits, func(s dataset.Split) bool { return s.Name == "train" })
+	if r.choice.HoldsOut() && !train && len(in.set.Splits) > 1 {
+		return nil, usagef("--holdout: found the splits %s, expected train or a single split",
+			input.SplitNames(in.set.Splits)).WithHint("choose one with --split")
 	}
-	for _, s := range in.splits {
+	for _, s := range in.set.Splits {
 		if !r.choice.Selects() {
 			chosen = append(chosen, chosenSplit{Split: s})
 			continue
 		}
-		if err := checkRereadable("--where, --holdout or --shuffle", s); err != nil {
+		if err := input.CheckRereadable("--where, --holdout or --shuffle", s); err != nil {
 			return nil, err
 		}
 		parts, err := in.selectRows(ctx, s)
 		if err != nil {
-			return nil, aboutSplit(err, s, in.splits)
+			return nil, aboutSplit(err, s, in.set.Splits)
 		}
 		chosen = append(chosen, parts...)
 	}
@@ -63,7 +64,8 @@ func neededFiles(s dataset.Split, wanted []string) []dataset.File {
 // wantedColumns returns the columns that a table needs, nil for all: those of --columns and, if
 // rows are tested, those of --where. Labels must be found among all columns.
 func wantedColumns(r *request, tested bool) []string {
-	if r.Columns == nil || r.LabelColumn != "" && !r.placesLabel() || tested && (r.Stratify || r.choice.ByClass()) {
+	named := r.LabelColumn != "" && !r.input.PlacesLabel()
+	if r.Columns == nil || named || tested && (r.Stratify || r.choice.ByClass()) {
 		return nil
 	}
 	wanted := slices.Clone(r.Columns)
@@ -77,14 +79,14 @@ func wantedColumns(r *request, tested bool) []string {
 // or the only split of its data set. A split without a name, of which some is held out, is train.
 func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []chosenSplit, err error) {
 	r := in.request
-	whole, err := in.openSplit(ctx, s, wantedColumns(r, true), false)
+	whole, err := in.set.Open(ctx, s, wantedColumns(r, true), false)
 	if err != nil {
 		return nil, err
 	}
 	defer whole.Close() // read-only: an error does not matter
-	holdsOut := r.choice.HoldsOut() && (s.Name == "train" || len(in.splits) == 1)
+	holdsOut := r.choice.HoldsOut() && (s.Name == "train" || len(in.set.Splits) == 1)
 	from := rows.Split{Name: cmp.Or(s.Name, "train"), Table: wholeLabels(r, whole), HoldOut: holdsOut}
-	if in.tables == nil {
+	if in.set.IDX() {
 		from.Numbers = func() (source.Table, error) { return in.openNumbers(ctx, s) }
 	}
 	if holdsOut && r.Stratify && schema.Of(from.Table).Label() < 0 {
@@ -110,7 +112,7 @@ func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Tabl
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
 		return !isLabels(f) && len(f.Header.Dims) != 1
 	})
-	t, err := in.openSplit(ctx, s, nil, false)
+	t, err := in.set.Open(ctx, s, nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Tabl
 // wholeLabels returns t with integers in place of labels that are stored as floats, if an output or
 // a flag needs labels. (The layout huggingface can store other floats, unless they have names.)
 func wholeLabels(r *request, t source.Table) source.Table {
-	i := columnIndex(t.Columns(), dataset.Label.String())
+	i := source.Index(t.Columns(), dataset.Label.String())
 	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() {
 		return t
 	}
@@ -130,5 +132,5 @@ func wholeLabels(r *request, t source.Table) source.Table {
 	if !needed {
 		return t
 	}
-	return source.Cast(t, i, idx.Int32, hintLabel)
+	return source.Cast(t, i, idx.Int32, input.HintLabel)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/foreign"
-	"github.com/idxport/idxport/internal/rows"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
@@ -40,7 +40,7 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 	if err != nil {
 		return Verified{}, err
 	}
-	compared := namesOf(s.Columns[:len(s.Columns)/2])
+	compared := source.Names(s.Columns[:len(s.Columns)/2])
 	values, in, list := k.Differences()
 	var differences []string
 	origin := ""
@@ -133,16 +133,15 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 
 // verify compares the output that is the first argument of r with the others.
 func verify(ctx context.Context, r *request) error {
-	ofInputs, ofOutput, err := verifyRequests(ctx, r)
+	ofInputs, ofOutput, err := verifyOptions(ctx, r.input)
 	if err != nil {
 		return err
 	}
-	out, err := findInputs(ctx, ofOutput, false)
-	if err != nil {
+	out, in := &inputs{request: r}, &inputs{request: r}
+	if out.set, err = input.Find(ctx, ofOutput, false); err != nil {
 		return err
 	}
-	in, err := findInputs(ctx, ofInputs, false)
-	if err != nil {
+	if in.set, err = input.Find(ctx, ofInputs, false); err != nil {
 		return err
 	}
 	chosen, err := chooseRows(ctx, in)
@@ -150,7 +149,7 @@ func verify(ctx context.Context, r *request) error {
 		return err
 	}
 	compared := map[int]bool{}
-	for _, split := range out.splits {
+	for _, split := range out.set.Splits {
 		i, err := verifySplit(ctx, in, out, chosen, split)
 		if err != nil {
 			return err
@@ -163,55 +162,50 @@ func verify(ctx context.Context, r *request) error {
 			left = append(left, c.Split)
 		}
 	}
-	oneFile := len(out.splits) == 1 && out.isFile(out.splits[0].Files[0].Path)
+	oneFile := len(out.set.Splits) == 1 && out.isFile(out.set.Splits[0].Files[0].Path)
 	if !oneFile && left != nil {
-		return differ([]string{ofOutput.args[0].Path}, "", "it has no split "+splitNames(left)).
+		return differ([]string{ofOutput.Args[0].Path}, "", "it has no split "+input.SplitNames(left)).
 			WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return nil
 }
 
-// verifyRequests returns the request for the inputs and that for the output, which is the first
-// argument and is read as it is. --header applies to the output if no input is text, never to both:
-// an output may have a header although its input has none.
-func verifyRequests(ctx context.Context, r *request) (ofInputs, ofOutput *request, err error) {
-	in, out := *r, *r
-	in.args, out.args = r.args[1:], r.args[:1]
-	out.View, out.choice = View{}, rows.Choice{}
-	out.LabelColumn, out.Salvage, out.Classes = "", false, ""
-	out.Resize, out.Grey, out.Header = Size{}, false, nil
-	out.exact, out.Split = true, nil  // --split is about the inputs
-	out.Dataset = dataset.DatasetNone // no data set is recognised in the output; its metadata may name one
-	if r.Header == nil {
-		return &in, &out, nil
+// verifyOptions divides the options of verify into those of the inputs and of the output, which is
+// the first argument and is read as it is. --header applies to the output if no input is text,
+// never to both: an output may have a header although its input has none.
+func verifyOptions(ctx context.Context, o input.Options) (in, out input.Options, err error) {
+	in = o
+	in.Args = o.Args[1:]
+	out = input.Options{Args: o.Args[:1], DType: o.DType, Shape: o.Shape, MaxRecordBytes: o.MaxRecordBytes,
+		Exact: true, Stdin: o.Stdin, Storage: o.Storage,
+		Dataset: dataset.DatasetNone} // none is recognised in the output; its metadata may name one
+	if o.Header == nil {
+		return in, out, nil
 	}
-	for _, arg := range in.args {
-		found, err := tablesAt(ctx, r, arg.Path)
-		if err != nil || slices.ContainsFunc(found, func(t foreign.Table) bool { return t.Format.Text }) {
-			return &in, &out, err
-		}
+	if text, err := in.Text(ctx); text || err != nil {
+		return in, out, err
 	}
-	in.Header, out.Header = nil, r.Header
-	return &in, &out, nil
+	in.Header, out.Header = nil, o.Header
+	return in, out, nil
 }
 
 // verifySplit verifies one table of the output, and returns the index of the split of the inputs
 // that it was compared with; it is −1 for a table of another split than those of --split.
 func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, split dataset.Split) (int, error) {
 	out.request.report.splitNotes(split)
-	found, err := out.openSplit(ctx, split, nil, true)
+	found, err := out.set.Open(ctx, split, nil, true)
 	if err != nil {
 		return -1, err
 	}
 	defer found.Close() // read-only: an error does not matter
-	if _, err := project(found, nil); err != nil {
+	if _, err := input.Project(found, nil); err != nil {
 		return -1, err
 	}
 	i, err := splitFor(in, out, chosen, found, split)
 	if i < 0 || err != nil {
 		return -1, adviseMade(err, found, Applied{})
 	}
-	expected, err := openJob(ctx, in, chosen[i], out.tables == nil)
+	expected, err := openJob(ctx, in, chosen[i], out.set.IDX())
 	if err != nil {
 		return -1, err
 	}
@@ -226,10 +220,10 @@ func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, spl
 // verifyTable compares found, the table of the output's split own, with expected.
 func verifyTable(ctx context.Context, out *inputs, expected *job, found source.Table, own dataset.Split) error {
 	r, file := out.request, own.Files[0].Path
-	table := out.tables[file]
+	table := out.set.Table(file)
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
-		again, err := table.Open(source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.elementType,
-			Shape: r.Shape, Header: r.Header, Like: expected.table.Columns(), Files: files{ctx, r.storage}})
+		again, err := table.Open(source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.input.DType,
+			Shape: r.Shape, Header: out.set.Header, Like: expected.table.Columns(), Files: out.set.Storage.Files(ctx)})
 		if err != nil {
 			return err
 		}
@@ -237,7 +231,7 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		found = again
 	}
 	// A file of one column may lack others, and so may a PNG folder of images and a label.
-	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.tables == nil || table.Format.OneColumn)
+	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.set.IDX() || table.Format.OneColumn)
 	c := comparison{text: table.Format.Text, partial: oneColumn || table.Format.Name == "png"}
 	for _, f := range own.Files {
 		if !slices.Contains(c.paths, f.Path) { // a .npz file has several columns
@@ -260,7 +254,7 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 
 // isFile reports whether path is the first argument, and not a file in a folder.
 func (in *inputs) isFile(path string) bool {
-	return filepath.Clean(path) == filepath.Clean(in.request.args[0].Path)
+	return filepath.Clean(path) == filepath.Clean(in.set.Args[0].Path)
 }
 
 // adviseMade adds a hint to err, an error about a table of the output: what its metadata records
@@ -287,7 +281,7 @@ func adviseMade(err error, found source.Table, given Applied) error {
 // output, was made from: the one in its name or metadata, or the one that is called like it. It is
 // −1 for a table of another split than those of --split.
 func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dataset.Split) (int, error) {
-	several := len(out.splits) > 1
+	several := len(out.set.Splits) > 1
 	if len(chosen) == 1 && !several {
 		return 0, nil
 	}
@@ -304,9 +298,9 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	case several && in.request.Split != nil:
 		return -1, nil
 	case several:
-		return 0, differ([]string{path}, "", "the inputs have no such split, only "+splitNames(splits))
+		return 0, differ([]string{path}, "", "the inputs have no such split, only "+input.SplitNames(splits))
 	default:
-		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, name, splitNames(splits)).
-			WithHint("choose one with --split")
+		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, name,
+			input.SplitNames(splits)).WithHint("choose one with --split")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source/idx"
@@ -102,13 +101,9 @@ func Project(t Table, names []string) (Table, error) {
 	var columns []Column
 	var from []int
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
+		i := Index(all, name)
 		if i < 0 {
-			var known []string
-			for _, c := range all {
-				known = append(known, c.Name)
-			}
-			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, strings.Join(known, ", "))
+			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, List(all))
 		}
 		columns, from = append(columns, all[i]), append(from, i)
 	}

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/source/idx"
 )
@@ -53,6 +54,22 @@ func (c Column) ClassName(v int64) string {
 		return ""
 	}
 	return c.Classes[v]
+}
+
+// Names returns the names of columns.
+func Names(columns []Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// List returns the names of columns, with commas.
+func List(columns []Column) string { return strings.Join(Names(columns), ", ") }
+
+// Index returns the index of the column with that name, −1 if there is none.
+func Index(columns []Column, name string) int {
+	return slices.IndexFunc(columns, func(c Column) bool { return c.Name == name })
 }
 
 // Integer reports whether the elements are integers.

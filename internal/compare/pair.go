@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -46,7 +45,7 @@ func (p *Pair) match(partial bool) error {
 	expected, found := p.expected.Columns(), p.found.Columns()
 	var counterparts []source.Column
 	for i, e := range expected {
-		k := slices.IndexFunc(found, func(f source.Column) bool { return f.Name == e.Name })
+		k := source.Index(found, e.Name)
 		if k < 0 {
 			k = onlyOne(expected, found, e)
 		}
@@ -55,7 +54,7 @@ func (p *Pair) match(partial bool) error {
 			continue
 		}
 		if k < 0 {
-			return fault.New(fault.Differs, "found no column %s, only %s", e.Name, names(found))
+			return fault.New(fault.Differs, "found no column %s, only %s", e.Name, source.List(found))
 		}
 		f := found[k]
 		if f.Elements() != e.Elements() || len(f.Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(f.Shape, e.Shape) {
@@ -68,7 +67,7 @@ func (p *Pair) match(partial bool) error {
 	for k, f := range found {
 		if !slices.Contains(p.foundColumns, k) && (!partial || counterparts == nil) {
 			return fault.New(fault.Differs, "found column %s, which is not in the inputs: they have only %s",
-				f.Name, names(expected))
+				f.Name, source.List(expected))
 		}
 	}
 	p.columns = append(p.columns, counterparts...)
@@ -124,7 +123,8 @@ func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 func countError(found, expected int64) error {
 	switch {
 	case found < 0:
-		return fault.New(fault.Differs, "found more than %s, expected %s", text.Count(expected, "row"), text.Thousands(expected))
+		return fault.New(fault.Differs, "found more than %s, expected %s", text.Count(expected, "row"),
+			text.Thousands(expected))
 	case expected < 0:
 		return fault.New(fault.Differs, "found %s, expected more", text.Count(found, "row"))
 	}
@@ -161,12 +161,4 @@ func onlyOne(expected, found []source.Column, e source.Column) int {
 		return -1
 	}
 	return k
-}
-
-func names(columns []source.Column) string {
-	var all []string
-	for _, c := range columns {
-		all = append(all, c.Name)
-	}
-	return strings.Join(all, ", ")
 }

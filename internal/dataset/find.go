@@ -116,7 +116,8 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		case len(inputs) > 1 || in.Name != "":
 			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: "+
 				"if any input is a file or NAME=FILE, all must be files, one for each column", in.Path).
-				WithHint("give one folder at a time, or give the files in them")
+				WithHint("a run reads one data set; for several folders: for d in ONE TWO; do " +
+					`idxport convert "$d" -o "out/$(basename "$d")"; done`)
 		default:
 			return f.folder(in.Path)
 		}

@@ -108,7 +108,7 @@ func (c Choice) scan(ctx context.Context, in Split) (found scanned, err error) {
 	}
 	columns, label, labels := t.Columns(), schema.Of(t).Label(), map[int64]uint16{}
 	for i := range tests {
-		tests[i].column = index(columns, tests[i].name)
+		tests[i].column = source.Index(columns, tests[i].name)
 	}
 	err = source.Each(ctx, t, func(b *source.Raw) error {
 		// t may have more rows than whole, which --salvage cuts to its shortest column.

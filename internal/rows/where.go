@@ -63,17 +63,13 @@ func (t rowTest) passes(b *source.Raw, row int) bool {
 // rowTest returns the condition as a test of the rows of t.
 func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	columns := t.Columns()
-	i, byName := index(columns, c.column), false
+	i, byName := source.Index(columns, c.column), false
 	if i < 0 && c.column == schema.ClassName {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		var names []string
-		for _, column := range columns {
-			names = append(names, column.Name)
-		}
-		return test, usagef("--where %s: no such column, found only %s", c.text, strings.Join(names, ", ")).
-			WithHint("%s", dataset.DidYouMean(c.column, names))
+		return test, usagef("--where %s: no such column, found only %s", c.text, source.List(columns)).
+			WithHint("%s", dataset.DidYouMean(c.column, source.Names(columns)))
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
@@ -147,9 +143,4 @@ func parseNumber(text string, d idx.DType) float64 {
 	}
 	v, _ := strconv.ParseFloat(text, bits) // infinite if it is too large
 	return v
-}
-
-// index returns the index of the column with the name, −1 if there is none.
-func index(columns []source.Column, name string) int {
-	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Name == name })
 }

@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"source/npy":                   {"schema", "source", "source/idx"},
 	"internal/rows":                {"internal/dataset", "schema", "source", "source/idx"},
 	"internal/foreign":             {"internal/dataset", "schema", "source", "source/..."},
+	"internal/input":               {"internal/dataset", "internal/foreign", "internal/object", "pipeline", "schema", "source", "source/..."},
 	"sink":                         {"schema", "internal/compressed"},
 	"internal/layout":              {"schema", "sink", "internal/images", "source", "source/idx"},
 	"sink/arrow":                   {"schema", "sink", "internal/compressed", "internal/layout"},

@@ -48,6 +48,7 @@ var packages = []struct {
 	{"source/idx", 894, 950},
 	{"internal/dataset", 1_348, 1400},
 	{"internal/rows", 613, 600},
+	{"internal/input", 900, 800},
 	{"source/arrow source/columnar source/parquet", 3_641, 3650},
 	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_316, 3230},
 	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_542, 5550},

@@ -1,4 +1,4 @@
-package convert
+package input
 
 import (
 	"cmp"
@@ -9,37 +9,17 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/internal/foreign"
 	"github.com/idxport/idxport/internal/text"
-	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
 )
 
-// inputs are the splits that the arguments of a request hold. Their tables can be opened any number
-// of times, except those on standard input.
-type inputs struct {
-	request *request
-	splits  []dataset.Split
-	tables  map[string]foreign.Table // files in formats other than IDX, by path; nil if there are none
-	classes []string                 // from the file of --classes
-}
-
-// idxOptions returns the options that IDX files are read with.
-func (in *inputs) idxOptions(ctx context.Context) source.Options {
-	r := in.request
-	return source.Options{MaxRecordSize: r.MaxRecordBytes, Salvage: r.Salvage, Files: files{ctx, r.storage}}
-}
-
-// openSplit opens the files of a split as one table; columns are those that are needed, nil for
-// all. If raw is set, the columns are those of the files. Otherwise the data set's definition and
+// Open opens the files of a split as one table; columns are those that are needed, nil for all. If
+// raw is set, the columns are those of the files. Otherwise the data set's definition and
 // --label-column apply: a label of several numbers becomes named columns, for example.
-func (in *inputs) openSplit(ctx context.Context, s dataset.Split, columns []string, raw bool) (
+func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw bool) (
 	_ source.Table, err error) {
-	r := in.request
 	var tables []source.Table
 	defer func() {
 		if err != nil {
@@ -49,35 +29,35 @@ func (in *inputs) openSplit(ctx context.Context, s dataset.Split, columns []stri
 		}
 	}()
 	for _, f := range s.Files {
-		t, err := in.openColumn(ctx, s, f, columns)
+		t, err := in.OpenFile(ctx, s, f, columns)
 		if err != nil {
 			return nil, err
 		}
 		tables = append(tables, t)
 		if t = scalarLabels(t, f); in.tables == nil {
-			t = narrowed(r, t)
+			t = in.narrowed(t)
 		}
 		if !raw {
-			if t, err = namedLabels(t, s, f); err != nil {
+			if t, err = NamedLabels(t, s, f); err != nil {
 				return nil, err
 			}
 		}
 		tables[len(tables)-1] = t
 	}
-	t, err := source.Join(r.Salvage, tables...)
+	t, err := source.Join(in.Salvage, tables...)
 	if err == nil {
 		err = in.checkTyped(s.Files[0].Path, t.Columns())
 	}
 	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
-	none := r.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
-	if err == nil && r.LabelColumn != "" && !raw && (!none || labelIn(r, t.Columns()) >= 0) {
-		t, err = chooseLabel(r, t, in.classes)
+	none := in.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
+	if err == nil && in.LabelColumn != "" && !raw && (!none || in.labelIn(t.Columns()) >= 0) {
+		t, err = in.chooseLabel(t)
 	}
 	return t, err
 }
 
-// openColumn opens the file f of the split s: a column, or a table in another format.
-func (in *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.File, columns []string) (
+// OpenFile opens the file f of the split s: a column, or a table in another format.
+func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, columns []string) (
 	source.Table, error) {
 	if _, ok := in.tables[f.Path]; ok {
 		return in.openTable(ctx, f, columns)
@@ -85,46 +65,46 @@ func (in *inputs) openColumn(ctx context.Context, s dataset.Split, f dataset.Fil
 	return in.openIDX(ctx, s, f)
 }
 
-func (in *inputs) openIDX(ctx context.Context, s dataset.Split, f dataset.File) (*source.IDX, error) {
-	r, options := in.request, in.idxOptions(ctx)
+func (in *Set) openIDX(ctx context.Context, s dataset.Split, f dataset.File) (*source.IDX, error) {
+	options := in.idxOptions(ctx)
 	options.Name, options.Shape = f.Name, f.Shape
 	if isLabels(f) {
-		if r.LabelColumn == "" {
+		if in.LabelColumn == "" {
 			options.Classes = in.classes // else they are those of the chosen column
 		}
 		if options.Classes == nil && s.Dataset != nil {
 			options.Classes = s.Dataset.Classes
 		}
 	}
-	t, err := interruptible(ctx, func() (*source.IDX, error) {
+	t, err := Interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
-			return source.NewIDX(r.stdin, source.Stdin, options)
+			return source.NewIDX(in.Stdin, source.Stdin, options)
 		}
 		return source.OpenIDX(f.Path, options)
 	})
 	if err == nil {
-		r.storage.recordIDX(f.Path, f.Path == source.Stdin || !t.Seekable())
+		in.Storage.recordIDX(f.Path, f.Path == source.Stdin || !t.Seekable())
 	}
 	return t, err
 }
 
 // openTable opens the file f, which is in a format other than IDX.
-func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []string) (_ source.Table, err error) {
-	r, table := in.request, in.tables[f.Path]
-	read := source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.elementType, Shape: r.Shape, Header: r.Header,
-		Classes: in.classes, Resize: r.Resize, Grey: r.Grey, Columns: columns, Name: f.Name, Array: f.Array,
-		Files: files{ctx, r.storage}}
-	if r.placesLabel() {
-		read.Label = r.LabelColumn
+func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) (_ source.Table, err error) {
+	table := in.tables[f.Path]
+	read := source.ReadOptions{MaxRecordSize: in.MaxRecordBytes, DType: in.DType, Shape: in.Shape, Header: in.Header,
+		Classes: in.classes, Resize: in.Resize, Grey: in.Grey, Columns: columns, Name: f.Name, Array: f.Array,
+		Files: in.Storage.Files(ctx)}
+	if in.PlacesLabel() {
+		read.Label = in.LabelColumn
 	}
 	if in.classes == nil {
-		read.Classes = datasetClasses(r.Dataset)
+		read.Classes = datasetClasses(in.Dataset)
 	}
 	open := func() (source.Table, error) {
-		return interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
+		return Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
 	}
 	opened, err := open()
-	if err == nil && opened.Rows() < 0 && r.needsCount() {
+	if err == nil && opened.Rows() < 0 && in.Counted {
 		opened, err = counted(ctx, opened, f.Path, open)
 	}
 	if err != nil {
@@ -135,17 +115,17 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 			_ = opened.Close() // read-only: an error does not matter
 		}
 	}()
-	t := shaped(r, opened, f.Path)
+	t := in.shaped(opened, f.Path)
 	found := slices.Clone(t.Columns())
 	if table.Format.OneColumn && len(found) == 1 {
 		found[0].Name = f.Name
 	}
-	label := columnIndex(found, dataset.Label.String())
+	label := source.Index(found, dataset.Label.String())
 	if label >= 0 && found[label].Elements() != 1 {
 		label = -1
 	}
-	if in.classes != nil && (label >= 0 || r.LabelColumn == "" && !table.Format.OneColumn) {
-		if err := checkClasses(r, t, label, in.classes, f.Path); err != nil {
+	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && !table.Format.OneColumn) {
+		if err := in.checkClasses(t, label, f.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -155,8 +135,8 @@ func (in *inputs) openTable(ctx context.Context, f dataset.File, columns []strin
 		found[label].Classes = in.classes
 	case len(found[label].Classes) == 0:
 		meta := source.About(t).Meta // which other programs may have changed
-		found[label].Classes = datasetClasses(cmp.Or(r.Dataset, meta[keyDataset]))
-		if names := meta[keyClasses]; found[label].Classes == nil && len(names) < 1<<20 {
+		found[label].Classes = datasetClasses(cmp.Or(in.Dataset, meta[KeyDataset]))
+		if names := meta[KeyClasses]; found[label].Classes == nil && len(names) < 1<<20 {
 			_ = json.Unmarshal([]byte(names), &found[label].Classes)
 		}
 	}
@@ -186,17 +166,17 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 
 // shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
 // recorded shape, as other tools write them, are squares if their length allows it, as in CSV.
-func shaped(r *request, t source.Table, path string) source.Table {
-	t = narrowed(r, t)
+func (in *Set) shaped(t source.Table, path string) source.Table {
+	t = in.narrowed(t)
 	columns := slices.Clone(t.Columns())
 	var notes []string
-	guess := r.Shape == nil && !r.exact
+	guess := in.Shape == nil && !in.Exact
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
 		case len(c.Shape) == 0:
-		case r.Shape != nil && (source.Column{Shape: r.Shape}).Elements() == c.Elements():
-			columns[i].Shape = r.Shape
+		case in.Shape != nil && (source.Column{Shape: in.Shape}).Elements() == c.Elements():
+			columns[i].Shape = in.Shape
 		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
 			columns[i].Shape = square
 			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
@@ -207,9 +187,9 @@ func shaped(r *request, t source.Table, path string) source.Table {
 	return source.WithColumns(t, columns, notes...)
 }
 
-// checkRereadable returns an error if an input of s can be read only once. flag, named in the
+// CheckRereadable returns an error if an input of s can be read only once. flag, named in the
 // message, is the one that needs to read it twice.
-func checkRereadable(flag string, s dataset.Split) error {
+func CheckRereadable(flag string, s dataset.Split) error {
 	if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Path == source.Stdin }) {
 		return usagef("%s needs to read the input again, but %s can be read only once", flag, shownPath(source.Stdin)).
 			WithHint("leave out %s, or give a file", flag)
@@ -217,28 +197,8 @@ func checkRereadable(flag string, s dataset.Split) error {
 	return nil
 }
 
-// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
-// name of the table in progress messages.
-func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
-	int64, error) {
-	update, end := r.report.progress(title, s.Rows)
-	defer end()
-	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
-	return stats.Rows, err
-}
-
-// tableNotes reports what was found while reading t: damage to IDX files and rows left out by
-// --salvage as warnings, what had to be assumed about a file in another format as notes.
-func (in *inputs) tableNotes(t source.Table) {
-	about := source.About(t)
-	if in.tables == nil || in.request.Salvage {
-		about.Notes, about.Warnings = nil, append(about.Notes, about.Warnings...)
-	}
-	in.request.report.addInfo(about)
-}
-
-// hintLabel is the hint for a float that is not a label.
-const hintLabel = "if this column holds no labels, choose the others with --columns"
+// HintLabel is the hint for a float that is not a label.
+const HintLabel = "if this column holds no labels, choose the others with --columns"
 
 // scalarLabels returns t, read from the file f, with scalar labels in place of arrays of one
 // number, which MedMNIST and MATLAB store.
@@ -254,8 +214,8 @@ func scalarLabels(t source.Table, f dataset.File) source.Table {
 	return t
 }
 
-// namedLabels returns t with a column for each number of a label, if the data set of s names them.
-func namedLabels(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
+// NamedLabels returns t with a column for each number of a label, if the data set of s names them.
+func NamedLabels(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
 	d := s.Dataset
 	if d == nil || d.LabelColumns == nil || !isLabels(f) {
 		return t, nil
@@ -268,17 +228,16 @@ func namedLabels(t source.Table, s dataset.Split, f dataset.File) (source.Table,
 
 // labelIn returns the index of the column that --label-column names, or that the reader has found
 // at the place that it names; −1 if there is none.
-func labelIn(r *request, columns []source.Column) int {
-	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Label || c.Name == r.LabelColumn })
+func (in *Set) labelIn(columns []source.Column) int {
+	return slices.IndexFunc(columns, func(c source.Column) bool { return c.Label || c.Name == in.LabelColumn })
 }
 
-// chooseLabel returns t with the column that --label-column names as its label; classes are the
-// names of --classes, or nil.
-func chooseLabel(r *request, t source.Table, classes []string) (source.Table, error) {
+// chooseLabel returns t with the column that --label-column names as its label.
+func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 	columns := t.Columns()
-	i := labelIn(r, columns)
+	i := in.labelIn(columns)
 	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, found only %s", r.LabelColumn, listOf(columns))
+		return nil, usagef("--label-column %s: no such column, found only %s", in.LabelColumn, source.List(columns))
 	}
 	c := columns[i]
 	if !c.Scalar() {
@@ -286,14 +245,14 @@ func chooseLabel(r *request, t source.Table, classes []string) (source.Table, er
 			c.Name, text.Shape(c.Shape))
 	}
 	if !c.Integer() {
-		t = source.Cast(t, i, idx.Int32, hintLabel)
+		t = source.Cast(t, i, idx.Int32, HintLabel)
 	}
-	return source.ChooseLabel(t, i, classes), nil
+	return source.ChooseLabel(t, i, in.classes), nil
 }
 
 // narrowed returns t with the type of --dtype in place of wider integers.
-func narrowed(r *request, t source.Table) source.Table {
-	d := r.elementType
+func (in *Set) narrowed(t source.Table) source.Table {
+	d := in.DType
 	for i, c := range t.Columns() {
 		if c.Integer() && d.Valid() && !d.Float() && c.DType.Size() > d.Size() {
 			t = source.Cast(t, i, d, "choose a type that holds all values, or leave out --dtype")
@@ -304,21 +263,20 @@ func narrowed(r *request, t source.Table) source.Table {
 
 // checkTyped returns an error if --dtype or --shape matches no column of the table at path. The
 // shapes of IDX files are checked by their reader.
-func (in *inputs) checkTyped(path string, columns []source.Column) error {
+func (in *Set) checkTyped(path string, columns []source.Column) error {
 	var shapes []string
-	r := in.request
-	typed, shaped := r.elementType == 0, r.Shape == nil || in.tables == nil
+	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil
 	for _, c := range columns {
 		shapes = append(shapes, c.Name+" "+text.Shape(c.Shape))
-		typed, shaped = typed || c.DType == r.elementType, shaped || slices.Equal(c.Shape, r.Shape)
+		typed, shaped = typed || c.DType == in.DType, shaped || slices.Equal(c.Shape, in.Shape)
 	}
 	switch {
 	case !typed:
-		return usagef("--dtype %s: no column of %s can be read as this type", r.elementType, path).
+		return usagef("--dtype %s: no column of %s can be read as this type", in.DType, path).
 			WithHint("leave out --dtype: it narrows integers; NumPy makes pixels floats: a.astype(\"float32\") / 255")
 	case !shaped:
 		return usagef("--shape %s: no column of %s can be read with this shape, found %s",
-			text.Shape(r.Shape), path, strings.Join(shapes, ", ")).
+			text.Shape(in.Shape), path, strings.Join(shapes, ", ")).
 			WithHint("give a shape with as many elements as one of these")
 	}
 	return nil
@@ -326,22 +284,22 @@ func (in *inputs) checkTyped(path string, columns []source.Column) error {
 
 // checkClasses returns an error if the names of --classes do not fit t, the table at path: it has
 // no column label, whose index label is, or the column has other names for its numbers.
-func checkClasses(r *request, t source.Table, label int, classes []string, path string) error {
+func (in *Set) checkClasses(t source.Table, label int, path string) error {
 	columns := t.Columns()
 	if label < 0 {
 		if slices.ContainsFunc(columns, func(c source.Column) bool { return c.Classes != nil }) {
 			return nil
 		}
-		if _, err := project(t, nil); err != nil {
+		if _, err := Project(t, nil); err != nil {
 			return err
 		}
-		return usagef("--classes %s: %s has no column label, only %s", r.Classes, path, listOf(columns)).
+		return usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns)).
 			WithHint("if another column holds the labels, name it with --label-column")
 	}
 	for number, name := range columns[label].Classes {
-		if i := slices.Index(classes, name); i >= 0 && i != number && name != "" {
+		if i := slices.Index(in.classes, name); i >= 0 && i != number && name != "" {
 			return usagef("--classes %s: %q is the name of label %d there, and of label %d in %s",
-				r.Classes, name, i, number, path).WithHint("leave out --classes, as the file has names")
+				in.Classes, name, i, number, path).WithHint("leave out --classes, as the file has names")
 		}
 	}
 	return nil
@@ -355,9 +313,9 @@ func datasetClasses(name string) []string {
 	return nil
 }
 
-// project returns t with only the named columns, or with all if columns is nil. It fails if one of
+// Project returns t with only the named columns, or with all if columns is nil. It fails if one of
 // them cannot be read.
-func project(t source.Table, columns []string) (source.Table, error) {
+func Project(t source.Table, columns []string) (source.Table, error) {
 	for _, c := range source.About(t).Omitted {
 		if c.Err != nil && (columns == nil || slices.Contains(columns, c.Column)) {
 			return nil, c.Err

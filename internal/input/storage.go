@@ -1,4 +1,4 @@
-package convert
+package input
 
 import (
 	"context"
@@ -11,58 +11,65 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A storage opens inputs: local files, objects and files on web servers. It records what is
+// A Storage opens inputs: local files, objects and files on web servers. It records what is
 // learned from opening them, by path, and is used by many goroutines.
-type storage struct {
-	store *object.Store
+type Storage struct {
+	Store *object.Store
 
 	mu     sync.Mutex
-	opened map[string]openedFile
+	opened map[string]Opened
 }
 
-// An openedFile is what is known about an input that was opened.
-type openedFile struct {
-	etag       string // version of an object
-	sequential bool   // an IDX file that can only be read from its start
+// Opened is what is known about an input that was opened.
+type Opened struct {
+	ETag       string // version of an object
+	Sequential bool   // an IDX file that can only be read from its start
+}
+
+// NewStorage returns a storage that passes warnings to warn.
+func NewStorage(warn func(format string, args ...any)) *Storage {
+	return &Storage{Store: &object.Store{Warn: warn}, opened: map[string]Opened{}}
 }
 
 // recordObject records the version of an object. A run reads a single version of an object,
 // however often it opens it. Storage without ETags reports an empty one for every version.
-func (s *storage) recordObject(url, etag string) error {
+func (s *Storage) recordObject(url, etag string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before, ok := s.opened[url]; ok && before.etag != etag {
+	if before, ok := s.opened[url]; ok && before.ETag != etag {
 		return fault.In(url, fault.Changed)
 	}
-	s.opened[url] = openedFile{etag: etag, sequential: s.opened[url].sequential}
+	s.opened[url] = Opened{etag, s.opened[url].Sequential}
 	return nil
 }
 
 // recordIDX records whether the IDX file at path can only be read from its start.
-func (s *storage) recordIDX(path string, sequential bool) {
+func (s *Storage) recordIDX(path string, sequential bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.opened[path] = openedFile{s.opened[path].etag, sequential}
+	s.opened[path] = Opened{s.opened[path].ETag, sequential}
 }
 
-// about returns what is known about the input at path.
-func (s *storage) about(path string) openedFile {
+// About returns what is known about the input at path.
+func (s *Storage) About(path string) Opened {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened[path]
 }
 
-// files is a storage as a source.Files. Requests are canceled when ctx is done.
+// Files returns the files of s. Requests are canceled when ctx is done.
+func (s *Storage) Files(ctx context.Context) source.Files { return files{ctx, s} }
+
 type files struct {
 	ctx     context.Context
-	storage *storage
+	storage *Storage
 }
 
 func (f files) Open(name string) (source.File, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.Open(name)
 	}
-	r, err := f.storage.store.Open(f.ctx, name)
+	r, err := f.storage.Store.Open(f.ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -77,20 +84,20 @@ func (f files) Stat(name string) (fs.FileInfo, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.Stat(name)
 	}
-	return f.storage.store.Stat(f.ctx, name)
+	return f.storage.Store.Stat(f.ctx, name)
 }
 
 func (f files) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	if !object.IsURL(name) {
 		return source.Local{}.ReadDir(name, limit)
 	}
-	return f.storage.store.ReadDir(f.ctx, name, limit)
+	return f.storage.Store.ReadDir(f.ctx, name, limit)
 }
 
-// interruptible calls f and returns its results. If ctx is done first, it returns
+// Interruptible calls f and returns its results. If ctx is done first, it returns
 // context.Cause(ctx) and leaves f running: f may be waiting for a pipe that nobody writes to, and
 // the program is about to end.
-func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var value T
 	done := make(chan error, 1)
 	go func() {

@@ -1,12 +1,10 @@
-package convert
+package input
 
 import (
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,42 +17,37 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// findInputs returns the splits that the arguments of a request hold. If damaged is set, files that
-// cannot be read or do not match are included.
-func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) {
-	if err := checkFolders(ctx, r); err != nil {
-		return nil, err
-	}
-	warnUnfinished(r)
-	found, err := findTables(ctx, r)
+// Find returns the splits that the arguments hold. If damaged is set, files that cannot be read or
+// do not match are included.
+func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
+	found, err := o.findTables(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkReading(r, found); err != nil {
+	if err := o.checkUsed(found); err != nil {
 		return nil, err
 	}
-	in := &inputs{request: r}
+	in := &Set{Options: o}
 	if found != nil {
 		in.tables = map[string]foreign.Table{}
 		for _, t := range found {
 			in.tables[t.Path()] = t
 		}
-		in.splits, err = splitsOfTables(r, found)
+		in.Splits, err = o.splitsOfTables(found)
 	} else {
-		probe := in.idxOptions(ctx)
-		in.splits, err = dataset.Find(r.args, prober{probe}, dataset.Options{
-			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage,
-			Damaged: damaged, Files: probe.Files, Table: foreign.Named})
+		probe := o.idxOptions(ctx)
+		in.Splits, err = dataset.Find(o.Args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
+			Uncounted: o.Salvage, Damaged: damaged, Files: probe.Files, Table: foreign.Named})
 	}
 	if err != nil {
 		return nil, err
 	}
-	shaped := found != nil || r.Shape == nil
-	for _, s := range in.splits {
-		shaped = chooseShaped(s, r.Shape) || shaped
+	shaped := found != nil || o.Shape == nil
+	for _, s := range in.Splits {
+		shaped = chooseShaped(s, o.Shape) || shaped
 	}
 	if !shaped {
-		return nil, usagef("--shape %s fits the records of no file but perhaps labels", text.Shape(r.Shape))
+		return nil, usagef("--shape %s fits the records of no file but perhaps labels", text.Shape(o.Shape))
 	}
 	in.classes, err = in.readClasses(ctx)
 	return in, err
@@ -89,51 +82,15 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// checkFolders returns an error if the inputs are several folders: a run reads one data set.
-func checkFolders(ctx context.Context, r *request) error {
-	isFolder := func(arg dataset.Input) bool {
-		info, err := files{ctx, r.storage}.Stat(arg.Path)
-		return arg.Path != source.Stdin && err == nil && info.IsDir()
-	}
-	words := ""
-	for _, arg := range r.args {
-		if words += " " + text.Quote(arg.Path); len(r.args) == 1 || !isFolder(arg) {
-			return nil
-		}
-	}
-	return usagef("found %d folders, expected one: a run reads one data set", len(r.args)).
-		WithHint(`for d in%s; do idxport convert "$d" -o "out/$(basename "$d")"; done`, words)
-}
-
-// warnUnfinished warns of names in the folders of the inputs that look like downloads in progress.
-// Beside a file that is an input, those of other data do not count.
-func warnUnfinished(r *request) {
-	endings := []string{".part", ".crdownload", ".tmp", ".download", ".aria2"}
-	for _, arg := range r.args {
-		dir, base := arg.Path, ""
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			dir, base = filepath.Dir(dir), source.Base(dir)
-		}
-		entries, _ := os.ReadDir(dir) // there are none at a URL
-		for _, e := range entries {
-			name := e.Name()
-			related := strings.HasPrefix(name, base) || dataset.ParseName(name).Role != dataset.Data
-			if related && slices.Contains(endings, filepath.Ext(name)) {
-				r.report.warning("%s looks like a download in progress", filepath.Join(dir, name))
-			}
-		}
-	}
-}
-
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
-func findTables(ctx context.Context, r *request) (tables []foreign.Table, err error) {
-	for i, arg := range r.args {
-		found, err := tablesAt(ctx, r, arg.Path)
+func (o Options) findTables(ctx context.Context) (tables []foreign.Table, err error) {
+	for i, arg := range o.Args {
+		found, err := o.tablesAt(ctx, arg.Path)
 		switch {
 		case err != nil:
 			return nil, err
 		case i > 0 && (found == nil) != (tables == nil):
-			table, other := arg.Path, r.args[0].Path
+			table, other := arg.Path, o.Args[0].Path
 			if found == nil {
 				table, other = other, table
 			}
@@ -143,7 +100,7 @@ func findTables(ctx context.Context, r *request) (tables []foreign.Table, err er
 		case arg.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays() != nil):
 			return nil, usagef("%s=%s is a table, which has names for its columns", arg.Name, arg.Path).
 				WithHint("leave out %s", text.Quote(arg.Name+"="))
-		case len(r.args) > 1 && (len(found) > 1 || found != nil && arg.Path == source.Stdin):
+		case len(o.Args) > 1 && (len(found) > 1 || found != nil && arg.Path == source.Stdin):
 			count := text.Count(len(found), "table")
 			return nil, usagef("%s: found %s, expected it to be given alone", shownPath(arg.Path), count)
 		}
@@ -152,50 +109,61 @@ func findTables(ctx context.Context, r *request) (tables []foreign.Table, err er
 	return tables, nil
 }
 
+// Text reports whether any input is text, such as CSV.
+func (o Options) Text(ctx context.Context) (bool, error) {
+	for _, arg := range o.Args {
+		found, err := o.tablesAt(ctx, arg.Path)
+		if err != nil || slices.ContainsFunc(found, func(t foreign.Table) bool { return t.Format.Text }) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
-func tablesAt(ctx context.Context, r *request, path string) ([]foreign.Table, error) {
+func (o Options) tablesAt(ctx context.Context, path string) ([]foreign.Table, error) {
 	if path != source.Stdin {
-		found, err := foreign.Find(files{ctx, r.storage}, path)
+		found, err := foreign.Find(o.Storage.Files(ctx), path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
 			return nil, usagef("%s: folders of images cannot be read from object storage", path).
 				WithHint("copy the folder to this machine")
 		}
 		return found, err
 	}
-	return interruptible(ctx, func() ([]foreign.Table, error) {
-		if t, ok, err := foreign.Stdin(r.stdin); ok || err != nil {
+	return Interruptible(ctx, func() ([]foreign.Table, error) {
+		if t, ok, err := foreign.Stdin(o.Stdin); ok || err != nil {
 			return []foreign.Table{t}, err
 		}
 		return nil, nil
 	})
 }
 
-// checkReading returns an error if a flag does not apply to the inputs, which are tables or, if
-// tables is nil, IDX files.
-func checkReading(r *request, tables []foreign.Table) error {
+// checkUsed returns an error if a flag does not apply to the inputs, which are tables or, if tables
+// is nil, IDX files.
+func (o Options) checkUsed(tables []foreign.Table) error {
 	has := func(match func(foreign.Format) bool) bool {
 		return slices.ContainsFunc(tables, func(t foreign.Table) bool { return match(t.Format) })
 	}
 	images := has(func(f foreign.Format) bool { return f.Images })
 	// From separate columns, --salvage keeps as many rows as the shortest one has.
 	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
-	named := slices.ContainsFunc(r.args, func(arg dataset.Input) bool { return arg.Name == r.LabelColumn })
-	return checkUses("input", []flagUse{
-		{"header", r.Header != nil, has(func(f foreign.Format) bool { return f.Text }), "text, such as CSV"},
-		{"grey", r.Grey, images, "images in files, such as PNG and JPEG"},
-		{"resize", r.Resize[0] > 0, images || !r.asStored, "images in files, such as PNG and JPEG"},
-		{"label-column " + r.LabelColumn, r.placesLabel(), tables != nil || named,
+	named := slices.ContainsFunc(o.Args, func(arg dataset.Input) bool { return arg.Name == o.LabelColumn })
+	return CheckUses("input", []FlagUse{
+		{"header", o.Header != nil, has(func(f foreign.Format) bool { return f.Text }), "text, such as CSV"},
+		{"grey", o.Grey, images, "images in files, such as PNG and JPEG"},
+		{"resize", o.Resize[0] > 0, images || !o.AsStored, "images in files, such as PNG and JPEG"},
+		{"label-column " + o.LabelColumn, o.PlacesLabel(), tables != nil || named,
 			"CSV without names, where it is the place of the label"},
-		{"salvage", r.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths"},
+		{"salvage", o.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths"},
 	})
 }
 
 // splitsOfTables makes each table a split, and one-array files such as .npy with the same split
 // name the columns of one. In a folder, a prefix before image or label counts as a split name if
 // two files would otherwise be the same column. A .npz file may hold several splits.
-func splitsOfTables(r *request, tables []foreign.Table) ([]dataset.Split, error) {
+func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error) {
 	var splits []dataset.Split
-	folder := len(r.args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
+	folder := len(o.Args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
 	if folder { // images and labels first: their names determine the splits that other arrays join
 		role := func(t foreign.Table) int { return int(dataset.ParseName(t.Name).Role) }
 		slices.SortStableFunc(tables, func(a, b foreign.Table) int { return role(a) - role(b) })
@@ -206,9 +174,9 @@ func splitsOfTables(r *request, tables []foreign.Table) ([]dataset.Split, error)
 			name.Split = lower
 		}
 		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
-		named := len(r.args) == len(tables) && r.args[i].Name != ""
+		named := len(o.Args) == len(tables) && o.Args[i].Name != ""
 		if named {
-			file.Name = r.args[i].Name
+			file.Name = o.Args[i].Name
 		}
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
 		if t.Arrays() != nil {
@@ -222,7 +190,7 @@ func splitsOfTables(r *request, tables []foreign.Table) ([]dataset.Split, error)
 		if folder && name.Split == "" {
 			same = splitOfArray(splits, name, split.Stem)
 		}
-		if named && r.args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
+		if named && o.Args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
 			same = 0 // the user names them as columns of one table, although one name has no split
 			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
 		}
@@ -232,7 +200,7 @@ func splitsOfTables(r *request, tables []foreign.Table) ([]dataset.Split, error)
 				splits[same].Stem = split.Stem
 			}
 			splits[same].Files = append(splits[same].Files, file)
-		case same >= 0 && len(r.args) > 1:
+		case same >= 0 && len(o.Args) > 1:
 			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).
 				WithHint("give one at a time")
 		default:
@@ -247,11 +215,11 @@ func splitsOfTables(r *request, tables []foreign.Table) ([]dataset.Split, error)
 				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
 		}
 		nameColumns(s)
-		if len(r.args) == 1 { // otherwise columns are in the order of the arguments
+		if len(o.Args) == 1 { // otherwise columns are in the order of the arguments
 			slices.SortStableFunc(s.Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
-	return namedSplits(r, splits)
+	return o.namedSplits(splits)
 }
 
 // splitOfArray returns the index of the split for an array without train or test in its name, −1
@@ -305,18 +273,18 @@ func nameColumns(s dataset.Split) {
 }
 
 // namedSplits returns the splits that --split names, or all if it is not given.
-func namedSplits(r *request, splits []dataset.Split) ([]dataset.Split, error) {
-	if len(r.Split) == 0 {
+func (o Options) namedSplits(splits []dataset.Split) ([]dataset.Split, error) {
+	if len(o.Split) == 0 {
 		return splits, nil
 	}
 	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
-		return !slices.Contains(r.Split, s.Name) && !slices.Contains(r.Split, s.Stem)
+		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	})
 	if len(chosen) > 0 {
 		return chosen, nil
 	}
-	return nil, usagef("the inputs have no split %s", strings.Join(r.Split, " or ")).
-		WithHint("they have only %s", splitNames(splits))
+	return nil, usagef("the inputs have no split %s", strings.Join(o.Split, " or ")).
+		WithHint("they have only %s", SplitNames(splits))
 }
 
 // chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all
@@ -333,23 +301,23 @@ func chooseShaped(s dataset.Split, shape []int) (any bool) {
 }
 
 // readClasses reads the file of class names, if one is given, for the labels of the splits.
-func (in *inputs) readClasses(ctx context.Context) ([]string, error) {
-	r := in.request
-	if r.Classes == "" {
+func (in *Set) readClasses(ctx context.Context) ([]string, error) {
+	if in.Classes == "" {
 		return nil, nil
 	}
 	hasLabels := func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }
-	if r.LabelColumn == "" && in.tables == nil && !slices.ContainsFunc(in.splits, hasLabels) {
-		return nil, usagef("--classes %s: no input holds labels", r.Classes).
+	if in.LabelColumn == "" && in.tables == nil && !slices.ContainsFunc(in.Splits, hasLabels) {
+		return nil, usagef("--classes %s: no input holds labels", in.Classes).
 			WithHint("name the file that does: label=FILE")
 	}
-	if info, err := (files{ctx, r.storage}).Stat(r.Classes); r.Classes == source.Stdin || err == nil && info.IsDir() {
-		return nil, usagef("--classes %s, expected a file", r.Classes)
+	files := in.Storage.Files(ctx)
+	if info, err := files.Stat(in.Classes); in.Classes == source.Stdin || err == nil && info.IsDir() {
+		return nil, usagef("--classes %s, expected a file", in.Classes)
 	}
-	f, err := files{ctx, r.storage}.Open(r.Classes)
+	f, err := files.Open(in.Classes)
 	if err != nil {
-		return nil, fault.In(r.Classes, err)
+		return nil, fault.In(in.Classes, err)
 	}
 	defer f.Close() // read-only: an error does not matter
-	return dataset.ReadClasses(f, r.Classes)
+	return dataset.ReadClasses(f, in.Classes)
 }

@@ -1,0 +1,43 @@
+package convert
+
+import (
+	"context"
+
+	"github.com/idxport/idxport/internal/input"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
+)
+
+// inputs are what a request reads.
+type inputs struct {
+	request *request
+	set     *input.Set
+}
+
+// findInputs finds the inputs of a request.
+func findInputs(ctx context.Context, r *request) (*inputs, error) {
+	set, err := input.Find(ctx, r.input, false)
+	return &inputs{r, set}, err
+}
+
+// tableNotes reports what was found while reading t: damage to IDX files and rows left out by
+// --salvage as warnings, what had to be assumed about a file in another format as notes.
+func (in *inputs) tableNotes(t source.Table) {
+	about := source.About(t)
+	if in.set.IDX() || in.request.Salvage {
+		about.Notes, about.Warnings = nil, append(about.Notes, about.Warnings...)
+	}
+	in.request.report.addInfo(about)
+}
+
+// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
+// name of the table in progress messages.
+func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
+	int64, error) {
+	update, end := r.report.progress(title, s.Rows)
+	defer end()
+	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
+	return stats.Rows, err
+}

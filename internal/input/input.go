@@ -1,0 +1,123 @@
+package input
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/foreign"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// Options say what is read, and how. Those that have the name of a flag are its value; they are
+// zero if it is not given.
+type Options struct {
+	Args           []dataset.Input
+	Split          []string
+	Dataset        string
+	Classes        string // the path of a file
+	DType          idx.DType
+	Shape          []int
+	Resize         [2]int
+	Grey           bool
+	Header         *bool
+	Salvage        bool
+	LabelColumn    string
+	MaxRecordBytes int64
+
+	Counted  bool // the number of rows is needed before they are read
+	Exact    bool // shapes are not guessed
+	AsStored bool // images are scaled by their reader, or not at all
+	Stdin    *bufio.Reader
+	Storage  *Storage
+}
+
+// PlacesLabel reports whether --label-column may name the place of the label in text without names
+// of columns.
+func (o Options) PlacesLabel() bool {
+	return slices.Contains([]string{"first", "last", "none"}, o.LabelColumn)
+}
+
+// idxOptions returns the options that IDX files are read with.
+func (o Options) idxOptions(ctx context.Context) source.Options {
+	return source.Options{MaxRecordSize: o.MaxRecordBytes, Salvage: o.Salvage, Files: o.Storage.Files(ctx)}
+}
+
+// A Set is the splits that the arguments hold. Their tables can be opened any number of times,
+// except those on standard input.
+type Set struct {
+	Options
+	Splits  []dataset.Split
+	tables  map[string]foreign.Table // files in formats other than IDX, by path; nil if there are none
+	classes []string                 // from the file of --classes
+}
+
+// IDX reports whether the inputs are IDX files.
+func (in *Set) IDX() bool { return in.tables == nil }
+
+// Table returns the table in the file or folder at path, zero if it is an IDX file.
+func (in *Set) Table(path string) foreign.Table { return in.tables[path] }
+
+// Paths returns the files and objects that are read.
+func (in *Set) Paths() (paths []string) {
+	for _, s := range in.Splits {
+		for _, f := range s.Files {
+			if f.Path != source.Stdin {
+				paths = append(append(paths, f.Path), in.tables[f.Path].Paths...) // a folder may hold many files
+			}
+		}
+	}
+	if in.Classes != "" {
+		paths = append(paths, in.Classes)
+	}
+	return paths
+}
+
+// Keys of the metadata of outputs that say what their labels mean.
+const (
+	KeyDataset = "idx.dataset"
+	KeyClasses = "idx.classes" // JSON: the class names, in the order of the labels, of an unknown data set
+)
+
+// usagef returns an error about options that are wrong or contradict each other or the inputs.
+func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
+
+// A FlagUse says whether a flag has a use, if it is given, and what it is for.
+type FlagUse struct {
+	Flag        string
+	Given, Used bool
+	Users       string
+}
+
+// CheckUses returns an error if a flag is given that no input or output, the noun, uses.
+func CheckUses(noun string, uses []FlagUse) error {
+	for _, u := range uses {
+		if u.Given && !u.Used {
+			return usagef("no %s uses --%s: it is for %s", noun, u.Flag, u.Users)
+		}
+	}
+	return nil
+}
+
+// SplitNames lists the names of splits.
+func SplitNames(splits []dataset.Split) string {
+	var names []string
+	for _, s := range splits {
+		names = append(names, cmp.Or(s.Name, s.Stem))
+	}
+	return strings.Join(names, ", ")
+}
+
+func shownPath(path string) string {
+	if path == source.Stdin {
+		return "standard input"
+	}
+	return path
+}
+
+func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
