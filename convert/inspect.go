@@ -181,7 +181,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	if isIDX {
 		file.setHeader(stored.Header())
 		file.Compression = stored.Compression()
-		if t, err = input.NamedLabels(stored, s, f); err != nil {
+		if t, err = input.Labels(stored, s, f, false); err != nil {
 			return err
 		}
 	}

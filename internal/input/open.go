@@ -34,13 +34,11 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 			return nil, err
 		}
 		tables = append(tables, t)
-		if t = scalarLabels(t, f); in.tables == nil {
-			t = in.narrowed(t)
+		if t, err = Labels(t, s, f, raw); err != nil {
+			return nil, err
 		}
-		if !raw {
-			if t, err = NamedLabels(t, s, f); err != nil {
-				return nil, err
-			}
+		if in.IDX() {
+			t = in.narrowed(t)
 		}
 		tables[len(tables)-1] = t
 	}
@@ -200,27 +198,20 @@ func CheckRereadable(flag string, s dataset.Split) error {
 // HintLabel is the hint for a float that is not a label.
 const HintLabel = "if this column holds no labels, choose the others with --columns"
 
-// scalarLabels returns t, read from the file f, with scalar labels in place of arrays of one
-// number, which MedMNIST and MATLAB store.
-func scalarLabels(t source.Table, f dataset.File) source.Table {
-	columns := slices.Clone(t.Columns())
+// Labels returns t, read from the file f of s, with scalar labels in place of arrays of one number,
+// which MedMNIST and MATLAB store. Unless raw is set, it has a column for each number of a label if
+// the data set names them.
+func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) (source.Table, error) {
+	columns, d := slices.Clone(t.Columns()), s.Dataset
 	for i, c := range columns {
 		label := c.Name == dataset.Label.String() || isLabels(f) && len(columns) == 1
 		if label && !c.Scalar() && c.Elements() == 1 {
 			columns[i].Shape = nil
-			return source.WithColumns(t, columns)
+			return source.WithColumns(t, columns), nil
 		}
 	}
-	return t
-}
-
-// NamedLabels returns t with a column for each number of a label, if the data set of s names them.
-func NamedLabels(t source.Table, s dataset.Split, f dataset.File) (source.Table, error) {
-	d := s.Dataset
-	if d == nil || d.LabelColumns == nil || !isLabels(f) {
-		return t, nil
-	}
-	if !slices.Equal(t.Columns()[0].Shape, []int{len(d.LabelColumns)}) {
+	named := d != nil && d.LabelColumns != nil && slices.Equal(columns[0].Shape, []int{len(d.LabelColumns)})
+	if raw || !named || !isLabels(f) {
 		return t, nil
 	}
 	return source.Unstack(t, d.LabelColumns, 0)
