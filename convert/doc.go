@@ -7,7 +7,7 @@
 //	})
 //
 // [Run] converts, [Verify] compares an output with its inputs, [Inspect] describes files, and
-// [Open] opens tables for programs that read the rows themselves. Fields of [Source], [View] and
+// [Preview] opens tables for a function that draws their images. Fields of [Source], [View] and
 // [Target] are flags of the command, whose values have the same form: see docs/cli.md. Zero values
 // are the defaults. Errors are of the type [Error]. Every output appears complete or not at all,
 // and none before all are. If publishing one fails, those that were published before it stay.

@@ -3,6 +3,9 @@ package convert
 import (
 	"context"
 	"fmt"
+	"image"
+	"image/png"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/internal/formats"
@@ -17,25 +20,10 @@ import (
 type Table struct {
 	source.Table
 	Schema *schema.Schema
-	Split  string // the name of the split, or empty
-	Name   string // Split or, if that is empty, the base name of outputs: see dataset.Split.Stem
-
-	job    *job
-	inputs *inputs
-}
-
-// Open opens the splits of a source as view shows them, for programs that read the rows themselves.
-// The caller closes the tables.
-func Open(ctx context.Context, s Source, view View) ([]*Table, *Report, error) {
-	report := NewReport(s.Events)
-	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report)
-	var tables []*Table
-	for _, j := range jobs {
-		in.describeJob(j)
-		tables = append(tables, &Table{Table: j.table, Schema: j.schema, Split: j.split.Name, Name: j.base(), job: j,
-			inputs: in})
-	}
-	return tables, report, err
+	Name   string  // of the split or, if it has none, the base name of outputs: see dataset.Split.Stem
+	Title  string  // for messages
+	Alone  bool    // the source has no other split
+	Report *Report // of the run
 }
 
 // Read reads the next rows into b. It returns at once when ctx is done; b must not be used then,
@@ -45,78 +33,93 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 	return err
 }
 
-// Title returns the name of the table for messages.
-func (t *Table) Title() string { return t.job.title() }
-
-// ReportNotes adds to the report what was found while reading.
-func (t *Table) ReportNotes() { t.inputs.tableNotes(t.Table) }
-
-// Note adds a note to the report.
-func (t *Table) Note(format string, args ...any) { t.inputs.request.report.Note(format, args...) }
-
-// Draw writes a contact sheet of each table to the outputs of a target. Like the outputs of [Run],
-// they appear when all of them are complete. draw returns a PNG file and its number of images.
-func Draw(ctx context.Context, tables []*Table, to Target, draw func(*Table) (png []byte, images int64,
-	err error)) error {
-	sheets, err := parseSheet(to.Outputs)
+// Preview opens the splits of a source as view shows them, and calls draw with each that may have
+// rows, which returns the number of images it has drawn. If there are outputs, draw also returns
+// contact sheets for them. Like the outputs of [Run], they appear when all of them are complete.
+func Preview(ctx context.Context, s Source, view View, to Target,
+	draw func(*Table) (sheet image.Image, images int64, err error)) (*Report, error) {
+	report := NewReport(s.Events)
+	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report)
 	if err != nil {
-		return err
+		return report, err
 	}
-	in, r := *tables[0].inputs, *tables[0].inputs.request
-	r.Target, r.targets = to, []target{sheets}
-	in.request = &r
-	var jobs []*job
-	for _, t := range tables {
-		jobs = append(jobs, t.job)
+	defer releaseAll(jobs)
+	shown := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.schema.Rows == 0 })
+	for _, j := range jobs {
+		in.describeJob(j)
+		if j.schema.Rows == 0 && len(shown) > 0 {
+			report.Note("%v", noRows(j))
+		}
 	}
-	outputs, err := planOutputs(ctx, &in, jobs)
+	if len(shown) == 0 {
+		return report, noRows(jobs[0])
+	}
+	p, err := prepareSheets(ctx, *in, shown, to)
 	if err != nil {
-		return err
-	}
-	p, err := prepare(ctx, &r, outputs, in.set.Paths(), "")
-	if err != nil {
-		return err
+		return report, err
 	}
 	defer p.discard() // no effect after commit
 	var entries []Output
-	for i, out := range outputs {
-		data, images, err := draw(tables[i])
+	for i, j := range shown {
+		sheet, images, err := draw(&Table{Table: j.table, Schema: j.schema, Name: j.base(), Title: j.title(),
+			Alone: len(jobs) == 1, Report: report})
 		if err != nil {
-			return err
+			return report, err
 		}
-		if _, err := p.to[i].writer.Write(data); err != nil {
-			return fmt.Errorf("%s: %w", out.shownName(), err)
+		in.tableNotes(j.table)
+		if images == 0 { // a stream shows only at its end that it has no rows
+			return report, noRows(j)
 		}
-		entries = append(entries, Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name,
-			Rows: images, Bytes: int64(len(data))})
+		if len(p.outputs) == 0 {
+			continue
+		}
+		out, to := p.outputs[i], p.to[i].writer
+		if err := png.Encode(to, sheet); err != nil {
+			return report, fmt.Errorf("%s: %w", out.shownName(), err)
+		}
+		entries = append(entries, Output{Path: out.path, Format: out.format.Name, Split: j.split.Name, Rows: images,
+			Bytes: to.n})
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
+	if err = context.Cause(ctx); err == nil {
+		err = p.commit()
 	}
-	if err := p.commit(); err != nil {
-		return err
+	if err == nil {
+		report.Outputs = append(report.Outputs, entries...)
 	}
-	r.report.Outputs = append(r.report.Outputs, entries...)
-	return nil
+	return report, err
 }
 
-// parseSheet parses the -o arguments of contact sheets: one file, or a folder that gets a sheet of
-// each split.
-func parseSheet(args []string) (target, error) {
-	f, path, named, err := cutFormat(args[0])
+func noRows(j *job) error { return usagef("%s has no rows to show", j.title()) }
+
+// prepareSheets makes the destinations of the sheets of all jobs, if there are outputs: one file,
+// or a folder that gets a sheet of each split.
+func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*publication, error) {
+	r := *in.request
+	r.Target, in.request = to, &r
+	if len(to.Outputs) > 0 {
+		f, path, named, err := cutFormat(to.Outputs[0])
+		if err == nil {
+			err = checkPlaceholders(path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ext := extension(path)
+		isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
+		container := !named && path != Stdio && path != "" && (ext == "" || isFolder(path))
+		switch {
+		case object.IsURL(path):
+			return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
+		case len(to.Outputs) > 1 || !isFile && !container:
+			return nil, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(to.Outputs, " -o ")).
+				WithHint("write -o %s", text.Path(strings.TrimSuffix(path, ext)+".png"))
+		}
+		r.targets = []target{{path: path, named: named, container: container,
+			formats: []formats.Format{{Name: "png", Extension: ".png"}}}}
+	}
+	outputs, err := planOutputs(ctx, &in, jobs)
 	if err != nil {
-		return target{}, err
+		return nil, err
 	}
-	t := target{path: path, named: named, formats: []formats.Format{{Name: "png", Extension: ".png"}}}
-	ext := extension(path)
-	t.container = !named && path != Stdio && path != "" && (ext == "" || isFolder(path))
-	isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
-	if object.IsURL(path) {
-		return t, usagef("preview cannot write to a URL").WithHint("write a local file")
-	}
-	if len(args) > 1 || !isFile && !t.container {
-		return t, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(args, " -o ")).
-			WithHint("write -o %s", text.Path(strings.TrimSuffix(path, ext)+".png"))
-	}
-	return t, nil
+	return prepare(ctx, &r, outputs, in.set.Paths(), "")
 }

@@ -19,8 +19,8 @@ import (
 // hyphens, or its plural.
 type settings struct {
 	convert.Options
-	Images, Scale int64
-	Quiet, JSON   bool
+	Images      int64
+	Quiet, JSON bool
 }
 
 // flagTable is the table of all flags, from which parsing, checks, help, completion and docs/cli.md

@@ -1,147 +1,297 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"image"
 	"io"
+	"maps"
+	"math"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/idx"
 )
 
-func runPreview(ctx context.Context, r *report) error {
-	s := r.settings
+func runPreview(ctx context.Context, r *report) (err error) {
+	s, out := r.settings, r.program.stdout
 	r.dataOnStdout = len(s.Outputs) == 0
 	if r.dataOnStdout && s.Overwrite {
 		return usagef("--overwrite is for sheets, but there is no -o")
 	}
-	tables, report, err := convert.Open(ctx, s.Source, s.View)
-	if r.Report = report; err != nil {
-		return err
-	}
-	defer func() {
-		for _, t := range tables {
-			_ = t.Close() // read-only: an error does not matter
+	screen, heading := newScreen(out), "%s\n"
+	draw := func(t *convert.Table) (image.Image, int64, error) {
+		k, err := newPicker(t, r, screen)
+		if err == nil {
+			err = k.pick(ctx)
 		}
-	}()
-	shown, err := withRows(tables)
+		if err != nil || len(k.picked) == 0 {
+			return nil, 0, err
+		}
+		pictures := k.pictures()
+		if k.onSheet {
+			page, err := drawSheet(t, pictures)
+			return page, int64(len(pictures)), err
+		}
+		if s.Images == 0 {
+			pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
+		}
+		if !t.Alone {
+			if err := show(out, heading, t.Name); err != nil {
+				return nil, 0, err
+			}
+			heading = "\n%s\n"
+		}
+		return nil, int64(len(pictures)), screen.Print(out, pictures)
+	}
+	r.Report, err = convert.Preview(ctx, s.Source, s.View, s.Target, draw)
+	r.wroteAll()
+	return err
+}
+
+// newScreen returns how out shows pictures. It uses no colours if out is not a terminal, if
+// NO_COLOR is set (https://no-color.org), or if TERM is dumb.
+func newScreen(out io.Writer) sheet.Terminal {
+	colors := terminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {
+		return sheet.Terminal{Width: n, Colors: colors}
+	}
+	return sheet.Terminal{Width: columns(out), Colors: colors}
+}
+
+const (
+	usualTotal    = 100 // images on a sheet without classes
+	usualPerClass = 10
+	usualClasses  = 10        // if their number is not known
+	usualBytes    = 32 << 20  // of records that are shown without --images
+	maxShown      = 256 << 20 // bytes of records in memory, and of a sheet
+	sheetColumns  = 10        // images in a line of a sheet without classes
+	pickRows      = 256       // are read at once: few, since the first ones are often enough
+
+	// imageOverhead is the approximate number of bytes that an image takes besides its record.
+	imageOverhead = 256
+
+	showLess = "show less: a smaller --images, such as 1"
+)
+
+// drawSheet draws the sheet of a table.
+func drawSheet(t *convert.Table, pictures []sheet.Picture) (image.Image, error) {
+	page, size := sheet.Draw(pictures, maxShown)
+	if page == nil {
+		return nil, usagef("the sheet of %s would have %d×%d pixels", t.Title, size.X, size.Y).WithHint("%s", showLess)
+	}
+	return page, nil
+}
+
+// A picker takes the first images of a table, or of each of its classes, and draws them.
+type picker struct {
+	table   *convert.Table
+	report  *report
+	view    images.View
+	column  source.Column // of the images
+	labels  source.Column // of the labels, if there are any
+	onSheet bool          // else on a terminal
+	classes bool          // limit counts the images of each label, not all images
+	known   int           // number of these labels, 0 if unknown; 1 without classes
+	limit   int
+
+	picked map[int64][]pickedImage // by label, without classes all under 0
+	full   int                     // number of labels that have limit images
+	size   int64                   // bytes of all picked images
+}
+
+// A pickedImage is an image that a picker took.
+type pickedImage struct {
+	row, label int64
+	record     []byte // little-endian
+}
+
+// newPicker returns a picker of as many images as are asked for or, without --images, as fit a line
+// of the screen, or a usual number for sheets, which is lower for large images.
+func newPicker(t *convert.Table, r *report, screen sheet.Terminal) (*picker, error) {
+	view, err := images.NewView("preview", t.Schema)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !r.dataOnStdout {
-		err = convert.Draw(ctx, shown, s.Target, func(t *convert.Table) ([]byte, int64, error) {
-			return makeSheet(ctx, t, s, r)
-		})
-		r.wroteAll()
-		return err
+	k := &picker{table: t, report: r, view: view, column: t.Schema.Columns[view.Image], onSheet: !r.dataOnStdout,
+		known: 1, limit: int(r.settings.Images), picked: map[int64][]pickedImage{}}
+	most, fit := usualTotal, usualBytes/k.column.RecordSize()
+	if view.Label >= 0 {
+		k.labels, k.classes = t.Schema.Columns[view.Label], k.onSheet
 	}
-	heading := ""
-	if len(tables) > 1 {
-		heading = "%s\n"
+	if k.classes {
+		unnamed := func(name string) bool { return name == "" }
+		k.known = len(slices.DeleteFunc(slices.Clone(k.labels.Classes), unnamed))
+		most, fit = usualPerClass, fit/max(usualClasses, k.known)
 	}
-	for _, t := range shown {
-		if err := printImages(ctx, t, s, r, heading); err != nil {
+	switch {
+	case k.limit > 0:
+	case k.onSheet:
+		k.limit = max(1, min(most, fit))
+	default:
+		k.limit = screen.Fit([]sheet.Picture{{Image: image.Rect(0, 0, view.Width, view.Height)}})
+	}
+	return k, nil
+}
+
+// pick reads the table until there are enough images, or to its end.
+func (k *picker) pick(ctx context.Context) error {
+	update, end := (func(int64))(nil), func() {} // a few rows take no time
+	if k.classes {
+		update, end = k.report.progress(k.table.Title, k.table.Schema.Rows)
+	}
+	defer end()
+	b := &source.Raw{}
+	for done := int64(0); k.known == 0 || k.full < k.known; {
+		b.Cap = min(pickRows, k.table.Schema.BatchRows())
+		if !k.classes {
+			b.Cap = min(b.Cap, k.limit-len(k.picked[0]))
+		}
+		err := k.table.Read(ctx, b)
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = k.table.Decode(b)
+		}
+		if err == nil {
+			err = k.take(b)
+		}
+		if err != nil {
 			return err
 		}
-		heading = "\n%s\n"
+		if done += int64(b.Rows); update != nil {
+			update(done)
+		}
 	}
 	return nil
 }
 
-// makeSheet draws the sheet of a table as a PNG file, and returns how many images are on it.
-func makeSheet(ctx context.Context, t *convert.Table, s *settings, r *report) (png []byte, shown int64, err error) {
-	k, err := newPicker(t, true)
-	if err != nil {
-		return nil, 0, err
-	}
-	k.limit = int(cmp.Or(s.Images, int64(k.defaultLimit())))
-	if err := k.pick(ctx, t, r); err != nil {
-		return nil, 0, err
-	}
-	groups := k.groups(t)
-	drawn := sheet.New(groups, int(s.Scale))
-	if drawn.Size() > maxShown {
-		return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title(), drawn.Width, drawn.Height).
-			WithHint("show less: %s", showLess)
-	}
-	for _, g := range groups {
-		shown += int64(len(g.Tiles))
-	}
-	png, err = drawn.AppendPNG(nil)
-	return png, shown, err
-}
-
-// withRows returns the tables that have or may have rows, and notes the empty ones. It is an error
-// if all are empty.
-func withRows(tables []*convert.Table) (shown []*convert.Table, err error) {
-	for _, t := range tables {
-		if t.Schema.Rows != 0 {
-			shown = append(shown, t)
+// take keeps the wanted rows of b.
+func (k *picker) take(b *source.Raw) error {
+	size := k.column.RecordSize()
+	for i := range b.Rows {
+		p, class := pickedImage{row: b.First + int64(i)}, int64(0)
+		if k.view.Label >= 0 {
+			p.label = source.Int(k.labels.DType, b.Columns[k.view.Label], i)
+		}
+		if k.classes {
+			class = p.label
+		}
+		if len(k.picked[class]) == k.limit {
+			continue
+		}
+		if k.size += int64(size) + imageOverhead; k.size > maxShown {
+			return usagef("the images to show take more than %s", text.Bytes(maxShown)).WithHint("%s", showLess)
+		}
+		p.record = bytes.Clone(b.Columns[k.view.Image][i*size : (i+1)*size])
+		k.picked[class] = append(k.picked[class], p)
+		if len(k.picked[class]) == k.limit {
+			k.full++
 		}
 	}
-	if shown == nil {
-		return nil, noRows(tables[0])
-	}
-	for _, t := range tables {
-		if t.Schema.Rows == 0 {
-			t.Note("%s has no rows to show", t.Title())
-		}
-	}
-	return shown, nil
+	return nil
 }
 
-// printImages draws the first images of a table on standard output, below its name in the format
-// heading, if that is not empty.
-func printImages(ctx context.Context, t *convert.Table, s *settings, r *report, heading string) error {
-	k, err := newPicker(t, false)
-	if err != nil {
-		return err
-	}
-	out := r.program.stdout
-	screen := newScreen(out, int(s.Scale), int(s.Images))
-	tile := sheet.Tile{Width: k.view.Width, Height: k.view.Height, Channels: k.view.Channels}
-	if s.Scale > 1 && screen.LineSize(tile) > maxShown {
-		return usagef("a row of images of %s would take more than %s", t.Title(), text.Bytes(maxShown)).
-			WithHint("show less: --scale 1")
-	}
-	k.limit = cmp.Or(int(s.Images), screen.Fit([]sheet.Picture{{Tile: tile}}))
-	if err := k.pick(ctx, t, r); err != nil {
-		return err
-	}
-	pictures := k.pictures(t)
-	if s.Images == 0 {
-		pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
-	}
-	if heading != "" {
-		if err := show(out, heading, t.Name); err != nil {
-			return err
+// pictures returns the images, with captions where they begin a line of a sheet, or everywhere on a
+// terminal. The classes are in the order of the labels.
+func (k *picker) pictures() (all []sheet.Picture) {
+	low, high := k.span()
+	for _, class := range slices.Sorted(maps.Keys(k.picked)) {
+		for i, p := range k.picked[class] {
+			picture := sheet.Picture{Image: k.draw(p.record, low, high)}
+			if !k.onSheet || i == 0 || !k.classes && i%sheetColumns == 0 {
+				picture.Caption = k.caption(p)
+			}
+			all = append(all, picture)
 		}
 	}
-	return screen.Print(out, pictures)
+	return all
 }
 
-// leastOnLine is the minimum number of small images on a line of the terminal.
-const leastOnLine = 5
-
-// newScreen returns how out shows pictures. It uses no colours if out is not a terminal, if
-// NO_COLOR is set (https://no-color.org), if TERM is dumb, or if the locale has no half blocks.
-func newScreen(out io.Writer, scale, images int) sheet.Terminal {
-	t := sheet.Terminal{Width: columns(out), Mark: forLocale("…"), Scale: scale, Least: leastOnLine}
-	if images > 0 { // if fewer images are asked for, they may be larger
-		t.Least = min(t.Least, images)
-	}
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {
-		t.Width = n
+// caption returns the label of an image, its row, or both.
+func (k *picker) caption(p pickedImage) []string {
+	row, label := "row "+strconv.FormatInt(p.row, 10), strconv.FormatInt(p.label, 10)
+	name := text.Printable(k.labels.ClassName(p.label))
+	// A sheet omits names that it cannot draw. Digits are named after themselves.
+	drawn := !k.classes || strings.ContainsFunc(name, func(r rune) bool { return r > ' ' && r <= '~' })
+	if drawn && name != "" && name != label {
+		label += " " + name
 	}
 	switch {
-	case !terminal(out), os.Getenv("NO_COLOR") != "", os.Getenv("TERM") == "dumb", forLocale("▀") != "▀":
-	case os.Getenv("COLORTERM") == "truecolor", os.Getenv("COLORTERM") == "24bit":
-		t.Colors = sheet.TrueColors
-	default:
-		t.Colors = sheet.Palette
+	case k.classes:
+		return []string{label}
+	case k.view.Label >= 0:
+		return []string{label, row}
 	}
-	return t
+	return []string{row}
+}
+
+// span returns the values that are shown as black and as white. Bytes are shown as they are, unless
+// they are only 0 and 1, as in masks; of other types, it is the smallest and the largest value that
+// was picked, which is noted.
+func (k *picker) span() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, list := range k.picked {
+		for _, p := range list {
+			for i := range k.column.Elements() {
+				if v := source.Float(k.column.DType, p.record, i); !math.IsNaN(v) && !math.IsInf(v, 0) {
+					low, high = min(low, v), max(high, v)
+				}
+			}
+		}
+	}
+	switch isByte := k.column.DType == idx.Uint8; {
+	case isByte && high != 1:
+		return 0, 255
+	case low > high:
+		k.table.Report.Note("%s: no value is finite: infinity is shown as white, all else as black", k.table.Name)
+		return 0, 0
+	case isByte:
+		low = 0
+	}
+	k.table.Report.Note("%s: the values %s to %s are shown as black to white", k.table.Name, numberText(low),
+		numberText(high))
+	return low, high
+}
+
+// draw returns the image of a record.
+func (k *picker) draw(record []byte, low, high float64) image.RGBA64Image {
+	area, channels := image.Rect(0, 0, k.view.Width, k.view.Height), k.view.Channels
+	pixels, size := area.Dx()*area.Dy(), 4
+	if channels == 1 {
+		size = 1
+	}
+	samples := bytes.Repeat([]byte{0xff}, pixels*size) // opaque
+	for i := range pixels * channels {
+		pixel, channel := i/channels, i%channels
+		if k.view.Planes {
+			pixel, channel = i%pixels, i/pixels
+		}
+		samples[pixel*size+channel] = shade(source.Float(k.column.DType, record, i), low, high)
+	}
+	if channels == 1 {
+		return &image.Gray{Pix: samples, Stride: area.Dx(), Rect: area}
+	}
+	return &image.NRGBA{Pix: samples, Stride: 4 * area.Dx(), Rect: area}
+}
+
+// shade returns v as a grey between black for low and white for high. NaN is black, and so is
+// everything if all values are equal.
+func shade(v, low, high float64) byte {
+	if math.IsNaN(v) || v <= low {
+		return 0
+	}
+	if v >= high {
+		return 255
+	}
+	// halves, so that the range of doubles does not overflow
+	return byte(math.Round(255 * (v/2 - low/2) / (high/2 - low/2)))
 }

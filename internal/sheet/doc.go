@@ -1,9 +1,8 @@
-// Package sheet draws many small images side by side for people to look at: as one PNG file, or as
-// text for a terminal.
+// Package sheet draws many small images side by side for people to look at: on a page, or as text
+// for a terminal.
 //
-// A [Tile] is an image of 8-bit samples. [New] arranges [Group]s of tiles on a contact sheet: the
-// lines of a group begin with its heading, in a bitmap font for ASCII, and every tile has a thin
-// frame.
+// A [Picture] is an image with a caption. On a page, a caption begins a new line and is its
+// heading, in a bitmap font for ASCII, and every image has a thin frame:
 //
 //	9 Ankle boot   ┌──┬──┬──┐
 //	               │  │  │  │
@@ -11,9 +10,9 @@
 //	0 T-shirt/top  │  │  │
 //	               └──┴──┘
 //
-// [Terminal.Print] draws tiles with captions for a terminal: two pixels per character with half
-// blocks in colour, or characters of different weight if there are no colours.
+// [Terminal.Print] draws images above their captions: two pixels per character with half blocks in
+// colour, or characters of different weight if there are no colours.
 //
-// The invariant: pixels on a sheet are enlarged by a whole factor and otherwise unchanged, so the
-// sheet shows each tile exactly, at the place and scale that [Sheet.At] returns.
+// The invariant: pixels on a page are enlarged by a whole factor and otherwise unchanged, so the
+// page shows each image exactly.
 package sheet

@@ -1,177 +1,144 @@
 package sheet_test
 
 import (
-	"bytes"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/internal/sheet"
-	"github.com/idxport/idxport/test/must"
 )
 
-// tile returns an image whose samples count up from first.
-func tile(width, height, channels, first int) sheet.Tile {
-	t := sheet.Tile{Width: width, Height: height, Channels: channels, Pix: make([]byte, width*height*channels)}
-	for i := range t.Pix {
-		t.Pix[i] = byte(first + 7*i)
+// picture returns an image whose samples count up from first.
+func picture(width, height, channels, first int, caption ...string) sheet.Picture {
+	samples := make([]byte, width*height*channels)
+	for i := range samples {
+		samples[i] = byte(first + 7*i)
 	}
-	return t
+	return sheet.Picture{Image: imageOf(width, channels, samples...), Caption: caption}
 }
 
-// draw draws a sheet and decodes it with image/png.
-func draw(t *testing.T, s *sheet.Sheet) image.Image {
-	t.Helper()
-	file := must.Get(s.AppendPNG([]byte("before")))(t)
-	file, ok := bytes.CutPrefix(file, []byte("before"))
-	if !ok {
-		t.Fatal("AppendPNG changed the bytes before the file")
+// imageOf returns an image of one channel, or of four.
+func imageOf(width, channels int, samples ...byte) image.RGBA64Image {
+	area := image.Rect(0, 0, width, len(samples)/width/channels)
+	if channels == 1 {
+		return &image.Gray{Pix: samples, Stride: width, Rect: area}
 	}
-	m := must.Get(png.Decode(bytes.NewReader(file)))(t)
-	if b := m.Bounds(); b.Dx() != s.Width || b.Dy() != s.Height {
-		t.Fatalf("found an image of %v, expected %d×%d", b, s.Width, s.Height)
+	return &image.NRGBA{Pix: samples, Stride: 4 * width, Rect: area}
+}
+
+// page draws pictures, of which there are not too many.
+func page(t *testing.T, pictures []sheet.Picture) image.Image {
+	t.Helper()
+	m, size := sheet.Draw(pictures, math.MaxInt64)
+	if m == nil || m.Bounds().Size() != size {
+		t.Fatalf("found a page of %v, said to be of %v", m, size)
 	}
 	return m
 }
 
-// at returns the pixel of m as the samples of a tile.
-func at(m image.Image, x, y, channels int) []byte {
-	c := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
-	if channels == 1 {
-		return []byte{c.R}
-	}
-	return []byte{c.R, c.G, c.B, c.A}[:channels]
-}
-
-// TestTilesAreOnTheSheet checks every enlarged pixel of every tile, and the light frames.
-func TestTilesAreOnTheSheet(t *testing.T) {
+// TestDraw checks every enlarged pixel of every image and the light frames. The corners are those
+// of a layout made by hand: a margin of 10 pixels, frames of one pixel that neighbours share, and
+// glyphs of 7 pixels.
+func TestDraw(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		channels int
+		pictures []sheet.Picture
 		scale    int
-		drawn    int // expected scale
+		corners  []image.Point
+		size     image.Point
+		bytes    int64
 	}{
-		"grey":     {1, 1, 1},
-		"enlarged": {1, 3, 3},
-		"chosen":   {1, 0, 12}, // 64/5
-		"RGB":      {3, 2, 2},
-		"RGBA":     {4, 2, 2},
+		"grey, with captions, 64/5 times as large": {
+			[]sheet.Picture{picture(5, 3, 1, 0, "9 Ankle boot", "below"), picture(5, 3, 1, 50), picture(5, 3, 1, 90),
+				picture(5, 3, 1, 128, "0 T-shirt")},
+			12, []image.Point{{105, 11}, {166, 11}, {227, 11}, {105, 48}}, image.Pt(105+3*61+10, 48+37+10), 298 * 95},
+		"RGBA": {[]sheet.Picture{picture(40, 20, 4, 0), picture(40, 20, 4, 9)},
+			1, []image.Point{{11, 11}, {52, 11}}, image.Pt(103, 42), 4 * 103 * 42},
+		"ten in a line that has over 2,000 pixels": {
+			append(slices.Repeat([]sheet.Picture{picture(198, 27, 1, 1)}, 12), picture(198, 27, 1, 2, "x")),
+			1, []image.Point{{28, 11}, {227, 11}, {426, 11}, {625, 11}, {824, 11}, {1023, 11}, {1222, 11}, {1421, 11},
+				{1620, 11}, {1819, 11}, {28, 39}, {227, 39}, {28, 67}}, image.Pt(28+10*199+10, 67+28+10), 2028 * 105},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			groups := []sheet.Group{
-				{Heading: "9 Ankle boot", Tiles: []sheet.Tile{tile(5, 3, c.channels, 0), tile(5, 3, c.channels, 50), tile(5, 3, c.channels, 90)}},
-				{Heading: "none"},
-				{Heading: "", Tiles: []sheet.Tile{tile(5, 3, c.channels, 128)}},
+			m := page(t, c.pictures)
+			if found := m.Bounds().Size(); found != c.size {
+				t.Fatalf("found a page of %v, expected %v", found, c.size)
 			}
-			s := sheet.New(groups, c.scale)
-			m := draw(t, s)
-			for g, group := range []sheet.Group{groups[0], groups[2]} {
-				for i, want := range group.Tiles {
-					left, top, scale := s.At(g, i)
-					if scale != c.drawn {
-						t.Fatalf("found scale %d, expected %d", scale, c.drawn)
-					}
-					for y := range 3 * scale {
-						for x := range 5 * scale {
-							pixel := want.Pix[(y/scale*5+x/scale)*c.channels:][:c.channels]
-							if found := at(m, left+x, top+y, c.channels); !bytes.Equal(found, pixel) {
-								t.Fatalf("tile %d,%d: found %v at %d,%d, expected %v", g, i, found, x, y, pixel)
-							}
-						}
-					}
-					light := color.NRGBA{0xd0, 0xd0, 0xd0, 0xff}
-					for _, p := range []image.Point{{left - 1, top - 1}, {left + 5*scale, top + 3*scale}, {left - 1, top + 3*scale}, {left + 5*scale, top}} {
-						if found := color.NRGBAModel.Convert(m.At(p.X, p.Y)); found != light {
-							t.Errorf("tile %d,%d: found %v in the frame at %v, expected %v", g, i, found, p, light)
-						}
-					}
+			if m, _ := sheet.Draw(c.pictures, c.bytes); m == nil {
+				t.Errorf("no page within %d bytes", c.bytes)
+			}
+			if m, size := sheet.Draw(c.pictures, c.bytes-1); m != nil || size != c.size {
+				t.Errorf("with a lower limit found a page, or a size of %v", size)
+			}
+			expect := func(at image.Point, want color.Color) {
+				t.Helper()
+				if found := color.NRGBAModel.Convert(m.At(at.X, at.Y)); found != color.NRGBAModel.Convert(want) {
+					t.Fatalf("found %v at %v, expected %v", found, at, want)
 				}
 			}
-			if found := color.NRGBAModel.Convert(m.At(0, 0)); found != (color.NRGBA{0xff, 0xff, 0xff, 0xff}) {
-				t.Errorf("found paper of %v, expected white", found)
+			for i, p := range c.pictures {
+				corner, size := c.corners[i], p.Image.Bounds().Size().Mul(c.scale)
+				for y := range size.Y {
+					for x := range size.X {
+						expect(corner.Add(image.Pt(x, y)), p.Image.At(x/c.scale, y/c.scale))
+					}
+				}
+				for _, at := range []image.Point{{-1, -1}, size, {-1, size.Y}, {size.X, 0}} {
+					expect(corner.Add(at), color.Gray{0xd0})
+				}
 			}
+			expect(image.Point{}, color.White)
 		})
 	}
 }
 
-// TestLayout compares with a layout made by hand: a margin of 10 pixels, and frames of one pixel
-// that neighbours share.
-func TestLayout(t *testing.T) {
-	t.Parallel()
-	tiles := slices.Repeat([]sheet.Tile{tile(66, 9, 1, 1)}, 21) // a line of more than ten has over 2,000 pixels
-	s := sheet.New([]sheet.Group{{Tiles: tiles}, {Tiles: tiles[:1]}}, 3)
-	for _, c := range []struct{ group, tile, x, y int }{
-		{0, 0, 11, 11}, {0, 1, 210, 11}, {0, 10, 11, 39}, {0, 20, 11, 67}, {1, 0, 11, 95},
-	} {
-		if x, y, _ := s.At(c.group, c.tile); x != c.x || y != c.y {
-			t.Errorf("found tile %d,%d at %d,%d, expected %d,%d", c.group, c.tile, x, y, c.x, c.y)
-		}
-	}
-	if s.Width != 11+10*199+10 || s.Height != 95+28+10 || s.Size() != 2011*133 {
-		t.Errorf("found %d×%d, %d bytes", s.Width, s.Height, s.Size())
-	}
-}
-
-// heading returns what is drawn to the left of the tiles, with the font's pixels as # and paper as
-// '.'.
-func heading(t *testing.T, text string) string {
-	t.Helper()
-	s := sheet.New([]sheet.Group{{Heading: text, Tiles: []sheet.Tile{tile(8, 8, 1, 0)}}}, 1)
-	m := draw(t, s)
-	left, top, _ := s.At(0, 0)
-	var lines []string
-	for y := top; y < top+8; y++ {
-		line := ""
-		for x := 10; x < left-1-10; x++ {
-			switch v := at(m, x, y, 1)[0]; v {
-			case 0xff:
-				line += "."
-			case 0x20:
-				line += "#"
-			default:
-				t.Fatalf("found %d at %d,%d, expected ink or paper", v, x, y)
-			}
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
+// TestHeadings has a letter of nine pixels in the middle of the height of its image.
 func TestHeadings(t *testing.T) {
 	t.Parallel()
-	const want = `
-#####......
-#.#.#......
-..#....####
-..#...#...#
-..#...#...#
-..#....####
-..#.......#
-.......###.`
-	if found := heading(t, "Tg"); "\n"+found != want {
-		t.Errorf("found\n%s\nexpected%s", found, want)
+	heading := func(text string) string {
+		m := page(t, []sheet.Picture{picture(64, 13, 1, 0, text)})
+		var lines strings.Builder
+		for y := 11; y < 11+13; y++ {
+			for x := 10; x < m.Bounds().Dx()-10-(64+2)-10; x++ {
+				lines.WriteByte(map[color.Color]byte{color.Gray{0xff}: '.', color.Gray{}: '#'}[m.At(x, y)])
+			}
+			lines.WriteByte('\n')
+		}
+		return lines.String()
 	}
-	if heading(t, "caf\u00e9 \u304a") != heading(t, "caf? ?") {
-		t.Error("characters outside ASCII are not replaced")
+	const want = `.......
+.......
+.#####.
+...#...
+...#...
+...#...
+...#...
+...#...
+...#...
+...#...
+...#...
+.......
+.......
+`
+	if found := heading("T"); found != want {
+		t.Errorf("found\n%s\nexpected\n%s", found, want)
 	}
-	if heading(t, strings.Repeat("x", 30)) != heading(t, strings.Repeat("x", 21)+"...") {
+	if heading(strings.Repeat("x", 30)) != heading(strings.Repeat("x", 21)+"...") {
 		t.Error("a long heading is not cut")
 	}
-	if heading(t, strings.Repeat("x", 24)) == heading(t, strings.Repeat("x", 21)+"...") {
+	if heading(strings.Repeat("x", 24)) == heading(strings.Repeat("x", 21)+"...") {
 		t.Error("a heading that fits is cut")
 	}
 }
 
-func TestSheetsOfNothingAndOfTooMuch(t *testing.T) {
+func TestPagesThatAreTooHigh(t *testing.T) {
 	t.Parallel()
-	draw(t, sheet.New(nil, 0))
-	many := slices.Repeat([]sheet.Tile{tile(28, 28, 1, 0)}, 4000)
-	if size := sheet.New([]sheet.Group{{Tiles: many}}, 64).Size(); size != math.MaxInt64 {
-		t.Errorf("found %d bytes, expected more than is drawn", size)
+	many := slices.Repeat([]sheet.Picture{picture(28, 28, 1, 0, "one in a line")}, 1200) // of 57 pixels
+	if m, size := sheet.Draw(many, math.MaxInt64); m != nil || size.Y != 10+1200*57+1+10 {
+		t.Errorf("found a page of %v, expected none", size)
 	}
 }

@@ -24,7 +24,7 @@ const module = "github.com/idxport/idxport/"
 var rooms = map[string][]string{
 	"internal/fault":               nil,
 	"internal/png":                 nil,
-	"internal/sheet":               {"internal/png"},
+	"internal/sheet":               nil,
 	"source/idx":                   nil,
 	"internal/compressed":          {"internal/compressed/..."},
 	"internal/compressed/inflate":  nil,
