@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"sync/atomic"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
@@ -40,8 +39,6 @@ type IDX struct {
 	damage *damageReader // of the compressed data, or nil if it is read without stream
 	file   File          // closed by Close; nil if the caller owns the reader
 	opened fs.FileInfo   // the state of file when it was opened
-
-	looksLittle atomic.Bool // the payload looks little-endian; set when the first batch is decoded
 }
 
 // OpenIDX opens the IDX file at path. For an uncompressed file, it compares the size with the
@@ -138,16 +135,11 @@ func (t *IDX) Damaged() bool {
 	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
 }
 
-// Info has notes about what a salvage found, and about elements that seem to have the wrong byte
-// order.
+// Info has notes about what a salvage found.
 func (t *IDX) Info() Info {
 	notes, whole := slices.Clone(t.reader.Notes()), len(t.reader.Notes()) == 0
 	if t.damage != nil && t.damage.err != nil {
 		notes = append(notes, fmt.Sprintf("%s: %v", t.damage.extent(whole), t.damage.err))
-	}
-	if t.looksLittle.Load() {
-		notes = append(notes, "the values seem to be little-endian; if so, write it with --to npy, "+
-			"and swap them in NumPy: a.byteswap()")
 	}
 	for i, note := range notes {
 		notes[i] = fault.New("", "%s", note).In(t.path).Error()
@@ -192,9 +184,6 @@ func (t *IDX) end() error {
 func (t *IDX) Decode(b *Raw) error {
 	if size := t.column.DType.Size(); size > 1 {
 		idx.SwapBytes(b.Columns[0], b.Columns[0], size)
-		if b.First == 0 && idx.LooksSwapped(t.column.DType, b.Columns[0]) {
-			t.looksLittle.Store(true)
-		}
 	}
 	return nil
 }
