@@ -104,9 +104,9 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 }
 
 // checkCounts returns an error if the columns of s have different numbers of records, or reports it
-// if --salvage is given. Otherwise those of IDX files were compared when they were found.
+// if --salvage is given.
 func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	if len(s.Files) < 2 || in.tables == nil && !in.request.Salvage || checkRereadable("", s) != nil {
+	if len(s.Files) < 2 || checkRereadable("", s) != nil {
 		return nil
 	}
 	t, err := in.openSplit(ctx, s, nil, true)
@@ -133,7 +133,7 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, mismatch, err erro
 	if err != nil {
 		return nil, nil, found
 	}
-	if errors.Is(found, dataset.ErrMismatch) {
+	if errors.Is(found, dataset.ErrSwapped) {
 		mismatch = found
 	}
 	anyway.request = r

@@ -43,8 +43,7 @@ func findInputs(ctx context.Context, r *request, damaged bool) (*inputs, error) 
 	} else {
 		probe := in.idxOptions(ctx)
 		in.splits, err = dataset.Find(r.args, prober{probe}, dataset.Options{
-			Dataset: r.Dataset, Split: r.Split, Uncounted: r.Salvage,
-			Damaged: damaged, Files: probe.Files, Table: foreign.Named})
+			Dataset: r.Dataset, Split: r.Split, Damaged: damaged, Files: probe.Files, Table: foreign.Named})
 	}
 	if err != nil {
 		return nil, err

@@ -57,9 +57,6 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	return j, nil
 }
 
-// HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "give the files of one split, or choose columns that belong together with --columns"
-
 // countsError returns the error for parts of different lengths. b is the batch in which this was
 // found, which gives the lengths of the parts that do not know their number of rows; it is nil
 // before reading.
@@ -73,7 +70,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint(HintCounts)
+		WithHint("give the files of one split, or choose columns that belong together with --columns")
 }
 
 func (j *joined) Columns() []Column { return j.columns }

@@ -46,9 +46,6 @@ func (f finder) folder(dir string) ([]Split, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, f.noFiles(dir, notes)
-	}
 	f.findColumns(all)
 	if all, err = f.selectSet(dir, all); err != nil {
 		return nil, err
@@ -124,7 +121,8 @@ func (f finder) checkSplits(where string, names []string) error {
 }
 
 // scan lists the IDX files in dir by their names. It probes those whose names do not suffice: git
-// also uses a plain ".idx", and decompressed images and labels may have lost their format.
+// also uses a plain ".idx", and decompressed images and labels may have lost their format. If it
+// finds none, the error is that of noFiles.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
@@ -152,7 +150,10 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		}
 		found = append(found, c)
 	}
-	if tables != nil && found != nil {
+	if found == nil {
+		return nil, nil, noFiles(dir, entries, notes)
+	}
+	if tables != nil {
 		notes = append(notes, fmt.Sprintf("%s: skipped %s, because the IDX files are read", dir, strings.Join(tables, ", ")))
 	}
 	return found, notes, nil
@@ -169,12 +170,11 @@ func regular(path string, e fs.DirEntry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// noFiles returns the error for a folder without IDX files.
-func (f finder) noFiles(dir string, notes []string) error {
+// noFiles returns the error for a folder whose entries are no IDX files.
+func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
 		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, " +
 			"others are given one by one")
-	entries, _ := f.options.Files.ReadDir(dir, 0) // it was read before
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && !hidden(e.Name()) }) {
 		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of torchvision"
 	} else if len(notes) > 0 {
@@ -195,22 +195,14 @@ func groupFiles(all []candidate) []fileGroup {
 		groups[i].files = append(groups[i].files, c)
 	}
 	slices.SortStableFunc(groups, func(a, b fileGroup) int {
-		return cmp.Or(cmp.Compare(splitRank(a.split), splitRank(b.split)),
+		return cmp.Or(cmp.Compare(splitRanks[a.split], splitRanks[b.split]),
 			cmp.Compare(a.split, b.split), cmp.Compare(a.set, b.set))
 	})
 	return groups
 }
 
-// splitRank orders splits: train, test, other names, no name.
-func splitRank(name string) int {
-	if name == "" {
-		return 3
-	}
-	if i := slices.Index([]string{"train", "test"}, name); i >= 0 {
-		return i
-	}
-	return 2
-}
+// splitRanks orders splits: train, test, other names, no name.
+var splitRanks = map[string]int{"train": -2, "test": -1, "": 1}
 
 // table makes the table of one split in dir, with one file for every role and additional column.
 func (f finder) table(dir string, g fileGroup) (Split, error) {
@@ -241,7 +233,7 @@ func (f finder) table(dir string, g fileGroup) (Split, error) {
 	case only.Role == Label:
 		s.Notes = append(s.Notes, "no images found for "+only.base())
 	}
-	return s, f.check(&s)
+	return s, f.checkSwapped(&s)
 }
 
 // tableStem returns the prefix of a table's files, or for plain data the whole name; without a
