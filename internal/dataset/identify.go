@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ const (
 	ByOption = "--dataset" // the user named the data set
 	byName   = "the file names"
 	byLabels = "its labels"
-	byBoth   = "its labels and images"
+	byOthers = "the labels of another split"
 )
 
 // identify recognises the data set of splits, which belong together according to their file names.
@@ -59,23 +58,20 @@ func apply(splits []*Split, name, evidence string) {
 // identifyByLabels compares label files with the published ones. Splits without labels get the data
 // set of the others, if those agree.
 func (f finder) identifyByLabels(splits []*Split) {
-	var found, labelled []string
+	var found []string
 	var unlabelled []*Split
 	for _, s := range splits {
 		if fileOf(s, Label).Path == "" {
 			unlabelled = append(unlabelled, s)
-			continue
-		}
-		if s.Dataset, _ = f.published(s, Label); s.Dataset != nil {
-			s.Evidence = byLabels
-			found, labelled = append(found, s.Dataset.Name), append(labelled, cmp.Or(s.Name, s.Stem))
+		} else if s.Dataset, _ = f.published(s, Label); s.Dataset != nil {
+			s.Evidence, found = byLabels, append(found, s.Dataset.Name)
 		}
 	}
 	slices.Sort(found)
 	switch found = slices.Compact(found); len(found) {
 	case 0:
 	case 1:
-		apply(unlabelled, found[0], "the labels of "+strings.Join(labelled, " and "))
+		apply(unlabelled, found[0], byOthers)
 	default:
 		splits[0].Notes = append(splits[0].Notes,
 			"judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
@@ -92,15 +88,16 @@ func (f finder) compare(s *Split, roles []Role) {
 			return
 		}
 		found, alike := f.published(s, role)
-		switch {
-		case found == nil && (len(roles) > 1 || !slices.Contains(alike, d.Name)):
-		case found == nil || !slices.Equal(found.Classes, d.Classes) || found.Transposed != d.Transposed:
-			s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, role)
-			if s.Evidence != ByOption {
-				s.Dataset, s.Doubt = nil, s.Doubt+": the classes have no names without --dataset"
-			}
-		case found.Name == d.Name && s.Evidence == byLabels: // QMNIST has labels and classes of MNIST
-			s.Evidence = byBoth
+		doubtful := len(roles) == 1 && slices.Contains(alike, d.Name)
+		if found != nil { // QMNIST has images, labels and classes of MNIST
+			doubtful = !slices.Equal(found.Classes, d.Classes) || found.Transposed != d.Transposed
+		}
+		if !doubtful {
+			continue
+		}
+		s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, role)
+		if s.Evidence != ByOption {
+			s.Dataset, s.Doubt = nil, s.Doubt+": the classes have no names without --dataset"
 		}
 	}
 }
