@@ -223,8 +223,7 @@ func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, ti
 	int64, error) {
 	update, end := r.report.progress(title, s.Rows)
 	defer end()
-	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
-	return stats.Rows, err
+	return pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
 }
 
 // tableNotes reports what was found while reading t: damage to IDX files and rows left out by
