@@ -88,7 +88,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	return r, r.checkUsed()
 }
 
-// checkValues checks the values of single flags.
+// checkValues checks the values of single flags, and sets r.Dataset to the name in the list.
 func (r *request) checkValues() error {
 	for _, n := range []struct {
 		flag               string
@@ -109,7 +109,8 @@ func (r *request) checkValues() error {
 	if r.Dataset == "" || r.Dataset == dataset.DatasetNone {
 		return nil
 	}
-	_, err := dataset.Lookup(r.Dataset)
+	d, err := dataset.Lookup(r.Dataset)
+	r.Dataset = d.Name
 	return err
 }
 

@@ -35,7 +35,7 @@ type Input struct {
 
 // Options control Find. The zero value finds everything.
 type Options struct {
-	// Dataset is the name of one of Known, DatasetNone to recognise none, or empty to recognise it
+	// Dataset is the Name of one of Known, DatasetNone to recognise none, or empty to recognise it
 	// by its files. In a folder with several data sets it selects one.
 	Dataset string
 	Split   []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
@@ -92,13 +92,6 @@ func ParseInput(arg string) Input {
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	if len(inputs) == 0 {
 		return nil, fault.New(fault.Usage, "no input").WithHint("give a folder or IDX files")
-	}
-	if o.Dataset != "" && o.Dataset != DatasetNone {
-		d, err := Lookup(o.Dataset)
-		if err != nil {
-			return nil, err
-		}
-		o.Dataset = d.Name
 	}
 	o.Files = cmp.Or[source.Files](o.Files, source.Local{})
 	f := finder{Prober: p, options: o}

@@ -33,7 +33,7 @@ func TestFolder(t *testing.T) {
 			"test/FOLDER/?: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"--split t10k": {fourFiles, Options{Split: []string{"T10K"}}, []string{
 			"test/FOLDER/?: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
-		"--dataset": {fourFiles[2:], Options{Dataset: "KMNIST"}, []string{
+		"--dataset": {fourFiles[2:], Options{Dataset: "kmnist"}, []string{
 			"test/FOLDER/kmnist: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"dots": {[]string{"train-images.idx3-ubyte 2 3 3", "train-labels.idx1-ubyte 2"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images.idx3-ubyte label=train-labels.idx1-ubyte"}, nil},

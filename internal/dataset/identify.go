@@ -23,8 +23,10 @@ func (f finder) identify(splits []*Split, named string) error {
 	switch {
 	case asked == DatasetNone:
 		return nil
-	case asked != "" && named != "" && named != asked:
-		return contradiction(asked, []string{named}, baseNames(splits[0].Files))
+	case asked != "" && named != "" && named != asked: // class names and transposition would be wrong
+		return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s",
+			baseNames(splits[0].Files), named, asked).
+			WithHint("rename the files, or read them as they are with --dataset %s", DatasetNone)
 	case asked != "":
 		apply(splits, asked, ByOption)
 	case named != "":
@@ -37,14 +39,6 @@ func (f finder) identify(splits []*Split, named string) error {
 		f.compare(s, roles)
 	}
 	return nil
-}
-
-// contradiction returns the error for --dataset if the file names are those of other data sets:
-// class names and transposition would silently be wrong.
-func contradiction(asked string, found []string, where string) error {
-	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s",
-		where, strings.Join(found, ", "), asked).
-		WithHint("rename the files, or read them as they are with --dataset %s", DatasetNone)
 }
 
 // apply sets the data set of all splits to the one of Known with that name.
@@ -135,27 +129,24 @@ func fileOf(s *Split, role Role) File {
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files
 // without a known data set or split are tables of their own, and do not count as data sets.
-func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
-	asked := f.options.Dataset
-	if asked == "" || asked == DatasetNone {
-		counted := sets(all, func(n Name) bool { return n.Dataset != "" || n.Split != "" })
-		if len(counted) > 1 {
-			return nil, severalSets(all, counted)
+func (f finder) selectSet(all []candidate) ([]candidate, error) {
+	asked := f.options.Dataset != "" && f.options.Dataset != DatasetNone
+	counts := func(n Name) bool { return n.Dataset != "" || n.Split != "" }
+	if asked {
+		for _, set := range []string{f.options.Dataset, Name{}.setKey()} { // MNIST's files have no prefix
+			if named := inSet(all, set); len(named) > 0 {
+				return named, nil
+			}
 		}
-		return all, nil
+		counts = func(n Name) bool { return n.Dataset == "" }
 	}
-	if named := inSet(all, asked); len(named) > 0 {
-		return named, nil
+	switch found := sets(all, counts); {
+	case len(found) > 1:
+		return nil, severalSets(all, found)
+	case asked && len(found) == 1:
+		return inSet(all, found[0]), nil
 	}
-	unknown := sets(all, func(n Name) bool { return n.Dataset == "" })
-	if len(unknown) == 0 {
-		return nil, contradiction(asked, sets(all, func(Name) bool { return true }), dir)
-	}
-	plain := slices.Index(unknown, Name{}.setKey())
-	if plain < 0 && len(unknown) > 1 {
-		return nil, severalSets(all, unknown)
-	}
-	return inSet(all, unknown[max(plain, 0)]), nil
+	return all, nil // with asked, identify refuses them
 }
 
 // sets returns the sets, sorted, of the candidates whose names pass the test include.
