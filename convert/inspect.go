@@ -190,7 +190,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	if err != nil {
 		return err
 	}
-	file.Whole = !isIDX || !stored.Damaged()
+	file.Whole = !isIDX || len(stored.Info().Notes) == 0
 	var unnamed error
 	for i, c := range sc.Columns {
 		column := describeColumn(c, sums.Columns()[i])

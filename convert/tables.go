@@ -262,7 +262,7 @@ func namedLabels(t source.Table, s dataset.Split, f dataset.File) (source.Table,
 	if !slices.Equal(t.Columns()[0].Shape, []int{len(d.LabelColumns)}) {
 		return t, nil
 	}
-	return source.Unstack(t, d.LabelColumns, 0)
+	return source.Unstack(t, d.LabelColumns), nil
 }
 
 // labelIn returns the index of the column that --label-column names, or that the reader has found

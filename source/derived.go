@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,35 +10,23 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// wrapped is a table made of another one, which it describes with Info. The other optional methods
-// are only for tables that have the rows of the inner one, as those of type derived.
-type wrapped struct{ Table }
-
-func (w wrapped) Info() Info { return About(w.Table) }
-
 // A derived table has other columns than the inner table, which it is made of. Part 0 of its batch
 // is the batch of the inner table.
 type derived struct {
-	wrapped
+	Table
 	columns []Column
-	rows    int64 // if the inner table does not know its own, else −1
+	rows    int64
 	notes   []string
 	derive  func(b, inner *Raw) error // changes the columns of b, which are those of inner; may be nil
 }
 
 func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
-	return &derived{wrapped: wrapped{t}, columns: columns, rows: -1, derive: derive}
+	return &derived{Table: t, columns: columns, rows: t.Rows(), derive: derive}
 }
 
 func (d *derived) Columns() []Column  { return d.columns }
+func (d *derived) Rows() int64        { return d.rows }
 func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
-
-func (d *derived) Rows() int64 {
-	if n := d.Table.Rows(); n >= 0 {
-		return n
-	}
-	return d.rows
-}
 
 func (d *derived) Info() Info {
 	info := About(d.Table)
@@ -81,7 +68,9 @@ func WithColumns(t Table, columns []Column, notes ...string) Table {
 // [Count].
 func WithRows(t Table, rows int64) Table {
 	d := newDerived(t, t.Columns(), nil)
-	d.rows = rows
+	if d.rows < 0 {
+		d.rows = rows
+	}
 	return d
 }
 
@@ -187,19 +176,16 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 }
 
 // Unstack returns a scalar column for each element of t's only column, whose records must have as
-// many elements as there are names. Column number label, from 0, gets the class names. QMNIST's
-// labels are such a table: eight numbers for each image, the first of which is the class.
-func Unstack(t Table, names []string, label int) (Table, error) {
+// many elements as there are names. The first gets the class names. QMNIST's labels are such a
+// table: eight numbers for each image, the first of which is the class.
+func Unstack(t Table, names []string) Table {
 	inner := t.Columns()[0]
-	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
-		return nil, fmt.Errorf("%s: records of %d elements, expected %d", inner.Origin, inner.Elements(), len(names))
-	}
 	size, record := inner.DType.Size(), inner.RecordSize()
 	columns := make([]Column, len(names))
 	for i, name := range names {
 		columns[i] = Column{Name: name, DType: inner.DType, Origin: inner.Origin}
 	}
-	columns[label].Classes = inner.Classes
+	columns[0].Classes = inner.Classes
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		b.Scratch = Grow(b.Scratch, b.Rows*record)
 		transpose(b.Scratch, inner.Columns[0], b.Rows, len(columns), size)
@@ -207,5 +193,5 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 			b.Columns[i] = b.Scratch[i*b.Rows*size:][:b.Rows*size]
 		}
 		return nil
-	}), nil
+	})
 }

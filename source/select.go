@@ -40,36 +40,31 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		return &selected
 	case *derived:
 		selected := *t
-		selected.Table = Select(t.Table, s, scratch)
+		selected.Table, selected.rows = Select(t.Table, s, scratch), s.Len()
 		return &selected
 	case *IDX:
-		if t.randomAccess() && t.column.RecordSize() >= minPicked {
-			return &picked{chosen: chosen{wrapped: wrapped{t}, s: s}, file: t}
+		_, remote := t.file.(interface{ Limit(end int64) })
+		if t.file != nil && !remote && t.Seekable() && t.column.RecordSize() >= minPicked {
+			return &picked{chosen: chosen{Table: t, s: s}, file: t}
 		}
 	}
-	rows := chosen{wrapped: wrapped{t}, s: s}
+	rows := chosen{Table: t, s: s}
 	if s.order == nil {
 		return &filtered{chosen: rows}
 	}
 	return &shuffled{chosen: rows, limit: maxInMemory, scratch: scratch}
 }
 
-// randomAccess reports whether any row can be read without those before it: the file is
-// uncompressed, on this machine, and not a pipe.
-func (t *IDX) randomAccess() bool {
-	_, remote := t.file.(interface{ Limit(end int64) })
-	return t.file != nil && !remote && t.Seekable()
-}
-
 // chosen is the selected rows of a table.
 type chosen struct {
-	wrapped
+	Table
 	s        *Selection
 	returned int64 // number of rows returned so far
 	row      int64 // in the order of the table: the selected rows before it were returned
 }
 
 func (c *chosen) Rows() int64 { return c.s.Len() }
+func (c *chosen) Info() Info  { return About(c.Table) }
 
 // take makes b the next rows, and lists them in b.State, for tables whose Decode finds them. The
 // error is io.EOF if none are left.

@@ -85,25 +85,22 @@ func (s *Selection) each(f func(row int64)) {
 	}
 }
 
-// A Random generates the random numbers of selections: those of PCG-DXSM, which [rand.PCG]
-// documents. They do not change with the platform or the version of Go.
-type Random struct{ pcg *rand.PCG }
-
 // Streams of random numbers: the two halves of a generator's state are the seed and one of these.
 const (
 	HoldOutStream = 1
 	ShuffleStream = 2
 )
 
-// NewRandom returns the generator of a stream.
-func NewRandom(seed, stream uint64) *Random { return &Random{rand.NewPCG(seed, stream)} }
+// NewRandom returns the generator of a stream. Its numbers, those of PCG-DXSM, do not change with
+// the platform or the version of Go.
+func NewRandom(seed, stream uint64) *rand.PCG { return rand.NewPCG(seed, stream) }
 
 // below returns a number from 0 to n−1, all equally likely (Lemire, Fast Random Integer Generation
 // in an Interval, 2019).
-func (r *Random) below(n uint64) uint64 {
-	high, low := bits.Mul64(r.pcg.Uint64(), n)
+func below(r *rand.PCG, n uint64) uint64 {
+	high, low := bits.Mul64(r.Uint64(), n)
 	for low < -n%n {
-		high, low = bits.Mul64(r.pcg.Uint64(), n)
+		high, low = bits.Mul64(r.Uint64(), n)
 	}
 	return high
 }
@@ -112,12 +109,12 @@ func (r *Random) below(n uint64) uint64 {
 // the rows in stratum i. The stratum of row i of the table is strata[i], or 0 if strata is nil.
 // Each row is removed with the probability q/n if q of the n remaining rows of its stratum are
 // still to be removed (Knuth, The Art of Computer Programming 2, algorithm S).
-func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
+func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *rand.PCG) *Selection {
 	quotaLeft, rowsLeft := slices.Clone(quotas), s.Strata(strata, len(quotas))
 	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly}
 	s.each(func(row int64) {
 		i := stratum(strata, row)
-		if r.below(uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
+		if below(r, uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
 			quotaLeft[i]--
 			s.kept[row/64] &^= 1 << (row % 64)
 			s.count--
@@ -171,14 +168,14 @@ const maxShuffled = 1 << 28
 
 // Shuffle puts the selected rows in a random order: each row, from the last to the second, is
 // swapped with a random row that is not after it (Fisher and Yates).
-func (s *Selection) Shuffle(r *Random) error {
+func (s *Selection) Shuffle(r *rand.PCG) error {
 	if s.count > maxShuffled {
 		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, maxShuffled)
 	}
 	s.order = make([]int64, 0, s.count)
 	s.each(func(row int64) { s.order = append(s.order, row) })
 	for i := len(s.order) - 1; i > 0; i-- {
-		j := r.below(uint64(i + 1))
+		j := below(r, uint64(i+1))
 		s.order[i], s.order[j] = s.order[j], s.order[i]
 	}
 	return nil

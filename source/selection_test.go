@@ -54,7 +54,7 @@ func TestSelectionsStay(t *testing.T) {
 	if err := json.Unmarshal(text, &golden); err != nil {
 		t.Fatal(err)
 	}
-	if first := NewRandom(7, 9).pcg.Uint64(); first != golden.First {
+	if first := NewRandom(7, 9).Uint64(); first != golden.First {
 		t.Errorf("the first number is %d, expected %d", first, golden.First)
 	}
 	for _, c := range golden.Cases {
@@ -217,7 +217,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file *os.File
-	table := &shuffled{chosen: chosen{wrapped: wrapped{&numbered{rows: 300}}, s: s}, scratch: func() (f *os.File, err error) {
+	table := &shuffled{chosen: chosen{Table: &numbered{rows: 300}, s: s}, scratch: func() (f *os.File, err error) {
 		file, err = os.CreateTemp(t.TempDir(), "")
 		return file, err
 	}}
