@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -189,7 +188,6 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 func shaped(r *request, t source.Table, path string) source.Table {
 	t = narrowed(r, t)
 	columns := slices.Clone(t.Columns())
-	var notes []string
 	guess := r.Shape == nil && !r.exact
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
@@ -199,12 +197,11 @@ func shaped(r *request, t source.Table, path string) source.Table {
 			columns[i].Shape = r.Shape
 		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
 			columns[i].Shape = square
-			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
+			r.report.Note("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), text.Shape(square))
-			notes = append(notes, note)
 		}
 	}
-	return source.WithColumns(t, columns, notes...)
+	return source.WithColumns(t, columns)
 }
 
 // checkRereadable returns an error if an input of s can be read only once. flag, named in the

@@ -16,7 +16,6 @@ type derived struct {
 	Table
 	columns []Column
 	rows    int64
-	notes   []string
 	derive  func(b, inner *Raw) error // changes the columns of b, which are those of inner; may be nil
 }
 
@@ -30,7 +29,6 @@ func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
 
 func (d *derived) Info() Info {
 	info := About(d.Table)
-	info.Notes = slices.Concat(info.Notes, d.notes)
 	if info.SourceRows < 0 {
 		info.SourceRows = d.rows
 	}
@@ -56,23 +54,13 @@ func (d *derived) Decode(b *Raw) error {
 	return d.derive(b, inner)
 }
 
-// WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
-// why. Each shape must have as many elements as the shape that it replaces.
-func WithColumns(t Table, columns []Column, notes ...string) Table {
-	d := newDerived(t, columns, nil)
-	d.notes = notes
-	return d
-}
+// WithColumns returns t with other names, classes or shapes of its columns. Each shape must have as
+// many elements as the shape that it replaces.
+func WithColumns(t Table, columns []Column) Table { return newDerived(t, columns, nil) }
 
 // WithRows returns t with the given number of rows, for a table that does not know its own. See
 // [Count].
-func WithRows(t Table, rows int64) Table {
-	d := newDerived(t, t.Columns(), nil)
-	if d.rows < 0 {
-		d.rows = rows
-	}
-	return d
-}
+func WithRows(t Table, rows int64) Table { return &derived{Table: t, columns: t.Columns(), rows: rows} }
 
 // ChooseLabel returns t with column i marked as the label, and with class names unless they are
 // nil.
@@ -159,12 +147,14 @@ func transpose(dst, src []byte, n1, n2, cellSize int) {
 // element that is not a whole number or that d does not hold; hint is the hint of that error.
 func Cast(t Table, column int, d idx.DType, hint string) Table {
 	columns := slices.Clone(t.Columns())
-	from := columns[column]
-	columns[column].DType = d
+	from, kind := columns[column], NumberUint8
+	for columns[column].DType = d; !kind.Is(from.DType); {
+		kind++
+	}
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		n := b.Rows * from.Elements()
 		b.Scratch = Grow(b.Scratch, n*d.Size())
-		if bad := cast(b.Scratch, d, b.Columns[column], from.DType, n); bad >= 0 {
+		if bad, _ := kind.Convert(b.Scratch, d, b.Columns[column], n); bad >= 0 {
 			found := strconv.FormatFloat(Float(from.DType, b.Columns[column], bad), 'f', -1, 64)
 			least, most := d.Limits()
 			return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d", found, least, most).

@@ -32,21 +32,18 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		return tables[0], nil
 	}
 	j := &joined{tables: tables, shortest: shortest, rows: tables[0].Rows()}
-	same := true
-	seen := map[string]string{}
+	most := j.rows
 	for _, t := range tables {
 		for _, c := range t.Columns() {
-			if other, ok := seen[c.Name]; ok {
+			if i := slices.IndexFunc(j.columns, func(o Column) bool { return o.Name == c.Name }); i >= 0 {
 				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s",
-					c.Name, other, c.Origin)
+					c.Name, j.columns[i].Origin, c.Origin)
 			}
-			seen[c.Name] = c.Origin
 			j.columns = append(j.columns, c)
 		}
-		same = same && t.Rows() == tables[0].Rows()
-		j.rows = min(j.rows, t.Rows()) // −1 if one is unknown
+		j.rows, most = min(j.rows, t.Rows()), max(most, t.Rows()) // −1 is unknown
 	}
-	if same || j.rows < 0 {
+	if j.rows < 0 || j.rows == most {
 		return j, nil
 	}
 	err := j.countsError(nil)

@@ -114,8 +114,10 @@ func (p *picked) Decode(b *Raw) error {
 			n++
 		}
 		size := n * p.file.column.RecordSize()
-		if _, err := p.file.file.ReadAt(data[:size], p.file.offset(rows[0])); err != nil {
-			return fault.In(p.file.path, notEOF(err))
+		if _, err := p.file.file.ReadAt(data[:size], p.file.offset(rows[0])); err == io.EOF { // it has become shorter
+			return fault.In(p.file.path, fault.Changed)
+		} else if err != nil {
+			return fault.In(p.file.path, err)
 		}
 		rows, data = rows[n:], data[size:]
 	}
@@ -142,9 +144,10 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 			if err == nil {
 				err = f.Table.Decode(&f.raw)
 			}
-			f.ended = err == io.EOF
-			if err != nil && (!f.ended || f.returned < f.s.Len()) {
-				return notEOF(err)
+			if f.ended = err == io.EOF; f.ended && f.returned < f.s.Len() { // it had more rows before
+				return fault.Changed
+			} else if err != nil && !f.ended {
+				return err
 			}
 			continue
 		}
@@ -227,11 +230,9 @@ func (t *shuffled) Decode(b *Raw) error {
 		word := row / 64
 		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
 		data := b.Scratch
-		if n, err := t.copied.ReadAt(data, rank*int64(record)); n < record && err == io.EOF {
-			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").
+		if n, err := t.copied.ReadAt(data, rank*int64(record)); n < record {
+			return fault.New(fault.IO, "the scratch file cannot be read: %v", err).
 				WithHint("check the disks of the output and of TMPDIR")
-		} else if n < record {
-			return err
 		}
 		for k, c := range columns {
 			size := c.RecordSize()
@@ -245,15 +246,6 @@ func (t *shuffled) Close() error {
 	err := t.Table.Close()
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
-	}
-	return err
-}
-
-// notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it
-// had when it was opened.
-func notEOF(err error) error {
-	if err == io.EOF {
-		return fault.Changed
 	}
 	return err
 }
