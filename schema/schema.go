@@ -43,10 +43,7 @@ const (
 // 65,536), rounded down to a multiple of 8 if it is 8 or more. It depends on the columns alone, so
 // outputs do not change with the number of workers, the memory or the other outputs.
 func (s *Schema) BatchRows() int {
-	rows := maxBatchRows
-	if size := s.RowSize(); size > 0 {
-		rows = int(min(max(batchSize/size, 1), maxBatchRows))
-	}
+	rows := int(min(max(1, batchSize/max(1, s.RowSize())), maxBatchRows))
 	if rows >= 8 {
 		rows &^= 7
 	}
