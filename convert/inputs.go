@@ -38,6 +38,5 @@ func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, ti
 	int64, error) {
 	update, end := r.report.progress(title, s.Rows)
 	defer end()
-	stats, err := pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
-	return stats.Rows, err
+	return pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
 }

@@ -105,9 +105,9 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 }
 
 // checkCounts returns an error if the columns of s have different numbers of records, or reports it
-// if --salvage is given. Otherwise those of IDX files were compared when they were found.
+// if --salvage is given.
 func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	if len(s.Files) < 2 || in.set.IDX() && !in.request.Salvage || input.CheckRereadable("", s) != nil {
+	if len(s.Files) < 2 || input.CheckRereadable("", s) != nil {
 		return nil
 	}
 	t, err := in.set.Open(ctx, s, nil, true)
@@ -134,7 +134,7 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, mismatch, err erro
 	if err != nil {
 		return nil, nil, found
 	}
-	if errors.Is(found, dataset.ErrMismatch) {
+	if errors.Is(found, dataset.ErrSwapped) {
 		mismatch = found
 	}
 	anyway.Salvage = r.Salvage // else inspectFile would not report the damage
@@ -191,7 +191,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	if err != nil {
 		return err
 	}
-	file.Whole = !isIDX || !stored.Damaged()
+	file.Whole = !isIDX || len(stored.Info().Notes) == 0
 	var unnamed error
 	for i, c := range sc.Columns {
 		column := describeColumn(c, sums.Columns()[i])

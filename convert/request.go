@@ -41,7 +41,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return nil, err
 	}
 	var err error
-	if r.input, err = inputOptions(o.Source, input.NewStorage(report.warning)); err != nil {
+	if r.input, err = inputOptions(r.Source, input.NewStorage(report.warning), report.Note); err != nil {
 		return nil, err
 	}
 	store := r.input.Storage.Store
@@ -74,10 +74,10 @@ func newRequest(o Options, report *Report) (*request, error) {
 }
 
 // inputOptions returns the options of s about inputs.
-func inputOptions(s Source, storage *input.Storage) (o input.Options, err error) {
+func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (o input.Options, err error) {
 	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
 		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
-		Stdin: bufio.NewReader(s.Stdin), Storage: storage}
+		Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
 	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
 		o.DType = idx.DTypes()[i]
 	}
@@ -94,7 +94,7 @@ func inputOptions(s Source, storage *input.Storage) (o input.Options, err error)
 	return o, err
 }
 
-// checkValues checks the values of single flags.
+// checkValues checks the values of single flags, and sets r.Dataset to the name in the list.
 func (r *request) checkValues() error {
 	for _, n := range []struct {
 		flag               string
@@ -115,7 +115,8 @@ func (r *request) checkValues() error {
 	if r.Dataset == "" || r.Dataset == dataset.DatasetNone {
 		return nil
 	}
-	_, err := dataset.Lookup(r.Dataset)
+	d, err := dataset.Lookup(r.Dataset)
+	r.Dataset = d.Name
 	return err
 }
 

@@ -177,7 +177,7 @@ func verifyOptions(ctx context.Context, o input.Options) (in, out input.Options,
 	in = o
 	in.Args = o.Args[1:]
 	out = input.Options{Args: o.Args[:1], DType: o.DType, Shape: o.Shape, MaxRecordBytes: o.MaxRecordBytes,
-		Exact: true, Stdin: o.Stdin, Storage: o.Storage,
+		Exact: true, Stdin: o.Stdin, Storage: o.Storage, Note: o.Note,
 		Dataset: dataset.DatasetNone} // none is recognised in the output; its metadata may name one
 	if o.Header == nil {
 		return in, out, nil

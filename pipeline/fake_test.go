@@ -160,7 +160,7 @@ func newOutputs(t *testing.T, n int, h hook) []*output {
 }
 
 // run calls pipeline.Run with fakes.
-func run(ctx context.Context, f source.Table, outputs []*output, o pipeline.Options) (pipeline.Stats, error) {
+func run(ctx context.Context, f source.Table, outputs []*output, o pipeline.Options) (int64, error) {
 	sinks := make([]sink.Sink, len(outputs))
 	for i, out := range outputs {
 		sinks[i] = out

@@ -24,18 +24,15 @@ type Options struct {
 	Progress func(rows int64)
 }
 
-// Stats counts what a run has read.
-type Stats struct{ Rows int64 }
-
 // grace is how long Run waits for its goroutines after it was canceled or has failed. If one is
 // still blocked in a read or a write after that, Run leaves it behind: nobody needs its result.
 const grace = 500 * time.Millisecond
 
 // Run reads t to its end, writes it to all sinks, of which there must be at least one, and closes
-// each sink after its last step. s must describe t. Run returns the first error; after an error the
-// outputs are useless. When ctx is done, Run returns its cause soon, even if a read or a write
-// blocks for ever.
-func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) (Stats, error) {
+// each sink after its last step. s must describe t. Run returns the number of rows read, and the
+// first error; after an error the outputs are useless. When ctx is done, Run returns its cause
+// soon, even if a read or a write blocks for ever.
+func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) (int64, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -51,7 +48,7 @@ func Run(ctx context.Context, t source.Table, s *schema.Schema, sinks []sink.Sin
 		g.Go(guard(fail, func() error { return r.write(ctx, k) }))
 	}
 	err := wait(ctx, &g)
-	return Stats{Rows: r.rows.Load()}, err
+	return r.rows.Load(), err
 }
 
 // wait waits for the group, but not longer than grace once ctx is done. The error is the first one

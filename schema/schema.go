@@ -43,10 +43,7 @@ const (
 // 65,536), rounded down to a multiple of 8 if it is 8 or more. It depends on the columns alone, so
 // outputs do not change with the number of workers, the memory or the other outputs.
 func (s *Schema) BatchRows() int {
-	rows := maxBatchRows
-	if size := s.RowSize(); size > 0 {
-		rows = int(min(max(batchSize/size, 1), maxBatchRows))
-	}
+	rows := int(min(max(1, batchSize/max(1, s.RowSize())), maxBatchRows))
 	if rows >= 8 {
 		rows &^= 7
 	}
@@ -123,13 +120,7 @@ func NewClasses(s *Schema, i int) *Classes {
 // Check returns an error for the first label in data that has no name. The labels in data begin at
 // row first of the table.
 func (k *Classes) Check(data []byte, first int64) error {
-	for i := range len(data) / k.column.DType.Size() {
-		label := source.Int(k.column.DType, data, i)
-		if label < 0 || label >= int64(len(k.indices)) || k.indices[label] < 0 {
-			return source.Unnamed(k.column, first+int64(i), label)
-		}
-	}
-	return nil
+	return k.column.CheckNames(data, first, false)
 }
 
 // Index returns the index in Names of the class of label i of data, which must have passed Check.

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -10,39 +9,25 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// wrapped is a table made of another one, which it describes with Info. The other optional methods
-// are only for tables that have the rows of the inner one, as those of type derived.
-type wrapped struct{ Table }
-
-func (w wrapped) Info() Info { return About(w.Table) }
-
 // A derived table has other columns than the inner table, which it is made of. Part 0 of its batch
 // is the batch of the inner table.
 type derived struct {
-	wrapped
+	Table
 	columns []Column
-	rows    int64 // if the inner table does not know its own, else −1
-	notes   []string
+	rows    int64
 	derive  func(b, inner *Raw) error // changes the columns of b, which are those of inner; may be nil
 }
 
 func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
-	return &derived{wrapped: wrapped{t}, columns: columns, rows: -1, derive: derive}
+	return &derived{Table: t, columns: columns, rows: t.Rows(), derive: derive}
 }
 
 func (d *derived) Columns() []Column  { return d.columns }
+func (d *derived) Rows() int64        { return d.rows }
 func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
-
-func (d *derived) Rows() int64 {
-	if n := d.Table.Rows(); n >= 0 {
-		return n
-	}
-	return d.rows
-}
 
 func (d *derived) Info() Info {
 	info := About(d.Table)
-	info.Notes = slices.Concat(info.Notes, d.notes)
 	if info.SourceRows < 0 {
 		info.SourceRows = d.rows
 	}
@@ -68,21 +53,13 @@ func (d *derived) Decode(b *Raw) error {
 	return d.derive(b, inner)
 }
 
-// WithColumns returns t with other names, classes or shapes of its columns, and with notes that say
-// why. Each shape must have as many elements as the shape that it replaces.
-func WithColumns(t Table, columns []Column, notes ...string) Table {
-	d := newDerived(t, columns, nil)
-	d.notes = notes
-	return d
-}
+// WithColumns returns t with other names, classes or shapes of its columns. Each shape must have as
+// many elements as the shape that it replaces.
+func WithColumns(t Table, columns []Column) Table { return newDerived(t, columns, nil) }
 
 // WithRows returns t with the given number of rows, for a table that does not know its own. See
 // [Count].
-func WithRows(t Table, rows int64) Table {
-	d := newDerived(t, t.Columns(), nil)
-	d.rows = rows
-	return d
-}
+func WithRows(t Table, rows int64) Table { return &derived{Table: t, columns: t.Columns(), rows: rows} }
 
 // ChooseLabel returns t with column i marked as the label, and with class names unless they are
 // nil.
@@ -165,12 +142,14 @@ func transpose(dst, src []byte, n1, n2, cellSize int) {
 // element that is not a whole number or that d does not hold; hint is the hint of that error.
 func Cast(t Table, column int, d idx.DType, hint string) Table {
 	columns := slices.Clone(t.Columns())
-	from := columns[column]
-	columns[column].DType = d
+	from, kind := columns[column], NumberUint8
+	for columns[column].DType = d; !kind.Is(from.DType); {
+		kind++
+	}
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		n := b.Rows * from.Elements()
 		b.Scratch = Grow(b.Scratch, n*d.Size())
-		if bad := cast(b.Scratch, d, b.Columns[column], from.DType, n); bad >= 0 {
+		if bad, _ := kind.Convert(b.Scratch, d, b.Columns[column], n); bad >= 0 {
 			found := strconv.FormatFloat(Float(from.DType, b.Columns[column], bad), 'f', -1, 64)
 			least, most := d.Limits()
 			return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d", found, least, most).
@@ -182,19 +161,16 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 }
 
 // Unstack returns a scalar column for each element of t's only column, whose records must have as
-// many elements as there are names. Column number label, from 0, gets the class names. QMNIST's
-// labels are such a table: eight numbers for each image, the first of which is the class.
-func Unstack(t Table, names []string, label int) (Table, error) {
+// many elements as there are names. The first gets the class names. QMNIST's labels are such a
+// table: eight numbers for each image, the first of which is the class.
+func Unstack(t Table, names []string) Table {
 	inner := t.Columns()[0]
-	if len(t.Columns()) != 1 || inner.Elements() != len(names) {
-		return nil, fmt.Errorf("%s: records of %d elements, expected %d", inner.Origin, inner.Elements(), len(names))
-	}
 	size, record := inner.DType.Size(), inner.RecordSize()
 	columns := make([]Column, len(names))
 	for i, name := range names {
 		columns[i] = Column{Name: name, DType: inner.DType, Origin: inner.Origin}
 	}
-	columns[label].Classes = inner.Classes
+	columns[0].Classes = inner.Classes
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		b.Scratch = Grow(b.Scratch, b.Rows*record)
 		transpose(b.Scratch, inner.Columns[0], b.Rows, len(columns), size)
@@ -202,5 +178,5 @@ func Unstack(t Table, names []string, label int) (Table, error) {
 			b.Columns[i] = b.Scratch[i*b.Rows*size:][:b.Rows*size]
 		}
 		return nil
-	}), nil
+	})
 }

@@ -96,10 +96,10 @@ func TestUnstack(t *testing.T) {
 				t.Parallel()
 				names := []string{"label", "source", "writer", "page"}[:len(test.want)]
 				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all), Options{Name: "label", Classes: []string{"a", "b"}})
-				table := must.Get(Unstack(inner, names, len(names)-1))(t)
+				table := Unstack(inner, names)
 				want := make([][]byte, len(test.want))
 				for i, column := range table.Columns() {
-					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == len(names)-1) {
+					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == 0) {
 						t.Errorf("found column %+v", column)
 					}
 					want[i] = little(t, test.want[i])
@@ -124,73 +124,26 @@ func (f *full) Info() Info {
 	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}}, true, true, map[string]string{"key": "value"}}
 }
 
-// optional lists the methods of full that are optional.
-func optional() (names []string) {
-	whole, table := reflect.TypeFor[*full](), reflect.TypeFor[Table]()
-	for i := range whole.NumMethod() {
-		if _, required := table.MethodByName(whole.Method(i).Name); !required {
-			names = append(names, whole.Method(i).Name)
-		}
-	}
-	return names
-}
-
-// TestWrappersForwardEverything calls every optional method through every kind of wrapper.
-func TestWrappersForwardEverything(t *testing.T) {
+// TestDerivedForwards calls every optional method through a derived table.
+func TestDerivedForwards(t *testing.T) {
 	t.Parallel()
-	values := []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} // five images of 2×2
-	wrappers := map[string]func(Table) (Table, error){
-		"Unstack":     func(in Table) (Table, error) { return Unstack(in, []string{"a", "b", "c", "d"}, 0) },
-		"ChooseLabel": func(in Table) (Table, error) { return ChooseLabel(in, 0, nil), nil },
-		"WithColumns": func(in Table) (Table, error) { return WithColumns(in, in.Columns()), nil },
-		"WithRows":    func(in Table) (Table, error) { return WithRows(in, 5), nil },
-		"Project":     func(in Table) (Table, error) { return Project(in, []string{in.Columns()[0].Name}) },
-		"Transpose":   func(in Table) (Table, error) { return Transpose(in, 0), nil },
-		"labels": func(in Table) (Table, error) {
-			u, err := Unstack(in, []string{"a", "b", "c", "d"}, 0)
-			if err != nil {
-				return nil, err
-			}
-			columns := slices.Clone(u.Columns())
-			columns[0].Classes = slices.Repeat([]string{"x"}, 20)
-			return CheckLabels(WithColumns(u, columns)), nil
-		},
+	inner := &full{Table: second(t)}
+	table := WithColumns(inner, inner.Columns())
+	if info := About(table); !reflect.DeepEqual(info, inner.Info()) {
+		t.Errorf("found %+v, expected %+v", info, inner.Info())
 	}
-	for name, wrap := range wrappers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			raw := file(t, idx.Uint8, []int{5, 2, 2}, values)
-			inner := &full{Table: fromBytes(t, "image", raw, Options{Name: "image"})}
-			table := must.Get(wrap(inner))(t)
-			if table == Table(inner) {
-				t.Fatal("found the table itself, expected one around it")
-			}
-			for _, method := range optional() {
-				if _, ok := reflect.TypeOf(table).MethodByName(method); !ok {
-					t.Errorf("%s is not forwarded", method)
-				}
-			}
-			if info := About(table); !reflect.DeepEqual(info, inner.Info()) {
-				t.Errorf("found %+v, expected %+v", info, inner.Info())
-			}
-			if err := Skip(table, 3); err != nil {
-				t.Fatal(err)
-			}
-			c, err := readAll(table, 10)
-			if err != nil || c.rows != 2 || c.first != 3 {
-				t.Errorf("found %d rows from %d, %v, expected rows 3 and 4", c.rows, c.first, err)
-			}
-		})
+	if err := Skip(table, 3); err != nil {
+		t.Fatal(err)
 	}
+	check(t, table, 10, 3, []byte{3, 4})
 }
 
-// TestViewsOfUnknownRows: a given number of rows is used only if the table does not know its own.
 func TestViewsOfUnknownRows(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 3} {
 		known, unknown := scalars(t, "x", n), plain{scalars(t, "x", n), true}
 		for table, want := range map[Table]int64{
-			WithColumns(known, known.Columns()): int64(n), WithRows(known, 9): int64(n), WithColumns(unknown, known.Columns()): -1, WithRows(unknown, 9): 9,
+			WithColumns(known, known.Columns()): int64(n), WithColumns(unknown, known.Columns()): -1, WithRows(unknown, 9): 9,
 		} {
 			if table.Rows() != want || About(table).SourceRows != want {
 				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), About(table).SourceRows, want)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"sync/atomic"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
@@ -34,14 +33,11 @@ type IDX struct {
 	path   string // as the user wrote it, for errors
 	column Column
 	reader *idx.Reader
-	rows   int64 // −1: unknown
-	next   int64 // index of the next row
-	stream *compressed.Reader
-	damage *damageReader // of the compressed data, or nil if it is read without stream
+	rows   int64         // −1: unknown
+	next   int64         // index of the next row
+	stream *damageReader // decompresses; nil if the file is read without it
 	file   File          // closed by Close; nil if the caller owns the reader
 	opened fs.FileInfo   // the state of file when it was opened
-
-	looksLittle atomic.Bool // the payload looks little-endian; set when the first batch is decoded
 }
 
 // OpenIDX opens the IDX file at path. For an uncompressed file, it compares the size with the
@@ -99,7 +95,7 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 		}
 		return nil, errors.Join(err, stream.Close())
 	}
-	t.stream, t.damage, d.inRecords = stream, d, true
+	t.stream, d.inRecords = d, true
 	return t, nil
 }
 
@@ -127,27 +123,16 @@ func (t *IDX) Header() idx.Header { return t.reader.Stored() }
 // Compression returns the name of the format in which the file is compressed, or compressed.Plain.
 func (t *IDX) Compression() string {
 	if t.stream != nil {
-		return t.stream.Format()
+		return t.stream.r.Format()
 	}
 	return compressed.Plain
 }
 
-// Damaged reports whether a salvage found that the file differs from its header. The result is
-// final once the table has been read.
-func (t *IDX) Damaged() bool {
-	return len(t.reader.Notes()) > 0 || t.damage != nil && t.damage.err != nil
-}
-
-// Info has notes about what a salvage found, and about elements that seem to have the wrong byte
-// order.
+// Info has notes if a salvage found that the file differs from its header.
 func (t *IDX) Info() Info {
-	notes, whole := slices.Clone(t.reader.Notes()), len(t.reader.Notes()) == 0
-	if t.damage != nil && t.damage.err != nil {
-		notes = append(notes, fmt.Sprintf("%s: %v", t.damage.extent(whole), t.damage.err))
-	}
-	if t.looksLittle.Load() {
-		notes = append(notes, "the values seem to be little-endian; if so, write it with --to npy, "+
-			"and swap them in NumPy: a.byteswap()")
+	notes := slices.Clone(t.reader.Notes())
+	if d := t.stream; d != nil && d.err != nil {
+		notes = append(notes, fmt.Sprintf("%s: %v", d.extent(len(notes) == 0), d.err))
 	}
 	for i, note := range notes {
 		notes[i] = fault.New("", "%s", note).In(t.path).Error()
@@ -192,9 +177,6 @@ func (t *IDX) end() error {
 func (t *IDX) Decode(b *Raw) error {
 	if size := t.column.DType.Size(); size > 1 {
 		idx.SwapBytes(b.Columns[0], b.Columns[0], size)
-		if b.First == 0 && idx.LooksSwapped(t.column.DType, b.Columns[0]) {
-			t.looksLittle.Store(true)
-		}
 	}
 	return nil
 }
@@ -212,7 +194,7 @@ func (t *IDX) Skip(n int64) error {
 func (t *IDX) Close() error {
 	var err error
 	if t.stream != nil {
-		err = t.stream.Close()
+		err = t.stream.r.Close()
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
@@ -223,7 +205,7 @@ func (t *IDX) Close() error {
 // A damageReader reads decompressed data and looks for damage. A salvage ends the data at the
 // damage, and err keeps it; otherwise the hint for an incomplete file names the flag --salvage.
 type damageReader struct {
-	r         io.Reader
+	r         *compressed.Reader
 	ignored   bool
 	inRecords bool // the header has been read
 	err       error

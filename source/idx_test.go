@@ -175,30 +175,6 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// Labels in the byte order of a PC's memory, after a big-endian header.
-func TestNotesOfSwappedPayload(t *testing.T) {
-	t.Parallel()
-	labels := slices.Repeat([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10)
-	header := file(t, idx.Int32, []int{100}, []int32{})
-	for name, test := range map[string]struct {
-		data  []byte
-		notes int
-	}{
-		"wrong order": {slices.Concat(header, little(t, labels)), 1},
-		"right order": {file(t, idx.Int32, []int{100}, labels), 0},
-	} {
-		path := write(t, "labels", test.data)
-		table := open(t, path, Options{})
-		if _, err := readAll(table, 64); err != nil {
-			t.Fatal(err)
-		}
-		notes := table.Info().Notes
-		if len(notes) != test.notes || test.notes > 0 && !(strings.HasPrefix(notes[0], path+": ") && strings.Contains(notes[0], "byteswap")) {
-			t.Errorf("%s: found notes %q, expected %d", name, notes, test.notes)
-		}
-	}
-}
-
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))

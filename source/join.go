@@ -32,21 +32,18 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 		return tables[0], nil
 	}
 	j := &joined{tables: tables, shortest: shortest, rows: tables[0].Rows()}
-	same := true
-	seen := map[string]string{}
+	most := j.rows
 	for _, t := range tables {
 		for _, c := range t.Columns() {
-			if other, ok := seen[c.Name]; ok {
+			if i := slices.IndexFunc(j.columns, func(o Column) bool { return o.Name == c.Name }); i >= 0 {
 				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s",
-					c.Name, other, c.Origin)
+					c.Name, j.columns[i].Origin, c.Origin)
 			}
-			seen[c.Name] = c.Origin
 			j.columns = append(j.columns, c)
 		}
-		same = same && t.Rows() == tables[0].Rows()
-		j.rows = min(j.rows, t.Rows()) // −1 if one is unknown
+		j.rows, most = min(j.rows, t.Rows()), max(most, t.Rows()) // −1 is unknown
 	}
-	if same || j.rows < 0 {
+	if j.rows < 0 || j.rows == most {
 		return j, nil
 	}
 	err := j.countsError(nil)
@@ -56,9 +53,6 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	j.notes = []string{fmt.Sprintf("%v; reading only %s of each", err, text.Count(j.rows, "row"))}
 	return j, nil
 }
-
-// HintCounts is the hint for columns with different numbers of records.
-const HintCounts = "give the files of one split, or choose columns that belong together with --columns"
 
 // countsError returns the error for parts of different lengths. b is the batch in which this was
 // found, which gives the lengths of the parts that do not know their number of rows; it is nil
@@ -73,7 +67,7 @@ func (j *joined) countsError(b *Raw) error {
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
 	return fault.New(fault.Malformed, "the columns have different numbers of records: %s", strings.Join(parts, ", ")).
-		WithHint(HintCounts)
+		WithHint("give the files of one split, or choose columns that belong together with --columns")
 }
 
 func (j *joined) Columns() []Column { return j.columns }

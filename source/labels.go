@@ -60,19 +60,29 @@ func Unnamed(c Column, row, label int64) error {
 // store it. It needs no class name.
 const Unknown = -1
 
+// CheckNames returns an error for the first label without a class name in data, which begins with
+// row first of the column: single integers with classes. Other columns have no labels. With
+// unknown, the label Unknown needs no name.
+func (c Column) CheckNames(data []byte, first int64, unknown bool) error {
+	if c.Classes == nil || !c.Scalar() || !c.Integer() {
+		return nil
+	}
+	for i := range len(data) / c.DType.Size() {
+		if label := Int(c.DType, data, i); c.ClassName(label) == "" && !(unknown && label == Unknown) {
+			return Unnamed(c, first+int64(i), label)
+		}
+	}
+	return nil
+}
+
 // CheckLabels returns a table like t, whose Decode fails for a label other than Unknown that has no
-// class name: a single integer of a column with classes.
+// class name.
 func CheckLabels(t Table) Table {
 	columns := t.Columns()
-	return newDerived(t, columns, func(b, inner *Raw) error {
+	return newDerived(t, columns, func(b, _ *Raw) error {
 		for i, c := range columns {
-			if c.Classes == nil || !c.Scalar() || !c.Integer() {
-				continue
-			}
-			for row := range b.Rows {
-				if label := Int(c.DType, b.Columns[i], row); label != Unknown && c.ClassName(label) == "" {
-					return Unnamed(c, b.First+int64(row), label)
-				}
+			if err := c.CheckNames(b.Columns[i], b.First, true); err != nil {
+				return err
 			}
 		}
 		return nil

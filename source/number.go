@@ -64,9 +64,9 @@ func (s NumberKind) String() string { return numbers[s].name }
 
 // Convert converts n numbers in src to elements of d in dst. It returns the index and the value of
 // the first number that d cannot hold or, for NumberBool, that is not 0 or 1; the numbers before it
-// are converted. The index is −1 if there is none. If s is NumberFloat16, d must be Float32.
-// Otherwise s must be a kind of integers or truth values; d may be a float type only if it holds
-// every value of s, and if every value of s fits an int32.
+// are converted. The index is −1 if there is none. If s is NumberFloat16, d must be Float32. Other
+// floats become integers, and must be whole. If d is a float type and s is not, d and an int32 must
+// hold every value of s.
 func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int, value int64) {
 	if s == NumberFloat16 {
 		for i := range n {
@@ -88,6 +88,16 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 	if s == NumberBool {
 		smallest, largest = 0, 1
 	}
+	if from := s.DType(); from.Float() {
+		for i := range n {
+			v := Float(from, src, i)
+			if !(v == math.Trunc(v) && float64(smallest) <= v && v <= float64(largest)) { // NaN is in no range
+				return i, 0
+			}
+			Put(dst[i*d.Size():], d, v)
+		}
+		return -1, 0
+	}
 	var values [tile]int64
 	for from := 0; from < n; from += tile {
 		block := values[:min(tile, n-from)]
@@ -101,28 +111,6 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 		store(dst[from*d.Size():], d, block)
 	}
 	return -1, 0
-}
-
-// cast converts n elements of the type from in src to elements of the integer type d in dst. It
-// returns the index of the first that is not a whole number or that d does not hold, or −1.
-func cast(dst []byte, d idx.DType, src []byte, from idx.DType, n int) (bad int) {
-	if !from.Float() {
-		kind := NumberUint8
-		for !kind.Is(from) {
-			kind++
-		}
-		bad, _ = kind.Convert(dst, d, src, n)
-		return bad
-	}
-	least, most := d.Limits()
-	for i := range n {
-		v := Float(from, src, i)
-		if !(v == math.Trunc(v) && float64(least) <= v && v <= float64(most)) { // NaN is in no range
-			return i
-		}
-		Put(dst[i*d.Size():], d, v)
-	}
-	return -1
 }
 
 // tile is how many integers are converted at a time: separate loops for loading, checking and
@@ -199,14 +187,11 @@ func store[T int64 | float64](dst []byte, d idx.DType, values []T) {
 // float32Bits converts the binary16 number h to binary32, which holds all such numbers. NaNs keep
 // their payload.
 func float32Bits(h uint16) uint32 {
-	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&0x1f, uint32(h)&0x3ff
-	switch {
-	case exponent == 0x1f:
-		return sign | 0xff<<23 | fraction<<13
-	case exponent != 0:
-		return sign | (exponent+127-15)<<23 | fraction<<13
+	sign, rest := uint32(h>>15)<<31, uint32(h&0x7fff)<<13
+	if rest >= 0x1f<<23 { // infinity or NaN
+		return sign | 0xff<<23 | rest
 	}
-	return sign | math.Float32bits(float32(fraction)/(1<<24)) // zero, or subnormal: a multiple of 2⁻²⁴
+	return sign | math.Float32bits(math.Float32frombits(rest)*0x1p112) // the biases differ by 127 − 15
 }
 
 // Int returns element i of data, which has little-endian elements of the integer type d.

@@ -8,55 +8,54 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// Skip skips the next n rows of t: by its own method if t is a Seeker, else by reading them.
+// Skip skips the next n rows of t: by its own method if t is a Seeker, else by reading them. If
+// there are fewer, the error of reading them is io.EOF.
 func Skip(t Table, n int64) error {
 	if s, ok := t.(Seeker); ok {
 		return s.Skip(n)
 	}
-	return readRows(context.Background(), t, n, func(*Raw) error { return nil })
+	found, err := readRows(context.Background(), t, n, nil)
+	if err == nil && found < n {
+		err = io.EOF
+	}
+	return err
 }
 
 // Each reads t to its end and calls f with each batch, decoded.
 func Each(ctx context.Context, t Table, f func(b *Raw) error) error {
-	return readRows(ctx, t, allRows, func(b *Raw) error {
-		if err := t.Decode(b); err != nil {
-			return err
-		}
-		return f(b)
-	})
+	_, err := readRows(ctx, t, math.MaxInt64, f)
+	return err
 }
 
 // Count returns the number of rows of t, for which it may read t to its end.
-func Count(ctx context.Context, t Table) (n int64, err error) {
+func Count(ctx context.Context, t Table) (int64, error) {
 	if rows := t.Rows(); rows >= 0 {
 		return rows, nil
 	}
-	err = readRows(ctx, t, allRows, func(b *Raw) error {
-		n += int64(b.Rows)
-		return nil
-	})
-	return n, err
+	return readRows(ctx, t, math.MaxInt64, nil)
 }
 
-// allRows is the limit of readRows with which it reads a table to its end.
-const allRows = math.MaxInt64
-
-// readRows reads the next limit rows of t and calls f with each batch, not decoded. If there are
-// fewer than a limit other than allRows, the error is io.EOF.
-func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) error {
-	toEnd := limit == allRows
-	for b := new(Raw); limit > 0; limit -= int64(b.Rows) {
-		b.Cap = int(min(limit, int64(blockRows(t))))
-		if err := t.Read(ctx, b); err == io.EOF && toEnd {
-			return nil
+// readRows reads the next limit rows of t, or those that are left, and returns their number. Unless
+// f is nil, it calls f with each batch, decoded.
+func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) (n int64, err error) {
+	for b := new(Raw); n < limit; n += int64(b.Rows) {
+		b.Cap = int(min(limit-n, int64(blockRows(t))))
+		if err := t.Read(ctx, b); err == io.EOF {
+			return n, nil
 		} else if err != nil {
-			return err
+			return n, err
+		}
+		if f == nil {
+			continue
+		}
+		if err := t.Decode(b); err != nil {
+			return n, err
 		}
 		if err := f(b); err != nil {
-			return err
+			return n, err
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // skipBlock is the approximate number of bytes that Skip, Count and Each read at a time.
@@ -77,7 +76,7 @@ func RowSize(columns []Column) (size int64) {
 
 // sliced is a range of rows of a table.
 type sliced struct {
-	wrapped
+	Table
 	first, end int64 // end is the row after the last one
 	next       int64
 	started    bool
@@ -92,7 +91,7 @@ func Slice(t Table, first, last int64) (Table, error) {
 		return nil, fault.New(fault.Usage, "no such rows: rows %d:%d of %d", first, last, rows)
 	}
 	limitRows(t, last)
-	return &sliced{wrapped: wrapped{t}, first: first, end: last, next: first}, nil
+	return &sliced{Table: t, first: first, end: last, next: first}, nil
 }
 
 // limitRows tells the IDX files of t that row n and the rows after it will not be read, so that
@@ -113,6 +112,7 @@ func limitRows(t Table, n int64) {
 }
 
 func (s *sliced) Rows() int64 { return s.end - s.first }
+func (s *sliced) Info() Info  { return About(s.Table) }
 
 func (s *sliced) Read(ctx context.Context, b *Raw) error {
 	if !s.started {

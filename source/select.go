@@ -40,36 +40,31 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		return &selected
 	case *derived:
 		selected := *t
-		selected.Table = Select(t.Table, s, scratch)
+		selected.Table, selected.rows = Select(t.Table, s, scratch), s.Len()
 		return &selected
 	case *IDX:
-		if t.randomAccess() && t.column.RecordSize() >= minPicked {
-			return &picked{chosen: chosen{wrapped: wrapped{t}, s: s}, file: t}
+		_, remote := t.file.(interface{ Limit(end int64) })
+		if t.file != nil && !remote && t.Seekable() && t.column.RecordSize() >= minPicked {
+			return &picked{chosen: chosen{Table: t, s: s}, file: t}
 		}
 	}
-	rows := chosen{wrapped: wrapped{t}, s: s}
+	rows := chosen{Table: t, s: s}
 	if s.order == nil {
 		return &filtered{chosen: rows}
 	}
 	return &shuffled{chosen: rows, limit: maxInMemory, scratch: scratch}
 }
 
-// randomAccess reports whether any row can be read without those before it: the file is
-// uncompressed, on this machine, and not a pipe.
-func (t *IDX) randomAccess() bool {
-	_, remote := t.file.(interface{ Limit(end int64) })
-	return t.file != nil && !remote && t.Seekable()
-}
-
 // chosen is the selected rows of a table.
 type chosen struct {
-	wrapped
+	Table
 	s        *Selection
 	returned int64 // number of rows returned so far
 	row      int64 // in the order of the table: the selected rows before it were returned
 }
 
 func (c *chosen) Rows() int64 { return c.s.Len() }
+func (c *chosen) Info() Info  { return About(c.Table) }
 
 // take makes b the next rows, and lists them in b.State, for tables whose Decode finds them. The
 // error is io.EOF if none are left.
@@ -119,8 +114,10 @@ func (p *picked) Decode(b *Raw) error {
 			n++
 		}
 		size := n * p.file.column.RecordSize()
-		if _, err := p.file.file.ReadAt(data[:size], p.file.offset(rows[0])); err != nil {
-			return fault.In(p.file.path, notEOF(err))
+		if _, err := p.file.file.ReadAt(data[:size], p.file.offset(rows[0])); err == io.EOF { // it has become shorter
+			return fault.In(p.file.path, fault.Changed)
+		} else if err != nil {
+			return fault.In(p.file.path, err)
 		}
 		rows, data = rows[n:], data[size:]
 	}
@@ -147,9 +144,10 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 			if err == nil {
 				err = f.Table.Decode(&f.raw)
 			}
-			f.ended = err == io.EOF
-			if err != nil && (!f.ended || f.returned < f.s.Len()) {
-				return notEOF(err)
+			if f.ended = err == io.EOF; f.ended && f.returned < f.s.Len() { // it had more rows before
+				return fault.Changed
+			} else if err != nil && !f.ended {
+				return err
 			}
 			continue
 		}
@@ -232,11 +230,9 @@ func (t *shuffled) Decode(b *Raw) error {
 		word := row / 64
 		rank := t.ranks[word] + int64(bits.OnesCount64(t.s.kept[word]&(1<<(row%64)-1)))
 		data := b.Scratch
-		if n, err := t.copied.ReadAt(data, rank*int64(record)); n < record && err == io.EOF {
-			return fault.New(fault.IO, "the scratch file is shorter than what was written into it").
+		if n, err := t.copied.ReadAt(data, rank*int64(record)); n < record {
+			return fault.New(fault.IO, "the scratch file cannot be read: %v", err).
 				WithHint("check the disks of the output and of TMPDIR")
-		} else if n < record {
-			return err
 		}
 		for k, c := range columns {
 			size := c.RecordSize()
@@ -250,15 +246,6 @@ func (t *shuffled) Close() error {
 	err := t.Table.Close()
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
-	}
-	return err
-}
-
-// notEOF returns err, but fault.Changed in place of io.EOF: the input ended before a row that it
-// had when it was opened.
-func notEOF(err error) error {
-	if err == io.EOF {
-		return fault.Changed
 	}
 	return err
 }

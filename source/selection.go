@@ -85,39 +85,42 @@ func (s *Selection) each(f func(row int64)) {
 	}
 }
 
-// A Random generates the random numbers of selections: those of PCG-DXSM, which [rand.PCG]
-// documents. They do not change with the platform or the version of Go.
-type Random struct{ pcg *rand.PCG }
-
 // Streams of random numbers: the two halves of a generator's state are the seed and one of these.
 const (
 	HoldOutStream = 1
 	ShuffleStream = 2
 )
 
-// NewRandom returns the generator of a stream.
-func NewRandom(seed, stream uint64) *Random { return &Random{rand.NewPCG(seed, stream)} }
+// NewRandom returns the generator of a stream. Its numbers, those of PCG-DXSM, do not change with
+// the platform or the version of Go.
+func NewRandom(seed, stream uint64) *rand.PCG { return rand.NewPCG(seed, stream) }
 
 // below returns a number from 0 to n−1, all equally likely (Lemire, Fast Random Integer Generation
 // in an Interval, 2019).
-func (r *Random) below(n uint64) uint64 {
-	high, low := bits.Mul64(r.pcg.Uint64(), n)
+func below(r *rand.PCG, n uint64) uint64 {
+	high, low := bits.Mul64(r.Uint64(), n)
 	for low < -n%n {
-		high, low = bits.Mul64(r.pcg.Uint64(), n)
+		high, low = bits.Mul64(r.Uint64(), n)
 	}
 	return high
 }
 
-// HoldOut removes rows at random from s, which must not be shuffled, and returns them: quotas[i] of
-// the rows in stratum i. The stratum of row i of the table is strata[i], or 0 if strata is nil.
-// Each row is removed with the probability q/n if q of the n remaining rows of its stratum are
-// still to be removed (Knuth, The Art of Computer Programming 2, algorithm S).
-func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selection {
-	quotaLeft, rowsLeft := slices.Clone(quotas), s.Strata(strata, len(quotas))
+// HoldOut removes n rows at random from s, which must not be shuffled, and returns them. The
+// stratum of row i of the table is strata[i]; without strata, all rows are in one. See quotas for
+// the share of each. A row is removed with the probability q/n if q of the n remaining rows of its
+// stratum are still to be removed (Knuth, The Art of Computer Programming 2, algorithm S).
+func (s *Selection) HoldOut(n int64, strata []uint16, r *rand.PCG) *Selection {
+	step := int64(1)
+	if len(strata) == 0 {
+		strata, step = []uint16{0}, 0 // the stratum of every row
+	}
+	rowsLeft := make([]int64, 1+int(slices.Max(strata)))
+	s.each(func(row int64) { rowsLeft[strata[row*step]]++ })
+	quotaLeft := quotas(n, rowsLeft)
 	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly}
 	s.each(func(row int64) {
-		i := stratum(strata, row)
-		if r.below(uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
+		i := strata[row*step]
+		if below(r, uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
 			quotaLeft[i]--
 			s.kept[row/64] &^= 1 << (row % 64)
 			s.count--
@@ -128,25 +131,11 @@ func (s *Selection) HoldOut(strata []uint16, quotas []int64, r *Random) *Selecti
 	return held
 }
 
-// Strata returns how many of the selected rows are in each of n strata; strata is as in HoldOut.
-func (s *Selection) Strata(strata []uint16, n int) []int64 {
-	counts := make([]int64, n)
-	s.each(func(row int64) { counts[stratum(strata, row)]++ })
-	return counts
-}
-
-func stratum(strata []uint16, row int64) uint16 {
-	if strata == nil {
-		return 0
-	}
-	return strata[row]
-}
-
-// Quotas divides n rows among strata in proportion to counts, the numbers of rows in the strata,
+// quotas divides n rows among strata in proportion to counts, the numbers of rows in the strata,
 // whose sum must be at least n. Shares are rounded down. The rows left over go, one each, to the
 // strata that lost most by rounding; of strata that lost the same, the first come first.
-func Quotas(n int64, counts []int64) []int64 {
-	quotas, lost, order := make([]int64, len(counts)), make([]uint64, len(counts)), make([]int, len(counts))
+func quotas(n int64, counts []int64) []int64 {
+	shares, lost, order := make([]int64, len(counts)), make([]uint64, len(counts)), make([]int, len(counts))
 	total, left := uint64(0), n
 	for _, c := range counts {
 		total += uint64(c)
@@ -155,15 +144,15 @@ func Quotas(n int64, counts []int64) []int64 {
 		if order[i] = i; c > 0 {
 			high, low := bits.Mul64(uint64(n), uint64(c))
 			share, rest := bits.Div64(high, low, total)
-			quotas[i], lost[i] = int64(share), rest
-			left -= quotas[i]
+			shares[i], lost[i] = int64(share), rest
+			left -= shares[i]
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost[b], lost[a]) })
 	for _, i := range order[:left] {
-		quotas[i]++
+		shares[i]++
 	}
-	return quotas
+	return shares
 }
 
 // maxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
@@ -171,14 +160,14 @@ const maxShuffled = 1 << 28
 
 // Shuffle puts the selected rows in a random order: each row, from the last to the second, is
 // swapped with a random row that is not after it (Fisher and Yates).
-func (s *Selection) Shuffle(r *Random) error {
+func (s *Selection) Shuffle(r *rand.PCG) error {
 	if s.count > maxShuffled {
 		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, maxShuffled)
 	}
 	s.order = make([]int64, 0, s.count)
 	s.each(func(row int64) { s.order = append(s.order, row) })
 	for i := len(s.order) - 1; i > 0; i-- {
-		j := r.below(uint64(i + 1))
+		j := below(r, uint64(i+1))
 		s.order[i], s.order[j] = s.order[j], s.order[i]
 	}
 	return nil

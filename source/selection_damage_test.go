@@ -31,7 +31,7 @@ func TestSelectFromDamage(t *testing.T) {
 		"all shuffled": func() *Selection { return shuffledRows(t, all(1000)) },
 		"rest": func() *Selection {
 			s := all(1000)
-			s.HoldOut(nil, []int64{300}, NewRandom(1, HoldOutStream))
+			s.HoldOut(300, nil, NewRandom(1, HoldOutStream))
 			return s
 		},
 	}

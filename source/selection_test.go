@@ -54,12 +54,12 @@ func TestSelectionsStay(t *testing.T) {
 	if err := json.Unmarshal(text, &golden); err != nil {
 		t.Fatal(err)
 	}
-	if first := NewRandom(7, 9).pcg.Uint64(); first != golden.First {
+	if first := NewRandom(7, 9).Uint64(); first != golden.First {
 		t.Errorf("the first number is %d, expected %d", first, golden.First)
 	}
 	for _, c := range golden.Cases {
 		rest := all(c.Rows)
-		held := rest.HoldOut(nil, []int64{c.HoldOut}, NewRandom(c.Seed, HoldOutStream))
+		held := rest.HoldOut(c.HoldOut, nil, NewRandom(c.Seed, HoldOutStream))
 		if !slices.Equal(selected(held), c.Held) {
 			t.Errorf("seed %d, %d of %d rows: held out %v, expected %v", c.Seed, c.HoldOut, c.Rows, selected(held), c.Held)
 		}
@@ -73,7 +73,7 @@ func TestSelectionsStay(t *testing.T) {
 			strata[row] = uint16(slices.Index(labels, row*row%7))
 		}
 		rest = all(c.Rows)
-		held = rest.HoldOut(strata, Quotas(c.HoldOut, rest.Strata(strata, len(labels))), NewRandom(c.Seed, HoldOutStream))
+		held = rest.HoldOut(c.HoldOut, strata, NewRandom(c.Seed, HoldOutStream))
 		if !slices.Equal(selected(held), c.Stratified) {
 			t.Errorf("seed %d, %d of %d rows, stratified: held out %v, expected %v", c.Seed, c.HoldOut, c.Rows, selected(held), c.Stratified)
 		}
@@ -94,8 +94,8 @@ func TestQuotas(t *testing.T) {
 		{10, []int64{1 << 40, 1 << 40}, []int64{5, 5}},
 		{0, nil, nil},
 	} {
-		if got := Quotas(test.n, test.counts); !slices.Equal(got, test.expected) {
-			t.Errorf("Quotas(%d, %v) = %v, expected %v", test.n, test.counts, got, test.expected)
+		if got := quotas(test.n, test.counts); !slices.Equal(got, test.expected) {
+			t.Errorf("quotas(%d, %v) = %v, expected %v", test.n, test.counts, got, test.expected)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file *os.File
-	table := &shuffled{chosen: chosen{wrapped: wrapped{&numbered{rows: 300}}, s: s}, scratch: func() (f *os.File, err error) {
+	table := &shuffled{chosen: chosen{Table: &numbered{rows: 300}, s: s}, scratch: func() (f *os.File, err error) {
 		file, err = os.CreateTemp(t.TempDir(), "")
 		return file, err
 	}}

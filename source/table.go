@@ -170,9 +170,4 @@ func (b *Raw) Allocate(columns []Column) {
 }
 
 // Grow returns buf with length n, reallocated if it is too small. The contents are not kept.
-func Grow(buf []byte, n int) []byte {
-	if cap(buf) < n {
-		return make([]byte, n)
-	}
-	return buf[:n]
-}
+func Grow(buf []byte, n int) []byte { return slices.Grow(buf[:0], n)[:n] }

@@ -157,7 +157,6 @@ def wrong_headers() -> list[Refusal]:
     digits = bytes(i % 251 for i in range(3 * 784))
     lush = struct.pack("<II4I", 0x1E3D4C55, 4, 3, 2, 7, 9) + bytes(3 * 2 * 7 * 9)
     huge = header(8, (1, 65536, 65536)) + bytes(8)
-    halves = b"".join(struct.pack("<f", 0.5 + i / 256) for i in range(20 * 9))
     return [
         Refusal("little-endian-header.idx", 65, "little-endian", "a header in the other byte order", header(8, (3, 7, 9), "<") + images[16:]),
         Refusal("little-endian-sizes.idx", 65, "the dimensions .* need more than", "a big-endian magic number, and sizes in the other byte order",
@@ -173,8 +172,6 @@ def wrong_headers() -> list[Refusal]:
         Refusal("bomb-record-4gib.idx", 65, "record", "one record of 4 GiB, 8 bytes of it here", huge),
         Refusal("bomb-empty-records.idx", 65, "no elements", "2^32 − 1 records of no elements, a legal size", header(8, (MAX, 0))),
         Refusal("bomb-empty-records-wide.idx", 65, "no elements", "the same, and a dimension of 2^32 − 1", header(14, (MAX, 0, MAX))),
-        Refusal("little-endian-payload.idx", 0, "little", "floats in the other byte order, taken as they stand: a warning",
-                header(0x0D, (20, 3, 3)) + halves),
     ]  # fmt: skip
 
 
@@ -195,7 +192,7 @@ def mismatched() -> list[Refusal]:
 
 
 def hostile() -> tuple[Files, Rows]:
-    """Files that must be refused, and one that gives a warning."""
+    """Files that must be refused."""
     files: Files = {}
     rows: Rows = [("# input", "exit code", "words of the message, a regular expression", "what is wrong")]
     for refusal in damaged() + wrong_headers() + mismatched():

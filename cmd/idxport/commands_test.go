@@ -209,7 +209,7 @@ func hostile(ts *testscript.TestScript, neg bool, args []string) {
 		if !regexp.MustCompile("(?i)" + words).MatchString(stderr) {
 			ts.Fatalf("%s: found %q, expected one of %s", input, stderr, words)
 		}
-		if code != "0" && !regexp.MustCompile(`\Aidxport: [^\n]+\nhint: [^\n]+\n\z`).MatchString(stderr) {
+		if !regexp.MustCompile(`\Aidxport: [^\n]+\nhint: [^\n]+\n\z`).MatchString(stderr) {
 			ts.Fatalf("%s: found %q, expected one line and a hint", input, stderr)
 		}
 		fmt.Fprintf(ts.Stderr(), "%s: as expected\n", input)

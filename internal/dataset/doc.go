@@ -24,7 +24,7 @@
 //
 // # The invariant
 //
-// Nothing is guessed. Two files for one column, several data sets in one folder, different counts,
-// and swapped images and labels are errors that name the files. [Split.Notes] has what was decided
+// Nothing is guessed. Two files for one column, several data sets in one folder, and swapped images
+// and labels are errors that name the files. [Split.Notes] has what was decided
 // for the user.
 package dataset

@@ -35,14 +35,13 @@ type Input struct {
 
 // Options control Find. The zero value finds everything.
 type Options struct {
-	// Dataset is the name of one of Known, DatasetNone to recognise none, or empty to recognise it
+	// Dataset is the Name of one of Known, DatasetNone to recognise none, or empty to recognise it
 	// by its files. In a folder with several data sets it selects one.
-	Dataset   string
-	Split     []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
-	Uncounted bool     // the counts in the headers are not trusted, as in a salvage, and not compared
-	Damaged   bool     // accept files that cannot be read or do not fit each other, for inspection
-	Files     source.Files
-	Table     func(name string) bool // reports whether a file of the name is a table; may be nil
+	Dataset string
+	Split   []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
+	Damaged bool     // accept files that cannot be read or do not fit each other, for inspection
+	Files   source.Files
+	Table   func(name string) bool // reports whether a file of the name is a table; may be nil
 }
 
 // A File is the file of one column.
@@ -58,13 +57,11 @@ type File struct {
 
 // A Split is one table: files that belong together, in the order of its columns.
 type Split struct {
-	Name  string // "train", "test", that of another split of a published data set, or empty
-	Stem  string // the name of outputs if Name is empty; itself never empty
-	Files []File
-	// Dataset is the recognised data set, or nil. Evidence says how it was recognised: "--dataset",
-	// "the file names", "its labels", "its labels and images", or "the labels of train".
-	Dataset     *Info
-	Evidence    string
+	Name        string // "train", "test", that of another split of a published data set, or empty
+	Stem        string // the name of outputs if Name is empty; itself never empty
+	Files       []File
+	Dataset     *Info    // the recognised data set, or nil
+	Evidence    string   // how it was recognised: ByOption or, for example, "its labels"
 	Doubt       string   // how names, labels and images contradict each other, or empty
 	Notes       []string // decisions made for the user, each a line without "note: "
 	FolderNotes []string // those about the folder; only its first split has them
@@ -91,17 +88,10 @@ func ParseInput(arg string) Input {
 //
 // Errors have the path added. They are of the kind fault.Usage for inputs or options that
 // contradict each other and for ambiguous folders, fault.NotFound for a folder without IDX files,
-// and fault.Malformed with the cause [ErrMismatch]. Others are those of p and of the file system.
+// and fault.Malformed with the cause [ErrSwapped]. Others are those of p and of the file system.
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	if len(inputs) == 0 {
 		return nil, fault.New(fault.Usage, "no input").WithHint("give a folder or IDX files")
-	}
-	if o.Dataset != "" && o.Dataset != DatasetNone {
-		d, err := Lookup(o.Dataset)
-		if err != nil {
-			return nil, err
-		}
-		o.Dataset = d.Name
 	}
 	o.Files = cmp.Or[source.Files](o.Files, source.Local{})
 	f := finder{Prober: p, options: o}
@@ -192,7 +182,7 @@ func (f finder) files(inputs []Input) (Split, error) {
 	if s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" }) {
 		s.Notes = append(s.Notes, "the files belong to different splits, but are read as the columns of one table")
 	}
-	if err := f.check(&s); err != nil {
+	if err := f.checkSwapped(&s); err != nil {
 		return Split{}, err
 	}
 	err := f.identify([]*Split{&s}, common(names, func(n Name) string { return n.Dataset }))
@@ -273,41 +263,18 @@ func baseNames[F interface{ base() string }](files []F) string {
 
 func (f File) base() string { return source.Base(f.Path) }
 
-// ErrMismatch is the cause of the error for valid files whose counts differ, or if images and
-// labels are swapped.
-var ErrMismatch = errors.New("files that do not fit each other")
-
-// check compares the headers of a table's files, as far as they are known: images and labels must
-// not be swapped, and all must have the same number of records.
-func (f finder) check(s *Split) error {
-	if f.options.Damaged {
-		return nil
-	}
-	known := slices.DeleteFunc(slices.Clone(s.Files), func(f File) bool { return len(f.Header.Dims) == 0 })
-	if err := checkSwapped(s); err != nil || f.options.Uncounted {
-		return err
-	}
-	other := func(f File) bool { return f.Header.Records() != known[0].Header.Records() }
-	if i := slices.IndexFunc(known, other); i > 0 {
-		a, b := known[0], known[i]
-		return fault.New(fault.Malformed,
-			"the columns have different numbers of records: %s (%s) has %d, %s (%s) has %d",
-			a.Name, a.base(), a.Header.Records(), b.Name, b.base(), b.Header.Records()).In(a.Path).
-			WithHint(source.HintCounts).Because(ErrMismatch)
-	}
-	return nil
-}
+// ErrSwapped is the cause of the error for images and labels under each other's names.
+var ErrSwapped = errors.New("images and labels are swapped")
 
 // checkSwapped refuses a column of images with single numbers beside a column of labels with larger
 // records. Labels of rank 2 are allowed beside real images (QMNIST).
-func checkSwapped(s *Split) error {
+func (f finder) checkSwapped(s *Split) error {
 	image, label := fileOf(s, Image), fileOf(s, Label)
-	if len(image.Header.Dims) != 1 || len(label.Header.Dims) < 2 {
+	if f.options.Damaged || len(image.Header.Dims) != 1 || len(label.Header.Dims) < 2 {
 		return nil
 	}
-	return fault.New(fault.Malformed,
-		"images and labels are swapped: this file, read as images, is %s, and %s, read as labels, is %s",
-		image.Header, label.base(), label.Header).In(image.Path).
+	return fault.New(fault.Malformed, "%v: this file, read as images, is %s, and %s, read as labels, is %s",
+		ErrSwapped, image.Header, label.base(), label.Header).In(image.Path).
 		WithHint("if the file names are wrong, say which file is which: image=%s label=%s",
-			text.Quote(label.Path), text.Quote(image.Path)).Because(ErrMismatch)
+			text.Quote(label.Path), text.Quote(image.Path)).Because(ErrSwapped)
 }

@@ -34,29 +34,20 @@ func (c candidate) uncompressedName() string {
 	return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
 }
 
-// A fileGroup has the candidates of one table: those with the same set and split.
-type fileGroup struct {
-	set, split string
-	files      []candidate
-}
-
 // folder makes the tables of the folder dir.
 func (f finder) folder(dir string) ([]Split, error) {
 	all, notes, err := f.scan(dir)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, f.noFiles(dir, notes)
-	}
 	f.findColumns(all)
-	if all, err = f.selectSet(dir, all); err != nil {
+	if all, err = f.selectSet(all); err != nil {
 		return nil, err
 	}
 	groups := groupFiles(all)
 	names := make([]string, len(groups))
 	for i, g := range groups {
-		names[i] = g.split
+		names[i] = g[0].name.Split
 	}
 	if err := f.checkSplits(dir, names); err != nil {
 		return nil, err
@@ -64,7 +55,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	splits := make([]Split, 0, len(groups)) // does not grow, so that sets can point to its elements
 	sets := map[string][]*Split{}
 	for _, g := range groups {
-		asked := func(name string) bool { return isSplit(name, g.split) }
+		asked := func(name string) bool { return isSplit(name, g[0].name.Split) }
 		if len(f.options.Split) > 0 && !slices.ContainsFunc(f.options.Split, asked) {
 			continue // and not examined: another split may be damaged
 		}
@@ -73,7 +64,8 @@ func (f finder) folder(dir string) ([]Split, error) {
 			return nil, err
 		}
 		splits = append(splits, s)
-		sets[g.set] = append(sets[g.set], &splits[len(splits)-1])
+		set := g[0].name.setKey()
+		sets[set] = append(sets[set], &splits[len(splits)-1])
 	}
 	splits[0].FolderNotes = notes
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
@@ -124,7 +116,8 @@ func (f finder) checkSplits(where string, names []string) error {
 }
 
 // scan lists the IDX files in dir by their names. It probes those whose names do not suffice: git
-// also uses a plain ".idx", and decompressed images and labels may have lost their format.
+// also uses a plain ".idx", and decompressed images and labels may have lost their format. If it
+// finds none, the error is that of noFiles.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
@@ -152,7 +145,10 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		}
 		found = append(found, c)
 	}
-	if tables != nil && found != nil {
+	if found == nil {
+		return nil, nil, noFiles(dir, entries, notes)
+	}
+	if tables != nil {
 		notes = append(notes, fmt.Sprintf("%s: skipped %s, because the IDX files are read", dir, strings.Join(tables, ", ")))
 	}
 	return found, notes, nil
@@ -169,12 +165,11 @@ func regular(path string, e fs.DirEntry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// noFiles returns the error for a folder without IDX files.
-func (f finder) noFiles(dir string, notes []string) error {
+// noFiles returns the error for a folder whose entries are no IDX files.
+func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
 		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, " +
 			"others are given one by one")
-	entries, _ := f.options.Files.ReadDir(dir, 0) // it was read before
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && !hidden(e.Name()) }) {
 		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of torchvision"
 	} else if len(notes) > 0 {
@@ -184,76 +179,66 @@ func (f finder) noFiles(dir string, notes []string) error {
 }
 
 // groupFiles groups candidates into tables, in the order in which Find returns the tables.
-func groupFiles(all []candidate) []fileGroup {
-	var groups []fileGroup
+func groupFiles(all []candidate) (groups [][]candidate) {
 	for _, c := range all {
-		set, split := c.name.setKey(), c.name.Split
-		i := slices.IndexFunc(groups, func(g fileGroup) bool { return g.set == set && g.split == split })
+		i := slices.IndexFunc(groups, func(g []candidate) bool { return compareTables(g[0].name, c.name) == 0 })
 		if i < 0 {
-			i, groups = len(groups), append(groups, fileGroup{set: set, split: split})
+			i, groups = len(groups), append(groups, nil)
 		}
-		groups[i].files = append(groups[i].files, c)
+		groups[i] = append(groups[i], c)
 	}
-	slices.SortStableFunc(groups, func(a, b fileGroup) int {
-		return cmp.Or(cmp.Compare(splitRank(a.split), splitRank(b.split)),
-			cmp.Compare(a.split, b.split), cmp.Compare(a.set, b.set))
-	})
+	slices.SortFunc(groups, func(a, b []candidate) int { return compareTables(a[0].name, b[0].name) })
 	return groups
 }
 
-// splitRank orders splits: train, test, other names, no name.
-func splitRank(name string) int {
-	if name == "" {
-		return 3
-	}
-	if i := slices.Index([]string{"train", "test"}, name); i >= 0 {
-		return i
-	}
-	return 2
+// splitRanks orders splits: train, test, other names, no name.
+var splitRanks = map[string]int{"train": -2, "test": -1, "": 1}
+
+// compareTables compares the tables that files are of: first their splits, then their sets.
+func compareTables(a, b Name) int {
+	return cmp.Or(cmp.Compare(splitRanks[a.Split], splitRanks[b.Split]), cmp.Compare(a.Split, b.Split),
+		cmp.Compare(a.setKey(), b.setKey()))
 }
 
 // table makes the table of one split in dir, with one file for every role and additional column.
-func (f finder) table(dir string, g fileGroup) (Split, error) {
-	s := Split{Name: g.split, Stem: tableStem(dir, g)}
+func (f finder) table(dir string, files []candidate) (Split, error) {
+	s := Split{Name: files[0].name.Split, Stem: tableStem(dir, files)}
 	rank := func(c candidate) string { return fmt.Sprint(int(c.name.Role), c.column) }
-	slices.SortStableFunc(g.files, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
-	for len(g.files) > 0 {
+	slices.SortStableFunc(files, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
+	for len(files) > 0 {
 		n := 1
-		for n < len(g.files) && rank(g.files[n]) == rank(g.files[0]) {
+		for n < len(files) && rank(files[n]) == rank(files[0]) {
 			n++
 		}
-		file, notes, err := f.choose(g.files[:n])
+		file, notes, err := f.choose(files[:n])
 		if err != nil {
 			return Split{}, err
 		}
-		if column := g.files[0].column; column != "" {
+		if column := files[0].column; column != "" {
 			file.Name = column
 			notes = append(notes, fmt.Sprintf("%s is read as the column %s", file.base(), column))
 		}
-		g.files = g.files[n:]
+		files = files[n:]
 		s.Files = append(s.Files, file)
 		s.Notes = append(s.Notes, notes...)
 	}
-	switch only := s.Files[0]; {
-	case len(s.Files) > 1 || len(only.Header.Dims) == 0: // if the only file cannot be read, that is reported instead
-	case only.Role == Image:
-		s.Notes = append(s.Notes, "no labels found for "+only.base())
-	case only.Role == Label:
-		s.Notes = append(s.Notes, "no images found for "+only.base())
+	missing := map[Role]string{Image: "labels", Label: "images"}[s.Files[0].Role]
+	if only := s.Files[0]; len(s.Files) == 1 && missing != "" && len(only.Header.Dims) > 0 { // else it cannot be read
+		s.Notes = append(s.Notes, fmt.Sprintf("no %s found for %s", missing, only.base()))
 	}
-	return s, f.check(&s)
+	return s, f.checkSwapped(&s)
 }
 
 // tableStem returns the prefix of a table's files, or for plain data the whole name; without a
 // prefix, the name of a lone file or of the folder.
-func tableStem(dir string, g fileGroup) string {
-	first := g.files[0].name
+func tableStem(dir string, files []candidate) string {
+	first := files[0].name
 	switch {
-	case first.Role == Data && first.Stem != "" && g.files[0].column == "":
+	case first.Role == Data && first.Stem != "" && files[0].column == "":
 		return first.Stem
 	case first.Prefix != "":
 		return first.Prefix
-	case len(g.files) == 1 && first.Stem != "":
+	case len(files) == 1 && first.Stem != "":
 		return first.Stem
 	}
 	return FolderName(dir)

@@ -33,7 +33,7 @@ func TestFolder(t *testing.T) {
 			"test/FOLDER/?: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"--split t10k": {fourFiles, Options{Split: []string{"T10K"}}, []string{
 			"test/FOLDER/?: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
-		"--dataset": {fourFiles[2:], Options{Dataset: "KMNIST"}, []string{
+		"--dataset": {fourFiles[2:], Options{Dataset: "kmnist"}, []string{
 			"test/FOLDER/kmnist: image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"}, nil},
 		"dots": {[]string{"train-images.idx3-ubyte 2 3 3", "train-labels.idx1-ubyte 2"}, Options{}, []string{
 			"train/FOLDER/?: image=train-images.idx3-ubyte label=train-labels.idx1-ubyte"}, nil},
@@ -177,15 +177,15 @@ func TestFolderByHash(t *testing.T) {
 	}{
 		"all": {"", fourFiles,
 			[]string{fashion(trainImages), fashion(trainLabels), fashion(testImages), fashion(testLabels)},
-			[]string{"fashion-mnist by its labels and images", "fashion-mnist by its labels and images"}, ""},
+			[]string{"fashion-mnist by its labels", "fashion-mnist by its labels"}, ""},
 		"images of no published shape": {"", []string{"train-images-idx3-ubyte 60000 32 32", fourFiles[1]}, []string{"0", mnist(trainLabels)},
 			[]string{"mnist by its labels"}, ""},
 		"images of another": {"", fourFiles, []string{mnist(trainImages), fashion(trainLabels), "0", fashion(testLabels)},
 			[]string{doubt, doubt}, ""},
 		"images alone go with the others": {"", fourFiles[:3], []string{"", mnist(trainLabels), mnist(testImages)},
-			[]string{"mnist by its labels", "mnist by the labels of train"}, "no labels found"},
+			[]string{"mnist by its labels", "mnist by the labels of another split"}, "no labels found"},
 		"images alone do not go with others": {"", fourFiles[:3], []string{"", fashion(trainLabels), mnist(testImages)},
-			[]string{"fashion-mnist by its labels", strings.Replace(doubt, "its labels", "the labels of train", 1)},
+			[]string{"fashion-mnist by its labels", strings.Replace(doubt, "its labels", "the labels of another split", 1)},
 			"no labels found"},
 		"labels of one's own do not": {"", fourFiles, []string{"", mnist(trainLabels)},
 			[]string{"mnist by its labels", ""}, ""},

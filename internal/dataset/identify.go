@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ const (
 	ByOption = "--dataset" // the user named the data set
 	byName   = "the file names"
 	byLabels = "its labels"
-	byBoth   = "its labels and images"
+	byOthers = "the labels of another split"
 )
 
 // identify recognises the data set of splits, which belong together according to their file names.
@@ -24,8 +23,10 @@ func (f finder) identify(splits []*Split, named string) error {
 	switch {
 	case asked == DatasetNone:
 		return nil
-	case asked != "" && named != "" && named != asked:
-		return contradiction(asked, []string{named}, baseNames(splits[0].Files))
+	case asked != "" && named != "" && named != asked: // class names and transposition would be wrong
+		return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s",
+			baseNames(splits[0].Files), named, asked).
+			WithHint("rename the files, or read them as they are with --dataset %s", DatasetNone)
 	case asked != "":
 		apply(splits, asked, ByOption)
 	case named != "":
@@ -40,14 +41,6 @@ func (f finder) identify(splits []*Split, named string) error {
 	return nil
 }
 
-// contradiction returns the error for --dataset if the file names are those of other data sets:
-// class names and transposition would silently be wrong.
-func contradiction(asked string, found []string, where string) error {
-	return fault.New(fault.Usage, "%s: judging by the file names, this is %s, expected %s",
-		where, strings.Join(found, ", "), asked).
-		WithHint("rename the files, or read them as they are with --dataset %s", DatasetNone)
-}
-
 // apply sets the data set of all splits to the one of Known with that name.
 func apply(splits []*Split, name, evidence string) {
 	for _, s := range splits {
@@ -59,23 +52,20 @@ func apply(splits []*Split, name, evidence string) {
 // identifyByLabels compares label files with the published ones. Splits without labels get the data
 // set of the others, if those agree.
 func (f finder) identifyByLabels(splits []*Split) {
-	var found, labelled []string
+	var found []string
 	var unlabelled []*Split
 	for _, s := range splits {
 		if fileOf(s, Label).Path == "" {
 			unlabelled = append(unlabelled, s)
-			continue
-		}
-		if s.Dataset, _ = f.published(s, Label); s.Dataset != nil {
-			s.Evidence = byLabels
-			found, labelled = append(found, s.Dataset.Name), append(labelled, cmp.Or(s.Name, s.Stem))
+		} else if s.Dataset, _ = f.published(s, Label); s.Dataset != nil {
+			s.Evidence, found = byLabels, append(found, s.Dataset.Name)
 		}
 	}
 	slices.Sort(found)
 	switch found = slices.Compact(found); len(found) {
 	case 0:
 	case 1:
-		apply(unlabelled, found[0], "the labels of "+strings.Join(labelled, " and "))
+		apply(unlabelled, found[0], byOthers)
 	default:
 		splits[0].Notes = append(splits[0].Notes,
 			"judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
@@ -92,15 +82,16 @@ func (f finder) compare(s *Split, roles []Role) {
 			return
 		}
 		found, alike := f.published(s, role)
-		switch {
-		case found == nil && (len(roles) > 1 || !slices.Contains(alike, d.Name)):
-		case found == nil || !slices.Equal(found.Classes, d.Classes) || found.Transposed != d.Transposed:
-			s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, role)
-			if s.Evidence != ByOption {
-				s.Dataset, s.Doubt = nil, s.Doubt+": the classes have no names without --dataset"
-			}
-		case found.Name == d.Name && s.Evidence == byLabels: // QMNIST has labels and classes of MNIST
-			s.Evidence = byBoth
+		doubtful := len(roles) == 1 && slices.Contains(alike, d.Name)
+		if found != nil { // QMNIST has images, labels and classes of MNIST
+			doubtful = !slices.Equal(found.Classes, d.Classes) || found.Transposed != d.Transposed
+		}
+		if !doubtful {
+			continue
+		}
+		s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, role)
+		if s.Evidence != ByOption {
+			s.Dataset, s.Doubt = nil, s.Doubt+": the classes have no names without --dataset"
 		}
 	}
 }
@@ -138,27 +129,24 @@ func fileOf(s *Split, role Role) File {
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files
 // without a known data set or split are tables of their own, and do not count as data sets.
-func (f finder) selectSet(dir string, all []candidate) ([]candidate, error) {
-	asked := f.options.Dataset
-	if asked == "" || asked == DatasetNone {
-		counted := sets(all, func(n Name) bool { return n.Dataset != "" || n.Split != "" })
-		if len(counted) > 1 {
-			return nil, severalSets(all, counted)
+func (f finder) selectSet(all []candidate) ([]candidate, error) {
+	asked := f.options.Dataset != "" && f.options.Dataset != DatasetNone
+	counts := func(n Name) bool { return n.Dataset != "" || n.Split != "" }
+	if asked {
+		for _, set := range []string{f.options.Dataset, Name{}.setKey()} { // MNIST's files have no prefix
+			if named := inSet(all, set); len(named) > 0 {
+				return named, nil
+			}
 		}
-		return all, nil
+		counts = func(n Name) bool { return n.Dataset == "" }
 	}
-	if named := inSet(all, asked); len(named) > 0 {
-		return named, nil
+	switch found := sets(all, counts); {
+	case len(found) > 1:
+		return nil, severalSets(all, found)
+	case asked && len(found) == 1:
+		return inSet(all, found[0]), nil
 	}
-	unknown := sets(all, func(n Name) bool { return n.Dataset == "" })
-	if len(unknown) == 0 {
-		return nil, contradiction(asked, sets(all, func(Name) bool { return true }), dir)
-	}
-	plain := slices.Index(unknown, Name{}.setKey())
-	if plain < 0 && len(unknown) > 1 {
-		return nil, severalSets(all, unknown)
-	}
-	return inSet(all, unknown[max(plain, 0)]), nil
+	return all, nil // with asked, identify refuses them
 }
 
 // sets returns the sets, sorted, of the candidates whose names pass the test include.

@@ -37,7 +37,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	} else {
 		probe := o.idxOptions(ctx)
 		in.Splits, err = dataset.Find(o.Args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
-			Uncounted: o.Salvage, Damaged: damaged, Files: probe.Files, Table: foreign.Named})
+			Damaged: damaged, Files: probe.Files, Table: foreign.Named})
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -167,7 +166,6 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 func (in *Set) shaped(t source.Table, path string) source.Table {
 	t = in.narrowed(t)
 	columns := slices.Clone(t.Columns())
-	var notes []string
 	guess := in.Shape == nil && !in.Exact
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
@@ -177,12 +175,11 @@ func (in *Set) shaped(t source.Table, path string) source.Table {
 			columns[i].Shape = in.Shape
 		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
 			columns[i].Shape = square
-			note := fmt.Sprintf("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
+			in.Note("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), text.Shape(square))
-			notes = append(notes, note)
 		}
 	}
-	return source.WithColumns(t, columns, notes...)
+	return source.WithColumns(t, columns)
 }
 
 // CheckRereadable returns an error if an input of s can be read only once. flag, named in the
@@ -214,7 +211,7 @@ func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) (source.T
 	if raw || !named || !isLabels(f) {
 		return t, nil
 	}
-	return source.Unstack(t, d.LabelColumns, 0)
+	return source.Unstack(t, d.LabelColumns), nil
 }
 
 // labelIn returns the index of the column that --label-column names, or that the reader has found

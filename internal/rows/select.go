@@ -62,20 +62,15 @@ func (c Choice) holdOut(found scanned, name string) ([]Selected, error) {
 			return nil, usagef("--holdout %s takes %s, but split %s has only %s left", h.text, text.Count(n, "row"),
 				name, text.Thousands(left.Len()))
 		}
-		quotas := []int64{n}
-		if c.Stratify {
-			quotas = source.Quotas(n, left.Strata(found.strata, found.labelCount))
-		}
-		all = append(all, Selected{h.name, left.HoldOut(found.strata, quotas, random)})
+		all = append(all, Selected{h.name, left.HoldOut(n, found.strata, random)})
 	}
 	return all, nil
 }
 
 // scanned is the result of scan.
 type scanned struct {
-	rows       *source.Selection
-	strata     []uint16 // for each row of the table, the index of its label in the sorted labels
-	labelCount int      // number of different labels
+	rows   *source.Selection
+	strata []uint16 // with --stratify: for each row of the table, the index of its label in the sorted labels
 }
 
 // scan finds the rows that --rows and --where select and, for --stratify, the stratum of each row.
@@ -148,7 +143,6 @@ func (s *scanned) addLabel(numbers map[int64]uint16, label int64) error {
 
 // sortStrata numbers the strata in the order of their labels.
 func (s *scanned) sortStrata(numbers map[int64]uint16) {
-	s.labelCount = len(numbers)
 	place := make([]uint16, len(numbers))
 	for i, label := range slices.Sorted(maps.Keys(numbers)) {
 		place[numbers[label]] = uint16(i)

@@ -23,13 +23,15 @@ var dtypes = [1 << 8]struct {
 	size   int    // bytes
 	name   string // in NumPy and Arrow
 	suffix string // in the names of published files: train-images-idx3-ubyte
+
+	smallest, largest int64 // of integers; floats are converted only from those that fit an Int32
 }{
-	Uint8:   {1, "uint8", "ubyte"},
-	Int8:    {1, "int8", "byte"},
-	Int16:   {2, "int16", "short"},
-	Int32:   {4, "int32", "int"},
-	Float32: {4, "float32", "float"},
-	Float64: {8, "float64", "double"},
+	Uint8:   {1, "uint8", "ubyte", 0, math.MaxUint8},
+	Int8:    {1, "int8", "byte", math.MinInt8, math.MaxInt8},
+	Int16:   {2, "int16", "short", math.MinInt16, math.MaxInt16},
+	Int32:   {4, "int32", "int", math.MinInt32, math.MaxInt32},
+	Float32: {4, "float32", "float", math.MinInt32, math.MaxInt32},
+	Float64: {8, "float64", "double", math.MinInt32, math.MaxInt32},
 }
 
 // DTypes lists the data types in the order of their codes.
@@ -45,18 +47,7 @@ func (d DType) Size() int { return dtypes[d].size }
 func (d DType) Float() bool { return d == Float32 || d == Float64 }
 
 // Limits returns the smallest and the largest value of d, which must be an integer type.
-func (d DType) Limits() (smallest, largest int64) {
-	switch d {
-	case Uint8:
-		return 0, math.MaxUint8
-	case Int8:
-		return math.MinInt8, math.MaxInt8
-	case Int16:
-		return math.MinInt16, math.MaxInt16
-	default:
-		return math.MinInt32, math.MaxInt32
-	}
-}
+func (d DType) Limits() (smallest, largest int64) { return dtypes[d].smallest, dtypes[d].largest }
 
 // String returns the name of the type in NumPy and Arrow: "uint8", …, "float64".
 func (d DType) String() string {
