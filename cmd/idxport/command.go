@@ -145,34 +145,26 @@ func runVersion(_ context.Context, r *report) error {
 	return err
 }
 
-// completionScripts holds a script for each shell. A script splits the command line as its shell
-// does, and runs
-//
-//	idxport __complete word=WORD BEFORE...
-//
-// where WORD is the word at the cursor, up to the cursor, and BEFORE the words between idxport and
-// WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints the candidates for
-// WORD, each on a line with a tab and a description, and an empty line if the shell should complete
-// paths too. The path is WORD, or the part of WORD after its last =. The script adds a space after
-// each value that does not end with =.
+// completionFlag follows the words before the cursor when a completion script asks what can follow
+// them. Package cli answers, a line each: the commands or, if the last word begins with a hyphen,
+// the flags, with a colon and a description.
+const completionFlag = "--generate-shell-completion"
+
+// completionScripts holds a script for each shell. (Those of package cli will not do: the one for
+// bash evaluates what was typed, so that Tab behind "> FILE" truncates FILE, and needs another
+// package; the one for fish completes no paths.)
 //
 //go:embed completion
 var completionScripts embed.FS
 
 func runCompletion(_ context.Context, r *report) error {
-	extension := strings.Join(r.settings.Inputs, "")
-	found := fmt.Sprintf("no script for shell %q", extension)
-	switch {
-	case extension == "":
-		found = "no shell"
-	case extension == "pwsh" || extension == "powershell":
-		extension = "ps1"
-	case extension == "ps1":
-		extension = ""
-	}
+	shell := strings.Join(r.settings.Inputs, "")
+	extension := map[string]string{"bash": "bash", "zsh": "zsh", "fish": "fish",
+		"pwsh": "ps1", "powershell": "ps1"}[shell]
 	script, err := completionScripts.ReadFile("completion/idxport." + extension)
 	if err != nil {
-		return usagef("%s, expected bash, zsh, fish or pwsh", found).WithHint("for example: idxport completion bash")
+		return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", shell).
+			WithHint("for example: idxport completion bash")
 	}
 	_, err = r.program.stdout.Write(script)
 	return err
