@@ -143,39 +143,24 @@ func (r *report) print(level string, fields ...string) {
 	}
 }
 
-// wroteAll shows the published outputs. On a terminal, lines of code that load the first of each
-// format follow, if there are at most two formats.
+// wroteAll shows the published outputs.
 func (r *report) wroteAll() {
-	var formats, lines []string
-	for _, o := range r.Outputs {
-		r.wrote(o)
-		if o.Load != "" && o.Path != convert.Stdio && !slices.Contains(formats, o.Format) {
-			formats, lines = append(formats, o.Format), append(lines, o.Load)
-		}
-	}
-	for _, line := range lines {
-		if len(lines) <= 2 && r.onTerminal() {
-			_ = show(r.program.stderr, "   %s\n", line)
-		}
-	}
-}
-
-// wrote shows a published output.
-func (r *report) wrote(o convert.Output) {
-	unit, files := "row", int64(len(o.Parts))
+	unit := "row"
 	if r.Command == "preview" {
 		unit = "image"
 	}
-	what := []string{filepath.ToSlash(o.Path), text.Count(o.Rows, unit)}
-	switch {
-	case o.Path == convert.Stdio: // the reader of a pipe has its own messages
-		return
-	case o.Parts != nil:
-		what = []string{filepath.ToSlash(o.Shown), what[1], text.Count(files, "file")}
-	case o.Files != nil:
-		what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
+	for _, o := range r.Outputs {
+		what := []string{filepath.ToSlash(o.Path), text.Count(o.Rows, unit)}
+		switch {
+		case o.Path == convert.Stdio: // the reader of a pipe has its own messages
+			continue
+		case o.Parts != nil:
+			what = []string{filepath.ToSlash(o.Shown), what[1], text.Count(len(o.Parts), "file")}
+		case o.Files != nil:
+			what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
+		}
+		r.print("wrote", append(what, text.Bytes(o.Bytes))...)
 	}
-	r.print("wrote", append(what, text.Bytes(o.Bytes))...)
 }
 
 // makeLegible escapes the bytes in v that are not UTF-8, and reports whether there were any.
@@ -225,10 +210,5 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return r.onTerminal() && os.Getenv("TERM") != "dumb"
-}
-
-// onTerminal reports whether messages for people go to a terminal.
-func (r *report) onTerminal() bool {
-	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr)
+	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
 }

@@ -29,7 +29,7 @@ var measures = []measure{
 	{"targets of the Makefile", 15, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 34, 34, convertFlags},
-	{"lines of product Go over 120 columns", 23, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of product Go over 120 columns", 14, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
 	{"lines of other Go over 120 columns", 653, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
@@ -39,7 +39,7 @@ var packages = []struct {
 	names       string
 	limit, goal int
 }{
-	{"cmd/idxport", 2_007, 2000},
+	{"cmd/idxport", 1_987, 2000},
 	{"convert", 3_967, 3300},
 	{"internal/publish", 1_774, 1700},
 	{"internal/object", 1_865, 1900},
