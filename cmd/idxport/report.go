@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/fault"
@@ -93,9 +91,6 @@ func (r *report) writeObject(err error) error {
 	if err != nil {
 		r.Status, r.Error = "error", describeError(err)
 	}
-	if makeLegible(reflect.ValueOf(r)) {
-		r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
-	}
 	out := r.program.stdout
 	if r.streams() {
 		out = r.program.stderr
@@ -161,29 +156,6 @@ func (r *report) wroteAll() {
 		}
 		r.print("wrote", append(what, text.Bytes(o.Bytes))...)
 	}
-}
-
-// makeLegible escapes the bytes in v that are not UTF-8, and reports whether there were any.
-func makeLegible(v reflect.Value) (changed bool) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		return !v.IsNil() && makeLegible(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			changed = makeLegible(v.Index(i)) || changed
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() || v.Type().Field(i).Anonymous {
-				changed = makeLegible(v.Field(i)) || changed
-			}
-		}
-	case reflect.String:
-		if changed = !utf8.ValidString(v.String()); changed {
-			v.SetString(text.Legible(v.String()))
-		}
-	}
-	return changed
 }
 
 // A fileReport is what inspect found in one file.

@@ -58,8 +58,7 @@ func escape(text string, special func(rune) bool) string {
 }
 
 // Legible returns s or, if s is not valid UTF-8 (names of files need not be), s with each invalid
-// byte written as \x and two digits, such as \xff, and each backslash as \\. JSON would replace
-// each invalid byte by U+FFFD.
+// byte written as \x and two digits, such as \xff, and each backslash as \\.
 func Legible(s string) string {
 	if utf8.ValidString(s) {
 		return s
