@@ -127,9 +127,9 @@ func printImages(ctx context.Context, t *convert.Table, s *settings, r *report, 
 const leastOnLine = 5
 
 // newScreen returns how out shows pictures. It uses no colours if out is not a terminal, if
-// NO_COLOR is set (https://no-color.org), if TERM is dumb, or if the locale has no half blocks.
+// NO_COLOR is set (https://no-color.org), or if TERM is dumb.
 func newScreen(out io.Writer, scale, images int) sheet.Terminal {
-	t := sheet.Terminal{Width: columns(out), Mark: forLocale("…"), Scale: scale, Least: leastOnLine}
+	t := sheet.Terminal{Width: columns(out), Mark: "…", Scale: scale, Least: leastOnLine}
 	if images > 0 { // if fewer images are asked for, they may be larger
 		t.Least = min(t.Least, images)
 	}
@@ -137,7 +137,7 @@ func newScreen(out io.Writer, scale, images int) sheet.Terminal {
 		t.Width = n
 	}
 	switch {
-	case !terminal(out), os.Getenv("NO_COLOR") != "", os.Getenv("TERM") == "dumb", forLocale("▀") != "▀":
+	case !terminal(out), os.Getenv("NO_COLOR") != "", os.Getenv("TERM") == "dumb":
 	case os.Getenv("COLORTERM") == "truecolor", os.Getenv("COLORTERM") == "24bit":
 		t.Colors = sheet.TrueColors
 	default:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,7 @@ import (
 // clean returns s, which is not ours, such as a message or the name of a file, column or class, as
 // terminals can show it: what would move the cursor, break the line or change the direction of text
 // is replaced. All such text that people read goes through it.
-func clean(s string) string { return forLocale(text.Printable(s)) }
+func clean(s string) string { return text.Printable(s) }
 
 // show writes text for people to w; each string among args is cleaned.
 func show(w io.Writer, format string, args ...any) error {
@@ -30,23 +29,12 @@ func show(w io.Writer, format string, args ...any) error {
 
 // write writes text that is ours, or clean.
 func write(w io.Writer, text string) error {
-	_, err := io.WriteString(w, forLocale(text))
+	_, err := io.WriteString(w, text)
 	return err
 }
 
-// forLocale returns text in ASCII if the user's locale has another character set than UTF-8.
-// Without any locale, as in many containers, terminals show UTF-8 all the same.
-func forLocale(s string) string {
-	// The name of the locale often ends in the character set.
-	locale := strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
-	if locale == "" || strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
-		return s
-	}
-	return text.ASCII(s)
-}
-
 // shorten cuts s, which is clean, to at most width columns; a text that was cut ends in "…".
-func shorten(s string, width int) string { return sheet.Shorten(s, forLocale("…"), width) }
+func shorten(s string, width int) string { return sheet.Shorten(s, "…", width) }
 
 const (
 	helpColumns = 80 // the greatest width of help and lists
