@@ -176,7 +176,7 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 	if !r.draws() {
 		return nil, func() {}
 	}
-	b := &bar{w: r.program.stderr, title: clean(title), total: total, start: time.Now()}
+	b := &bar{w: r.program.stderr, title: clean(title), total: total}
 	return b.rows, b.done
 }
 
