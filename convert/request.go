@@ -46,7 +46,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if err := r.checkValues(); err != nil {
 		return nil, err
 	}
-	if i := slices.Index(Choices("dtype"), r.DType); i >= 0 {
+	if i := slices.Index(dtypeNames(), r.DType); i >= 0 {
 		r.elementType = idx.DTypes()[i]
 	}
 	for _, arg := range o.Inputs {
@@ -103,7 +103,7 @@ func (r *request) checkValues() error {
 			return usagef("--%s %d, expected %d to %d", n.flag, n.value, n.least, n.most)
 		}
 	}
-	if known := Choices("dtype"); r.DType != "" && !slices.Contains(known, r.DType) {
+	if known := dtypeNames(); r.DType != "" && !slices.Contains(known, r.DType) {
 		return unknown("type", r.DType, known)
 	}
 	if r.Dataset == "" || r.Dataset == dataset.DatasetNone {

@@ -33,11 +33,10 @@ type bar struct {
 func (b *bar) rows(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
-	if b.closed || now.Sub(b.drawn) < barEvery {
+	if b.closed || time.Since(b.drawn) < barEvery {
 		return
 	}
-	b.drawn = now
+	b.drawn = time.Now()
 	line := b.text(n, columns(b.w)-1-len(interruption))
 	used := sheet.TextWidth(line)
 	// Spaces cover the rest of the previous line. Errors of a display do not matter.

@@ -104,8 +104,7 @@ func unknownCommand(name string) error {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
-	advice := dataset.DidYouMean(name, append(names, "help"))
-	advice = cmp.Or(advice, "the commands are "+strings.Join(names, ", "))
+	advice := cmp.Or(dataset.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
 	return usagef("unknown command %q", name).WithHint("%s", advice)
 }
 
@@ -117,20 +116,16 @@ func runConvert(ctx context.Context, r *report) (err error) {
 
 func runVerify(ctx context.Context, r *report) (err error) {
 	s := r.settings
-	switch len(s.Inputs) {
-	case 0:
-		return usagef("no output and no input").WithHint("give both, such as " +
-			"idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
-	case 1:
-		return usagef("found one path, expected an output and its inputs").
-			WithHint("idxport verify %s ./mnist", text.Path(s.Inputs[0]))
+	output := append(s.Inputs, "out/train.parquet")[0]
+	if len(s.Inputs) < 2 {
+		return usagef("found %s, expected an output and its inputs", text.Count(len(s.Inputs), "path")).
+			WithHint("give both, such as idxport verify %s ./mnist", text.Path(output))
 	}
-	output := s.Inputs[0]
 	s.Inputs = s.Inputs[1:]
 	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 	for _, v := range r.Verified {
-		equal := text.Count(v.Rows, "row") + " equal: " + strings.Join(v.Columns, ", ")
-		r.print("verified", filepath.ToSlash(strings.Join(v.Paths, ", ")), equal)
+		r.say("verified", "", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")),
+			text.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
 	}
 	return err
 }

@@ -60,18 +60,22 @@ func (r *report) end(ctx context.Context, err error) int {
 	return exitCode(err)
 }
 
-// showError shows the error that ends a run. If the reader of standard output has gone, nothing is
-// shown, as by other filters.
+// showError shows the error that ends a run on one line, and its hint on another. If the reader of
+// standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
+	hint, to := fault.HintOf(err), r.program.stderr
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
 	case r.settings.JSON:
-		r.logJSON("error", err.Error(), fault.HintOf(err))
+		r.logJSON("error", err.Error(), hint)
 	default:
-		if errors.As(err, new(signalError)) && terminal(r.program.stderr) && !r.streams() {
-			_ = write(r.program.stderr, "\r") // the message covers the ^C that the terminal shows
+		if errors.As(err, new(signalError)) && terminal(to) && !r.streams() {
+			_ = write(to, "\r") // the message covers the ^C that the terminal shows
 		}
-		printError(r.program.stderr, err)
+		_ = show(to, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
+		if hint != "" {
+			_ = show(to, "hint: %s\n", hint)
+		}
 	}
 }
 
@@ -102,18 +106,20 @@ func (r *report) writeObject(err error) error {
 // events returns callbacks that show messages and progress.
 func (r *report) events() convert.Events {
 	return convert.Events{Progress: r.progress, Message: func(warning bool, text string) {
-		level := "note"
-		if warning {
-			level = "warning"
-		}
-		switch {
-		case r.settings.Quiet && !warning:
-		case r.settings.JSON:
-			r.logJSON(level, text, "")
-		default:
-			_ = show(r.program.stderr, "%s: %s\n", level, text)
-		}
+		level := map[bool]string{false: "note", true: "warning"}[warning]
+		r.say(level, level+": ", text)
 	}}
+}
+
+// say shows a message, after prefix or with --json with its level.
+func (r *report) say(level, prefix, message string) {
+	switch {
+	case r.settings.Quiet && level != "warning":
+	case r.settings.JSON:
+		r.logJSON(level, message, "")
+	default:
+		_ = show(r.program.stderr, "%s%s\n", prefix, message)
+	}
 }
 
 // logJSON writes a message as one JSON object on a line of its own.
@@ -124,18 +130,6 @@ func (r *report) logJSON(level, message, hint string) {
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
 	}{time.Now().UTC().Format(time.RFC3339), level, text.Printable(message), text.Printable(hint)})))
-}
-
-// print writes a line about a result; level is its level with --json.
-func (r *report) print(level string, fields ...string) {
-	line := strings.Join(fields, "  ")
-	switch {
-	case r.settings.Quiet:
-	case r.settings.JSON:
-		r.logJSON(level, line, "")
-	default:
-		_ = show(r.program.stderr, "%s\n", line)
-	}
 }
 
 // wroteAll shows the published outputs.
@@ -154,7 +148,7 @@ func (r *report) wroteAll() {
 		case o.Files != nil:
 			what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
 		}
-		r.print("wrote", append(what, text.Bytes(o.Bytes))...)
+		r.say("wrote", "", strings.Join(append(what, text.Bytes(o.Bytes)), "  "))
 	}
 }
 
