@@ -103,15 +103,10 @@ const (
 // Stdio is the path of standard input and standard output.
 const Stdio = source.Stdin
 
-// Choices returns the values that the named flag accepts, or nil if it has no fixed set of values.
-func Choices(flag string) (values []string) {
-	switch flag {
-	case "header":
-		return []string{"yes", "no"}
-	case "dtype":
-		for _, d := range idx.DTypes() {
-			values = append(values, d.String())
-		}
+// dtypeNames returns the values of DType.
+func dtypeNames() (names []string) {
+	for _, d := range idx.DTypes() {
+		names = append(names, d.String())
 	}
-	return values
+	return names
 }

@@ -61,7 +61,6 @@ type Output struct {
 	Parts  []Part `json:"parts,omitempty"` // the files of a sharded output
 
 	Shown string `json:"-"` // the name for messages, where it is not Path
-	Load  string `json:"-"` // a line of Python that loads the output, or empty
 }
 
 // A Part describes one file of a sharded output.

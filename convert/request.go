@@ -78,7 +78,7 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
 		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
 		Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
-	if i := slices.Index(Choices("dtype"), s.DType); i >= 0 {
+	if i := slices.Index(dtypeNames(), s.DType); i >= 0 {
 		o.DType = idx.DTypes()[i]
 	}
 	for _, arg := range s.Inputs {
@@ -109,7 +109,7 @@ func (r *request) checkValues() error {
 			return usagef("--%s %d, expected %d to %d", n.flag, n.value, n.least, n.most)
 		}
 	}
-	if known := Choices("dtype"); r.DType != "" && !slices.Contains(known, r.DType) {
+	if known := dtypeNames(); r.DType != "" && !slices.Contains(known, r.DType) {
 		return unknown("type", r.DType, known)
 	}
 	if r.Dataset == "" || r.Dataset == dataset.DatasetNone {

@@ -459,8 +459,7 @@ type writing struct {
 // reportEntry returns the entry of a complete output in the report.
 func (w *writing) reportEntry() Output {
 	out := w.out
-	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows,
-		Load: out.format.LoadLine(out.path, out.job.schema, out.options)}
+	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows}
 	made, isParts := w.sink.(*parts.Sink)
 	switch {
 	case out.format.Beside:
@@ -477,9 +476,9 @@ func (w *writing) reportEntry() Output {
 			e.Bytes += p.Bytes
 		}
 		count := int64(len(e.Parts))
-		e.Files, e.Load, e.Shown = &count, formats.LoadHubLine(out.path), filepath.Join(dir, out.sharding.stem+"-*")
+		e.Files, e.Shown = &count, filepath.Join(dir, out.sharding.stem+"-*")
 		if !out.shared() {
-			e.Load, e.Shown = "", out.path+string(filepath.Separator)
+			e.Shown = out.path + string(filepath.Separator)
 		} else if count == 1 {
 			e.Shown = e.Parts[0].Path
 		}

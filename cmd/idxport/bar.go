@@ -22,7 +22,6 @@ type bar struct {
 	w     io.Writer
 	title string
 	total int64 // rows, −1 if unknown
-	start time.Time
 
 	mu     sync.Mutex // rows may be called after done, see convert.Events
 	drawn  time.Time
@@ -34,12 +33,11 @@ type bar struct {
 func (b *bar) rows(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
-	if b.closed || now.Sub(b.drawn) < barEvery {
+	if b.closed || time.Since(b.drawn) < barEvery {
 		return
 	}
-	b.drawn = now
-	line := b.text(n, now.Sub(b.start), columns(b.w)-1-len(interruption))
+	b.drawn = time.Now()
+	line := b.text(n, columns(b.w)-1-len(interruption))
 	used := sheet.TextWidth(line)
 	// Spaces cover the rest of the previous line. Errors of a display do not matter.
 	_ = show(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.used-used)))
@@ -57,19 +55,15 @@ func (b *bar) done() {
 }
 
 // text returns the line, at most columns wide, such as
-// "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows, 3s left". The bar takes the columns that
-// the words leave; if there are none, the title is cut.
-func (b *bar) text(n int64, elapsed time.Duration, columns int) string {
+// "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows". The bar takes the columns that the words
+// leave; if there are none, the title is cut.
+func (b *bar) text(n int64, columns int) string {
 	if b.total <= 0 {
 		return fit(b.title, fmt.Sprintf(": %s rows", text.Thousands(n)), columns)
 	}
 	n = min(n, b.total)
 	percent := fmt.Sprintf(" %3d%% ", 100*n/b.total)
 	words := fmt.Sprintf(" %s of %s rows", text.Thousands(n), text.Thousands(b.total))
-	if n > 0 {
-		left := time.Duration(float64(elapsed) * float64(b.total-n) / float64(n))
-		words += fmt.Sprintf(", %v left", left.Round(time.Second))
-	}
 	cells := max(0, columns-sheet.TextWidth(b.title+percent+words))
 	full := int(float64(cells) * float64(n) / float64(b.total))
 	return fit(b.title, percent+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+words, columns)

@@ -104,8 +104,7 @@ func unknownCommand(name string) error {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
-	advice := dataset.DidYouMean(name, append(names, "help"))
-	advice = cmp.Or(advice, "the commands are "+strings.Join(names, ", "))
+	advice := cmp.Or(dataset.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
 	return usagef("unknown command %q", name).WithHint("%s", advice)
 }
 
@@ -117,20 +116,16 @@ func runConvert(ctx context.Context, r *report) (err error) {
 
 func runVerify(ctx context.Context, r *report) (err error) {
 	s := r.settings
-	switch len(s.Inputs) {
-	case 0:
-		return usagef("no output and no input").WithHint("give both, such as " +
-			"idxport verify out/train.parquet ./mnist, once idxport convert ./mnist -o out has made it")
-	case 1:
-		return usagef("found one path, expected an output and its inputs").
-			WithHint("idxport verify %s ./mnist", text.Path(s.Inputs[0]))
+	output := append(s.Inputs, "out/train.parquet")[0]
+	if len(s.Inputs) < 2 {
+		return usagef("found %s, expected an output and its inputs", text.Count(len(s.Inputs), "path")).
+			WithHint("give both, such as idxport verify %s ./mnist", text.Path(output))
 	}
-	output := s.Inputs[0]
 	s.Inputs = s.Inputs[1:]
 	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 	for _, v := range r.Verified {
-		equal := text.Count(v.Rows, "row") + " equal: " + strings.Join(v.Columns, ", ")
-		r.print("verified", filepath.ToSlash(strings.Join(v.Paths, ", ")), equal)
+		r.say("verified", "", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")),
+			text.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
 	}
 	return err
 }
@@ -145,34 +140,26 @@ func runVersion(_ context.Context, r *report) error {
 	return err
 }
 
-// completionScripts holds a script for each shell. A script splits the command line as its shell
-// does, and runs
-//
-//	idxport __complete word=WORD BEFORE...
-//
-// where WORD is the word at the cursor, up to the cursor, and BEFORE the words between idxport and
-// WORD. (Old PowerShells drop empty arguments, hence word=.) The program prints the candidates for
-// WORD, each on a line with a tab and a description, and an empty line if the shell should complete
-// paths too. The path is WORD, or the part of WORD after its last =. The script adds a space after
-// each value that does not end with =.
+// completionFlag follows the words before the cursor when a completion script asks what can follow
+// them. Package cli answers, a line each: the commands or, if the last word begins with a hyphen,
+// the flags, with a colon and a description.
+const completionFlag = "--generate-shell-completion"
+
+// completionScripts holds a script for each shell. (Those of package cli will not do: the one for
+// bash evaluates what was typed, so that Tab behind "> FILE" truncates FILE, and needs another
+// package; the one for fish completes no paths.)
 //
 //go:embed completion
 var completionScripts embed.FS
 
 func runCompletion(_ context.Context, r *report) error {
-	extension := strings.Join(r.settings.Inputs, "")
-	found := fmt.Sprintf("no script for shell %q", extension)
-	switch {
-	case extension == "":
-		found = "no shell"
-	case extension == "pwsh" || extension == "powershell":
-		extension = "ps1"
-	case extension == "ps1":
-		extension = ""
-	}
+	shell := strings.Join(r.settings.Inputs, "")
+	extension := map[string]string{"bash": "bash", "zsh": "zsh", "fish": "fish",
+		"pwsh": "ps1", "powershell": "ps1"}[shell]
 	script, err := completionScripts.ReadFile("completion/idxport." + extension)
 	if err != nil {
-		return usagef("%s, expected bash, zsh, fish or pwsh", found).WithHint("for example: idxport completion bash")
+		return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", shell).
+			WithHint("for example: idxport completion bash")
 	}
 	_, err = r.program.stdout.Write(script)
 	return err

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/idxport/idxport/convert"
@@ -80,7 +81,12 @@ func TestCLIPage(t *testing.T) {
 				continue
 			}
 			meaning := strings.TrimRight(strings.ToUpper(f.usage[:1])+f.usage[1:]+". "+f.detail, " ")
-			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(strings.Join(f.spellings(), "`, `")+" "+f.placeholder), strings.ReplaceAll(meaning, "|", "\\|"))
+			names := "--" + f.name
+			if f.short != "" {
+				names += "`, `" + f.short
+			}
+			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(names+" "+f.placeholder),
+				strings.ReplaceAll(meaning, "|", "\\|"))
 		}
 		if same.Len() > 0 {
 			fmt.Fprintf(&table, "| %s | as for [convert](#idxport-convert) |\n", same.String()[2:])
@@ -91,7 +97,8 @@ func TestCLIPage(t *testing.T) {
 		}
 		page = before + begin + table.String() + end + after
 		if !*update {
-			t.Errorf("docs/cli.md: the flags of %s are not those of the program: go test ./cmd/idxport -run TestCLIPage -update", c.name)
+			t.Errorf("docs/cli.md: the flags of %s are not those of the program: "+
+				"go test ./cmd/idxport -run TestCLIPage -update", c.name)
 		}
 	}
 	if *update {
@@ -139,7 +146,8 @@ func TestFlagTable(t *testing.T) {
 func shown(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(append([]string{"idxport"}, args...), strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+	code := run(append([]string{"idxport"}, args...), strings.NewReader(""), &stdout, &stderr)
+	if code != 0 || stderr.Len() > 0 {
 		t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 	}
 	for line := range strings.Lines(stdout.String()) {
@@ -176,7 +184,10 @@ func vocabulary() map[string][]string {
 
 // allExitCodes are those that the program ends with.
 func allExitCodes() []int {
-	codes := []int{exitOK, exitInternal, exitIO, exitSignal + 1, exitSignal + 2, exitSignal + 13, exitSignal + 15} // SIGHUP, SIGINT, SIGPIPE, SIGTERM
+	codes := []int{exitOK, exitInternal, exitIO}
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGTERM} {
+		codes = append(codes, exitSignal+int(s))
+	}
 	return append(codes, slices.Collect(maps.Values(exitCodes))...)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"syscall"
 
@@ -63,14 +62,6 @@ func exitCode(err error) int {
 
 // usagef returns the error for a command line that cannot be carried out.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
-
-// printError writes the error on one line, and its hint on another.
-func printError(w io.Writer, err error) {
-	_ = show(w, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
-	if h := fault.HintOf(err); h != "" {
-		_ = show(w, "hint: %s\n", h)
-	}
-}
 
 // A signalError is the cause of a context that was canceled by a signal.
 type signalError struct{ signal syscall.Signal }

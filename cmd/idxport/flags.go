@@ -47,7 +47,6 @@ type flagSpec struct {
 	detail               string   // more about it, shown by --help-all
 	words                []string // its commands and attributes
 	bounds               string
-	choices              []string
 }
 
 // allFlags returns the entries of the flag table.
@@ -90,7 +89,6 @@ func parseEntry(heading, entry string) flagSpec {
 	if len(lines) == 3 {
 		f.detail = strings.Join(strings.Fields(lines[2]), " ")
 	}
-	f.choices = convert.Choices(f.name)
 	return f
 }
 
@@ -119,13 +117,8 @@ func flagsOf(command string) []flagSpec {
 	return slices.DeleteFunc(slices.Clone(allFlags()), func(f flagSpec) bool { return !f.has(command) })
 }
 
-// spellings returns the names of the flag with their dashes, the long one first.
-func (f flagSpec) spellings() []string {
-	if f.short == "" {
-		return []string{"--" + f.name}
-	}
-	return []string{"--" + f.name, f.short}
-}
+// example returns the example at the end of the usage of the flag.
+func (f flagSpec) example() string { return f.usage[strings.LastIndex(f.usage, " ")+1:] }
 
 // field returns a pointer to the field of s that holds the value of the flag.
 func (f flagSpec) field(s *settings) any {
@@ -177,17 +170,18 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 	return err
 }
 
-// truth returns the value of a switch.
+// truth returns the value of a switch, or of a flag for yes or no.
 func (f flagSpec) truth(value string) (bool, error) {
 	on, err := strconv.ParseBool(value)
 	switch {
-	case slices.Contains(f.choices, value): // yes or no
-		return value == "yes", nil
-	case err != nil || f.choices != nil:
-		return false, usagef("--%s %q, expected %s", f.name, value,
-			cmp.Or(strings.Join(f.choices, " or "), "true or false"))
+	case f.placeholder == "" && err != nil:
+		return false, usagef("--%s %q, expected true or false", f.name, value)
+	case f.placeholder == "":
+		return on, nil
+	case value != "yes" && value != "no":
+		return false, usagef("--%s %q, expected yes or no", f.name, value)
 	}
-	return on, nil
+	return value == "yes", nil
 }
 
 // number returns the value of a flag for numbers.
@@ -209,12 +203,11 @@ func (f flagSpec) number(value string) (int64, error) {
 	return n, nil
 }
 
-// dims returns the value of a flag for dimensions, such as -1x28x28. The example in its hint is the
-// one at the end of the usage of the flag.
+// dims returns the value of a flag for dimensions, such as -1x28x28.
 func (f flagSpec) dims(value string) (dims []int, err error) {
-	example := f.usage[strings.LastIndex(f.usage, " ")+1:]
 	failed := func(expected string) error {
-		return usagef("--%s %q, expected %s", f.name, value, expected).WithHint("for example --%s %s", f.name, example)
+		return usagef("--%s %q, expected %s", f.name, value, expected).
+			WithHint("for example --%s %s", f.name, f.example())
 	}
 	elements := int64(1)
 	for text := range strings.SplitSeq(strings.NewReplacer("×", "x", ",", "x").Replace(value), "x") {

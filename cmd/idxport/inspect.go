@@ -152,7 +152,7 @@ func printLabels(out io.Writer, c convert.Column) error {
 	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
-		name := shorten(clean(l.Name), maxName)
+		name := shorten(text.Printable(l.Name), maxName)
 		if name == strconv.FormatInt(l.Label, 10) {
 			name = "" // digits are named after themselves
 		}

@@ -69,9 +69,6 @@ func runDatasets(_ context.Context, r *report) error {
 }
 
 func (p *program) printDataset(name string) error {
-	if name == dataset.DatasetNone {
-		return usagef("none is a value of --dataset, not a data set")
-	}
 	d, err := dataset.Lookup(name)
 	if err != nil {
 		return err

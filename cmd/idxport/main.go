@@ -29,10 +29,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	if len(args) > 1 && args[1] == completeCommand { // before anything interprets the words to complete
-		return p.complete(args[2:])
-	}
 	r := p.newReport(commandOf(args))
+	if last := len(args) - 1; last > 0 && args[last] == completionFlag { // before anything interprets the words
+		_ = r.library(true).Run(ctx, args) // an error would appear in the line that the user is typing
+		return exitOK
+	}
 	r.settings.JSON = slices.Contains(args, "--json")
 	return r.end(ctx, pipeline.Recover(func() error { return p.start(ctx, r, args) }))
 }
@@ -53,17 +54,24 @@ func (p *program) start(ctx context.Context, r *report, args []string) error {
 	if _, err := commandNamed(args[1]); err != nil {
 		return err
 	}
-	return r.library(args[2:]).Run(ctx, args[:2])
+	return r.library(false).Run(ctx, args)
 }
 
-// library returns the commands for package cli, which calls the one that was named. words are its
-// flags and arguments, which parse reads.
-func (r *report) library(words []string) *cli.Command {
-	root := &cli.Command{Name: "idxport", HideHelp: true, Reader: r.program.stdin, Writer: r.program.stdout, ErrWriter: r.program.stderr,
+// library returns the commands for package cli, which calls the one that was named or, if completes
+// is set, lists what can follow. The flags are only for that list: parse reads them.
+func (r *report) library(completes bool) *cli.Command {
+	root := &cli.Command{Name: "idxport", HideHelp: true, EnableShellCompletion: completes,
+		Reader: r.program.stdin, Writer: r.program.stdout, ErrWriter: r.program.stderr,
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}} // it would exit by itself
 	for _, c := range commands() {
-		root.Commands = append(root.Commands, &cli.Command{Name: c.name, Usage: c.usage, HideHelp: true,
-			Action: func(ctx context.Context, _ *cli.Command) error { return c.start(ctx, r, words) }})
+		command := &cli.Command{Name: c.name, Usage: c.usage, HideHelp: true, SkipFlagParsing: true,
+			Action: func(ctx context.Context, l *cli.Command) error { return c.start(ctx, r, l.Args().Slice()) }}
+		if completes {
+			for _, f := range flagsOf(c.name) {
+				command.Flags = append(command.Flags, &cli.BoolFlag{Name: f.name, Usage: f.usage})
+			}
+		}
+		root.Commands = append(root.Commands, command)
 	}
 	return root
 }

@@ -39,7 +39,7 @@ func (s *settings) parse(command string, words []string) (first error) {
 		}
 		switch {
 		case f == nil:
-			failed(unknownFlag(command, name))
+			failed(usagef("unknown flag %s", name).WithHint("%s", adviseFlag(command, strings.TrimLeft(name, "-"))))
 			continue
 		case !valued && f.placeholder == "":
 			value = "true"
@@ -49,10 +49,14 @@ func (s *settings) parse(command string, words []string) (first error) {
 		case !valued:
 			i++
 			value = words[i]
-			failed(f.checkValue(word, value))
+			failed(checkValue(word, value))
 		}
 		if given[f.name] && !f.repeatable(s) {
-			failed(usagef("--%s is given twice", f.name).WithHint("%s", onceHint(f)))
+			hint := ""
+			if f.has("list") {
+				hint = "give it once, with commas: --" + f.name + " " + f.example()
+			}
+			failed(usagef("--%s is given twice", f.name).WithHint("%s", hint))
 			continue
 		}
 		given[f.name] = true
@@ -66,20 +70,12 @@ func (s *settings) parse(command string, words []string) (first error) {
 	return first
 }
 
-// onceHint returns the hint for a flag that is given twice by mistake.
-func onceHint(f *flagSpec) string {
-	if !f.has("list") {
-		return ""
-	}
-	example := map[string]string{"to": "csv,parquet", "columns": "label,image"}[f.name]
-	return "give it once, with commas: --" + f.name + " " + example
-}
-
 // flagNamed returns the flag with the name, which has one or two hyphens, or nil.
 func flagNamed(flags []flagSpec, name string) *flagSpec {
+	long := strings.TrimPrefix(strings.TrimPrefix(name, "-"), "-")
 	i := slices.IndexFunc(flags, func(f flagSpec) bool {
-		return slices.Contains(f.spellings(), name) || slices.Contains(f.spellings(), "-"+name) ||
-			len(name) > 2 && slices.Contains(strings.Split(f.attribute("also"), ","), name[2:])
+		return name == f.short || long == f.name ||
+			long != "" && slices.Contains(strings.Split(f.attribute("also"), ","), long)
 	})
 	if i < 0 {
 		return nil
@@ -108,27 +104,21 @@ func longNames(flags []flagSpec) (names []string) {
 
 // checkValue returns an error if value, which follows the flag, begins with a hyphen: it is another
 // flag, perhaps after a forgotten value. Numbers, such as "-100:" for --rows, are values.
-func (f *flagSpec) checkValue(flag, value string) error {
+func checkValue(flag, value string) error {
 	if len(value) < 2 || value[0] != '-' || unicode.IsDigit(rune(value[1])) {
 		return nil
 	}
-	e := usagef("%s is followed by %q, expected a value", flag, value)
-	if slices.Contains([]string{"OUT", "FILE", "SHEET"}, f.placeholder) {
-		return e.WithHint("a path that begins with - is written %s %s", flag, text.Path("./"+value))
-	}
-	return e.WithHint("a value that begins with - is written %s=%s", flag, text.Quote(value))
-}
-
-// unknownFlag returns the error for a flag that the command does not have.
-func unknownFlag(command, flag string) error {
-	return usagef("unknown flag %s", flag).WithHint("%s", adviseFlag(command, strings.TrimLeft(flag, "-")))
+	return usagef("%s is followed by %q, expected a value", flag, value).
+		WithHint("a value that begins with - is written %s=%s", flag, text.Quote(value))
 }
 
 // adviseFlag returns the hint for an unknown flag.
 func adviseFlag(command, name string) string {
 	flags, short, elsewhere := flagsOf(command), []string(nil), map[string]string{}
 	for _, f := range flags {
-		short = append(short, f.spellings()[1:]...)
+		if f.short != "" {
+			short = append(short, f.short)
+		}
 		for other := range strings.SplitSeq(f.attribute("aka"), ",") {
 			elsewhere[other] = f.name
 		}

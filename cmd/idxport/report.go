@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/fault"
@@ -62,18 +60,22 @@ func (r *report) end(ctx context.Context, err error) int {
 	return exitCode(err)
 }
 
-// showError shows the error that ends a run. If the reader of standard output has gone, nothing is
-// shown, as by other filters.
+// showError shows the error that ends a run on one line, and its hint on another. If the reader of
+// standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
+	hint, to := fault.HintOf(err), r.program.stderr
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
 	case r.settings.JSON:
-		r.logJSON("error", err.Error(), fault.HintOf(err))
+		r.logJSON("error", err.Error(), hint)
 	default:
-		if errors.As(err, new(signalError)) && terminal(r.program.stderr) && !r.streams() {
-			_ = write(r.program.stderr, "\r") // the message covers the ^C that the terminal shows
+		if errors.As(err, new(signalError)) && terminal(to) && !r.streams() {
+			_ = write(to, "\r") // the message covers the ^C that the terminal shows
 		}
-		printError(r.program.stderr, err)
+		_ = show(to, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
+		if hint != "" {
+			_ = show(to, "hint: %s\n", hint)
+		}
 	}
 }
 
@@ -93,9 +95,6 @@ func (r *report) writeObject(err error) error {
 	if err != nil {
 		r.Status, r.Error = "error", describeError(err)
 	}
-	if makeLegible(reflect.ValueOf(r)) {
-		r.Notes = append(r.Notes, `some names are not UTF-8: here \xff stands for a byte ff, and \\ for a backslash`)
-	}
 	out := r.program.stdout
 	if r.streams() {
 		out = r.program.stderr
@@ -107,18 +106,20 @@ func (r *report) writeObject(err error) error {
 // events returns callbacks that show messages and progress.
 func (r *report) events() convert.Events {
 	return convert.Events{Progress: r.progress, Message: func(warning bool, text string) {
-		level := "note"
-		if warning {
-			level = "warning"
-		}
-		switch {
-		case r.settings.Quiet && !warning:
-		case r.settings.JSON:
-			r.logJSON(level, text, "")
-		default:
-			_ = show(r.program.stderr, "%s: %s\n", level, text)
-		}
+		level := map[bool]string{false: "note", true: "warning"}[warning]
+		r.say(level, level+": ", text)
 	}}
+}
+
+// say shows a message, after prefix or with --json with its level.
+func (r *report) say(level, prefix, message string) {
+	switch {
+	case r.settings.Quiet && level != "warning":
+	case r.settings.JSON:
+		r.logJSON(level, message, "")
+	default:
+		_ = show(r.program.stderr, "%s%s\n", prefix, message)
+	}
 }
 
 // logJSON writes a message as one JSON object on a line of its own.
@@ -131,74 +132,24 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, text.Printable(message), text.Printable(hint)})))
 }
 
-// print writes a line about a result; level is its level with --json.
-func (r *report) print(level string, fields ...string) {
-	line := strings.Join(fields, "  ")
-	switch {
-	case r.settings.Quiet:
-	case r.settings.JSON:
-		r.logJSON(level, line, "")
-	default:
-		_ = show(r.program.stderr, "%s\n", line)
-	}
-}
-
-// wroteAll shows the published outputs. On a terminal, lines of code that load the first of each
-// format follow, if there are at most two formats.
+// wroteAll shows the published outputs.
 func (r *report) wroteAll() {
-	var formats, lines []string
-	for _, o := range r.Outputs {
-		r.wrote(o)
-		if o.Load != "" && o.Path != convert.Stdio && !slices.Contains(formats, o.Format) {
-			formats, lines = append(formats, o.Format), append(lines, o.Load)
-		}
-	}
-	for _, line := range lines {
-		if len(lines) <= 2 && r.onTerminal() {
-			_ = show(r.program.stderr, "   %s\n", line)
-		}
-	}
-}
-
-// wrote shows a published output.
-func (r *report) wrote(o convert.Output) {
-	unit, files := "row", int64(len(o.Parts))
+	unit := "row"
 	if r.Command == "preview" {
 		unit = "image"
 	}
-	what := []string{filepath.ToSlash(o.Path), text.Count(o.Rows, unit)}
-	switch {
-	case o.Path == convert.Stdio: // the reader of a pipe has its own messages
-		return
-	case o.Parts != nil:
-		what = []string{filepath.ToSlash(o.Shown), what[1], text.Count(files, "file")}
-	case o.Files != nil:
-		what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
+	for _, o := range r.Outputs {
+		what := []string{filepath.ToSlash(o.Path), text.Count(o.Rows, unit)}
+		switch {
+		case o.Path == convert.Stdio: // the reader of a pipe has its own messages
+			continue
+		case o.Parts != nil:
+			what = []string{filepath.ToSlash(o.Shown), what[1], text.Count(len(o.Parts), "file")}
+		case o.Files != nil:
+			what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
+		}
+		r.say("wrote", "", strings.Join(append(what, text.Bytes(o.Bytes)), "  "))
 	}
-	r.print("wrote", append(what, text.Bytes(o.Bytes))...)
-}
-
-// makeLegible escapes the bytes in v that are not UTF-8, and reports whether there were any.
-func makeLegible(v reflect.Value) (changed bool) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		return !v.IsNil() && makeLegible(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			changed = makeLegible(v.Index(i)) || changed
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() || v.Type().Field(i).Anonymous {
-				changed = makeLegible(v.Field(i)) || changed
-			}
-		}
-	case reflect.String:
-		if changed = !utf8.ValidString(v.String()); changed {
-			v.SetString(text.Legible(v.String()))
-		}
-	}
-	return changed
 }
 
 // A fileReport is what inspect found in one file.
@@ -219,16 +170,11 @@ func (r *report) progress(title string, total int64) (update func(int64), end fu
 	if !r.draws() {
 		return nil, func() {}
 	}
-	b := &bar{w: r.program.stderr, title: clean(title), total: total, start: time.Now()}
+	b := &bar{w: r.program.stderr, title: text.Printable(title), total: total}
 	return b.rows, b.done
 }
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return r.onTerminal() && os.Getenv("TERM") != "dumb"
-}
-
-// onTerminal reports whether messages for people go to a terminal.
-func (r *report) onTerminal() bool {
-	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr)
+	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
 }

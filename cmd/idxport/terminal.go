@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -13,40 +12,25 @@ import (
 	"github.com/idxport/idxport/internal/text"
 )
 
-// clean returns s, which is not ours, such as a message or the name of a file, column or class, as
-// terminals can show it: what would move the cursor, break the line or change the direction of text
-// is replaced. All such text that people read goes through it.
-func clean(s string) string { return forLocale(text.Printable(s)) }
-
-// show writes text for people to w; each string among args is cleaned.
+// show writes text for people to w. Each string among args, which may be the name of a file, column
+// or class, goes through text.Printable, as all text does that is not ours.
 func show(w io.Writer, format string, args ...any) error {
 	for i, arg := range args {
-		if text, ok := arg.(string); ok {
-			args[i] = clean(text)
+		if s, ok := arg.(string); ok {
+			args[i] = text.Printable(s)
 		}
 	}
 	return write(w, fmt.Sprintf(format, args...))
 }
 
-// write writes text that is ours, or clean.
+// write writes text that is ours, or printable.
 func write(w io.Writer, text string) error {
-	_, err := io.WriteString(w, forLocale(text))
+	_, err := io.WriteString(w, text)
 	return err
 }
 
-// forLocale returns text in ASCII if the user's locale has another character set than UTF-8.
-// Without any locale, as in many containers, terminals show UTF-8 all the same.
-func forLocale(s string) string {
-	// The name of the locale often ends in the character set.
-	locale := strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
-	if locale == "" || strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
-		return s
-	}
-	return text.ASCII(s)
-}
-
-// shorten cuts s, which is clean, to at most width columns; a text that was cut ends in "…".
-func shorten(s string, width int) string { return sheet.Shorten(s, forLocale("…"), width) }
+// shorten cuts s, which is printable, to at most width columns; a text that was cut ends in "…".
+func shorten(s string, width int) string { return sheet.Shorten(s, "…", width) }
 
 const (
 	helpColumns = 80 // the greatest width of help and lists
@@ -63,32 +47,32 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			if n := sheet.TextWidth(clean(cell)); limit == 0 || n <= limit/2 {
+			if n := sheet.TextWidth(text.Printable(cell)); limit == 0 || n <= limit/2 {
 				widths[i] = max(widths[i], n)
 			}
 		}
 	}
-	var text strings.Builder
+	var out strings.Builder
 	for _, row := range rows {
 		line := indent
 		for i, cell := range row[:len(row)-1] {
-			cell = clean(cell)
+			cell = text.Printable(cell)
 			line += cell + strings.Repeat(" ", max(0, widths[i]-sheet.TextWidth(cell))+2)
 		}
 		left := sheet.TextWidth(line)
 		if limit > 0 && left > limit-leastCell {
-			text.WriteString(strings.TrimRight(line, " ") + "\n")
+			out.WriteString(strings.TrimRight(line, " ") + "\n")
 			left = len(indent) + 2
 			line = strings.Repeat(" ", left)
 		}
-		for i, part := range wrap(clean(row[len(row)-1]), limit-left) {
+		for i, part := range wrap(text.Printable(row[len(row)-1]), limit-left) {
 			if i > 0 {
 				line = strings.Repeat(" ", left)
 			}
-			text.WriteString(line + part + "\n")
+			out.WriteString(line + part + "\n")
 		}
 	}
-	return write(w, text.String())
+	return write(w, out.String())
 }
 
 // wrap breaks text between words into lines of at most limit columns, if it is not too small for

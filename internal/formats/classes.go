@@ -10,7 +10,7 @@ import (
 
 // ClassNames is the file of class names, one per line, beside IDX files, which cannot store them.
 func ClassNames() Format {
-	return Format{Name: "classes", Beside: true, load: line(""),
+	return Format{Name: "classes", Beside: true,
 		open: stream(func(w io.Writer, s *schema.Schema, o Options) (*classNames, error) {
 			return &classNames{w, s.Columns[o.Column].Classes}, nil
 		})}

@@ -41,7 +41,6 @@ type Format struct {
 	stream bool // Options.Stream
 	comma  byte // Options.Comma
 	open   opener
-	load   loader
 }
 
 // An Output is where a sink writes: a stream of bytes, or a folder if the format is one.
@@ -58,29 +57,30 @@ type opener func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
 
 // All returns the formats in the order in which they are listed to users.
 func All() []Format {
-	layouts := layout.Layouts()
+	tables, texts := layout.Layouts(), csv.Layouts()
 	return []Format{
-		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"}, Codecs: parquet.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(parquet.New), load: loadParquet},
-		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow", Aliases: []string{".feather", ".ipc"}, Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New),
-			load: line("import pyarrow as pa; table = pa.ipc.open_file(pa.memory_map(%q)).read_all()")},
-		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", Codecs: arrow.Codecs(),
-			Layouts: layouts, Splittable: true, ClassColumn: true, open: stream(arrow.New), stream: true,
-			load: line("import pyarrow as pa; table = pa.ipc.open_stream(%q).read_all()")},
-		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Splittable: true, Text: true, Layouts: csv.Layouts(),
-			ClassColumn: true, open: stream(csv.New), load: pandas("")},
-		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Splittable: true, Text: true, Layouts: csv.Layouts(),
-			ClassColumn: true, open: stream(csv.New), comma: '\t', load: pandas(`, sep="\t"`)},
-		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true, Images: true, Layouts: png.Layouts(), load: loadPNG,
-			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return png.New(out.Folder, s, o) }},
-		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar", Images: true, Splittable: true, WriteOnly: true,
-			open: stream(tar.New), load: loadTar},
+		{Name: "parquet", Title: "Apache Parquet", Extension: ".parquet", Aliases: []string{".pq"},
+			Codecs: parquet.Codecs(), Layouts: tables, Splittable: true, ClassColumn: true, open: stream(parquet.New)},
+		{Name: "arrow", Title: "Arrow IPC file (Feather V2)", Extension: ".arrow",
+			Aliases: []string{".feather", ".ipc"},
+			Codecs:  arrow.Codecs(), Layouts: tables, Splittable: true, ClassColumn: true, open: stream(arrow.New)},
+		{Name: "arrows", Title: "Arrow IPC stream", Extension: ".arrows", stream: true,
+			Codecs: arrow.Codecs(), Layouts: tables, Splittable: true, ClassColumn: true, open: stream(arrow.New)},
+		{Name: "csv", Title: "comma-separated values", Extension: ".csv", Compressible: true, Text: true,
+			Layouts: texts, Splittable: true, ClassColumn: true, open: stream(csv.New)},
+		{Name: "tsv", Title: "tab-separated values", Extension: ".tsv", Compressible: true, Text: true, comma: '\t',
+			Layouts: texts, Splittable: true, ClassColumn: true, open: stream(csv.New)},
+		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true,
+			Images: true, Layouts: png.Layouts(),
+			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+				return png.New(out.Folder, s, o)
+			}},
+		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar",
+			Images: true, Splittable: true, WriteOnly: true, open: stream(tar.New)},
 		{Name: "npy", Title: "NumPy arrays, one file for each column", Extension: ".npy", OneColumn: true,
-			open: stream(idx.NewNPY),
-			load: line("import numpy as np; array = np.load(%q, mmap_mode=\"r\")")},
-		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair", Extension: ".idx", Compressible: true, OneColumn: true,
-			IsIDX: true, open: stream(idx.New), load: loadIDX},
+			open: stream(idx.NewNPY)},
+		{Name: "idx", Title: "IDX, one file for each column; also used to select rows, recompress or repair",
+			Extension: ".idx", Compressible: true, OneColumn: true, IsIDX: true, open: stream(idx.New)},
 	}
 }
 

@@ -197,12 +197,6 @@ func AppendPadded(dst []byte, n int64, width int) []byte {
 	return append(dst, digits...)
 }
 
-// Labelled reports whether the images of a table of the schema s have labels.
-func Labelled(s *schema.Schema) bool {
-	found, err := Find("", s)
-	return err == nil && found.Label >= 0
-}
-
 // Names lists the names of columns of s, quoted.
 func Names(s *schema.Schema, indices []int) string {
 	quoted := make([]string, len(indices))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -31,35 +30,22 @@ func moves(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Escaped returns JSON of which a terminal shows every character: it escapes what Printable
-// replaces.
-func Escaped(json string) string { return escape(json, moves) }
-
-// ASCII returns text with letters for the signs that idxport uses, and escapes such as \u00e9 for
-// other characters that are not ASCII.
-func ASCII(text string) string {
-	text = strings.NewReplacer("×", "x", "…", "...", "−", "-", "▇", "#", "█", "#", "░", ".").Replace(text)
-	return escape(text, func(r rune) bool { return r > unicode.MaxASCII })
-}
-
-// escape writes characters as \u and the four digits of each UTF-16 code unit, as in JSON.
-func escape(text string, special func(rune) bool) string {
+// Escaped returns JSON of which a terminal shows every character: what Printable replaces becomes
+// \u and four digits.
+func Escaped(json string) string {
 	var b strings.Builder
-	for _, r := range text {
-		if !special(r) {
+	for _, r := range json {
+		if moves(r) {
+			fmt.Fprintf(&b, `\u%04x`, r) // all such characters are below U+10000
+		} else {
 			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()
 }
 
 // Legible returns s or, if s is not valid UTF-8 (names of files need not be), s with each invalid
-// byte written as \x and two digits, such as \xff, and each backslash as \\. JSON would replace
-// each invalid byte by U+FFFD.
+// byte written as \x and two digits, such as \xff, and each backslash as \\.
 func Legible(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -29,8 +29,9 @@ PACKAGES = {"bash": "bash", "zsh": "zsh", "fish": "fish"}
 
 # The program answers the completion scripts, and prints its arguments to a file when it is run in another way.
 PROGRAM = """#!/bin/sh
-case $1 in
-__complete | completion) exec "$IDXPORT" "$@" ;;
+for last; do :; done
+case $1,$last in
+*,--generate-shell-completion | completion,*) exec "$IDXPORT" "$@" ;;
 esac
 printf '%s\\0' "$@" > "$HOME/arguments.part" && mv "$HOME/arguments.part" "$HOME/arguments"
 """
@@ -64,18 +65,18 @@ class Stage:
         demand(self.names() == self.before, f"{line!r}: found the files {self.names()}, expected {self.before}")
 
     def answer(self, before: str, word: str) -> str:
-        """The program's answer to a completion script."""
-        return subprocess.run([self.environment["IDXPORT"], "__complete", "word=" + word, *before.split()], capture_output=True, text=True, check=True).stdout
+        """The program's answer to a completion script, with a blank in place of the first colon of each line."""
+        arguments = [*before.split(), *(["-"] if word.startswith("-") else []), "--generate-shell-completion"]
+        output = subprocess.run([self.environment["IDXPORT"], *arguments], capture_output=True, text=True, check=True).stdout
+        return "\n".join(line.replace(":", " ", 1) for line in output.splitlines())
 
 
 # Lines before and after one Tab, with the blank that follows. \v is a command substitution of the shell.
 COMPLETED = [
     ("idxport con", "idxport convert "),
-    ("idxport convert x --to par", "idxport convert x --to parquet "),
-    ("idxport convert x --to parquet,np", "idxport convert x --to parquet,npy "),
-    ("idxport convert x --to=par", "idxport convert x --to=parquet "),
-    ("idxport convert x --compression csv=gz", "idxport convert x --compression csv=gzip "),
-    ("idxport convert x -o cs", "idxport convert x -o csv="),
+    ("idxport convert x --hol", "idxport convert x --holdout "),
+    ("idxport convert x -o out/ --json --take", "idxport convert x -o out/ --json --take "),
+    ("idxport convert x -o pho", "idxport convert x -o photos/"),
     ("idxport convert x -o csv=pho", "idxport convert x -o csv=photos/"),
     ("idxport convert pho", "idxport convert photos/"),
     ("idxport convert x --classes pho", "idxport convert x --classes photos/"),
@@ -84,29 +85,28 @@ COMPLETED = [
     # Without candidates.
     ("idxport inspect s3://pho", "idxport inspect s3://pho"),
     # Nothing may be run at Tab.
-    ("idxport convert mnist -o csv=- > important.csv --to par", "idxport convert mnist -o csv=- > important.csv --to parquet "),
-    ("idxport convert mnist -o csv=->important.csv --to=par", "idxport convert mnist -o csv=->important.csv --to=parquet "),
-    ("idxport convert \v --to par", "idxport convert \v --to parquet "),
-    ('idxport convert "$(touch pwned)" --to par', 'idxport convert "$(touch pwned)" --to parquet '),
-    ("idxport convert x -o csv=\v --header ye", "idxport convert x -o csv=\v "),
+    ("idxport convert mnist -o csv=- > important.csv --hol", "idxport convert mnist -o csv=- > important.csv --holdout "),
+    ("idxport convert mnist -o csv=->important.csv --hol", "idxport convert mnist -o csv=->important.csv --holdout "),
+    ("idxport convert \v x --hol", "idxport convert \v x --holdout "),
+    ('idxport convert "$(touch pwned)" --hol', 'idxport convert "$(touch pwned)" --holdout '),
     ("idxport convert x; touch pwned; idxport insp", "idxport convert x; touch pwned; idxport inspect "),
-    ("touch pwned; idxport convert x --to par", "touch pwned; idxport convert x --to parquet "),
-    ("touch pwned && echo > important.csv | idxport convert x --to par", "touch pwned && echo > important.csv | idxport convert x --to parquet "),
-    ("idxport convert 'it --to par", "idxport convert 'it --to par"),
-    ("idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --to par", "idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --to parquet "),
+    ("touch pwned; idxport convert x --hol", "touch pwned; idxport convert x --holdout "),
+    ("touch pwned && echo > important.csv | idxport convert x --hol", "touch pwned && echo > important.csv | idxport convert x --holdout "),
+    ("idxport convert 'it --hol", "idxport convert 'it --hol"),
+    ("idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --hol", "idxport convert it\\'s '$(touch pwned)' a\\;touch\\ pwned --holdout "),
 ]
 
 # A command substitution in the word at the cursor. zsh binds Tab to expand-or-complete, which itself runs it, for any
 # command: only complete-word calls our script.
 AT_THE_CURSOR = [f"idxport {line}" for line in
-                 ["convert \v", "convert \v/", "convert x -o csv=\v/", "convert x -o=\v/", "convert x --to=\v", 'convert "$(touch pwned)/x', 'convert "$(touch pwned) --to par', "\v", "\v/", "--\v"]]
+                 ["convert \v", "convert \v/", "convert x -o csv=\v/", "convert x -o=\v/", "convert x --classes=\v", 'convert "$(touch pwned)/x', 'convert "$(touch pwned) --hol', "\v", "\v/", "--\v"]]
 
 # Lists: the words before the cursor, the word at the cursor, and expected candidates.
 LISTED = [
     ("", "co", ["convert", "completion"]),
     ("convert x", "--cl", ["--classes", "--class-column"]),
-    ("convert x -o", "p", ["parquet=", "parquet/", "photos/", "plain.idx", "png="]),
-    ("convert x --layout", "kag", ["kaggle", "kaggle1"]),
+    ("convert x", "--rows", ["--rows", "--rows-per-file"]),
+    ("convert x -o", "p", ["parquet/", "photos/", "plain.idx"]),
 ]
 
 # Paths: what is typed, and the arguments that the program gets when Enter is pressed after Tab.
@@ -192,10 +192,10 @@ def completes(kind: Kind, variant: str) -> Callable[[Stage], None]:
 
 
 def cursor(kind: Kind, variant: str) -> Callable[[Stage], None]:
-    """A command substitution at the cursor is not changed; bash without compopt closes an open quotation."""
+    """A command substitution at the cursor is not changed."""
     def check(stage: Stage) -> None:
         with kind.start(stage, variant) as shell:
-            press(stage, shell, written(kind, [(line, line + '"' if variant == "bare" and '"' in line else line) for line in AT_THE_CURSOR]))
+            press(stage, shell, written(kind, [(line, line) for line in AT_THE_CURSOR]))
     return check
 
 
@@ -249,7 +249,7 @@ def installed(name: str) -> Callable[[Stage], None]:
         with Shell(arguments, stage.environment, stage.work, [*kind.setup, line[1]]):
             pass
         with Shell(arguments, stage.environment, stage.work, kind.setup) as shell:
-            press(stage, shell, [("idxport convert x --to par", "idxport convert x --to parquet ")])
+            press(stage, shell, [("idxport convert x --hol", "idxport convert x --holdout ")])
     return check
 
 

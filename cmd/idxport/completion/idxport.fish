@@ -3,8 +3,9 @@ function __idxport_complete
     set -l word (commandline -ct)
     set -l before (commandline -opc)
     set -e before[1]
-    command idxport __complete "word=$word" $before 2>/dev/null
+    string match -q -- '-*' "$word"; and set -a before - # lists all flags
+    command idxport $before --generate-shell-completion 2>/dev/null | string replace : \t
 end
 complete -c idxport -e
-complete -c idxport -f -n 'not __idxport_complete | string match -q ""'
-complete -c idxport -k -a '(__idxport_complete | string match -v "")'
+complete -c idxport -f -n __fish_use_subcommand
+complete -c idxport -k -a '(__idxport_complete)'
