@@ -12,6 +12,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -147,9 +148,9 @@ func (r *request) needsCount() bool {
 	return r.choice.NeedsCount() || r.makes(func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images })
 }
 
-// scratchFolder returns a folder for scratch files: on the file system of the first local target,
-// or else that of the system.
-func (r *request) scratchFolder() string {
+// scratch creates a scratch file on the file system of the first local target, or else in the
+// system's folder for them.
+func (r *request) scratch() (*os.File, error) {
 	for _, t := range r.targets {
 		folder, _, _ := strings.Cut(t.path, "{")
 		info, err := os.Stat(folder)
@@ -160,9 +161,9 @@ func (r *request) scratchFolder() string {
 			folder = filepath.Dir(folder)
 			info, err = os.Stat(folder)
 		}
-		return folder
+		return publish.Scratch(folder)
 	}
-	return os.TempDir()
+	return publish.Scratch(os.TempDir())
 }
 
 // checkUsed returns an error if a flag applies to no output.

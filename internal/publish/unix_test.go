@@ -33,20 +33,21 @@ func TestModesFollowTheUmask(t *testing.T) {
 // and its partial never more.
 func TestReplacedModes(t *testing.T) {
 	t.Parallel()
+	over := Options{Overwrite: true}
 	for _, c := range []struct {
 		name      string
 		folder    bool
 		old, want fs.FileMode
 		o         Options
 	}{
-		{"a private file", false, 0o600, 0o600, Options{Overwrite: true}},
-		{"a file that nobody may write", false, 0o444, 0o444, Options{Overwrite: true}},
-		{"a file with more than the umask leaves", false, 0o666, 0o666, Options{Overwrite: true}},
-		{"a program", false, 0o750, 0o750, Options{Overwrite: true}},
-		{"a private folder", true, 0o700, 0o700, Options{Overwrite: true}},
-		{"a folder with more than the umask leaves", true, 0o777, 0o777, Options{Overwrite: true}},
-		{"a folder of a group", true, 0o770 | fs.ModeSetgid, 0o770 | fs.ModeSetgid, Options{Overwrite: true}},
-		{"a folder that nobody may write", true, 0o555, 0o755, Options{Overwrite: true}}, // else its owner could not fill it
+		{"a private file", false, 0o600, 0o600, over},
+		{"a file that nobody may write", false, 0o444, 0o444, over},
+		{"a file with more than the umask leaves", false, 0o666, 0o666, over},
+		{"a program", false, 0o750, 0o750, over},
+		{"a private folder", true, 0o700, 0o700, over},
+		{"a folder with more than the umask leaves", true, 0o777, 0o777, over},
+		{"a folder of a group", true, 0o770 | fs.ModeSetgid, 0o770 | fs.ModeSetgid, over},
+		{"a folder that nobody may write", true, 0o555, 0o755, over}, // else its owner could not fill it
 		{"an empty folder", true, 0o700, 0o700, Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
