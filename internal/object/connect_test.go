@@ -204,7 +204,7 @@ func TestHostOfBucket(t *testing.T) {
 			asked = r.URL.Host + r.URL.Path
 			return nil, errors.New("no network")
 		})
-		s := must.Get(newS3Client(c.bucket, query, Options{Attempts: 1}, transport))(t)
+		s := must.Get(connect(c.bucket, query, Options{Attempts: 1}, transport))(t)
 		if _, _ = s.head(t.Context(), "x"); asked != c.host+c.path {
 			t.Errorf("%s?%s: found %s, expected %s%s", c.bucket, c.query, asked, c.host, c.path)
 		}

@@ -42,7 +42,7 @@ var packages = []struct {
 	{"cmd/idxport", 2_204, 2000},
 	{"convert", 3_967, 3300},
 	{"internal/publish", 1_689, 1700},
-	{"internal/object", 1_865, 1900},
+	{"internal/object", 1_809, 1900},
 	{"internal/compressed/...", 2_898, 2900},
 	{"source", 2_110, 2100},
 	{"source/idx", 894, 950},
