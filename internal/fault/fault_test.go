@@ -34,7 +34,7 @@ func TestError(t *testing.T) {
 		{"a second path", fault.In("y", fault.In("x", ends)), "x: ends", "", fault.Truncated},
 		{"a path around text around a fault", fault.In("x", fmt.Errorf("second: %w", inner)), "x: second: in", "inner",
 			fault.IO},
-		{"a path around an error of the system", fault.In("x", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}),
+		{"a path around an error of the system", fault.In("x", &fs.PathError{Path: "x", Err: fs.ErrNotExist}),
 			"x: file does not exist", "", fault.NotFound},
 		{"the outer kind and the inner hint", fmt.Errorf("a: %w", fault.New(fault.Refused, "out").Because(inner)),
 			"a: out", "inner", fault.Refused},

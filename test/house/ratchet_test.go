@@ -21,8 +21,8 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 32_981, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 24_225, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 32_827, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 24_161, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
@@ -30,7 +30,7 @@ var measures = []measure{
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 34, 34, convertFlags},
 	{"lines of product Go over 120 columns", 23, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 653, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of other Go over 120 columns", 611, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -52,8 +52,8 @@ var packages = []struct {
 	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_316, 3230},
 	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_542, 5550},
 	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_201, 1250},
-	{"pipeline schema", 621, 625},
-	{"internal/fault internal/text internal/sheet", 960, 850},
+	{"pipeline schema", 618, 625},
+	{"internal/fault internal/text internal/sheet", 949, 850},
 }
 
 // allMeasures returns measures and one for each row of packages.
