@@ -14,6 +14,7 @@ import (
 	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -142,9 +143,9 @@ func (r *request) isHub(f formats.Format) bool {
 
 func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
 
-// scratchFolder returns a folder for scratch files: on the file system of the first local target,
-// or else that of the system.
-func (r *request) scratchFolder() string {
+// scratch creates a scratch file on the file system of the first local target, or else in the
+// system's folder for them.
+func (r *request) scratch() (*os.File, error) {
 	for _, t := range r.targets {
 		folder, _, _ := strings.Cut(t.path, "{")
 		info, err := os.Stat(folder)
@@ -155,9 +156,9 @@ func (r *request) scratchFolder() string {
 			folder = filepath.Dir(folder)
 			info, err = os.Stat(folder)
 		}
-		return folder
+		return publish.Scratch(folder)
 	}
-	return os.TempDir()
+	return publish.Scratch(os.TempDir())
 }
 
 // checkUsed returns an error if a flag applies to no output.

@@ -10,7 +10,6 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
-	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -156,7 +155,7 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 	if !raw {
 		t = wholeLabels(r, t)
 	}
-	cut, err := r.choice.Cut(t, c.rows, publish.Scratch(r.scratchFolder))
+	cut, err := r.choice.Cut(t, c.rows, r.scratch)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,6 +8,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/idxport/idxport/internal/text"
 )
 
 // ClassesFile is the hidden file that a folder of images has if its class folders are named after
@@ -33,7 +34,7 @@ func FolderNames(classes []string) []string {
 	numbered := make([]bool, len(classes))
 	for label, class := range classes {
 		folders[label] = cleanName(class)
-		if class != "" && (folders[label] == "" || devices.MatchString(folders[label])) {
+		if class != "" && (folders[label] == "" || !text.Storable(folders[label])) {
 			number(folders, numbered, label)
 		}
 	}
@@ -100,7 +101,3 @@ func cleanName(name string) string {
 func allowed(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' || r == '-'
 }
-
-// devices are the names without a dot that are devices on Windows. See
-// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
-var devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9])$`)

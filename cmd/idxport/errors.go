@@ -83,7 +83,7 @@ func describeError(err error) *errorReport {
 	code := exitCode(err)
 	e := &errorReport{Message: text.Printable(err.Error()), Hint: text.Printable(fault.HintOf(err)),
 		Exit: code, Code: cmp.Or(codeNames[code], "interrupted")}
-	for f := range fault.All(err) {
+	for _, f := range fault.All(err) {
 		e.Path = cmp.Or(e.Path, f.Path)
 		if e.Offset == nil && f.Offset >= 0 {
 			e.Offset = &f.Offset

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -43,11 +42,6 @@ func Place(err error, column string, row, offset int64) error {
 		e.Offset = offset
 	}
 	return &e
-}
-
-// Wrap returns an error of the given kind with the message and the cause err.
-func Wrap(kind Kind, err error) *Error {
-	return &Error{Kind: kind, Row: -1, Offset: -1, Err: err}
 }
 
 // At sets the offset, in bytes, and returns e, as the other methods do.
@@ -111,8 +105,7 @@ func In(path string, err error) error {
 	}
 	if known, ok := err.(*Error); ok && known.Path == "" { //nolint:errorlint // an error around it says more
 		in := *known
-		in.Path = path
-		return &in
+		return in.In(path)
 	}
 	if pe, ok := err.(*fs.PathError); ok && pe.Path == path { //nolint:errorlint // an error around it says more
 		err = pe.Err
@@ -123,25 +116,20 @@ func In(path string, err error) error {
 	return &Error{Path: path, Row: -1, Offset: -1, Err: err}
 }
 
-// All yields the Errors in the chain of err, the outermost first.
-func All(err error) iter.Seq[*Error] {
-	return func(yield func(*Error) bool) {
-		for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
-			if !yield(e) {
-				return
-			}
-		}
+// All returns the Errors in the chain of err, the outermost first.
+func All(err error) (all []*Error) {
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		all = append(all, e)
 	}
+	return all
 }
 
 // HintOf returns the outermost hint in the chain of err, or "".
-func HintOf(err error) string {
-	for e := range All(err) {
-		if e.Hint != "" {
-			return e.Hint
-		}
+func HintOf(err error) (hint string) {
+	for _, e := range All(err) {
+		hint = cmp.Or(hint, e.Hint)
 	}
-	return ""
+	return hint
 }
 
 // Recovered, deferred, turns a panic into an error: decoders of other packages may panic on damaged

@@ -15,7 +15,8 @@ import (
 
 func TestError(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("the cause")
+	cause, ends := errors.New("the cause"), fault.New(fault.Truncated, "ends")
+	inner := fault.New(fault.IO, "in").WithHint("inner")
 	for _, c := range []struct {
 		name string
 		err  error
@@ -24,29 +25,26 @@ func TestError(t *testing.T) {
 		kind fault.Kind
 	}{
 		{"nothing but a kind", fault.New(fault.Truncated, ""), "truncated input", "", fault.Truncated},
-		{"a place", fault.New(fault.Malformed, "found %d", 3).At(12).InRow(0).InColumn("label").In("a.csv").WithHint("try %s", "this"), "a.csv: column label, row 0, at byte 12: found 3", "try this", fault.Malformed},
+		{"a place", fault.New(fault.Malformed, "found %d", 3).At(12).InRow(0).InColumn("label").In("a.csv").
+			WithHint("try %s", "this"), "a.csv: column label, row 0, at byte 12: found 3", "try this", fault.Malformed},
 		{"standard input", fault.New(fault.Usage, "no").In("-"), "standard input: no", "", fault.Usage},
-		{"a cause", fault.Wrap(fault.IO, cause).In("x"), "x: the cause", "", fault.IO},
+		{"a cause", fault.New(fault.IO, "").Because(cause).In("x"), "x: the cause", "", fault.IO},
 		{"a message over the cause", fault.New(fault.IO, "found it").Because(cause), "found it", "", fault.IO},
-		{"a path around a fault", fault.In("x", fault.New(fault.Truncated, "ends")), "x: ends", "", fault.Truncated},
-		{"a second path", fault.In("y", fault.In("x", fault.New(fault.Truncated, "ends"))), "x: ends", "", fault.Truncated},
-		{"a path around text around a fault", fault.In("x", fmt.Errorf("second: %w", fault.New(fault.Truncated, "ends").WithHint("h"))), "x: second: ends", "h", fault.Truncated},
-		{"a path around an error of the system", fault.In("x", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}), "x: file does not exist", "", fault.NotFound},
-		{"the outer kind and hint", fmt.Errorf("a: %w", fault.New(fault.Refused, "out").Because(fault.New(fault.IO, "in").WithHint("inner"))), "a: out", "inner", fault.Refused},
+		{"a path around a fault", fault.In("x", ends), "x: ends", "", fault.Truncated},
+		{"a second path", fault.In("y", fault.In("x", ends)), "x: ends", "", fault.Truncated},
+		{"a path around text around a fault", fault.In("x", fmt.Errorf("second: %w", inner)), "x: second: in", "inner",
+			fault.IO},
+		{"a path around an error of the system", fault.In("x", &fs.PathError{Path: "x", Err: fs.ErrNotExist}),
+			"x: file does not exist", "", fault.NotFound},
+		{"the outer kind and the inner hint", fmt.Errorf("a: %w", fault.New(fault.Refused, "out").Because(inner)),
+			"a: out", "inner", fault.Refused},
+		{"the outer hint", fault.New(fault.IO, "out").Because(inner).WithHint("outer"), "out", "outer", fault.IO},
 	} {
-		if got := c.err.Error(); got != c.text {
-			t.Errorf("%s: found %q, expected %q", c.name, got, c.text)
+		text, hint, kind := c.err.Error(), fault.HintOf(c.err), fault.KindOf(c.err)
+		if text != c.text || hint != c.hint || kind != c.kind {
+			t.Errorf("%s: found %q, %q, %v, expected %q, %q, %v", c.name, text, hint, kind, c.text, c.hint, c.kind)
 		}
-		if got := fault.HintOf(c.err); got != c.hint {
-			t.Errorf("%s: found hint %q, expected %q", c.name, got, c.hint)
-		}
-		if got := fault.KindOf(c.err); got != c.kind {
-			t.Errorf("%s: found %v, expected %v", c.name, got, c.kind)
-		}
-		if c.kind != fault.NotFound && !errors.Is(c.err, c.kind) {
-			t.Errorf("%s: errors.Is does not find %v", c.name, c.kind)
-		}
-		if errors.Is(c.err, fault.Changed) {
+		if errors.Is(c.err, c.kind) != (c.kind != fault.NotFound) || errors.Is(c.err, fault.Changed) {
 			t.Errorf("%s: errors.Is reports the wrong kind", c.name)
 		}
 	}

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -38,24 +39,21 @@ func (k Kind) Error() string { return string(k) }
 // KindOf returns the kind of the outermost [Error] in the chain of err that has one, or else the
 // kind of the operating system's error in the chain. It returns [Internal] for any other error, and
 // "" for nil.
-func KindOf(err error) Kind {
-	if err == nil {
-		return ""
+func KindOf(err error) (kind Kind) {
+	for _, e := range All(err) {
+		kind = cmp.Or(kind, e.Kind)
 	}
-	for e := range All(err) {
-		if e.Kind != "" {
-			return e.Kind
-		}
-	}
-	if kind, ok := errors.AsType[Kind](err); ok {
-		return kind
-	}
-	_, isCall := errors.AsType[syscall.Errno](err)
+	bare, _ := errors.AsType[Kind](err)
+	code, isCall := errors.AsType[syscall.Errno](err)
 	_, isPath := errors.AsType[*fs.PathError](err)
-	switch {
+	switch kind = cmp.Or(kind, bare); {
+	case kind != "", err == nil:
+		return kind
 	case errors.Is(err, context.Canceled):
 		return Canceled
-	case isPipeClosed(err):
+	case errors.Is(err, syscall.EPIPE),
+		// The codes of Windows: ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED.
+		runtime.GOOS == "windows" && (code == 109 || code == 232 || code == 233):
 		return PipeClosed
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Permission
@@ -66,14 +64,4 @@ func KindOf(err error) Kind {
 		return IO
 	}
 	return Internal
-}
-
-// isPipeClosed reports whether err comes from a write to a pipe whose reader has closed it. Windows
-// has three error codes for this, and EPIPE is not among them.
-func isPipeClosed(err error) bool {
-	if runtime.GOOS == "windows" { // ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED
-		code, _ := errors.AsType[syscall.Errno](err)
-		return code == 109 || code == 232 || code == 233
-	}
-	return errors.Is(err, syscall.EPIPE)
 }

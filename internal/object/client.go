@@ -82,11 +82,11 @@ type client struct {
 // An upload is an object that is sent in parts, or in one request if it has no ID.
 type upload struct {
 	id      string
-	mark    string // random, stored with the object
-	replace bool   // replace an existing object
-	crc32   string // of the whole object
-	parts   []part
-	data    []byte // of an upload without an ID
+	mark    string  // random, stored with the object
+	replace bool    // replace an existing object
+	crc32   string  // of the whole object
+	parts   []*part // in order, filled in by the answers
+	data    []byte  // of an upload without an ID
 }
 
 // A part is a part of an upload, with its ETag and CRC-32, if checksums are on, from the storage.

@@ -44,14 +44,6 @@ func temporary(format string, args ...any) *fault.Error {
 	return failed(fault.IO, format, args...).Because(errTemporary)
 }
 
-// writeError returns the error of a request that writes: fault.NotFound means a missing bucket.
-func writeError(err error) error {
-	if errors.Is(err, fault.NotFound) {
-		return failed(fault.Refused, "")
-	}
-	return err
-}
-
 // Limits in messages for text from servers and libraries, in bytes.
 const maxWord, maxText = 60, 300
 

@@ -3,7 +3,6 @@ package object
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,7 +30,7 @@ type webFile struct {
 }
 
 // connectWeb returns a client for the file on a web server with the URL name.
-func connectWeb(name, query string, o Options) (*client, error) {
+func connectWeb(name, query string, o Options) *client {
 	if query != "" {
 		name += "?" + query
 	}
@@ -40,7 +39,7 @@ func connectWeb(name, query string, o Options) (*client, error) {
 	list := func(context.Context, string, int) ([]fs.FileInfo, error) {
 		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
 	}
-	return &client{Options: o, head: w.head, read: w.read, list: list}, nil
+	return &client{Options: o, head: w.head, read: w.read, list: list}
 }
 
 // checkRedirect refuses redirects from https to anything else.
@@ -133,8 +132,11 @@ func (w *webFile) get(ctx context.Context, byteRange string, use func(*http.Resp
 		switch answer.StatusCode {
 		case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
 			err = use(answer)
-		default:
-			err = webError(answer.StatusCode)
+		default: // an answer without the file
+			e := statusError(answer.StatusCode, fmt.Sprintf("status %d", answer.StatusCode), "check the URL")
+			if err = e; e.Kind == fault.Permission {
+				e.Hint = "ask for a URL that needs no credentials, such as a presigned one: idxport sends none"
+			}
 		}
 	}
 	return requestError(ctx, err, "check the host's name in the URL")
@@ -150,13 +152,4 @@ func validators(h http.Header) identity {
 	}
 	v.modTime, _ = http.ParseTime(modified)
 	return v
-}
-
-// webError returns the error for an answer without the file.
-func webError(status int) error {
-	e := statusError(status, fmt.Sprintf("status %d", status), "check the URL")
-	if errors.Is(e, fault.Permission) {
-		return e.WithHint("ask for a URL that needs no credentials, such as a presigned one: idxport sends none")
-	}
-	return e
 }

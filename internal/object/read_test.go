@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -82,6 +83,17 @@ func checkRead(t *testing.T, r io.Reader, want []byte) {
 	}
 }
 
+// refuses fails the test unless err is want, its message and hint contain these texts, and neither
+// shows the secret.
+func refuses(t *testing.T, name string, err, want error, says, hint string) {
+	t.Helper()
+	text, advice := fmt.Sprint(err), fault.HintOf(err)
+	shown := strings.Contains(text+advice, secret)
+	if !errors.Is(err, want) || !strings.Contains(text, says) || !strings.Contains(advice, hint) || shown {
+		t.Errorf("%s: found %s (%s), expected %v that says %q (%s)", name, text, advice, want, says, hint)
+	}
+}
+
 // once returns the fault for the first n requests that match.
 func once(fault proxy.Fault, n int64, match func(*http.Request) bool) func(*http.Request) proxy.Fault {
 	var seen atomic.Int64
@@ -103,8 +115,8 @@ func TestReadThroughFaults(t *testing.T) {
 	t.Parallel()
 	data := noise(11<<20 + 12345)
 	for _, from := range []string{"object", "web", "whole"} {
-		for _, fault := range []proxy.Fault{proxy.None, proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall, proxy.Lost,
-			proxy.Short, proxy.StallBody, proxy.WrongRange} {
+		for _, fault := range []proxy.Fault{proxy.None, proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall,
+			proxy.Lost, proxy.Short, proxy.StallBody, proxy.WrongRange} {
 			t.Run(from+" "+fault.String(), func(t *testing.T) {
 				t.Parallel()
 				f, p, query := serve(t, once(fault, 3, isGet))
@@ -168,9 +180,8 @@ func TestReadGivesUp(t *testing.T) {
 			o := patience(broken)
 			o.Attempts = 4
 			r := must.Get(open(t, &Store{Options: o}, "s3://bkt/x"+query))(t)
-			if _, err := io.ReadAll(r); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "s3://bkt/x: ") {
-				t.Errorf("found %v, expected %v", err, want)
-			}
+			_, err := io.ReadAll(r)
+			refuses(t, "read", err, want, "s3://bkt/x: ", "")
 		})
 	}
 }
@@ -186,9 +197,8 @@ func TestChangedWhileRead(t *testing.T) {
 		if gone {
 			f.Remove("x")
 		}
-		if _, err := io.ReadAll(r); !errors.Is(err, fault.Changed) {
-			t.Errorf("gone %v: found %v, expected fault.Changed", gone, err)
-		}
+		_, err := io.ReadAll(r)
+		refuses(t, fmt.Sprint("gone ", gone), err, fault.Changed, "", "")
 	}
 }
 
@@ -242,7 +252,7 @@ func TestCloseEndsReads(t *testing.T) {
 	s := &Store{Options: Options{Attempts: 2, Stall: time.Hour}}
 	name := must.Get(s.ParseArg("s3://bkt/x" + query))(t)
 	cause := errors.New("interrupted")
-	for _, end := range []string{"close", "cancel"} {
+	for end, want := range map[string]error{"close": fs.ErrClosed, "cancel": cause} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r := must.Get(s.Open(ctx, name))(t)
 		must.Get(r.Seek(1<<20, io.SeekStart))(t)
@@ -257,9 +267,7 @@ func TestCloseEndsReads(t *testing.T) {
 		} else {
 			cancel(cause)
 		}
-		if err := <-failed; err == nil || end == "cancel" && !errors.Is(err, cause) {
-			t.Errorf("%s: %v", end, err)
-		}
+		refuses(t, end, <-failed, want, "", "")
 		cancel(nil)
 		_ = r.Close()
 	}
@@ -267,7 +275,8 @@ func TestCloseEndsReads(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	t.Parallel()
-	f, _, query := serve(t, once(proxy.Error500, 2, func(r *http.Request) bool { return r.URL.Query().Has("list-type") }))
+	isList := func(r *http.Request) bool { return r.URL.Query().Has("list-type") }
+	f, _, query := serve(t, once(proxy.Error500, 2, isList))
 	for _, key := range []string{"mnist/train-labels", "mnist/train-images", "mnist/deep/x", "mnist/", "other"} {
 		f.Put(key, []byte(key))
 	}
@@ -293,13 +302,13 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%s: %v, %v", folder, info, err)
 		}
 	}
-	if info, err := s.Stat(t.Context(), "s3://bkt/other"); err != nil || info.IsDir() || info.Size() != 5 || !info.Mode().IsRegular() {
-		t.Errorf("an object: %v, %v", info, err)
+	info := must.Get(s.Stat(t.Context(), "s3://bkt/other"))(t)
+	if info.IsDir() || info.Size() != 5 || !info.Mode().IsRegular() {
+		t.Errorf("an object: %v", info)
 	}
 	for _, none := range []string{"s3://bkt/none", "s3://bkt/none/"} {
-		if _, err := s.Stat(t.Context(), none); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: %v", none, err)
-		}
+		_, err := s.Stat(t.Context(), none)
+		refuses(t, none, err, fs.ErrNotExist, "", "")
 	}
 }
 
@@ -318,15 +327,14 @@ func TestEndlessLists(t *testing.T) {
 		var asked atomic.Int64
 		server := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			asked.Add(1)
-			_, _ = io.WriteString(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"+
-				page+"</ListBucketResult>")
+			_, _ = io.WriteString(w, "<ListBucketResult><IsTruncated>true</IsTruncated>"+
+				"<NextContinuationToken>t</NextContinuationToken>"+page+"</ListBucketResult>")
 		}))
 		s := &Store{Options: quick}
 		const bucket = "s3://bkt/x/?anonymous=true&use_path_style=true&endpoint="
 		folder := must.Get(s.ParseArg(bucket + url.QueryEscape(server)))(t)
-		if _, err := s.ReadDir(t.Context(), folder, 0); !errors.Is(err, fault.IO) || !strings.Contains(err.Error(), "too long") {
-			t.Errorf("%s: found %v", name, err)
-		}
+		_, err := s.ReadDir(t.Context(), folder, 0)
+		refuses(t, name, err, fault.IO, "too long", "")
 		if n := asked.Load(); n > maxPages || name == "padding" && n > maxList>>21 || name == "empty entries" && n > 1 {
 			t.Errorf("%s: found %d requests", name, n)
 		}

@@ -28,8 +28,8 @@ type Reader struct {
 	client  *client
 	address address
 	version identity
-	ctx     context.Context // of all requests
-	cancel  context.CancelFunc
+	ctx     context.Context // of all requests; its cause is fs.ErrClosed after Close
+	cancel  context.CancelCauseFunc
 
 	next  int64 // offset of the next Read
 	limit int64 // nothing beyond this offset is fetched in advance
@@ -56,11 +56,6 @@ type piece struct {
 	err    error
 }
 
-func newReader(ctx context.Context, c *client, a address, version identity) *Reader {
-	inner, cancel := context.WithCancel(ctx)
-	return &Reader{client: c, address: a, version: version, ctx: inner, cancel: cancel, limit: version.size}
-}
-
 // ETag returns the ETag of the version that is read, or "" if it has none.
 func (r *Reader) ETag() string { return r.version.etag }
 
@@ -76,7 +71,7 @@ func (r *Reader) Limit(end int64) { r.limit = max(0, min(end, r.version.size)) }
 func (r *Reader) Read(p []byte) (n int, err error) {
 	switch {
 	case r.ctx.Err() != nil:
-		return 0, r.closed()
+		return 0, context.Cause(r.ctx)
 	case len(p) == 0:
 		return 0, nil
 	case r.next >= r.version.size:
@@ -110,7 +105,7 @@ func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 	want := int(max(0, min(int64(len(p)), r.version.size-offset)))
 	for n < want && err == nil {
 		if r.ctx.Err() != nil {
-			return n, r.closed()
+			return n, context.Cause(r.ctx)
 		}
 		more, next := want-n, offset+int64(n)
 		if next >= headSize && more >= blockSize {
@@ -130,19 +125,11 @@ func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 
 // Close ends all requests and waits for them.
 func (r *Reader) Close() error {
-	r.cancel()
+	r.cancel(fs.ErrClosed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests.Wait()
 	return nil
-}
-
-// closed returns the error of a read after Close, or after the context of Open ended.
-func (r *Reader) closed() error {
-	if cause := context.Cause(r.ctx); !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	return fs.ErrClosed
 }
 
 // start starts to fetch a piece. The caller holds the mutex, as Close may be called at any time and

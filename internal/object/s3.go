@@ -37,15 +37,7 @@ type s3Client struct {
 }
 
 // connect opens a bucket of S3, or of a server like it.
-func connect(name string, query url.Values, o Options) (*client, error) {
-	s, err := newS3Client(name, query, o, newTransport(o.Stall, o.refused))
-	if err != nil {
-		return nil, err
-	}
-	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, nil
-}
-
-func newS3Client(name string, query url.Values, o Options, transport http.RoundTripper) (*s3Client, error) {
+func connect(name string, query url.Values, o Options, transport http.RoundTripper) (*client, error) {
 	e := readSettings(query)
 	s := &s3Client{name: name, stall: o.Stall, endpoint: e.endpoint(), checksums: e.checksums()}
 	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: transport, Region: e.region(),
@@ -66,7 +58,7 @@ func newS3Client(name string, query url.Values, o Options, transport http.RoundT
 		return nil, e.err
 	}
 	s.core, err = s.newCore(transport)
-	return s, err
+	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, err
 }
 
 // newCore returns a client of minio-go with a transport.

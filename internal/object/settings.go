@@ -118,7 +118,7 @@ func (e *settings) isTrue(name string) bool {
 
 // checksums reports whether checksums are to be sent.
 func (e *settings) checksums() bool {
-	mode, origin := e.find(paramChecksums, "AWS_"+strings.ToUpper(paramChecksums))
+	mode, origin := e.find("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION")
 	mode = strings.ToLower(cmp.Or(mode, "when_supported"))
 	const on, off = "when_supported", "when_required"
 	e.check(mode == on || mode == off, "%s is neither %s nor %s", origin, on, off)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +30,8 @@ type Store struct {
 // ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
 // returns the argument without the query of the URL, which the store keeps for the bucket, or for
 // the file on a web server. Other arguments are returned as they are. ParseArg fails with
-// fault.Usage if an earlier URL had another query. URLs of buckets may have none.
+// fault.Usage if an earlier URL had another query. URLs of buckets may have none. All arguments of
+// a run must be parsed before an object is opened.
 func (s *Store) ParseArg(arg string) (string, error) {
 	begin := urlIndex(arg)
 	if begin < 0 {
@@ -41,16 +43,12 @@ func (s *Store) ParseArg(arg string) (string, error) {
 		query, _, _ = strings.Cut(query, "#")
 	} else if err != nil || !found {
 		return arg, err
-	} else if _, err := parseQuery(a, query); err != nil {
-		return "", err
+	} else if err := checkQuery(query); err != nil {
+		return "", errorAt(a, err)
 	}
-	before, known := s.queries.LoadOrStore(a.root(), query)
-	switch {
-	case before != query:
+	if before, _ := s.queries.LoadOrStore(a.root(), query); before != query {
 		return "", failed(fault.Usage, "found another text after the question mark than before").In(a.root()).
 			WithHint("give the parameters of a bucket once, or download files of a web server under different names")
-	case !known:
-		s.clients.Delete(a.root()) // it was made without the query
 	}
 	return arg[:begin] + name, nil
 }
@@ -74,29 +72,24 @@ func (s *Store) client(name string) (*client, address, error) {
 
 // connect makes the client of an address.
 func (s *Store) connect(a address) (*client, error) {
-	o, query := s.Options.withDefaults(), ""
+	o := s.Options.withDefaults()
 	if s.Warn != nil {
 		o.refused = func(server string) {
 			const text = "%s refused the connection; trying again for up to five seconds"
 			s.warned.Do(func() { s.Warn(text, scrub(server)) })
 		}
 	}
-	if found, ok := s.queries.Load(a.root()); ok {
-		query = found.(string)
-	}
+	found, _ := s.queries.Load(a.root())
+	query, _ := found.(string)
 	if a.isWeb() {
-		return connectWeb(a.String(), query, o)
+		return connectWeb(a.String(), query, o), nil
 	}
-	values, err := parseQuery(a, query)
-	if text := values.Get(paramStall); err == nil && text != "" {
-		if o.Stall, err = time.ParseDuration(text); err != nil || o.Stall <= 0 {
-			err = failed(fault.Usage, "expected a time such as 30s for the parameter stall")
-		}
+	values, _ := url.ParseQuery(query) // ParseArg has checked it
+	stall, err := time.ParseDuration(cmp.Or(values.Get("stall"), o.Stall.String()))
+	if o.Stall = stall; err != nil || stall <= 0 {
+		return nil, failed(fault.Usage, "expected a time such as 30s for the parameter stall")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return connect(a.bucket, values, o)
+	return connect(a.bucket, values, o, newTransport(o.Stall, o.refused))
 }
 
 // Open opens the object with the URL name. The context cancels all requests of the Reader.
@@ -109,7 +102,9 @@ func (s *Store) Open(ctx context.Context, name string) (*Reader, error) {
 	if err != nil {
 		return nil, errorAt(a, err)
 	}
-	return newReader(ctx, c, a, found), nil
+	r := &Reader{client: c, address: a, version: found, limit: found.size}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	return r, nil
 }
 
 // Stat describes the object with the URL name, or a folder if there are keys below name.

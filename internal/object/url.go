@@ -85,12 +85,6 @@ func (a address) checkWeb() error {
 	return nil
 }
 
-// readOnly returns the error for writing to a web server.
-func readOnly() *fault.Error {
-	return failed(fault.Usage, "files on web servers can only be read").
-		WithHint("write a local file, or an object: s3://BUCKET/KEY")
-}
-
 // urlIndex returns the index of the URL in an argument, which may be preceded by a name or
 // format, as in image=s3://…; −1 if there is none.
 func urlIndex(arg string) int {
@@ -103,39 +97,31 @@ func urlIndex(arg string) int {
 	return -1
 }
 
-// Parameters of URLs.
-const (
-	paramChecksums = "request_checksum_calculation"
-	paramStall     = "stall" // sets Options.Stall
-)
+// parameters are those of URLs. None of them is a secret.
+var parameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous",
+	"request_checksum_calculation", "stall"}
 
-// knownParameters are the parameters of URLs. None of them is a secret.
-var knownParameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous", paramChecksums,
-	paramStall}
-
-// parseQuery parses the parameters of the URL a. Its errors do not show values, which may be
-// secrets.
-func parseQuery(a address, query string) (url.Values, error) {
-	refuse := func(format string, args ...any) *fault.Error {
-		return failed(fault.Usage, format, args...).In(a.String())
-	}
+// checkQuery returns an error unless a query consists of parameters. It does not show values, which
+// may be secrets.
+func checkQuery(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, refuse("expected NAME=VALUE&… after the question mark")
+		return failed(fault.Usage, "expected NAME=VALUE&… after the question mark")
 	}
 	for name, all := range values {
 		switch {
-		case !slices.Contains(knownParameters, name):
-			e := refuse("unknown parameter %s, expected one of %s", scrub(name), strings.Join(knownParameters, ", "))
+		case !slices.Contains(parameters, name):
+			known := strings.Join(parameters, ", ")
+			e := failed(fault.Usage, "unknown parameter %s, expected one of %s", scrub(name), known)
 			if isSuspicious(name) || strings.Contains(strings.ToLower(name), "key") {
 				e = e.WithHint("credentials do not belong in a URL: they are found where AWS's own programs find them")
 			}
-			return nil, e
+			return e
 		case len(all) > 1:
-			return nil, refuse("the parameter %s is given twice", name)
+			return failed(fault.Usage, "the parameter %s is given twice", name)
 		}
 	}
-	return values, nil
+	return nil
 }
 
 // errorAt adds the URL of the object to an error of this package.

@@ -32,7 +32,6 @@ type Writer struct {
 	buffer []byte         // the part that is being filled
 	free   chan []byte    // buffers of parts that were sent
 	group  errgroup.Group // of the requests that send parts
-	parts  []*part        // in order, filled in by the answers
 	sum    hash.Hash32    // CRC-32 of all bytes written
 	err    error          // the first failure, which later calls return again
 	ended  bool
@@ -47,7 +46,8 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 	case err != nil:
 		return nil, err
 	case a.isWeb():
-		return nil, readOnly().In(a.String())
+		return nil, failed(fault.Usage, "files on web servers can only be read").In(a.String()).
+			WithHint("write a local file, or an object: s3://BUCKET/KEY")
 	case !a.hasKey():
 		return nil, failed(fault.Usage, "expected a key, which does not end with a slash").In(a.String())
 	}
@@ -62,11 +62,10 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 			return nil, errorAt(a, failed(fault.Refused, ""))
 		}
 	}
-	w := &Writer{client: c, address: a, parent: ctx, sum: crc32.NewIEEE()}
-	w.upload = upload{mark: rand.Text(), replace: overwrite}
+	w := &Writer{client: c, address: a, parent: ctx, sum: crc32.NewIEEE(), free: make(chan []byte, maxSends+1),
+		upload: upload{mark: rand.Text(), replace: overwrite}}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.group.SetLimit(maxSends)
-	w.free = make(chan []byte, maxSends+1)
 	return w, nil
 }
 
@@ -111,12 +110,12 @@ func (w *Writer) send() (err error) {
 		}
 		w.upload.id = id
 	}
-	data, sent, number := w.buffer, new(part), len(w.parts)+1
+	data, sent, number := w.buffer, new(part), len(w.upload.parts)+1
 	if number > maxParts {
 		return failed(fault.IO, "the object has more than %d parts, the limit of S3", maxParts).
 			WithHint("divide the rows over several outputs: --part")
 	}
-	w.buffer, w.parts = nil, append(w.parts, sent)
+	w.buffer, w.upload.parts = nil, append(w.upload.parts, sent)
 	w.group.Go(func() (err error) {
 		*sent, err = w.client.send(w.ctx, key, id, number, data)
 		if err != nil {
@@ -165,9 +164,6 @@ func (w *Writer) Commit() error {
 	}
 	u := w.upload
 	u.data, u.crc32 = w.buffer, checksum(w.sum.Sum32())
-	for _, p := range w.parts {
-		u.parts = append(u.parts, *p)
-	}
 	ctx := context.WithoutCancel(w.parent)
 	err := w.client.finish(ctx, w.address.key, u)
 	if err != nil {
@@ -211,8 +207,11 @@ func (w *Writer) Discard() {
 }
 
 func (w *Writer) fail(err error) error {
+	if errors.Is(err, fault.NotFound) { // there is no such bucket
+		err = failed(fault.Refused, "")
+	}
 	if err != nil && w.err == nil {
-		w.err = errorAt(w.address, writeError(err))
+		w.err = errorAt(w.address, err)
 	}
 	return w.err
 }

@@ -69,10 +69,3 @@ func makeEmpty(path string) error {
 	}
 	return f.Close()
 }
-
-// Scratch returns a function that creates a file to read and write, in the folder that dir returns
-// when that function is called. The system deletes the file when it is closed or the process ends.
-// Except on Windows, the file has no name, or has one only for a moment.
-func Scratch(dir func() string) func() (*os.File, error) {
-	return func() (*os.File, error) { return scratch(dir()) }
-}

@@ -120,8 +120,8 @@ func takeLock(path string) (*os.File, error) {
 			return nil, errLocked
 		case errors.Is(err, errors.ErrUnsupported):
 			_ = os.Remove(path) // nobody can hold a lock on this file system
-			return nil, err
-		case err != nil:
+		}
+		if err != nil {
 			return nil, err
 		}
 		// The holder removed it after it was opened here: try the file that is there now.
@@ -129,9 +129,10 @@ func takeLock(path string) (*os.File, error) {
 	return nil, errLocked
 }
 
-// scratch makes a file without a name, of which a killed run leaves nothing (open(2)). Where the
-// file system has no such files it removes the name.
-func scratch(dir string) (*os.File, error) {
+// Scratch creates a file to read and write in the folder dir. The system deletes it when it is
+// closed or the process ends: it has no name (open(2)) or, where the file system has no such files,
+// one only for a moment.
+func Scratch(dir string) (*os.File, error) {
 	if f, err := os.OpenFile(dir, withoutName|os.O_RDWR, 0o600); err == nil {
 		return f, nil
 	}

@@ -85,8 +85,9 @@ func takeLock(path string) (*os.File, error) {
 	}
 }
 
-// scratch makes a file that Windows deletes when it is closed.
-func scratch(dir string) (*os.File, error) {
+// Scratch creates a file to read and write in the folder dir. Windows deletes it when it is closed
+// or the process ends.
+func Scratch(dir string) (*os.File, error) {
 	path := filepath.Join(dir, fmt.Sprintf(".idxport-scratch-%016x", rand.Uint64()))
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)
 }

@@ -10,18 +10,16 @@ import (
 	"github.com/idxport/idxport/internal/text"
 )
 
-// refusal returns a fault.Refused with its reason and a hint.
-func refusal(path, reason, hint string) error {
-	return fault.New(fault.Refused, "refused: %s", reason).In(path).WithHint("%s", hint)
+// refusal returns a fault.Refused with its reason and a hint. The caller adds the path.
+func refusal(reason, hint string) error {
+	return fault.New(fault.Refused, "refused: %s", reason).WithHint("%s", hint)
 }
 
-// exists returns the error for a target that may not be replaced.
-func exists(path string) error {
-	return fault.New(fault.Exists, "already exists").In(path).WithHint("--overwrite replaces it")
-}
-
-// errLocked is the error of takeLock if another run holds the lock.
-var errLocked = fault.New(fault.Locked, "is being written by another run").WithHint("wait for the other run to end")
+// The errors of a target that may not be replaced, and of takeLock if another run holds the lock.
+var (
+	errExists = fault.New(fault.Exists, "already exists").WithHint("--overwrite replaces it")
+	errLocked = fault.New(fault.Locked, "is being written by another run").WithHint("wait for the other run to end")
+)
 
 // incomplete returns the error for a file whose size is not the number of bytes written.
 func incomplete(written, size int64) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,7 +78,7 @@ func TestEveryFault(t *testing.T) {
 func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tree, o Options) {
 	t.Helper()
 	old := readTree(t, dir)
-	err := run(d.disk(), o, made...)
+	err := run(d.do, o, made...)
 	operation := fmt.Sprintf("operation %d (%s)", d.failAt, d.failed)
 	got := readTree(t, dir)
 	allNew := true
@@ -137,68 +138,49 @@ func TestKilledBetweenRenames(t *testing.T) {
 }
 
 // TestLateForeignFile pins that a file which is put into the old folder after the last check, and
-// before the folder is replaced, is not deleted with it.
+// before the folder is replaced, is not deleted with it. If the folder cannot be moved back, it is
+// kept, whole, where the error says.
 func TestLateForeignFile(t *testing.T) {
 	t.Parallel()
-	type maker func(dir, version string) []outputOf
-	for folder, made := range map[string]maker{"train": usual, "parts": marked, "hub": marked} {
+	for _, made := range slices.Concat(usual("", "")[1:], marked("", "")) {
 		for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
-			t.Run(folder+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				dir := t.TempDir()
-				old := published(t, dir, made(dir, "old")).under(folder)
-				d := &faultyDisk{lacks: lacks}
-				d.fails = func(operation, path string) error {
-					if target := filepath.Join(dir, folder); operation == "exchange" || operation == "rename" && path == target {
-						d.fails = nil
-						return os.WriteFile(filepath.Join(target, "mine.txt"), []byte("mine"), 0o666)
+			for _, stuck := range []bool{false, true} {
+				t.Run(fmt.Sprint(made.Path, "/", name, "/", stuck), func(t *testing.T) {
+					t.Parallel()
+					if runtime.GOOS == "windows" {
+						lacks = []string{"exchange"}
 					}
-					return nil
-				}
-				refuses(t, run(d.disk(), Options{Overwrite: true}, made(dir, "new")...), fault.Refused, "")
-				old[folder+"/mine.txt"] = "mine"
-				if got := readTree(t, dir); !maps.Equal(got.under(folder), old) || len(got.hidden()) > 0 {
-					t.Errorf("found %v, expected %v", got, old)
-				}
-			})
-		}
-	}
-}
-
-// TestNotMovedBack pins that an old folder with a foreign file is kept, whole, if it cannot be
-// moved back: the error says where it is.
-func TestNotMovedBack(t *testing.T) {
-	t.Parallel()
-	for name, lacks := range map[string][]string{"exchange": nil, "two renames": {"exchange"}} {
-		if runtime.GOOS == "windows" {
-			lacks = []string{"exchange"}
-		}
-		dir := t.TempDir()
-		old := published(t, dir, usual(dir, "old")).under("train")
-		d := &faultyDisk{lacks: lacks}
-		moves := 0
-		d.fails = func(operation, path string) error {
-			target := filepath.Join(dir, "train")
-			if operation != "exchange" && (operation != "rename" || moves == 0 && path != target) {
-				return nil
+					made := made
+					made.Path = filepath.Join(t.TempDir(), made.Path)
+					must.Do(t, run(quick(), Options{}, made))
+					old, moves := readTree(t, made.Path), 0
+					old["mine.txt"] = "mine"
+					d := &faultyDisk{lacks: lacks}
+					d.fails = func(operation, path string) error {
+						switch {
+						case operation != "exchange" && (operation != "rename" || moves == 0 && path != made.Path):
+						case moves == 0:
+							moves++
+							return os.WriteFile(filepath.Join(made.Path, "mine.txt"), []byte("mine"), 0o666)
+						case stuck:
+							return errFault
+						}
+						return nil
+					}
+					err := run(d.do, Options{Overwrite: true}, made)
+					place, says := made.Path, ""
+					if stuck {
+						says = "could not be put back and is now "
+						_, place, _ = strings.Cut(fmt.Sprint(err), says)
+						place, _, _ = strings.Cut(place, ": ")
+					}
+					refuses(t, err, fault.Refused, says)
+					holds(t, place, old)
+					if left := readTree(t, filepath.Dir(made.Path)).hidden(); !stuck && len(left) > 0 {
+						t.Errorf("found %v, expected no hidden files", left)
+					}
+				})
 			}
-			if moves++; moves > 1 {
-				return errFault
-			}
-			return os.WriteFile(filepath.Join(target, "mine.txt"), []byte("mine"), 0o666)
-		}
-		err := run(d.disk(), Options{Overwrite: true}, usual(dir, "new")[1])
-		refuses(t, err, fault.Refused, "could not be put back and is now ")
-		found := readTree(t, dir)
-		_, place, _ := strings.Cut(err.Error(), "is now ")
-		kept := tree{}
-		for path, content := range found.under(filepath.Base(strings.TrimSuffix(strings.Fields(place)[0], ":"))) {
-			_, rest, _ := strings.Cut(path, "/")
-			kept["train/"+rest] = content
-		}
-		old["train/mine.txt"] = "mine"
-		if !maps.Equal(kept, old) {
-			t.Errorf("%s: found %v in %v, expected %v", name, kept, found, old)
 		}
 	}
 }
@@ -207,21 +189,27 @@ func TestNotMovedBack(t *testing.T) {
 func TestNothingChanges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		disk disk
-		want error
-		says string
+		operations string
+		err, want  error
+		says       string
 	}{
-		"the lock cannot be taken":     {failing(errFault, "lock"), errFault, "cannot be created: "},
-		"the folder cannot be listed":  {failing(errFault, "list"), errFault, "train: "},
-		"a lower layer of overlayfs":   {failing(syscall.EXDEV, "exchange", "rename"), fault.Refused, "cannot be renamed"},
-		"the folder is a mount point":  {failing(syscall.EBUSY, "exchange", "rename"), fault.Refused, "cannot be renamed"},
-		"no permission for the folder": {failing(syscall.EACCES, "create"), fs.ErrPermission, "permission denied"},
+		"the lock cannot be taken":     {"lock", errFault, errFault, "cannot be created: "},
+		"the folder cannot be listed":  {"list", errFault, errFault, "train: "},
+		"a lower layer of overlayfs":   {"exchange rename", syscall.EXDEV, fault.Refused, "cannot be renamed"},
+		"the folder is a mount point":  {"exchange rename", syscall.EBUSY, fault.Refused, "cannot be renamed"},
+		"no permission for the folder": {"create", syscall.EACCES, fs.ErrPermission, "permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			before := published(t, dir, usual(dir, "old"))
-			refuses(t, run(c.disk, Options{Overwrite: true}, usual(dir, "new")...), c.want, c.says)
+			d := &faultyDisk{fails: func(operation, _ string) error {
+				if slices.Contains(strings.Fields(c.operations), operation) {
+					return c.err
+				}
+				return nil
+			}}
+			refuses(t, run(d.do, Options{Overwrite: true}, usual(dir, "new")...), c.want, c.says)
 			holds(t, dir, before)
 		})
 	}
@@ -234,7 +222,7 @@ func TestWithoutLocks(t *testing.T) {
 	foreign := (&output{real: filepath.Join(dir, "train.parquet")}).newHidden(partialSuffix)
 	plant(t, dir, tree{filepath.Base(foreign): "half"})
 	d := &faultyDisk{lacks: []string{"lock"}}
-	must.Do(t, run(d.disk(), Options{}, usual(dir, "new")...))
+	must.Do(t, run(d.do, Options{}, usual(dir, "new")...))
 	if found := readTree(t, dir); found["train.parquet"] != "new" || found[filepath.Base(foreign)] != "half" {
 		t.Errorf("found %v, expected the new file and the other run's", found)
 	}
@@ -246,7 +234,7 @@ func TestFirstErrorIsRepeated(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.csv")
 	d := &faultyDisk{}
-	s := must.Get(prepare(d.disk(), []Target{{Path: path}}, Options{}))(t)
+	s := must.Get(prepare(d.do, []Target{{Path: path}}, Options{}))(t)
 	defer s.Discard()
 	for _, cause := range []error{syscall.ENOSPC, syscall.EIO} {
 		d.fails = func(string, string) error { return &os.PathError{Op: "write", Path: "/hidden", Err: cause} }

@@ -11,12 +11,13 @@ import (
 
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
 type File struct {
-	disk    disk
-	path    string // of the target: for messages, and to open a device or FIFO
-	direct  bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
-	count   int64  // bytes written
-	started int64  // bytes whose writeback was started
-	err     error  // the first failure, which Commit repeats
+	disk     disk
+	path     string // of the target: for messages, and to open a device or FIFO
+	direct   bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
+	inFolder bool   // it is made durable with its folder
+	count    int64  // bytes written
+	started  int64  // bytes whose writeback was started
+	err      error  // the first failure, which Commit repeats
 
 	// mu guards the rest. It is not locked during a system call that Discard might have to wait
 	// for, as such a call may be stuck.
@@ -25,11 +26,16 @@ type File struct {
 	closed bool
 }
 
-// create makes the file at partial, open for writing even if mode forbids that; if the permissions
-// in mode are inherited, the umask does not apply. Some file systems have no permissions to change.
-func (f *File) create(partial string, mode fs.FileMode, inherited bool) (err error) {
-	f.handle, err = os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
-	if err == nil && inherited {
+// create makes the file at partial, open for writing even if its permissions forbid that. Those of
+// the old file, if there is one, are inherited, so that nobody can read the new one who could not
+// read the old one; the umask does not apply. Some file systems have no permissions to change.
+func (f *File) create(partial string, old fs.FileInfo) (err error) {
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = old.Mode().Perm()
+	}
+	f.handle, err = os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil && old != nil {
 		_ = f.handle.Chmod(mode)
 	}
 	return err
@@ -94,13 +100,8 @@ func (f *File) complete() error {
 	if f.err != nil {
 		return f.err
 	}
-	return f.finish(!f.direct)
-}
-
-// finish is complete, but makes the bytes durable only if durable is set.
-func (f *File) finish(durable bool) error {
 	handle, err := f.opened()
-	if err == nil && durable {
+	if err == nil && !f.direct && !f.inFolder {
 		err = f.disk("sync", f.path, handle.Sync)
 	}
 	if err != nil {

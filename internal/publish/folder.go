@@ -10,26 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
-)
-
-// A Kind says what a folder holds besides the files that are written to it, and how its streams are
-// named.
-type Kind int
-
-const (
-	// Plain is a folder with nothing else, for images.
-	Plain Kind = iota
-	// Parts has the empty file _SUCCESS, as the folders of Spark and Hadoop. A stream gets a hash
-	// of its content: part-00000.parquet becomes part-00000-0123456789abcdef.parquet. So a reader
-	// that has listed an old folder never finds a new part under one of its names.
-	Parts
-	// Hub has README.md, with the text given to [Folder.SetCard]. Streams are shards:
-	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
-	// same subfolder.
-	Hub
 )
 
 // marks are the files that a folder has besides those that are written to it.
@@ -47,7 +29,7 @@ type Folder struct {
 	mu         sync.Mutex // guards the rest
 	subfolders map[string]*Subfolder
 	streams    []*Stream
-	listing    listing
+	listing    uint64 // of its files and subfolders, see list
 	files      int64
 	bytes      int64
 	err        error // the first failure, which Commit repeats
@@ -60,16 +42,21 @@ type Subfolder struct {
 	prefix string // of paths in it: "" or "name/"
 }
 
-// create makes the folder at partial, as File.create does. It must be closed, even after an error.
-func (d *Folder) create(partial string, mode fs.FileMode, inherited bool) (err error) {
-	d.subfolders = map[string]*Subfolder{}
+// create makes the folder at partial, as File.create does; its owner can always fill and delete it.
+// It must be closed, even after an error.
+func (d *Folder) create(partial string, old fs.FileInfo) (err error) {
+	mode := fs.FileMode(0o777)
+	if old != nil {
+		mode = old.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
+	}
+	d.subfolders = map[string]*Subfolder{"": {folder: d}}
 	if err = os.Mkdir(partial, mode.Perm()); err == nil {
 		d.root, err = os.OpenRoot(partial)
 	}
 	if err == nil {
 		d.self, err = d.root.Open(".")
 	}
-	if err == nil && inherited {
+	if err == nil && old != nil {
 		_ = d.self.Chmod(mode)
 	}
 	return err
@@ -84,25 +71,22 @@ func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 	if s := d.subfolders[name]; s != nil {
 		return s, nil
 	}
-	s := &Subfolder{folder: d}
-	if name != "" {
-		err := checkName(name)
-		if err == nil {
-			err = d.disk("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
-		}
-		if err != nil {
-			return nil, failure(d.path, "making folder "+name, err)
-		}
-		s.prefix = name + "/"
-		d.listing += term(s.prefix, 0)
+	err := checkName(name)
+	if err == nil {
+		err = d.disk("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
 	}
+	if err != nil {
+		return nil, failure(d.path, "making folder "+name, err)
+	}
+	s := &Subfolder{folder: d, prefix: name + "/"}
 	d.subfolders[name] = s
+	d.listing += term(s.prefix, 0)
 	return s, nil
 }
 
 // checkName refuses names that are not plain file names (see [Folder.Subfolder]).
 func checkName(name string) error {
-	if name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") || !utf8.ValidString(name) {
+	if name == "." || !fs.ValidPath(name) || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") {
 		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
 	}
 	return nil
@@ -161,7 +145,6 @@ func (d *Folder) fail(doing string, err error) error {
 // an error the folder cannot be committed.
 type Stream struct {
 	File
-	folder *Folder
 	name   string       // path in the folder
 	digest *xxh3.Hasher // nil after Close, as 100,000 hashes may take more than 100 MB
 	sum    []byte       // the result of digest, set by Close
@@ -171,7 +154,7 @@ type Stream struct {
 // [Set.Complete] may add to it (see [Kind]). After an error the folder cannot be committed.
 func (s *Subfolder) Create(name string) (*Stream, error) {
 	d := s.folder
-	f := &Stream{File: File{disk: d.disk, path: d.path}, folder: d, name: s.prefix + name, digest: xxh3.New()}
+	f := &Stream{File: File{disk: d.disk, path: d.path, inFolder: true}, name: s.prefix + name, digest: xxh3.New()}
 	err := checkName(name)
 	if err == nil {
 		err = d.disk("createStream", f.name, func() (err error) {
@@ -203,7 +186,7 @@ func (f *Stream) Name() string { return path.Base(f.name) }
 
 // Close completes the file. It becomes durable with its folder.
 func (f *Stream) Close() error {
-	if err := f.finish(false); err != nil {
+	if err := f.complete(); err != nil {
 		return f.fail("completing "+f.Name(), err)
 	}
 	f.sum, f.digest = f.digest.Sum(nil), nil
@@ -218,7 +201,7 @@ func (d *Folder) complete() error {
 	}
 	if mark := marks[d.kind]; mark != "" {
 		if err := d.writeFile(mark, d.card); err != nil {
-			return fmt.Errorf("%s: %w", mark, bare(err))
+			return fmt.Errorf("%s: %w", mark, err)
 		}
 		d.listing += term(mark, int64(len(d.card)))
 	}

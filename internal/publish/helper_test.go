@@ -40,20 +40,7 @@ type faultyDisk struct {
 }
 
 // quick is a disk without faults, which syncs nothing.
-func quick() disk { return (&faultyDisk{}).disk() }
-
-// failing is a disk that fails operations with err.
-func failing(err error, operations ...string) disk {
-	d := &faultyDisk{fails: func(operation, _ string) error {
-		if slices.Contains(operations, operation) {
-			return err
-		}
-		return nil
-	}}
-	return d.disk()
-}
-
-func (d *faultyDisk) disk() disk { return d.do }
+func quick() disk { return (&faultyDisk{}).do }
 
 // do runs an operation, or fails it.
 func (d *faultyDisk) do(operation, path string, effect func() error) error {

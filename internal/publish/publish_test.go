@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/test/must"
@@ -20,7 +22,7 @@ func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
 	work := must.Get(os.Getwd())(t)
 	const image = "in/0/a.png"
-	const looped, overlaps = "links", "it is, contains or is inside the "
+	const looped, current, overlaps = "links", "current folder", "it is, contains or is inside the "
 	file, folder := []Target{{Path: "x"}}, []Target{{Path: "x", Folder: true}}
 	at := func(paths ...string) (targets []Target) {
 		for _, path := range paths {
@@ -38,9 +40,9 @@ func TestPrepareRefuses(t *testing.T) {
 		"in a folder of parts":     {tree{"p/part-00000-0123456789abcdef.csv": ""}, at("p/x"), "", "has part files"},
 		"a folder that is a file":  {tree{"x": ""}, folder, "", "expected a folder"},
 		"a folder, a device":       {nil, []Target{{Path: os.DevNull, Folder: true}}, "", "is a device"},
-		"the root":                 {nil, []Target{{Path: "/", Folder: true}}, "", "current folder"},
-		"the current folder":       {nil, []Target{{Path: ".", Folder: true}}, "", "current folder"},
-		"above the current folder": {nil, []Target{{Path: filepath.Dir(work), Folder: true}}, "", "current folder"},
+		"the root":                 {nil, []Target{{Path: "/", Folder: true}}, "", current},
+		"the current folder":       {nil, []Target{{Path: ".", Folder: true}}, "", current},
+		"above the current folder": {nil, []Target{{Path: filepath.Dir(work), Folder: true}}, "", current},
 		"a parent that is a file":  {tree{"f": ""}, at("f/x.csv"), "", "not a directory"},
 		"below a link to itself":   {tree{"l": "-> l"}, at("l/x.csv"), "", looped},
 		"links in a circle":        {tree{"x": "-> b", "b": "-> x"}, file, "", looped},
@@ -110,8 +112,8 @@ func TestOneFile(t *testing.T) {
 		"all targets exist":         {tree{"x": "new"}, "x", Options{}, fault.Exists, "already exists", nil},
 		"overwrite":                 {tree{"x": "old"}, "x", over, nil, "", tree{"x": "new"}},
 		"missing inputs":            {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
-		"a link to a file":          {tree{"real/y": "old", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
-		"a link to a missing file":  {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
+		"a link to a file":          {tree{"r/y": "old", "x": "-> r/y"}, "x", over, nil, "", tree{"r/y": "new"}},
+		"a dangling link":           {tree{"r/": "", "x": "-> r/y"}, "x", over, nil, "", tree{"r/y": "new"}},
 		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
 		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},
 		"the lock of a killed run": {
@@ -213,4 +215,43 @@ func TestFileIsShorterThanWritten(t *testing.T) {
 	if _, err := os.Stat(dir + "/x.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was published: %v", err)
 	}
+}
+
+// TestLockExcludes has many goroutines take a lock whose file each holder removes. The holder makes
+// a folder that must not exist: if two hold the lock, one of them fails.
+func TestLockExcludes(t *testing.T) {
+	t.Parallel()
+	const goroutines, turns = 16, 50
+	dir := t.TempDir()
+	takeTurn := func() error {
+		lock, err := takeLock(filepath.Join(dir, ".x.idxport"))
+		if err != nil {
+			return err
+		}
+		inside := filepath.Join(dir, "inside")
+		if err := errors.Join(os.Mkdir(inside, 0o777), os.Remove(inside)); err != nil {
+			return fmt.Errorf("two hold the lock: %w", err)
+		}
+		_ = os.Remove(lock.Name()) // on Windows, Close does it
+		return lock.Close()
+	}
+	var all sync.WaitGroup
+	for range goroutines {
+		all.Go(func() {
+			for taken := 0; taken < turns; {
+				err := takeTurn()
+				switch {
+				case err == nil:
+					taken++
+				case errors.Is(err, fault.Locked):
+					time.Sleep(50 * time.Microsecond) // let the holder run
+				default:
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	holds(t, dir, tree{})
 }

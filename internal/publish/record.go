@@ -2,12 +2,22 @@ package publish
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // The parts of hidden names after the name of the target; see the package comment.
@@ -22,18 +32,14 @@ const (
 // maxName is the maximum length of a name on file systems, in bytes.
 const maxName = 255
 
-// hidden returns the hidden name .<base><tail>. If that is too long, a hash of base replaces base.
-func hidden(base, tail string) string {
+// beside returns the path of the hidden name .<base><tail> beside the target. If the name is too
+// long, a hash of base replaces base.
+func (out *output) beside(tail string) string {
+	dir, base := filepath.Split(out.real)
 	if len("."+base+tail) > maxName {
 		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))
 	}
-	return "." + base + tail
-}
-
-// beside returns the path of the hidden name with the given tail, in the folder of the target.
-func (out *output) beside(tail string) string {
-	dir, base := filepath.Split(out.real)
-	return dir + hidden(base, tail)
+	return dir + "." + base + tail
 }
 
 // newHidden returns a new hidden path beside the target. Its 64 random bits make it different for
@@ -50,48 +56,20 @@ var hiddenTail = regexp.MustCompile(`\.idxport-(?:[0-9a-f]{16}\.(?:partial|old)|
 
 // siblings returns the records beside the target, and the paths of what killed runs left.
 func (out *output) siblings(d disk) (records []record, left []string, err error) {
-	dir, base := filepath.Split(out.real)
+	dir, _ := filepath.Split(out.real)
 	entries, err := resultOn(d, "readDir", os.ReadDir, dir)
 	for _, entry := range entries {
-		name := entry.Name()
-		m := hiddenTail.FindStringSubmatch(name)
+		path := dir + entry.Name()
+		m := hiddenTail.FindStringSubmatch(path)
 		switch {
-		case m == nil || name != hidden(base, m[0]):
+		case m == nil || path != out.beside(m[0]):
 		case m[1] != "":
-			records = append(records, record{dir + name, m[1], m[2], m[3]})
+			records = append(records, record{path, m[1], m[2], m[3]})
 		default:
-			left = append(left, dir+name)
+			left = append(left, path)
 		}
 	}
 	return records, left, err
-}
-
-// makeRecord makes the record of the output, which is complete but not visible yet. A file without
-// a key has none.
-func (out *output) makeRecord(d disk) (err error) {
-	folder, isFolder := out.content.(*Folder)
-	if !isFolder && out.target.Key == "" {
-		return nil
-	}
-	var listed listing
-	key, content := listed.String(), listed.String() // zero
-	makeIt := makeDir
-	if isFolder {
-		listed, makeIt = folder.listing, makeEmpty
-	}
-	if out.target.Key != "" {
-		key = out.target.Key
-		if content, err = resultOn(d, "open", Fingerprint, out.partial); err != nil {
-			return err
-		}
-	}
-	made := out.beside(fmt.Sprintf("%s%v-%s-%s%s", hiddenInfix, listed, key, content, recordSuffix))
-	if i := slices.Index(out.stale, made); i >= 0 { // from an earlier run with the same result
-		out.stale = slices.Delete(out.stale, i, i+1)
-		return nil
-	}
-	out.record = made // set first: making it may succeed and still return an error
-	return d.on("makeRecord", makeIt, made)
 }
 
 // UpToDate reports whether the file or folder at path was published with this Target.Key and has
@@ -116,17 +94,87 @@ func UpToDate(path, key string) (bool, error) {
 // An empty folder needs no record.
 func (out *output) refuseForeign(d disk, path string) error {
 	records, _, err := out.siblings(d)
-	var found listing
+	var found uint64
 	if err == nil {
 		found, err = resultOn(d, "list", list, path)
 	}
-	recorded := slices.ContainsFunc(records, func(r record) bool { return r.listing == found.String() })
-	if err != nil || recorded || found == 0 && !out.occupied {
-		return failure(out.target.Path, "listing it", err)
+	recorded := slices.ContainsFunc(records, func(r record) bool { return r.listing == digits(found) })
+	if err == nil && !recorded && (found != 0 || out.occupied) {
+		why := "files in it were added, removed or changed since idxport made it"
+		if records == nil {
+			why = "idxport has no record of it, a hidden file beside it"
+		}
+		err = refusal(why, "move away what you need and delete it, or name a new folder")
 	}
-	why := "files in it were added, removed or changed since idxport made it"
-	if records == nil {
-		why = "idxport has no record of it, a hidden file beside it"
+	return failure(out.target.Path, "listing it", err)
+}
+
+// digits returns a hash as text.
+func digits(hash uint64) string { return fmt.Sprintf("%016x", hash) }
+
+// term returns the term in a listing of a file, by its path in the folder with slashes, or of a
+// folder, whose path ends with one.
+func term(path string, size int64) uint64 {
+	var scratch [256]byte
+	return xxh3.Hash(strconv.AppendInt(append(append(scratch[:0], path...), 0), size, 10))
+}
+
+// list returns the listing of the folder at path: a hash of the names and sizes of all files in it,
+// and of the names of its folders. It is the sum of their terms, so that it does not depend on
+// their order.
+func list(path string) (listing uint64, err error) {
+	err = filepath.WalkDir(path, func(full string, entry fs.DirEntry, err error) error {
+		if err != nil || full == path {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		name, size := filepath.ToSlash(strings.TrimPrefix(full[len(path):], string(filepath.Separator))), info.Size()
+		switch {
+		case info.IsDir():
+			name, size = name+"/", 0
+		case !info.Mode().IsRegular(): // idxport never makes links: no file has this name
+			name += "//"
+		}
+		listing += term(name, size)
+		return nil
+	})
+	return listing, err
+}
+
+// Fingerprint returns a hash, as 16 hexadecimal digits, of the content of the file at path, or of
+// the names and contents of all files in the folder at path. Links are followed.
+func Fingerprint(path string) (string, error) {
+	h := xxh3.New()
+	err := hashTree(h, path, ".", 0)
+	return digits(h.Sum64()), err
+}
+
+// hashTree adds the file or folder at full to h; name is its path in the whole.
+func hashTree(h *xxh3.Hasher, full, name string, depth int) error {
+	const maxDepth = 8 // folders in one another: a link may lead to a folder above it
+	f, err := os.Open(full)
+	if err != nil {
+		return err
 	}
-	return refusal(out.target.Path, why, "move away what you need and delete it, or name a new folder")
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		_, _ = h.Write(binary.BigEndian.AppendUint64([]byte(name+"\x00"), uint64(info.Size())))
+		_, err = io.Copy(h, f)
+		return err
+	case depth == maxDepth:
+		return fault.New(fault.IO, "found more than %d folders in one another, perhaps by a link", maxDepth).In(full)
+	}
+	entries, err := os.ReadDir(full)
+	for i := 0; err == nil && i < len(entries); i++ {
+		entry := entries[i].Name()
+		err = hashTree(h, filepath.Join(full, entry), path.Join(name, entry), depth+1)
+	}
+	return err
 }

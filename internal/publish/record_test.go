@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -78,5 +79,42 @@ func TestFingerprintsDiffer(t *testing.T) {
 			t.Errorf("%v: found %s and %v, as %s has", has, print, err, seen[print])
 		}
 		seen[print] = fmt.Sprint(has)
+	}
+}
+
+// TestLongNames makes outputs with the longest names that a file system takes.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxName)
+	err := commitFile(filepath.Join(t.TempDir(), long+"x"), "new", Options{})
+	if want := "shorten the path or the name, which may have 255 bytes"; fault.HintOf(err) != want {
+		t.Errorf("found %v with the hint %q, expected %q", err, fault.HintOf(err), want)
+	}
+	wide, invalid := "x"+strings.Repeat("ü", 127), strings.Repeat("\xff", maxName)
+	for _, name := range []string{long[:207], long[:208], long[:221], long[:222], long, wide, invalid} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		hidden := func(name string) string {
+			return filepath.Base((&output{real: filepath.Join(dir, name)}).beside(hiddenInfix + oneKey + partialSuffix))
+		}
+		plant(t, dir, tree{hidden(name): "", hidden(long[:maxName-1]): ""})
+		s, err := Prepare([]Target{{Path: path, Key: oneKey}}, Options{})
+		if err != nil {
+			t.Errorf("%d bytes: %v", len(name), err)
+			continue
+		}
+		_, err = Prepare([]Target{{Path: path}}, Options{})
+		refuses(t, err, fault.Locked, "another run")
+		if err := s.Commit(); err != nil {
+			t.Errorf("%d bytes: %v", len(name), err)
+		}
+		for key, want := range map[string]bool{oneKey: true, otherKey: false} {
+			if same, err := UpToDate(path, key); same != want || err != nil {
+				t.Errorf("%d bytes: found %v, %v, expected %v", len(name), same, err, want)
+			}
+		}
+		if found := readTree(t, dir); len(found) != 3 { // the output, its record, and the partial of the other target
+			t.Errorf("%d bytes: found %v", len(name), found)
+		}
 	}
 }

@@ -6,10 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
+
+	"github.com/idxport/idxport/internal/fault"
 )
 
 // Options apply to all targets of a run.
@@ -79,15 +83,14 @@ func each(outputs []*output, doing string, step func(*output) error) error {
 	return nil
 }
 
-// refuseExisting refuses targets that exist and must not be replaced: folders that are not earlier
-// outputs, and without Options.Overwrite all. Until Commit, some may exist without Overwrite; then
-// those are accepted that equal the outputs. Commit leaves the check of a single folder to
-// replaceFolder, as nothing is published before it.
+// refuseExisting refuses targets that exist and must not be replaced; see Replacing in the package
+// comment. Commit leaves the check of a single folder to replaceFolder, as nothing is published
+// before it.
 func (s *Set) refuseExisting() error {
 	var existing []*output
-	for _, out := range s.outputs {
+	err := each(s.outputs, "cannot check it", func(out *output) error {
 		if out.direct {
-			continue
+			return nil
 		}
 		err := out.inspect(s.disk)
 		switch {
@@ -101,14 +104,12 @@ func (s *Set) refuseExisting() error {
 		default:
 			existing = append(existing, out)
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err == nil && len(existing) > 0 && len(existing) == len(s.staged) {
+		return fault.In(existing[0].target.Path, errExists)
 	}
-	if len(existing) > 0 && len(existing) == len(s.staged) {
-		return exists(existing[0].target.Path)
-	}
-	return nil
+	return err
 }
 
 // accept accepts an existing target that equals the output, and fails with fault.Exists otherwise.
@@ -116,7 +117,7 @@ func (s *Set) accept(out *output) error {
 	existing, err := resultOn(s.disk, "open", Fingerprint, out.real)
 	written, writtenErr := resultOn(s.disk, "open", Fingerprint, out.partial)
 	if err = cmp.Or(err, writtenErr); err == nil && existing != written {
-		err = exists(out.target.Path)
+		err = errExists
 	}
 	return failure(out.target.Path, "cannot compare it with the new output", err)
 }
@@ -180,22 +181,19 @@ func (s *Set) create(out *output) error {
 	if out.direct {
 		return nil
 	}
+	old := out.info
+	if runtime.GOOS == "windows" || old != nil && old.IsDir() != out.target.Folder {
+		old = nil // on Windows new files have the permissions of their folder
+	}
 	out.partial = out.newHidden(partialSuffix) // set first: creating it may succeed and still return an error
-	mode, inherited := out.mode()
-	return s.disk("create", out.partial, func() error { return out.content.create(out.partial, mode, inherited) })
+	return s.disk("create", out.partial, func() error { return out.content.create(out.partial, old) })
 }
 
-// File returns the writer of the i-th target, or nil if the target is a folder.
-func (s *Set) File(i int) *File {
-	f, _ := s.outputs[i].content.(*File)
-	return f
-}
+// File returns the writer of the i-th target, which must be a file.
+func (s *Set) File(i int) *File { return s.outputs[i].content.(*File) }
 
-// Folder returns the folder of the i-th target, or nil if the target is a file.
-func (s *Set) Folder(i int) *Folder {
-	f, _ := s.outputs[i].content.(*Folder)
-	return f
-}
+// Folder returns the folder of the i-th target, which must be one.
+func (s *Set) Folder(i int) *Folder { return s.outputs[i].content.(*Folder) }
 
 // Partial returns the path of the i-th output until Commit, or "" if it is a device or FIFO.
 func (s *Set) Partial(i int) string { return s.outputs[i].partial }
@@ -212,6 +210,162 @@ func (s *Set) Complete() (err error) {
 		err = each(s.outputs, "completing it", func(out *output) error { return out.content.complete() })
 		s.completed = err == nil
 	}
+	return err
+}
+
+// Commit completes every output and only then publishes them, back to back. All writes must have
+// returned. After an error Discard removes what was not published; outputs that were published
+// stay, each complete.
+func (s *Set) Commit() error {
+	if err := s.Complete(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refuseExisting(); err != nil {
+		return err
+	}
+	if err := each(s.staged, "recording it", s.makeRecord); err != nil {
+		return err
+	}
+	var obsolete []string
+	first := each(s.staged, "publishing it", func(out *output) error {
+		err := s.publish(out)
+		if err == nil {
+			out.record = "" // it stays
+			obsolete = append(obsolete, out.stale...)
+		}
+		return err
+	})
+	// Also after an error: outputs that were published before it stay.
+	if err := s.syncParents(); err != nil {
+		return cmp.Or(first, err)
+	}
+	for _, path := range obsolete {
+		_ = s.disk.on("removeAll", os.RemoveAll, path) // the next run sweeps what cannot be deleted now
+	}
+	if first == nil {
+		s.end()
+	}
+	return first
+}
+
+// makeRecord makes the record of the output, which is complete but not visible yet. A file without
+// a key has none.
+func (s *Set) makeRecord(out *output) (err error) {
+	folder, isFolder := out.content.(*Folder)
+	if !isFolder && out.target.Key == "" {
+		return nil
+	}
+	listing, content, makeIt := digits(0), digits(0), makeDir
+	if isFolder {
+		listing, makeIt = digits(folder.listing), makeEmpty
+	}
+	if out.target.Key != "" {
+		if content, err = resultOn(s.disk, "open", Fingerprint, out.partial); err != nil {
+			return err
+		}
+	}
+	key := cmp.Or(out.target.Key, digits(0))
+	made := out.beside(hiddenInfix + listing + "-" + key + "-" + content + recordSuffix)
+	if i := slices.Index(out.stale, made); i >= 0 { // from an earlier run with the same result
+		out.stale = slices.Delete(out.stale, i, i+1)
+		return nil
+	}
+	out.record = made // set first: making it may succeed and still return an error
+	return s.disk.on("makeRecord", makeIt, made)
+}
+
+// syncParents makes the renames durable, in each folder in which names change. Until it has
+// succeeded a replaced folder must stay: after a power failure it may be the target again.
+func (s *Set) syncParents() (first error) {
+	var dirs []string
+	for _, out := range s.staged {
+		dirs = append(dirs, filepath.Dir(out.real))
+	}
+	for _, dir := range s.parents {
+		dirs = append(dirs, filepath.Dir(dir))
+	}
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		first = cmp.Or(first, failure(dir, "syncing the folder of outputs", s.disk.on("syncDir", syncDir, dir)))
+	}
+	return first
+}
+
+// publish moves one output to its target. A rename replaces a file, or a folder if it is empty.
+func (s *Set) publish(out *output) (err error) {
+	switch {
+	case out.occupied && !s.overwrite: // accepted by refuseExisting
+		return nil
+	case out.occupied && out.target.Folder:
+		err = s.replaceFolder(out)
+	case out.info != nil && out.target.Folder, s.overwrite && !out.target.Folder:
+		err = s.disk.move("rename", rename, out.partial, out.real)
+	default:
+		err = s.moveNew(out)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist) && !s.overwrite: // another program made it meanwhile
+		err = errExists
+	case errors.Is(err, syscall.EXDEV), errors.Is(err, syscall.EBUSY):
+		err = refusal("it cannot be renamed: it is a mount point, or in a lower layer of overlayfs,"+
+			" such as the image of a container", "name a new file or folder")
+	}
+	return err
+}
+
+// moveNew moves the output to a name that must be free. If the file system has no such rename, a
+// file is moved by a hard link, which also fails if the name is taken, and a folder by a plain
+// rename, which can replace only an empty folder. If it has no hard links either, the name is
+// checked before a plain rename.
+func (s *Set) moveNew(out *output) error {
+	err := s.disk.move("renameNew", renameNew, out.partial, out.real)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if !out.target.Folder {
+		err = s.disk.move("link", os.Link, out.partial, out.real)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err // Set.end removes the other name: a crash before leaves a partial to sweep
+		}
+		if found, err := s.disk.lstat(out.real); err != nil || found != nil {
+			return cmp.Or(err, fs.ErrExist)
+		}
+	}
+	return s.disk.move("rename", rename, out.partial, out.real)
+}
+
+// replaceFolder replaces an old folder in one step, or else in two; see Replacing in the package
+// comment.
+func (s *Set) replaceFolder(out *output) error {
+	made := out.partial
+	old, operation, moveBack := made, "exchange", exchange
+	err := s.disk.move(operation, exchange, old, out.real)
+	twoSteps := errors.Is(err, errors.ErrUnsupported)
+	if twoSteps {
+		old, operation, moveBack = out.newHidden(oldSuffix), "rename", rename
+		err = s.disk.move(operation, rename, out.real, old)
+	}
+	if err != nil {
+		return err
+	}
+	if !twoSteps {
+		out.partial = "" // its path now leads to the old folder, which Discard must not remove
+	}
+	err = out.refuseForeign(s.disk, old)
+	if err == nil && twoSteps {
+		err = s.disk.move("rename", rename, made, out.real)
+	}
+	if err == nil {
+		out.stale = append(out.stale, old)
+		return nil
+	}
+	if s.disk.move(operation, moveBack, old, out.real) != nil {
+		return fault.New(fault.KindOf(err), "the old folder could not be put back and is now %s: %v", old, bare(err)).
+			In(out.target.Path).Because(err).WithHint("rename it now: the next run with this output may delete it")
+	}
+	out.partial = made
 	return err
 }
 

@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
+
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A Target is one output.
@@ -22,6 +23,23 @@ type Target struct {
 	Key string
 }
 
+// A Kind says what a folder holds besides the files that are written to it, and how its streams are
+// named.
+type Kind int
+
+const (
+	// Plain is a folder with nothing else, for images.
+	Plain Kind = iota
+	// Parts has the empty file _SUCCESS, as the folders of Spark and Hadoop. A stream gets a hash
+	// of its content: part-00000.parquet becomes part-00000-0123456789abcdef.parquet. So a reader
+	// that has listed an old folder never finds a new part under one of its names.
+	Parts
+	// Hub has README.md, with the text given to [Folder.SetCard]. Streams are shards:
+	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
+	// same subfolder.
+	Hub
+)
+
 // An output is the state of one target.
 type output struct {
 	target   Target
@@ -31,7 +49,7 @@ type output struct {
 	occupied bool        // something exists there, other than an empty folder where a folder is to be published
 
 	content interface { // a *File or *Folder
-		create(partial string, mode fs.FileMode, inherited bool) error
+		create(partial string, old fs.FileInfo) error // with the permissions of old, if not nil
 		complete() error
 		close() error
 	}
@@ -43,10 +61,8 @@ type output struct {
 
 // locate finds the place of a target.
 func locate(t Target) (*output, error) {
-	if runtime.GOOS == "windows" {
-		if err := refuseNames(t.Path); err != nil {
-			return nil, err
-		}
+	if err := refuseNames(t.Path); err != nil {
+		return nil, err
 	}
 	followed, statErr := os.Stat(t.Path)
 	const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
@@ -65,9 +81,9 @@ func locate(t Target) (*output, error) {
 	case errors.Is(statErr, syscall.ELOOP):
 		return nil, statErr
 	case errors.Is(err, fs.ErrNotExist): // not even the root exists
-		return nil, refusal(t.Path, "the current folder or the drive does not exist", "name an existing folder")
+		return nil, refusal("the current folder or the drive does not exist", "name an existing folder")
 	case err == nil && statErr == nil && out.info == nil: // /dev/stdout may lead to a file that was deleted
-		return nil, refusal(t.Path, "it leads to a file that has no name", "name a file")
+		return nil, refusal("it leads to a file that has no name", "name a file")
 	}
 	return out, err
 }
@@ -119,45 +135,74 @@ func (out *output) inspect(d disk) (err error) {
 	out.info, err = d.lstat(out.real)
 	out.occupied = out.info != nil
 	if out.occupied && out.target.Folder && out.info.IsDir() {
-		var entries []fs.DirEntry
-		entries, err = resultOn(d, "readDir", os.ReadDir, out.real)
-		out.occupied = err != nil || len(entries) > 0
+		entries, listErr := resultOn(d, "readDir", os.ReadDir, out.real)
+		err, out.occupied = listErr, listErr != nil || len(entries) > 0
 	}
-	return failure(out.target.Path, "cannot check it", err)
+	return err
 }
 
-// mode returns the permissions of the partial. They are inherited from an existing target, so that
-// nobody can read the output who could not read the old one. On Windows new files have the
-// permissions of their folder.
-func (out *output) mode() (mode fs.FileMode, inherited bool) {
-	switch inherited = out.info != nil && out.info.IsDir() == out.target.Folder && runtime.GOOS != "windows"; {
-	case inherited && out.target.Folder: // its owner fills and deletes it
-		mode = out.info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
-	case inherited:
-		mode = out.info.Mode().Perm()
-	case out.target.Folder:
-		mode = 0o777
-	default:
-		mode = 0o666
-	}
-	return mode, inherited
-}
-
-// unstorable are the names that Windows cannot store, or silently changes: con.parquet is the
-// console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
-// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
-var unstorable = regexp.MustCompile(
-	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
-
-// refuseNames refuses a path with a name that Windows cannot store. NUL may be the output, as
-// /dev/null may.
+// refuseNames refuses, on Windows, a path with a name that it cannot store. NUL may be the output,
+// as /dev/null may.
 func refuseNames(path string) error {
 	names := strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
 	for i, name := range names {
-		if unstorable.MatchString(name) && !(i == len(names)-1 && strings.EqualFold(name, "nul")) {
-			return refusal(path, fmt.Sprintf("Windows cannot store the name %q", name),
+		if runtime.GOOS == "windows" && !text.Storable(name) && !(i == len(names)-1 && strings.EqualFold(name, "nul")) {
+			return refusal(fmt.Sprintf("Windows cannot store the name %q", name),
 				`leave out <>:"|?*, dots and spaces at its end, devices, and more than 255 characters`)
 		}
 	}
 	return nil
+}
+
+// refuse refuses a target that Options.Overwrite does not allow either, such as one that is,
+// contains or is inside an input or another output, of which others are those before it. Inputs are
+// compared by identity, not by their spelling; those that do not exist are ignored.
+func (out *output) refuse(inputs []string, others []*output) error {
+	folder, isDir := out.target.Folder, out.info != nil && out.info.IsDir()
+	switch {
+	case out.direct && (folder || out.info.Mode()&fs.ModeSocket != 0):
+		return refusal("it is a device, FIFO or socket", "name a new file or folder")
+	case out.direct:
+		return nil
+	case out.info != nil && isDir != folder:
+		kinds := map[bool]string{true: "a folder", false: "a file"}
+		return refusal("it is "+kinds[isDir]+", expected "+kinds[folder], "delete it, or choose another name")
+	case isDir && isAbove(out.info, "."):
+		return refusal("it is the current folder, or contains it", "name a new folder inside it")
+	}
+	parts, _ := fs.Glob(os.DirFS(filepath.Dir(out.real)), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
+	if len(parts) > 0 {
+		return refusal("its folder has part files: programs read every file in it as a part", "use another folder")
+	}
+	const overlaps = "it is, contains or is inside the "
+	for _, input := range inputs {
+		real, err := filepath.EvalSymlinks(input)
+		if err != nil {
+			continue
+		}
+		info, err := os.Stat(real)
+		if err == nil && (isAbove(out.info, real) || info.IsDir() && isAbove(info, filepath.Dir(out.real))) {
+			return refusal(overlaps+"input "+input, "name a new file or folder outside it")
+		}
+	}
+	isIn := func(a, b *output) bool {
+		return a.real == b.real || b.target.Folder && strings.HasPrefix(a.real, b.real+string(filepath.Separator))
+	}
+	for _, other := range others {
+		if os.SameFile(out.info, other.info) || isIn(out, other) || isIn(other, out) {
+			return refusal(overlaps+"output "+other.target.Path, "give every output a place of its own")
+		}
+	}
+	return nil
+}
+
+// isAbove reports whether info describes the file or folder at path, or a folder above it.
+func isAbove(info fs.FileInfo, path string) bool {
+	path, err := filepath.Abs(path)
+	for last := ""; err == nil && path != last; last, path = path, filepath.Dir(path) {
+		if found, err := os.Stat(path); err == nil && os.SameFile(info, found) {
+			return true
+		}
+	}
+	return false
 }

@@ -47,7 +47,7 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	}
 	format, err := options.Describe(first)
 	if err != nil {
-		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)
+		return fault.New(fault.Malformed, "").Because(err).InColumn(f.Name).InRow(0)
 	}
 	c.Form, c.DType, c.format, c.Shape = Images, format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))
@@ -77,7 +77,7 @@ func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
 	}
 	decoded, err := c.format.Append(dst, file)
 	if err != nil {
-		return fault.Wrap(fault.Malformed, err)
+		return fault.New(fault.Malformed, "").Because(err)
 	}
 	if !c.planar {
 		copy(record, decoded) // the same memory, unless Append had to allocate more

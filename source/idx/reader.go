@@ -66,7 +66,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.Shape != nil {
 		rd.header, err = h.Reshape(o.Shape)
 		if err != nil && o.Salvage { // the header's count may be wrong
-			err = fault.Wrap(fault.Usage, err).WithHint("salvage the file first, with -o SAVED.idx, and reshape that")
+			err = fault.New(fault.Usage, "").Because(err).
+				WithHint("salvage the file first, with -o SAVED.idx, and reshape that")
 		}
 		if err != nil {
 			return nil, err

@@ -130,7 +130,7 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return own, nil
 	}
-	return own, t.inFile(schema.ClassesFile, fault.Wrap(fault.Malformed, err).
+	return own, t.inFile(schema.ClassesFile, fault.New(fault.Malformed, "").Because(err).
 		WithHint("remove the file, and give the class names with --classes FILE"))
 }
 
@@ -164,7 +164,7 @@ func (t *table) readMetadata() (m metadata, err error) {
 		m, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {
-		return m, t.inFile(metadataName, fault.Wrap(fault.Malformed, err))
+		return m, t.inFile(metadataName, fault.New(fault.Malformed, "").Because(err))
 	}
 	return m, nil
 }

@@ -1,0 +1,13 @@
+package text
+
+import "regexp"
+
+// unstorable are the names that Windows cannot store, or silently changes: con.parquet is the
+// console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+var unstorable = regexp.MustCompile(
+	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
+
+// Storable reports whether Windows, and so every system, can store a file with this name, which has
+// no slashes.
+func Storable(name string) bool { return !unstorable.MatchString(name) }
