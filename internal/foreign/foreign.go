@@ -13,7 +13,6 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
-	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/png"
@@ -126,12 +125,8 @@ func inFile(files source.Files, path string) ([]Table, error) {
 			format, ok = f, true
 		}
 	}
-	switch {
-	case !ok:
+	if !ok {
 		return nil, nil
-	case len(begin) > 3 && begin[0]|begin[1] == 0 && idx.DType(begin[2]).Valid() && begin[3]-1 < 127: // the rank
-		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
-			WithHint("rename it, for example to %s.idx", stem)
 	}
 	return []Table{{Format: format, Name: stem, Paths: []string{path}, path: path}}, nil
 }

@@ -134,11 +134,7 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 		WithHint("remove the file, and give the class names with --classes FILE"))
 }
 
-// metadataName is the file of labels that Hugging Face's imagefolder reads. Its column file_name
-// has the paths of the images within the folder.
-const metadataName = "metadata.csv"
-
-// A metadata has the columns of metadata.csv but for file_name, or none if there is no such file.
+// A metadata has the columns of schema.MetadataFile but for file_name, or none if there is no file.
 type metadata struct {
 	names []string
 	texts map[string][]string // by name, a text for each row of the table
@@ -148,15 +144,15 @@ type metadata struct {
 func (t *table) readMetadata() (m metadata, err error) {
 	for _, name := range []string{"metadata.jsonl", "metadata.parquet"} {
 		if _, err := t.root.Stat(name); err == nil {
-			from, to := filepath.Join(t.path, name), filepath.Join(t.path, metadataName)
-			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", metadataName).
-				WithHint("write it as %s, then move it away: duckdb -c %s", metadataName,
+			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
+			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
+				WithHint("write it as %s, then move it away: duckdb -c %s", schema.MetadataFile,
 					text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
 		}
 	}
-	text, err := t.root.ReadFile(metadataName)
+	text, err := t.root.ReadFile(schema.MetadataFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return m, t.inFile(metadataName, err)
+		return m, t.inFile(schema.MetadataFile, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
@@ -164,7 +160,7 @@ func (t *table) readMetadata() (m metadata, err error) {
 		m, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {
-		return m, t.inFile(metadataName, fault.Wrap(fault.Malformed, err))
+		return m, t.inFile(schema.MetadataFile, fault.Wrap(fault.Malformed, err))
 	}
 	return m, nil
 }
@@ -234,7 +230,7 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, classes []string) error {
 	form, unknown := source.NewTexts(texts, o)
 	if unknown != nil {
-		return t.inFile(metadataName, unknown.InColumn(name))
+		return t.inFile(schema.MetadataFile, unknown.InColumn(name))
 	}
 	if form.Names != nil {
 		classes = form.Names
@@ -272,7 +268,7 @@ func (t *table) add(c source.Column, texts []string, put func(dst []byte, text s
 	data := make([]byte, len(texts)*size)
 	for row, text := range texts {
 		if bad := put(data[row*size:], text); bad != nil {
-			return t.inFile(metadataName, bad.InColumn(c.Name).InRow(int64(row)))
+			return t.inFile(schema.MetadataFile, bad.InColumn(c.Name).InRow(int64(row)))
 		}
 	}
 	c.Origin = t.columns[0].Origin

@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
 	metadata := func(lines string) map[string]string {
-		return map[string]string{"a.png": good, "b.png": good, metadataName: lines}
+		return map[string]string{"a.png": good, "b.png": good, "metadata.csv": lines}
 	}
 	for _, c := range []struct {
 		about string
@@ -261,11 +261,11 @@ func TestOddFolders(t *testing.T) {
 		"a folder of notes":           {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
 		"hidden files": {map[string]string{"7/a.png": good, "7/.b.png": "x", "__MACOSX/7/._a.png": "x",
 			".cache/c.png": "x"}, "\x07", ""},
-		"an empty metadata.csv": {map[string]string{"0/a.png": good, metadataName: ""}, "\x00", ""},
+		"an empty metadata.csv": {map[string]string{"0/a.png": good, "metadata.csv": ""}, "\x00", ""},
 		"metadata.csv with a mark": {map[string]string{"a.png": good,
-			metadataName: "\xef\xbb\xbffile_name,label\na.png,7\n"}, "\x07", ""},
+			"metadata.csv": "\xef\xbb\xbffile_name,label\na.png,7\n"}, "\x07", ""},
 		"a quoted mark": {map[string]string{"a.png": good,
-			metadataName: "\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n"}, "\x07", ""},
+			"metadata.csv": "\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n"}, "\x07", ""},
 		"large numbers": {map[string]string{"7/0.png": good, "2147483647/1.png": good},
 			"\x07\x00\x00\x00\xff\xff\xff\x7f", ""},
 		"too large a number": {map[string]string{"7/0.png": good, "2147483648/1.png": good}, "\x01\x00",
@@ -296,7 +296,7 @@ func TestLabelsByName(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
 	dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
-		metadataName: "file_name,label,writer,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
+		"metadata.csv": "file_name,label,writer,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
 	table := open(t, dir, source.ReadOptions{Classes: []string{"dog", "fish", "cat"}})
 	data := must.Get(sourcetest.ReadAll(table, 10))(t)
 	for i, want := range []string{"label \x02\x00", "writer \xff\xff\xff\xff\x70\x11\x01\x00",
@@ -331,7 +331,7 @@ func TestNamesInMetadata(t *testing.T) {
 		"a.png,2147483647,cat\nb.png,1,dog\n": nil,
 	} {
 		dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
-			metadataName: "file_name,label,class\n" + lines})
+			"metadata.csv": "file_name,label,class\n" + lines})
 		table := open(t, dir, source.ReadOptions{Columns: []string{"image", "label"}})
 		if found := table.Columns()[1].Classes; !slices.Equal(found, want) {
 			t.Errorf("%q: found %q, expected %q", lines, found, want)
@@ -391,7 +391,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		must.Do(t, os.CopyFS(dir, os.DirFS(good)))
-		must.Do(t, os.WriteFile(filepath.Join(dir, metadataName), text, 0o666))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "metadata.csv"), text, 0o666))
 		table, err := Open(dir, source.ReadOptions{})
 		if err != nil {
 			if !errors.Is(err, fault.Malformed) && !errors.Is(err, fault.Unsupported) && !errors.Is(err, fault.Usage) {
