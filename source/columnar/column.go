@@ -41,10 +41,8 @@ func (c *Column) Entries() int64 { return max(1, c.perRow) }
 
 // images makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
-	options := picture.Options{Width: r.Options.Resize[0], Height: r.Options.Resize[1], Grey: r.Options.Grey}
-	if options != (picture.Options{}) {
-		options.Limit = r.Options.MaxRecord()
-	}
+	o := r.Options
+	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
 	format, err := options.Describe(first)
 	if err != nil {
 		return fault.Wrap(fault.Malformed, err).InColumn(f.Name).InRow(0)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -65,26 +66,24 @@ const (
 // Open opens the file at path, compressed or not, and decides what the columns are, as the package
 // comment describes. Errors name the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, _, err := source.OpenFile(o.Files, path, "a CSV file")
-	if err != nil {
-		return nil, err
-	}
-	stream, err := compressed.NewReader(f)
-	if err != nil {
-		return nil, errors.Join(fault.In(path, err), f.Close())
-	}
-	t := &Table{path: path, word: source.Word(path, "FILE.csv"), options: o, file: f, stream: stream,
-		in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
-	if stream.Format() != compressed.Plain {
-		t.word = "FILE.csv"
-	}
-	if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
-		t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
-	}
-	if err := t.begin(); err != nil {
-		return nil, errors.Join(fault.In(path, err), t.Close())
-	}
-	return t, nil
+	return source.OpenFile(o.Files, path, "a CSV file", func(f source.File, _ fs.FileInfo) (source.Table, error) {
+		stream, err := compressed.NewReader(f)
+		if err != nil {
+			return nil, err
+		}
+		t := &Table{path: path, word: source.Word(path, "FILE.csv"), options: o, file: f, stream: stream,
+			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
+		if stream.Format() != compressed.Plain {
+			t.word = "FILE.csv"
+		}
+		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
+			t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
+		}
+		if err := t.begin(); err != nil {
+			return nil, errors.Join(err, stream.Close())
+		}
+		return t, nil
+	})
 }
 
 // begin reads the header, if there is one, and examines the first rows.
