@@ -45,7 +45,7 @@ func (t *Table) readFirstLine() error {
 	if err := t.check(begin); err != nil {
 		return err
 	}
-	line, err := t.record()
+	line, err := t.record(nil)
 	if err == io.EOF || err == nil && len(line) == 0 {
 		return fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
 	} else if err != nil {
@@ -57,11 +57,10 @@ func (t *Table) readFirstLine() error {
 	t.quoted.TrimLeadingSpace = t.comma != ' ' && t.comma != '\t' // it would join empty fields
 	t.escape = strings.NewReplacer(string(rune(t.comma)), "\x1f", "\n", "\x1e")
 	t.plain = strings.NewReplacer("\x1f", string(rune(t.comma)), "\x1e", "\n")
-	row, err := t.split(nil, line)
+	row, err := t.split(line, 0)
 	if err != nil {
 		return err
 	}
-	t.long = nil // frees the memory
 	t.count = bytes.Count(row, []byte{t.comma})
 	header, err := t.readNames(row)
 	if t.cut = 0; !header {
