@@ -108,7 +108,7 @@ func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 			return err
 		}
 	}
-	Interleave(dst, elements, b.Rows, c.DType.Size())
+	interleave(dst, elements, b.Rows, c.DType.Size())
 	return nil
 }
 
@@ -180,13 +180,13 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	return nil
 }
 
-// tileRows is the number of rows that Interleave fills at a time, so that these rows stay in the
+// tileRows is the number of rows that interleave fills at a time, so that these rows stay in the
 // cache.
 const tileRows = 256
 
-// Interleave fills dst with rows: the first element of every column, then the second of every
+// interleave fills dst with rows: the first element of every column, then the second of every
 // column, and so on. Elements have size bytes: 1, 2, 4 or 8.
-func Interleave(dst []byte, columns [][]byte, rows, size int) {
+func interleave(dst []byte, columns [][]byte, rows, size int) {
 	stride := len(columns) * size
 	for first := 0; first < rows; first += tileRows {
 		last := min(first+tileRows, rows)
