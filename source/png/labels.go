@@ -179,21 +179,18 @@ func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
 				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
 		}
 	}
-	byFile := make(map[string][]string, len(lines))
+	byFile := make(map[string][][]string, len(lines))
 	for _, line := range lines {
 		name := path.Clean(line[key])
-		if byFile[name] != nil {
-			return m, fault.New(fault.Malformed, "found two lines for %s", name).WithHint("remove one of them")
-		}
-		byFile[name] = line
+		byFile[name] = append(byFile[name], line)
 	}
 	for _, f := range t.files {
-		line := byFile[f.path()]
-		if delete(byFile, f.path()); line == nil {
-			return m, fault.New(fault.Malformed, "found no line for %s", f.path()).
-				WithHint("give each image a line, or move the images or this file away")
+		found := byFile[f.path()]
+		if delete(byFile, f.path()); len(found) != 1 {
+			return m, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
+				f.path()).WithHint("give each image one line, or move the images or this file away")
 		}
-		for i, text := range line {
+		for i, text := range found[0] {
 			m.texts[names[i]] = append(m.texts[names[i]], text)
 		}
 	}
