@@ -70,8 +70,6 @@ type Table struct {
 	next    int64  // row
 }
 
-var _ source.Seeker = (*Table)(nil)
-
 // NewTable returns the table of the columns that were found in the file at path, whose schema has
 // the metadata meta.
 func NewTable(path string, file File, found *Resolved, meta map[string]string) *Table {
