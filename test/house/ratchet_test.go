@@ -21,16 +21,16 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 32_981, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 24_225, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 32_882, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 24_051, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
 	{"targets of the Makefile", 15, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 34, 34, convertFlags},
-	{"lines of product Go over 120 columns", 23, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 653, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of product Go over 120 columns", 22, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 646, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -44,13 +44,13 @@ var packages = []struct {
 	{"internal/publish", 1_774, 1700},
 	{"internal/object", 1_865, 1900},
 	{"internal/compressed/...", 2_898, 2900},
-	{"source", 2_110, 2100},
+	{"source", 2_109, 2100},
 	{"source/idx", 894, 950},
 	{"internal/dataset", 1_348, 1400},
 	{"internal/rows", 613, 600},
-	{"source/arrow source/columnar source/parquet", 3_641, 3650},
-	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_316, 3230},
-	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_542, 5550},
+	{"source/arrow source/columnar source/parquet", 3_600, 3650},
+	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_267, 3230},
+	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_539, 5550},
 	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_201, 1250},
 	{"pipeline schema", 621, 625},
 	{"internal/fault internal/text internal/sheet", 960, 850},
