@@ -100,7 +100,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 	if out.sharding != nil {
 		path, prefix = filepath.Join(path, out.sharding.subfolder), out.sharding.stem+"-"
 	}
-	table, _, err := foreign.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
+	table, err := foreign.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
 	if err != nil {
 		return nil, err
 	}

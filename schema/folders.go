@@ -22,6 +22,10 @@ type ClassFolders struct {
 	Classes []string `json:"classes"`
 }
 
+// MetadataFile is the file with the columns beside the images of a folder, as Hugging Face's
+// imagefolder reads it. Its column file_name has the paths of the images within the folder.
+const MetadataFile = "metadata.csv"
+
 // maxFolderName is how many bytes of a class name are kept. With "-" and a label, a folder name has
 // less than 100 bytes.
 const maxFolderName = 80

@@ -76,21 +76,25 @@ func (Local) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// OpenFile opens a file in files, which may be nil for Local, and describes it. For a folder it
-// returns an error that says what was expected instead, such as "a CSV file".
-func OpenFile(files Files, name, expected string) (File, fs.FileInfo, error) {
+// OpenFile opens a file in files, which may be nil for Local, and returns what read returns for it.
+// If read fails, its error gets the name, and the file is closed. The error for a folder says what
+// was expected instead, such as "a CSV file".
+func OpenFile[T any](files Files, name, expected string, read func(File, fs.FileInfo) (T, error)) (t T, err error) {
 	f, err := cmp.Or[Files](files, Local{}).Open(name)
 	if err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
 		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder, expected " + expected)}
+	} else if err == nil {
+		t, err = read(f, info)
+		err = fault.In(name, err)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+		err = errors.Join(err, f.Close())
 	}
-	return f, info, nil
+	return t, err
 }
 
 // CompareNames compares names by the numbers in them: part-2 is before part-10.
@@ -120,9 +124,7 @@ func leadingDigits(s string) int {
 
 // isURL reports whether name is a URL, which the functions of package path/filepath would change:
 // Clean replaces "//" by "/".
-func isURL(name string) bool { return scheme.MatchString(name) }
-
-var scheme = regexp.MustCompile("^[a-z0-9]{2,}://")
+var isURL = regexp.MustCompile("^[a-z0-9]{2,}://").MatchString
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
 // keeps "..": after a symbolic link, that is the parent of the folder that the link leads to.

@@ -43,16 +43,13 @@ type IDX struct {
 // OpenIDX opens the IDX file at path. For an uncompressed file, it compares the size with the
 // header before it reads on.
 func OpenIDX(path string, o Options) (*IDX, error) {
-	f, info, err := OpenFile(o.Files, path, "an IDX file")
-	if err != nil {
-		return nil, err
-	}
-	t, err := openFile(f, info, path, o)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	t.file, t.opened = f, info
-	return t, nil
+	return OpenFile(o.Files, path, "an IDX file", func(f File, info fs.FileInfo) (*IDX, error) {
+		t, err := openFile(f, info, path, o)
+		if err == nil {
+			t.file, t.opened = f, info
+		}
+		return t, err
+	})
 }
 
 // openFile reads f, which is at its start, through a decompressor if it is compressed.

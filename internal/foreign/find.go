@@ -42,12 +42,11 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 
 // As returns the table at path, which has the format called name ("parquet", …), whatever the
 // extension of path. With a prefix, path is a folder, and the files whose names begin with prefix
-// are the table. Messages call the table label. ok is false for a format that cannot be read.
-func As(name, path, prefix, label string) (t Table, ok bool, err error) {
-	f, ok := formats[cmp.Or(alias[name], name)]
-	t = Table{Format: f, Name: label, Paths: []string{path}, path: label}
-	if !ok || prefix == "" {
-		return t, ok, nil
+// are the table. Messages call the table label.
+func As(name, path, prefix, label string) (Table, error) {
+	t := Table{Format: formats[cmp.Or(alias[name], name)], Name: label, Paths: []string{path}, Path: label}
+	if prefix == "" {
+		return t, nil
 	}
 	entries, err := os.ReadDir(path)
 	t.Paths = nil
@@ -57,7 +56,7 @@ func As(name, path, prefix, label string) (t Table, ok bool, err error) {
 		}
 	}
 	slices.SortStableFunc(t.Paths, source.CompareNames)
-	return t, true, fault.In(label, err)
+	return t, fault.In(label, err)
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
@@ -92,7 +91,6 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			info, err := files.Stat(path)
 			isFolder = err == nil && info.IsDir() // opening a link that leads to nothing fails later
 		}
-		image := picture.KindByName(name)
 		switch {
 		case name == "_delta_log" || name == ".hoodie":
 			l.unread = name
@@ -101,16 +99,15 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			inner, failed := list(files, path, 1<<10) // there may be a million images
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
-			partition := strings.Contains(name, "=") && !strings.HasPrefix(name, "split=") && l.unread == ""
 			switch {
 			case inner.image != "" && !slices.Contains(splitNames, strings.ToLower(name)):
 				l.image = inner.image
-			case partition && inner.image == "",
+			case inner.image == "" && strings.Contains(name, "=") && !strings.HasPrefix(name, "split="),
 				name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"):
-				l.unread = name
+				l.unread = cmp.Or(l.unread, name)
 			}
 		case isFolder:
-		case image != "": // idx0.png too
+		case picture.KindByName(name) != "": // idx0.png too
 			l.image = path
 		case idxName.MatchString(name):
 			l.idx = true
@@ -178,7 +175,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 			WithHint("give one of them, such as %s, or move one of them away", text.Path(others[0].Paths[0]))
 	}
 	if l.image != "" {
-		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, path: dir,
+		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders}}, nil
 	}
 	tables = append(tables, below...)
@@ -215,7 +212,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 	if without != "" && below != nil {
 		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
 			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
-				text.Path(below[0].path), text.Path(without))
+				text.Path(below[0].Path), text.Path(without))
 	}
 	return below, nil
 }
@@ -228,18 +225,18 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 			continue
 		}
 		path := source.Under(dir, name)
-		t := Table{Format: f, Name: stem, Paths: []string{path}, path: path}
+		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
 		if shard := numberedName.FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
-			t.Name, t.path = shard[2], source.Under(dir, shard[2]+"-*")
+			t.Name, t.Path = shard[2], source.Under(dir, shard[2]+"-*")
 		} else if partName.MatchString(name) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
-			t.path = dir
+			t.Path = dir
 		}
 		i := slices.IndexFunc(tables, func(other Table) bool { return other.Name == t.Name })
 		switch {
 		case i < 0 || f.OneColumn:
 			tables = append(tables, t)
-		case tables[i].path == t.path && tables[i].Format.Name == f.Name:
+		case tables[i].Path == t.Path && tables[i].Format.Name == f.Name:
 			tables[i].Paths = append(tables[i].Paths, path)
 		default:
 			return nil, fault.New(fault.Usage, "found %s in two formats, %s and %s", t.Name,
@@ -277,8 +274,8 @@ func numberTogether(files source.Files, tables []Table) error {
 		for name, used := range t.folders {
 			all[name] = all[name] || used
 		}
-		_, err := files.Stat(source.Under(t.path, schema.ClassesFile))
-		tables[i].folders, labelled[err == nil] = all, t.path
+		_, err := files.Stat(source.Under(t.Path, schema.ClassesFile))
+		tables[i].folders, labelled[err == nil] = all, t.Path
 	}
 	if len(labelled) < 2 {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
-	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/png"
@@ -59,7 +58,9 @@ func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
 	if err != nil && err != io.EOF {
 		return t, false, fault.In(source.Stdin, err)
 	}
-	t = Table{Format: formats["arrow"], Name: "stdin", Paths: []string{source.Stdin}, path: source.Stdin, stream: r}
+	f := formats["arrow"]
+	f.open = func(path string, o source.ReadOptions) (source.Table, error) { return arrow.New(r, path, o) }
+	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, Path: source.Stdin}
 	return t, string(begin) == arrowStream, nil
 }
 
@@ -68,26 +69,21 @@ type Table struct {
 	Format Format
 	Name   string // of the file or folder without its extensions, or the split of shards
 	Paths  []string
-	path   string    // for messages
-	stream io.Reader // standard input, if the table is read from that; else nil
+	Path   string // the file or folder, for messages
+	// Arrays are those of a .npz file: images first, then labels. They are nil for other files, and
+	// for a single array without a name, which is read like a .npy file.
+	Arrays []Array
 
-	arrays  []Array         // of a .npz file
 	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 }
-
-// Path returns the file or folder of t, for messages.
-func (t Table) Path() string { return t.path }
 
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	o.Folders = t.folders
-	switch {
-	case t.stream != nil:
-		return arrow.New(t.stream, t.path, o)
-	case len(t.Paths) == 1:
+	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
 	}
-	return openChain(t.Format.open, t.Paths, t.path, o)
+	return openChain(t.Format.open, t.Paths, t.Path, o)
 }
 
 // Named reports whether the file at path has the extension of one of the formats.
@@ -126,14 +122,10 @@ func inFile(files source.Files, path string) ([]Table, error) {
 			format, ok = f, true
 		}
 	}
-	switch {
-	case !ok:
+	if !ok {
 		return nil, nil
-	case len(begin) > 3 && begin[0]|begin[1] == 0 && idx.DType(begin[2]).Valid() && begin[3]-1 < 127: // the rank
-		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
-			WithHint("rename it, for example to %s.idx", stem)
 	}
-	return []Table{{Format: format, Name: stem, Paths: []string{path}, path: path}}, nil
+	return []Table{{Format: format, Name: stem, Paths: []string{path}, Path: path}}, nil
 }
 
 // An Array is an array of a .npz file.
@@ -144,15 +136,11 @@ type Array struct {
 	Role   dataset.Role // of the column
 }
 
-// Arrays returns the arrays of t, a .npz file: images first, then labels. It returns nil for other
-// files, and for a single array without a name, which is read like a .npy file.
-func (t Table) Arrays() []Array { return t.arrays }
-
 // findArrays finds the columns and splits of t, a .npz file. Names such as x_train and test_labels
 // give the column (image or label) and the split, like the names of .npy files; every other array
 // is a column with the array's name, without the split.
 func (t *Table) findArrays(files source.Files) error {
-	names, err := npy.Arrays(files, t.path)
+	names, err := npy.Arrays(files, t.Path)
 	if err != nil || slices.Equal(names, []string{npy.Unnamed}) {
 		return err
 	}
@@ -166,14 +154,14 @@ func (t *Table) findArrays(files source.Files) error {
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			array.Role, array.Column = parsed.Role, parsed.Role.String()
 		}
-		for _, other := range t.arrays {
+		for _, other := range t.Arrays {
 			if other.Split == array.Split && other.Column == array.Column {
 				return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column,
-					other.Name, name).In(t.path).WithHint("save them again, under names such as x_train and y_train")
+					other.Name, name).In(t.Path).WithHint("save them again, under names such as x_train and y_train")
 			}
 		}
-		t.arrays = append(t.arrays, array)
+		t.Arrays = append(t.Arrays, array)
 	}
-	slices.SortStableFunc(t.arrays, func(a, b Array) int { return int(a.Role) - int(b.Role) })
+	slices.SortStableFunc(t.Arrays, func(a, b Array) int { return int(a.Role) - int(b.Role) })
 	return nil
 }

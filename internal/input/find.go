@@ -31,7 +31,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	if found != nil {
 		in.tables = map[string]foreign.Table{}
 		for _, t := range found {
-			in.tables[t.Path()] = t
+			in.tables[t.Path] = t
 		}
 		in.Splits, err = o.splitsOfTables(found)
 	} else {
@@ -97,7 +97,7 @@ func (o Options) findTables(ctx context.Context) (tables []foreign.Table, err er
 			return nil, usagef("%s is not read as IDX and %s is, expected inputs of one format",
 				shownPath(table), shownPath(other)).
 				WithHint("make IDX files first: idxport convert %s -o idx=DIR/", text.Path(table))
-		case arg.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays() != nil):
+		case arg.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays != nil):
 			return nil, usagef("%s=%s is a table, which has names for its columns", arg.Name, arg.Path).
 				WithHint("leave out %s", text.Quote(arg.Name+"="))
 		case len(o.Args) > 1 && (len(found) > 1 || found != nil && arg.Path == source.Stdin):
@@ -146,7 +146,7 @@ func (o Options) checkUsed(tables []foreign.Table) error {
 	}
 	images := has(func(f foreign.Format) bool { return f.Images })
 	// From separate columns, --salvage keeps as many rows as the shortest one has.
-	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays() != nil) && tables[0].Format.OneColumn
+	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays != nil) && tables[0].Format.OneColumn
 	named := slices.ContainsFunc(o.Args, func(arg dataset.Input) bool { return arg.Name == o.LabelColumn })
 	return CheckUses("input", []FlagUse{
 		{"header", o.Header != nil, has(func(f foreign.Format) bool { return f.Text }), "text, such as CSV"},
@@ -173,13 +173,13 @@ func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error)
 		if lower := strings.ToLower(t.Name); name.Split == "" && (lower == "train" || lower == "test") {
 			name.Split = lower
 		}
-		file := dataset.File{Path: t.Path(), Role: name.Role, Name: name.Role.String()}
+		file := dataset.File{Path: t.Path, Role: name.Role, Name: name.Role.String()}
 		named := len(o.Args) == len(tables) && o.Args[i].Name != ""
 		if named {
 			file.Name = o.Args[i].Name
 		}
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
-		if t.Arrays() != nil {
+		if t.Arrays != nil {
 			splits = append(splits, splitsInside(t, split)...)
 			continue
 		}
@@ -201,7 +201,7 @@ func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error)
 			}
 			splits[same].Files = append(splits[same].Files, file)
 		case same >= 0 && len(o.Args) > 1:
-			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path()).
+			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path).
 				WithHint("give one at a time")
 		default:
 			splits = append(splits, split)
@@ -241,7 +241,7 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 // splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
 // the split that the whole file would be. It names the only split if the arrays do not.
 func splitsInside(t foreign.Table, alone dataset.Split) (splits []dataset.Split) {
-	for _, a := range t.Arrays() {
+	for _, a := range t.Arrays {
 		file := alone.Files[0]
 		file.Name, file.Role, file.Array = a.Column, a.Role, a.Name
 		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == a.Split })

@@ -12,9 +12,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// metadataName is the file that Hugging Face's imagefolder reads.
-const metadataName = "metadata.csv"
-
 // maxPath is the maximum number of bytes of a class folder, a file name and the newline together:
 // see schema.FolderNames; a row number has up to 19 digits.
 const maxPath = 128
@@ -60,7 +57,7 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 		}
 		if slices.ContainsFunc(taken, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
 			return nil, unsupported(schema.HintName, "%s already has a column %s, so it cannot hold column %q",
-				metadataName, strings.ToLower(c.Name), c.Name)
+				schema.MetadataFile, strings.ToLower(c.Name), c.Name)
 		}
 		add(c.Name, metadataColumn{index: i, dtype: c.DType}, schema.MaxNumber)
 		if i == found.Label && len(c.Classes) > 0 {
@@ -86,7 +83,7 @@ func (m *metadata) open(folder *publish.Folder) error {
 	if err != nil {
 		return err
 	}
-	if m.stream, err = root.Create(metadataName); err != nil {
+	if m.stream, err = root.Create(schema.MetadataFile); err != nil {
 		return err
 	}
 	_, err = m.stream.Write(m.header)

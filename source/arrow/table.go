@@ -2,8 +2,8 @@ package arrow
 
 import (
 	"bytes"
-	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -18,15 +18,9 @@ import (
 // Open opens the Arrow file or stream at path. Errors have one of the kinds of package fault, and
 // the path.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, info, err := source.OpenFile(o.Files, path, "an Arrow file")
-	if err != nil {
-		return nil, err
-	}
-	t, err := open(&messages{file: f, end: info.Size()}, path, o)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return t, nil
+	return source.OpenFile(o.Files, path, "an Arrow file", func(f source.File, info fs.FileInfo) (source.Table, error) {
+		return open(&messages{file: f, end: info.Size()}, path, o)
+	})
 }
 
 // New reads an Arrow stream from r. Errors call it name, which is "-" for standard input.
@@ -78,7 +72,10 @@ func open(m *messages, path string, o source.ReadOptions) (t source.Table, err e
 		in.Fields = append(in.Fields, describe(field))
 	}
 	f.windows = newWindows(schema, in.Fields)
-	sample := &firstRow{fields: in.Fields}
+	sample := &firstRow{leaves: make([]leaf, len(in.Fields))}
+	for i, field := range in.Fields {
+		sample.leaves[i] = leaf{field: i, name: field.Name, lengths: slices.Clone(field.Lengths)}
+	}
 	if sample.batch, err = f.batch(0, 0); err == nil {
 		in.First = sample
 	} else if err != io.EOF {
@@ -93,11 +90,9 @@ func open(m *messages, path string, o source.ReadOptions) (t source.Table, err e
 	for i := range f.found.Columns {
 		c := &f.found.Columns[i]
 		for _, i := range c.Fields {
-			lengths, err := sample.Lengths(i)
-			if err != nil {
-				return nil, err
-			}
-			f.leaves = append(f.leaves, leaf{field: i, name: c.Name, lengths: lengths, entries: c.Entries()})
+			l := sample.leaves[i]
+			l.name, l.entries = c.Name, c.Entries()
+			f.leaves = append(f.leaves, l)
 		}
 	}
 	return columnar.NewTable(path, f, f.found, in.Meta), nil
@@ -179,26 +174,24 @@ func (l *leaf) use(b *batch) func([]byte, int, int, func(columnar.Values) error)
 // A firstRow is the columnar.Sample of a record batch.
 type firstRow struct {
 	*batch // nil if there are no rows
-	fields []columnar.Field
+	leaves []leaf
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists
 // of field i.
-func (r *firstRow) Lengths(i int) ([]int, error) {
-	l := leaf{field: i, name: r.fields[i].Name, lengths: slices.Clone(r.fields[i].Lengths)}
-	if !slices.Contains(l.lengths, -1) || r.batch == nil {
-		return l.lengths, nil
+func (r *firstRow) Lengths(i int) (_ []int, err error) {
+	l := &r.leaves[i]
+	if slices.Contains(l.lengths, -1) {
+		_, err = l.entriesOf(r.batch, 1)
 	}
-	_, err := l.entriesOf(r.batch, 1)
 	return l.lengths, err
 }
 
 // Values returns the bytes of field i in up to limit rows.
 func (r *firstRow) Values(i, limit int) (all [][]byte, err error) {
 	defer fault.Recovered(&err)
-	l := leaf{field: i, name: r.fields[i].Name}
 	n := min(int64(limit), r.rows)
-	a, err := l.entriesOf(r.batch, n)
+	a, err := r.leaves[i].entriesOf(r.batch, n)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,6 @@ func describe(field arrow.Field) columnar.Field {
 	}
 	switch t := field.Type.(type) {
 	case *arrow.DictionaryType:
-		f.Hint = hintDictionary
 		if value := describe(arrow.Field{Type: t.ValueType}); value.Number != source.NumberBool &&
 			(value.Kind == columnar.Number || value.Kind == columnar.Text) {
 			f.Kind, f.Number = value.Kind, value.Number
@@ -70,8 +69,6 @@ func describe(field arrow.Field) columnar.Field {
 		f.Kind = columnar.Bytes
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 		f.Kind = columnar.Text
-	case arrow.DecimalType:
-		f.Hint = columnar.HintDecimal("ipc", f.Name)
 	}
 	return f
 }

@@ -41,10 +41,8 @@ func (c *Column) Entries() int64 { return max(1, c.perRow) }
 
 // images makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
-	options := picture.Options{Width: r.Options.Resize[0], Height: r.Options.Resize[1], Grey: r.Options.Grey}
-	if options != (picture.Options{}) {
-		options.Limit = r.Options.MaxRecord()
-	}
+	o := r.Options
+	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
 	format, err := options.Describe(first)
 	if err != nil {
 		return fault.New(fault.Malformed, "").Because(err).InColumn(f.Name).InRow(0)
@@ -110,7 +108,7 @@ func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 			return err
 		}
 	}
-	Interleave(dst, elements, b.Rows, c.DType.Size())
+	interleave(dst, elements, b.Rows, c.DType.Size())
 	return nil
 }
 
@@ -182,13 +180,13 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	return nil
 }
 
-// tileRows is the number of rows that Interleave fills at a time, so that these rows stay in the
+// tileRows is the number of rows that interleave fills at a time, so that these rows stay in the
 // cache.
 const tileRows = 256
 
-// Interleave fills dst with rows: the first element of every column, then the second of every
+// interleave fills dst with rows: the first element of every column, then the second of every
 // column, and so on. Elements have size bytes: 1, 2, 4 or 8.
-func Interleave(dst []byte, columns [][]byte, rows, size int) {
+func interleave(dst []byte, columns [][]byte, rows, size int) {
 	stride := len(columns) * size
 	for first := 0; first < rows; first += tileRows {
 		last := min(first+tileRows, rows)

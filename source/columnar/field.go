@@ -3,12 +3,10 @@ package columnar
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -32,7 +30,6 @@ type Field struct {
 	Name     string
 	Kind     Kind
 	Type     string            // for messages: "the type utf8"
-	Hint     string            // how to handle a field of the kind Other, or ""
 	Number   source.NumberKind // of the kinds Number and List
 	Size     int               // bytes of each value of the kind Bytes, or 0 if the values differ
 	Lengths  []int             // of the lists of a List, the outermost first; −1: as in the first row
@@ -107,25 +104,9 @@ func unsupported(column, hint, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
 }
 
-// HintDecimal returns the hint for a column of decimals; format is "parquet" or "ipc".
-func HintDecimal(format, column string) string {
-	return fmt.Sprintf("cast it first, in polars: pl.read_%[1]s('FILE')"+
-		".with_columns(pl.col(%[2]q).cast(pl.Float64)).write_%[1]s('cast.%[1]s')", format, column)
-}
-
 // noRows returns the error for a field whose shape is that of the first row, in a file without
 // rows.
 func noRows(f *Field) error {
 	return unsupported(f.Name, "leave the file out, or give the shape with --shape",
 		"found no rows, expected at least one to take the shape of %s from", f.Type).Because(ErrNoRows)
-}
-
-// tooLarge returns the error for the records of c.
-func tooLarge(c *Column, limit int64) *fault.Error {
-	hint := hintColumn
-	if n := product(c.Shape); n > 0 {
-		hint = fmt.Sprintf("allow larger records with --max-record-bytes %d", n*int64(c.DType.Size()))
-	}
-	return unsupported(c.Name, hint, "found records of the shape %s of %s, expected at most %d bytes and %d dimensions",
-		text.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
 }

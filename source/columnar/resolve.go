@@ -1,13 +1,13 @@
 package columnar
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -97,7 +97,12 @@ func (r *resolver) add(c Column) error {
 	n, limit := product(c.Shape), r.Options.MaxRecord()
 	switch same := func(other Column) bool { return other.Name == c.Name }; {
 	case n < 0 || n*int64(c.DType.Size()) > limit || len(c.Shape) >= idx.MaxRank:
-		return tooLarge(&c, limit)
+		hint := hintColumn
+		if n > 0 {
+			hint = fmt.Sprintf("allow larger records with --max-record-bytes %d", n*int64(c.DType.Size()))
+		}
+		return unsupported(c.Name, hint, "found records of the shape %s of %s, expected at most %d bytes and %d "+
+			"dimensions", text.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
 	case slices.ContainsFunc(r.Columns, same):
 		return unsupported(c.Name, "name the columns differently", "found two columns of this name")
 	}
@@ -156,7 +161,7 @@ func (r *resolver) group(g flat.Field) error {
 	case first.Kind == Text:
 		err = r.text(&c, first)
 	case first.Kind != Number:
-		err = unsupported(first.Name, cmp.Or(first.Hint, hintColumn),
+		err = unsupported(first.Name, hintColumn,
 			"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", first.Type)
 	case g.Shape == nil && len(shape) > 0 && product(shape) == 1: // one element, as --layout columns writes it
 		if c.Name = strings.TrimRight(strings.TrimSuffix(first.Name, "0"), "_"); c.Name == "pixel" {
@@ -304,8 +309,8 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	if square, ok := flat.Square("", int(size)); ok && size > 1 {
 		example = fmt.Sprintf("%dx%d", square[0], square[1])
 	}
-	hint := fmt.Sprintf("if they are uint8, add --dtype uint8 --shape %s, and likewise for other types; if they are 128-bit "+
-		"integers or the like, cast the column in the program that wrote it", example)
+	hint := fmt.Sprintf("if they are uint8, add --dtype uint8 --shape %s, and likewise for other types; if they are "+
+		"128-bit integers or the like, cast the column in the program that wrote it", example)
 	return unsupported(f.Name, hint,
 		"found values of %d bytes without a type, expected a column with a type, or the bytes of images", size)
 }

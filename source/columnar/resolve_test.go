@@ -127,22 +127,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-// TestInterleave interleaves elements of all sizes, in fewer rows than a tile has and in more.
-func TestInterleave(t *testing.T) {
-	t.Parallel()
-	for _, size := range []int{1, 2, 4, 8} {
-		for _, rows := range []int{0, 1, tileRows, 2*tileRows + 1} {
-			columns, want := make([][]byte, 3), []byte{}
-			for i := range rows * len(columns) * size {
-				want = append(want, byte(i*7+i/256))
-				c := i / size % len(columns)
-				columns[c] = append(columns[c], want[i])
-			}
-			dst := make([]byte, len(want))
-			if Interleave(dst, columns, rows, size); !bytes.Equal(dst, want) {
-				t.Errorf("%d rows of elements of %d bytes: found other bytes", rows, size)
-			}
-		}
-	}
-}

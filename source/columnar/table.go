@@ -3,7 +3,6 @@ package columnar
 import (
 	"context"
 	"io"
-	"io/fs"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
@@ -69,10 +68,7 @@ type Table struct {
 	info    source.Info
 	leaves  []leaf // of all columns, in order
 	next    int64  // row
-	closed  bool
 }
-
-var _ source.Seeker = (*Table)(nil)
 
 // NewTable returns the table of the columns that were found in the file at path, whose schema has
 // the metadata meta.
@@ -107,20 +103,11 @@ func (t *Table) Rows() int64 { return t.file.Rows() }
 func (t *Table) Info() source.Info { return t.info }
 
 // Close closes the file.
-func (t *Table) Close() error {
-	if t.closed {
-		return nil
-	}
-	t.closed = true
-	return t.file.Close()
-}
+func (t *Table) Close() error { return t.file.Close() }
 
 // advance ensures that leaf i has a chunk with entries left. The next skip entries are not needed.
 func (t *Table) advance(i int, skip int64) (err error) {
 	defer fault.Recovered(&err)
-	if t.closed {
-		return fs.ErrClosed
-	}
 	for l := &t.leaves[i]; l.chunk == nil || l.used == l.chunk.Entries; {
 		if l.chunk, err = t.file.Next(i, skip); err != nil {
 			l.chunk = nil

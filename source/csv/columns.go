@@ -37,18 +37,14 @@ const (
 // readFirstLine reads the first line, a header or a row, and finds the separator, the number of
 // fields and their names.
 func (t *Table) readFirstLine() error {
-	const byteOrderMark = "\xef\xbb\xbf" // Excel and Windows write it before UTF-8
-	if mark, _ := t.in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = t.in.Discard(len(mark)) // cannot fail after Peek
-	}
-	begin, _ := t.in.Peek(bufferSize) // an error is returned by the next read
-	if err := t.check(begin); err != nil {
-		return err
-	}
-	line, err := t.record()
+	line, err := t.record(nil)
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
 	if err == io.EOF || err == nil && len(line) == 0 {
-		return fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
-	} else if err != nil {
+		err = fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
+	} else if err == nil {
+		err = t.check(line)
+	}
+	if err != nil {
 		return err
 	}
 	t.comma = findSeparator(line)
@@ -57,11 +53,10 @@ func (t *Table) readFirstLine() error {
 	t.quoted.TrimLeadingSpace = t.comma != ' ' && t.comma != '\t' // it would join empty fields
 	t.escape = strings.NewReplacer(string(rune(t.comma)), "\x1f", "\n", "\x1e")
 	t.plain = strings.NewReplacer("\x1f", string(rune(t.comma)), "\x1e", "\n")
-	row, err := t.split(nil, line)
+	row, err := t.split(line, 0)
 	if err != nil {
 		return err
 	}
-	t.long = nil // frees the memory
 	t.count = bytes.Count(row, []byte{t.comma})
 	header, err := t.readNames(row)
 	if t.cut = 0; !header {
@@ -71,17 +66,15 @@ func (t *Table) readFirstLine() error {
 	return err
 }
 
-// check returns an error if begin, the first part of a file, is not that of a CSV file.
-func (t *Table) check(begin []byte) error {
-	line, _, _ := strings.Cut(string(begin), "\n")
-	line = strings.TrimSuffix(line, "\r")
-	control := strings.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' })
+// check returns an error if line, the first one of a file, is not that of a CSV file.
+func (t *Table) check(line []byte) error {
+	control := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' })
 	switch {
-	case strings.HasPrefix(line, "#") && t.options.Header == nil:
+	case line[0] == '#' && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
 			WithHint("remove comments: grep -v '^#' %[1]s >rows.csv; "+
 				"or make the first one the header: sed '1s/^# *//' %[1]s >named.csv", t.word)
-	case strings.HasPrefix(line, "<"):
+	case line[0] == '<':
 		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control]).

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/internal/compressed"
@@ -27,7 +27,6 @@ type Table struct {
 	stream  *compressed.Reader
 
 	in     *bufio.Reader
-	long   []byte            // a record that the buffer of in does not hold
 	comma  byte              // the separator
 	quoted *csv.Reader       // reads a record with quotes from text
 	text   bytes.Buffer      // see quoted
@@ -53,7 +52,7 @@ type Table struct {
 
 const (
 	sampleSize  = 1 << 20  // bytes of text that are examined before the types are decided
-	bufferSize  = 64 << 10 // of the input; longer lines are copied once more
+	bufferSize  = 64 << 10 // of the input
 	maxLine     = 8 << 20  // bytes of a line of the sample, unless larger records were asked for
 	textPerByte = 4        // bytes of text for each byte of such a record, as in "255,"
 	// Once the columns are known, a line may have fieldText bytes for each number, as in
@@ -65,26 +64,24 @@ const (
 // Open opens the file at path, compressed or not, and decides what the columns are, as the package
 // comment describes. Errors name the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, _, err := source.OpenFile(o.Files, path, "a CSV file")
-	if err != nil {
-		return nil, err
-	}
-	stream, err := compressed.NewReader(f)
-	if err != nil {
-		return nil, errors.Join(fault.In(path, err), f.Close())
-	}
-	t := &Table{path: path, word: source.Word(path, "FILE.csv"), options: o, file: f, stream: stream,
-		in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
-	if stream.Format() != compressed.Plain {
-		t.word = "FILE.csv"
-	}
-	if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
-		t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
-	}
-	if err := t.begin(); err != nil {
-		return nil, errors.Join(fault.In(path, err), t.Close())
-	}
-	return t, nil
+	return source.OpenFile(o.Files, path, "a CSV file", func(f source.File, _ fs.FileInfo) (source.Table, error) {
+		stream, err := compressed.NewReader(f)
+		if err != nil {
+			return nil, err
+		}
+		t := &Table{path: path, word: source.Word(path, "FILE.csv"), options: o, file: f, stream: stream,
+			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
+		if stream.Format() != compressed.Plain {
+			t.word = "FILE.csv"
+		}
+		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
+			t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
+		}
+		if err := t.begin(); err != nil {
+			return nil, errors.Join(err, stream.Close())
+		}
+		return t, nil
+	})
 }
 
 // begin reads the header, if there is one, and examines the first rows.
@@ -135,57 +132,52 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // row appends the next row of the file to dst, as split does. It returns io.EOF after the last row,
 // which only empty lines may follow.
 func (t *Table) row(dst []byte) ([]byte, error) {
-	record, err := t.record()
+	row, err := t.record(dst)
 	empty := false
-	for ; err == nil && len(record) == 0; empty = true {
-		record, err = t.record()
+	for ; err == nil && len(row) == len(dst); empty = true {
+		row, err = t.record(dst)
 	}
 	if empty && err == nil {
 		err = t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
 	}
 	if err == nil {
-		dst, err = t.split(dst, record)
-		t.cut++
+		row, err = t.split(row, len(dst))
 	}
-	return dst, err
+	if err != nil {
+		return dst, err
+	}
+	t.cut++
+	return row, nil
 }
 
-// record returns the next line, or lines up to the one that closes all quotes, without its end. It
-// is valid until the next call. After the last record it returns io.EOF.
-func (t *Table) record() ([]byte, error) {
-	t.long = t.long[:0]
+// record appends the next line, or lines up to the one that closes all quotes, without its end.
+// After the last record it returns io.EOF.
+func (t *Table) record(dst []byte) ([]byte, error) {
+	rows := len(dst)
 	for quotes := 0; ; {
 		line, err := t.in.ReadSlice('\n')
 		quotes += bytes.Count(line, []byte{'"'})
-		size := len(t.long) + len(line)
-		switch {
+		dst = append(dst, line...)
+		switch size := len(dst) - rows; {
 		case size > t.limit:
 			hint := fmt.Sprintf("close its quotes, or allow more with --max-record-bytes %d", 2*t.options.MaxRecord())
-			return nil, t.inRow(t.cut, hint, "the line has more than %d bytes", t.limit)
+			return dst, t.inRow(t.cut, hint, "the line has more than %d bytes", t.limit)
 		case err == io.EOF && size == 0:
-			return nil, io.EOF
+			return dst, io.EOF
 		case err == io.EOF && quotes%2 != 0:
-			return nil, t.inRow(t.cut, "close it, or remove it", "found a quote that is not closed")
-		case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
-			return nil, fault.In(t.path, err)
-		}
-		whole := err == io.EOF || err == nil && quotes%2 == 0
-		if !whole || len(t.long) > 0 {
-			if size > cap(t.long) {
-				t.long = slices.Grow(t.long, cap(t.long)+len(line)) // less garbage than append leaves
-			}
-			t.long = append(t.long, line...)
-			line = t.long
-		}
-		if whole {
-			return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'}), nil
+			return dst, t.inRow(t.cut, "close it, or remove it", "found a quote that is not closed")
+		case err == io.EOF || err == nil && quotes%2 == 0:
+			return bytes.TrimSuffix(bytes.TrimSuffix(dst, []byte{'\n'}), []byte{'\r'}), nil
+		case err != nil && err != bufio.ErrBufferFull:
+			return dst, fault.In(t.path, err)
 		}
 	}
 }
 
-// split appends a row to dst: the fields of record, without quotes, each followed by the separator,
-// and a line feed. A separator or a line feed in a field is escaped.
-func (t *Table) split(dst, record []byte) ([]byte, error) {
+// split makes a row of the record after the rows in dst: its fields, without quotes, each followed
+// by the separator, and a line feed. A separator or a line feed in a field is escaped.
+func (t *Table) split(dst []byte, rows int) ([]byte, error) {
+	record := dst[rows:]
 	switch {
 	case bytes.IndexByte(record, '"') >= 0:
 		_, _ = t.text.Write(bytes.TrimRight(record, " ")) // a buffer never fails
@@ -195,17 +187,19 @@ func (t *Table) split(dst, record []byte) ([]byte, error) {
 			return dst, t.inRow(t.cut, "put the text in quotes, and write each quote in it twice",
 				"found a quote inside of an unquoted text, or text after a quoted one")
 		}
+		dst = dst[:rows]
 		for _, field := range fields {
 			if t.comma != ' ' || field != "" {
 				dst = append(append(dst, t.escape.Replace(field)...), t.comma)
 			}
 		}
 	case t.comma == ' ': // several spaces separate once, and those at the ends nothing
+		dst = dst[:rows] // no field becomes longer
 		for field := range bytes.FieldsSeq(record) {
 			dst = append(append(dst, field...), t.comma)
 		}
 	default:
-		dst = append(append(slices.Grow(dst, len(record)+len(",\n")), record...), t.comma)
+		dst = append(dst, t.comma)
 	}
 	return append(dst, '\n'), nil
 }

@@ -20,40 +20,45 @@ const (
 	// Unnamed is the name that numpy.savez gives an array that is saved alone, without a name.
 	Unnamed = "arr_0"
 
+	archive      = "a .npz file"
 	maxArrays    = 1000    // of an archive
 	maxDirectory = 1 << 20 // bytes of its directory
 )
 
 // Arrays returns the names of the arrays in the .npz file at path, in the order of the archive.
-func Arrays(files source.Files, path string) (names []string, err error) {
-	f, z, err := openArchive(files, path)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range z.File {
-		names = append(names, strings.TrimSuffix(m.Name, ".npy"))
-	}
-	return names, f.Close()
+func Arrays(files source.Files, path string) ([]string, error) {
+	return source.OpenFile(files, path, archive, func(f source.File, info fs.FileInfo) (names []string, err error) {
+		z, err := readDirectory(f, info.Size())
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range z.File {
+			names = append(names, strings.TrimSuffix(m.Name, ".npy"))
+		}
+		return names, f.Close()
+	})
 }
 
 // OpenArray opens the array o.Array of the .npz file at path as a column; none is the unnamed one.
 func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
-	f, z, err := openArchive(o.Files, path)
-	if err != nil {
-		return nil, err
-	}
-	name := cmp.Or(o.Array, Unnamed) + ".npy"
-	i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name })
-	if i < 0 {
-		return nil, errors.Join(fault.In(path, fault.Changed), f.Close()) // since Arrays listed it
-	}
-	m := z.File[i]
-	z.File = nil // m refers to z: frees the memory of the other members
-	r, err := m.Open()
-	if err != nil {
-		return nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
-	}
-	return newTable(f, path, ": "+m.Name, member{r}, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
+	return source.OpenFile(o.Files, path, archive, func(f source.File, info fs.FileInfo) (source.Table, error) {
+		z, err := readDirectory(f, info.Size())
+		if err != nil {
+			return nil, err
+		}
+		name := cmp.Or(o.Array, Unnamed) + ".npy"
+		i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name })
+		if i < 0 {
+			return nil, fault.Changed // since Arrays listed it
+		}
+		m := z.File[i]
+		z.File = nil // m refers to z: frees the memory of the other members
+		r, err := m.Open()
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		return newTable(f, path, ": "+m.Name, member{r}, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
+	})
 }
 
 // A member reads a member of an archive, whose checksum archive/zip verifies.
@@ -79,14 +84,11 @@ func unreadable(err error) error {
 var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+
 	"at most %d bytes", maxArrays, maxDirectory).WithHint("save the arrays with numpy.savez, or in several files")
 
-// openArchive opens the .npz file at path: .npy files with checksums, of which 0 is not verified.
-func openArchive(files source.Files, path string) (source.File, *zip.Reader, error) {
-	f, info, err := source.OpenFile(files, path, "a .npz file")
-	if err != nil {
-		return nil, nil, fault.In(path, err)
-	}
-	d := &directory{io.NewSectionReader(f, 0, info.Size()), maxDirectory}
-	z, err := zip.NewReader(d, info.Size())
+// readDirectory reads the directory of a .npz file of size bytes: .npy files with checksums, of
+// which 0 is not verified.
+func readDirectory(f source.File, size int64) (*zip.Reader, error) {
+	d := &directory{io.NewSectionReader(f, 0, size), maxDirectory}
+	z, err := zip.NewReader(d, size)
 	if errors.Is(err, zip.ErrInsecurePath) { // names are not used as paths here
 		err = nil
 	}
@@ -94,19 +96,18 @@ func openArchive(files source.Files, path string) (source.File, *zip.Reader, err
 		err = errCount
 	}
 	if err != nil {
-		return nil, nil, errors.Join(fault.In(path, unreadable(err)), f.Close())
+		return nil, unreadable(err)
 	}
 	d.left = math.MaxInt64 // for the arrays
 	for i, m := range z.File {
 		again := slices.ContainsFunc(z.File[:i], func(other *zip.File) bool { return other.Name == m.Name })
 		name, ok := strings.CutSuffix(m.Name, ".npy")
 		if again || !ok || name == "" || !utf8.ValidString(name) || m.CRC32 == 0 {
-			err := fault.New(fault.Unsupported, "found %q, expected .npy files of different names, with checksums",
-				m.Name).In(path).WithHint("unpack the archive, and convert the .npy files")
-			return nil, nil, errors.Join(err, f.Close())
+			return nil, fault.New(fault.Unsupported, "found %q, expected .npy files of different names, with checksums",
+				m.Name).WithHint("unpack the archive, and convert the .npy files")
 		}
 	}
-	return f, z, nil
+	return z, nil
 }
 
 // A directory limits how much archive/zip reads of the directory of an archive. It also limits the

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -35,20 +35,17 @@ type table struct {
 
 // Open opens the .npy file at path.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, info, err := source.OpenFile(o.Files, path, "a .npy file")
-	if err != nil {
-		return nil, err
-	}
-	return newTable(f, path, "", f, info.Size(), o)
+	return source.OpenFile(o.Files, path, "a .npy file", func(f source.File, info fs.FileInfo) (source.Table, error) {
+		return newTable(f, path, "", f, info.Size(), o)
+	})
 }
 
 // newTable reads the header of an array from r, which has size bytes, and compares the size with
-// the header before it reads on. r is the file at path, or the given part of it, f. On an error, it
-// closes f.
+// the header before it reads on. r is the file at path, or the given part of it, f.
 func newTable(f io.Closer, path, part string, r io.Reader, size int64, o source.ReadOptions) (source.Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
-		return nil, errors.Join(fault.In(path+part, err), f.Close())
+		return nil, fault.In(path+part, err)
 	}
 	c := source.Column{
 		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.shape[1:], Origin: source.Base(path)}
@@ -68,7 +65,7 @@ func newTable(f io.Closer, path, part string, r io.Reader, size int64, o source.
 		err = sizeError(size, h.end)
 	}
 	if err != nil {
-		return nil, errors.Join(fault.In(t.path, err), f.Close())
+		return nil, fault.In(t.path, err)
 	}
 	return t, nil
 }

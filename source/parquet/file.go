@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -37,6 +37,7 @@ type file struct {
 
 	footer  format.FileMetaData
 	root    *node     // of the schema
+	leaves  []*leaf   // of all fields
 	streams []*stream // of the leaves of the table
 	held    int64     // bytes of the current pages and dictionaries of all streams after decompression
 	limit   int64     // for held
@@ -47,15 +48,10 @@ type file struct {
 // Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
 // does not have, o.Shape to bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	f, info, err := source.OpenFile(o.Files, path, "a Parquet file")
-	if err != nil {
-		return nil, err
+	read := func(f source.File, info fs.FileInfo) (source.Table, error) {
+		return newTable(f, f, info.Size(), path, o)
 	}
-	t, err := newTable(f, f, info.Size(), path, o)
-	if err != nil {
-		err = errors.Join(err, f.Close())
-	}
-	return t, err
+	return source.OpenFile(o.Files, path, "a Parquet file", read)
 }
 
 // newTable opens the Parquet file in r, which has size bytes. Errors contain name.
@@ -77,7 +73,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	metadata, _ := arrow.Metadata(message)
 	delete(in.Meta, arrowSchemaKey) // not the user's
 	for _, n := range f.root.children {
-		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
+		in.Fields, f.leaves = append(in.Fields, n.describe(metadata[n.Name])), append(f.leaves, f.leaf(n))
 	}
 	if f.Rows() > 0 {
 		in.First = f
@@ -92,16 +88,11 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	for i := range found.Columns {
 		c := &found.Columns[i]
 		for _, i := range c.Fields {
-			l := f.leaf(i)
+			l := f.leaves[i]
 			if c.Form == columnar.Numbers {
 				l.dtype = c.DType
 			} else {
 				l.limit = c.MaxValue()
-			}
-			if l.maxRepetition > 0 && in.First != nil {
-				if _, err := l.firstLengths(f.maxRecord); err != nil {
-					return nil, err
-				}
 			}
 			f.streams = append(f.streams, &stream{leaf: l, group: -1})
 		}
@@ -222,9 +213,8 @@ func (f *file) readAt(p []byte, offset int64) error {
 	return err
 }
 
-// leaf returns the leaf of a field, or of the bytes of a struct, with one value in a row.
-func (f *file) leaf(field int) *leaf {
-	n := f.root.children[field]
+// leaf returns the leaf of n, a field, or of the bytes of a struct, with one value in a row.
+func (f *file) leaf(n *node) *leaf {
 	if i := slices.IndexFunc(n.children, isBytes); i >= 0 {
 		n = n.children[i]
 	}
@@ -233,11 +223,11 @@ func (f *file) leaf(field int) *leaf {
 }
 
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists.
-func (f *file) Lengths(i int) ([]int, error) { return f.leaf(i).firstLengths(f.maxRecord) }
+func (f *file) Lengths(i int) ([]int, error) { return f.leaves[i].firstLengths(f.maxRecord) }
 
 // Values returns the bytes of a column in up to limit rows of the first page.
 func (f *file) Values(i, limit int) (values [][]byte, err error) {
-	l := f.leaf(i)
+	l := f.leaves[i]
 	l.limit = int(2*f.maxRecord) + 16<<20 // an image file has more than its pixels
 	s := &stream{leaf: l, group: -1}
 	defer s.hold(0)

@@ -101,8 +101,7 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	f := columnar.Field{Name: n.Name, Type: value.typeName(), Metadata: metadata,
 		Number: value.number, Size: int(n.TypeLength.V)}
 	switch {
-	case decimal || value.ConvertedType.V == deprecated.Decimal: // also of the type BYTE_ARRAY
-		f.Hint = columnar.HintDecimal("parquet", n.Name)
+	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
 		if slices.ContainsFunc(n.children, isBytes) {
 			f.Kind = columnar.Struct

@@ -192,31 +192,25 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 		return append16(dst, grey)
 	}
 	dst = slices.Grow(dst, int(f.Size()))
-	resized := f.Width != s.Width || f.Height != s.Height
-	height := 1 // of the lines that are drawn at a time, in little memory
-	if resized {
-		height = s.Height
-	}
-	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && !resized { // drawing takes a fifth of the time
+	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && f.has(grey.Rect) { // a fifth faster than drawing
 		for y := range s.Height {
 			dst = append(dst, grey.Pix[y*grey.Stride:][:s.Width]...)
 		}
 		return dst, nil
 	}
-	lines := image.NewRGBA(image.Rect(0, 0, s.Width, height))
-	for y := 0; y < s.Height; y += height {
-		s.draw(lines, m, y)
-		if f.options.Grey && s.Channels > 1 {
-			makeGrey(lines.Pix)
-		}
-		dst = f.appendScaled(dst, lines, resized)
+	pixels := s.draw(m)
+	if f.options.Grey && s.Channels > 1 {
+		makeGrey(pixels.Pix)
 	}
-	return dst, nil
+	return f.appendScaled(dst, pixels), nil
 }
 
-// appendScaled appends the samples of m, scaled to the size of f if resized is set.
-func (f Format) appendScaled(dst []byte, m *image.RGBA, resized bool) []byte {
-	if resized {
+// has reports whether r, the bounds of a picture, has the size of f.
+func (f Format) has(r image.Rectangle) bool { return r == image.Rect(0, 0, f.Width, f.Height) }
+
+// appendScaled appends the samples of m, scaled to the size of f.
+func (f Format) appendScaled(dst []byte, m *image.RGBA) []byte {
+	if !f.has(m.Rect) {
 		scaled := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
 		draw.CatmullRom.Scale(scaled, scaled.Rect, m, m.Rect, draw.Src, nil)
 		m = scaled
@@ -233,7 +227,7 @@ func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 	for pixel, last := m.Pix, from.Channels-1; len(pixel) > 0; pixel, samples = pixel[4:], samples[last+1:] {
 		pixel[0], pixel[1], pixel[2], pixel[3] = samples[0], samples[min(1, last)], samples[last], 0xff
 	}
-	return f.appendScaled(dst, m, true)
+	return f.appendScaled(dst, m)
 }
 
 // decode decodes a file and checks that the image is what precedes the pixels says.
@@ -274,39 +268,40 @@ func append16(dst []byte, m *image.Gray16) ([]byte, error) {
 	return dst, nil
 }
 
-// draw sets lines to those of m from y on, with alpha as it is in m.
-func (s stored) draw(lines *image.RGBA, m image.Image, y int) {
+// draw returns the pixels of m, with alpha as it is in m.
+func (s stored) draw(m image.Image) *image.RGBA {
+	pixels := image.NewRGBA(image.Rect(0, 0, s.Width, s.Height))
 	switch m := m.(type) {
 	case *image.NRGBA: // which package draw would multiply by alpha
-		copy(lines.Pix, m.Pix[y*m.Stride:])
-		return
+		copy(pixels.Pix, m.Pix)
+		return pixels
 	case *image.NYCbCrA: // opaque
-		drawVideo(lines, &m.YCbCr, y)
-		return
+		return drawVideo(pixels, &m.YCbCr)
 	case *image.YCbCr:
 		if s.kind == "WEBP" {
-			drawVideo(lines, m, y)
-			return
+			return drawVideo(pixels, m)
 		}
 	}
-	draw.Draw(lines, lines.Rect, m, image.Pt(0, y), draw.Src)
+	draw.Draw(pixels, pixels.Rect, m, image.Point{}, draw.Src)
+	return pixels
 }
 
-// drawVideo draws lines of a VP8 frame. The range of its samples is that of ITU-R BT.601 for video:
-// 16 to 235 for the luma, 16 to 240 for the others (RFC 6386, section 9.2). Package draw would
-// convert them as those of JPEG, with black as 16.
-func drawVideo(lines *image.RGBA, frame *image.YCbCr, from int) {
+// drawVideo draws a VP8 frame. The range of its samples is that of ITU-R BT.601 for video: 16 to
+// 235 for the luma, 16 to 240 for the others (RFC 6386, section 9.2). Package draw would convert
+// them as those of JPEG, with black as 16.
+func drawVideo(pixels *image.RGBA, frame *image.YCbCr) *image.RGBA {
 	const one = 1 << 16 // of the fixed-point numbers
 	clamp := func(v int) uint8 { return uint8(max(0, min(255, v>>16))) }
-	for y := range lines.Rect.Dy() {
-		for x := range lines.Rect.Dx() {
-			c := frame.YCbCrAt(x, from+y)
+	for y := range pixels.Rect.Dy() {
+		for x := range pixels.Rect.Dx() {
+			c := frame.YCbCrAt(x, y)
 			luma := (int(c.Y)-16)*76309 + one/2 // 255/219
 			cb, cr := int(c.Cb)-128, int(c.Cr)-128
-			lines.SetRGBA(x, y, color.RGBA{R: clamp(luma + 104597*cr), G: clamp(luma - 25675*cb - 53279*cr),
+			pixels.SetRGBA(x, y, color.RGBA{R: clamp(luma + 104597*cr), G: clamp(luma - 25675*cb - 53279*cr),
 				B: clamp(luma + 132201*cb), A: 255})
 		}
 	}
+	return pixels
 }
 
 // makeGrey gives pixels, of four samples each, the weights of ITU-R 601, as color.GrayModel does,

@@ -5,9 +5,9 @@
 //	5/00000.png, 0/00001.png, …   class folders: the folder of an image gives its label
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv
 //
-// Names that are numbers come first, in the order of the numbers across folders. Then come names
-// that end in a number, folder by folder, img_2 before img_10, and then others. Names that begin
-// with a dot, files that are no images, and folders without images are ignored.
+// Names that are numbers come first, in the order of the numbers across folders. Then come others,
+// folder by folder, img_2 before img_10. Names that begin with a dot, files that are no images, and
+// folders without images are ignored.
 //
 // The labels are found by the first of these rules that applies:
 //

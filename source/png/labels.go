@@ -134,11 +134,7 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 		WithHint("remove the file, and give the class names with --classes FILE"))
 }
 
-// metadataName is the file of labels that Hugging Face's imagefolder reads. Its column file_name
-// has the paths of the images within the folder.
-const metadataName = "metadata.csv"
-
-// A metadata has the columns of metadata.csv but for file_name, or none if there is no such file.
+// A metadata has the columns of schema.MetadataFile but for file_name, or none if there is no file.
 type metadata struct {
 	names []string
 	texts map[string][]string // by name, a text for each row of the table
@@ -148,15 +144,15 @@ type metadata struct {
 func (t *table) readMetadata() (m metadata, err error) {
 	for _, name := range []string{"metadata.jsonl", "metadata.parquet"} {
 		if _, err := t.root.Stat(name); err == nil {
-			from, to := filepath.Join(t.path, name), filepath.Join(t.path, metadataName)
-			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", metadataName).
-				WithHint("write it as %s, then move it away: duckdb -c %s", metadataName,
+			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
+			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
+				WithHint("write it as %s, then move it away: duckdb -c %s", schema.MetadataFile,
 					text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
 		}
 	}
-	text, err := t.root.ReadFile(metadataName)
+	text, err := t.root.ReadFile(schema.MetadataFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return m, t.inFile(metadataName, err)
+		return m, t.inFile(schema.MetadataFile, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
@@ -164,7 +160,7 @@ func (t *table) readMetadata() (m metadata, err error) {
 		m, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {
-		return m, t.inFile(metadataName, fault.New(fault.Malformed, "").Because(err))
+		return m, t.inFile(schema.MetadataFile, fault.New(fault.Malformed, "").Because(err))
 	}
 	return m, nil
 }
@@ -183,21 +179,18 @@ func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
 				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
 		}
 	}
-	byFile := make(map[string][]string, len(lines))
+	byFile := make(map[string][][]string, len(lines))
 	for _, line := range lines {
 		name := path.Clean(line[key])
-		if byFile[name] != nil {
-			return m, fault.New(fault.Malformed, "found two lines for %s", name).WithHint("remove one of them")
-		}
-		byFile[name] = line
+		byFile[name] = append(byFile[name], line)
 	}
 	for _, f := range t.files {
-		line := byFile[f.path()]
-		if delete(byFile, f.path()); line == nil {
-			return m, fault.New(fault.Malformed, "found no line for %s", f.path()).
-				WithHint("give each image a line, or move the images or this file away")
+		found := byFile[f.path()]
+		if delete(byFile, f.path()); len(found) != 1 {
+			return m, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
+				f.path()).WithHint("give each image one line, or move the images or this file away")
 		}
-		for i, text := range line {
+		for i, text := range found[0] {
 			m.texts[names[i]] = append(m.texts[names[i]], text)
 		}
 	}
@@ -234,7 +227,7 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, classes []string) error {
 	form, unknown := source.NewTexts(texts, o)
 	if unknown != nil {
-		return t.inFile(metadataName, unknown.InColumn(name))
+		return t.inFile(schema.MetadataFile, unknown.InColumn(name))
 	}
 	if form.Names != nil {
 		classes = form.Names
@@ -272,7 +265,7 @@ func (t *table) add(c source.Column, texts []string, put func(dst []byte, text s
 	data := make([]byte, len(texts)*size)
 	for row, text := range texts {
 		if bad := put(data[row*size:], text); bad != nil {
-			return t.inFile(metadataName, bad.InColumn(c.Name).InRow(int64(row)))
+			return t.inFile(schema.MetadataFile, bad.InColumn(c.Name).InRow(int64(row)))
 		}
 	}
 	c.Origin = t.columns[0].Origin

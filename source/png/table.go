@@ -102,30 +102,23 @@ func (t *table) list() error {
 			t.folders[1]).WithHint("move the images into class folders, or move the folders away")
 	}
 	slices.SortFunc(t.files, func(a, b file) int {
-		folders := strings.Compare(a.folder, b.folder)
-		if a.rank > 0 { // numbers of other programs seldom count across folders
-			return cmp.Or(a.rank-b.rank, folders, source.CompareNames(a.name, b.name))
+		names, folders := source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder)
+		if a.rank == 0 {
+			return cmp.Or(a.rank-b.rank, names, folders)
 		}
-		return cmp.Or(a.rank-b.rank, source.CompareNames(a.name, b.name), folders)
+		return cmp.Or(a.rank-b.rank, folders, names)
 	})
 	if last := t.files[len(t.files)-1]; last.rank != t.files[0].rank {
-		t.info.Notes = append(t.info.Notes, t.path+": images whose names are numbers come first, then those whose "+
-			"names end in a number, then all others; the last is "+last.path())
+		t.info.Notes = append(t.info.Notes,
+			t.path+": images whose names are numbers come first, then all others; the last is "+last.path())
 	}
 	return nil
 }
 
-// rank orders names: numbers, as sink/png names files after their rows, are before names that end
-// in a number, and those before all others.
+// rank returns 0 for numbers, as sink/png names files after their rows, and 1 for other names,
+// whose numbers seldom count across folders.
 func rank(name string) int {
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	switch strings.TrimRight(stem, "0123456789") {
-	case "":
-		return 0
-	case stem:
-		return 2
-	}
-	return 1
+	return min(1, len(strings.Trim(strings.TrimSuffix(name, path.Ext(name)), "0123456789")))
 }
 
 // visit adds the images in the directory dir, and in its class folders, to t.files.

@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
 	metadata := func(lines string) map[string]string {
-		return map[string]string{"a.png": good, "b.png": good, metadataName: lines}
+		return map[string]string{"a.png": good, "b.png": good, "metadata.csv": lines}
 	}
 	for _, c := range []struct {
 		about string
@@ -156,20 +156,11 @@ func TestRefusals(t *testing.T) {
 			"ends inside its JPEG image", "again"},
 		{"a quote in metadata.csv", metadata("\"file_name,label\n"), fault.Malformed, "metadata.csv: ", ""},
 		{"no line in metadata.csv", metadata("file_name,label\na.png,1\n"), fault.Malformed,
-			"metadata.csv: found no line for b.png", "line"},
+			"metadata.csv: found 0 lines for b.png, expected 1", "line"},
 		{"no image of a line", metadata("file_name,label\na.png,1\nc.png,3\nb.png,2\n"), fault.Malformed,
 			"metadata.csv: found a line for c.png, but no such image", "line"},
 		{"two labels of a file", metadata("file_name,label\na.png,1\na.png,2\n"), fault.Malformed,
-			"found two lines for a.png", "remove"},
-		{"labels by name", metadata("file_name,label\na.png,dog\nb.png,cat\n"), fault.Usage,
-			"metadata.csv: column label: found names, whose numbers are not known: cat, dog",
-			`printf '%s\n' cat dog > classes.txt`},
-		{"names without labels", metadata("file_name,class\na.png,dog\nb.png,cat\n"), fault.Unsupported,
-			`metadata.csv: column class, row 0: found "dog", expected a number`, "leave the column out with --columns"},
-		{"labels in lines of JSON", map[string]string{"a.png": good, "metadata.jsonl": "{}"}, fault.Unsupported,
-			"metadata.jsonl: labels are read from metadata.csv only", "duckdb -c 'COPY (FROM "},
-		{"labels in Parquet", map[string]string{"a.png": good, "metadata.parquet": ""}, fault.Unsupported,
-			"metadata.parquet: labels are read from metadata.csv only", "metadata.csv"},
+			"found 2 lines for a.png, expected 1", "one line"},
 		{"row numbers", metadata(",file_name,label\n0,a.png,1\n1,b.png,1\n"), fault.Malformed,
 			`metadata.csv: column 0 has the name ""`, "index=False"},
 		{"a column called as the images", metadata("file_name,image\na.png,1\nb.png,1\n"), fault.Malformed,
@@ -261,11 +252,11 @@ func TestOddFolders(t *testing.T) {
 		"a folder of notes":           {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
 		"hidden files": {map[string]string{"7/a.png": good, "7/.b.png": "x", "__MACOSX/7/._a.png": "x",
 			".cache/c.png": "x"}, "\x07", ""},
-		"an empty metadata.csv": {map[string]string{"0/a.png": good, metadataName: ""}, "\x00", ""},
+		"an empty metadata.csv": {map[string]string{"0/a.png": good, "metadata.csv": ""}, "\x00", ""},
 		"metadata.csv with a mark": {map[string]string{"a.png": good,
-			metadataName: "\xef\xbb\xbffile_name,label\na.png,7\n"}, "\x07", ""},
+			"metadata.csv": "\xef\xbb\xbffile_name,label\na.png,7\n"}, "\x07", ""},
 		"a quoted mark": {map[string]string{"a.png": good,
-			metadataName: "\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n"}, "\x07", ""},
+			"metadata.csv": "\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n"}, "\x07", ""},
 		"large numbers": {map[string]string{"7/0.png": good, "2147483647/1.png": good},
 			"\x07\x00\x00\x00\xff\xff\xff\x7f", ""},
 		"too large a number": {map[string]string{"7/0.png": good, "2147483648/1.png": good}, "\x01\x00",
@@ -296,7 +287,7 @@ func TestLabelsByName(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
 	dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
-		metadataName: "file_name,label,writer,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
+		"metadata.csv": "file_name,label,writer,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
 	table := open(t, dir, source.ReadOptions{Classes: []string{"dog", "fish", "cat"}})
 	data := must.Get(sourcetest.ReadAll(table, 10))(t)
 	for i, want := range []string{"label \x02\x00", "writer \xff\xff\xff\xff\x70\x11\x01\x00",
@@ -331,7 +322,7 @@ func TestNamesInMetadata(t *testing.T) {
 		"a.png,2147483647,cat\nb.png,1,dog\n": nil,
 	} {
 		dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
-			metadataName: "file_name,label,class\n" + lines})
+			"metadata.csv": "file_name,label,class\n" + lines})
 		table := open(t, dir, source.ReadOptions{Columns: []string{"image", "label"}})
 		if found := table.Columns()[1].Classes; !slices.Equal(found, want) {
 			t.Errorf("%q: found %q, expected %q", lines, found, want)
@@ -391,7 +382,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		must.Do(t, os.CopyFS(dir, os.DirFS(good)))
-		must.Do(t, os.WriteFile(filepath.Join(dir, metadataName), text, 0o666))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "metadata.csv"), text, 0o666))
 		table, err := Open(dir, source.ReadOptions{})
 		if err != nil {
 			if !errors.Is(err, fault.Malformed) && !errors.Is(err, fault.Unsupported) && !errors.Is(err, fault.Usage) {
