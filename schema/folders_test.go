@@ -12,27 +12,34 @@ func TestFolderNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 300)
 	for name, tt := range map[string]struct{ classes, want []string }{
-		"Fashion-MNIST": {[]string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
-			[]string{"T-shirt_top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle_boot"}},
-		"case":                        {[]string{"A", "b", "a", "B", "c"}, []string{"A-0", "b-1", "a-2", "B-3", "c"}},
-		"classes without a name":      {[]string{"", "a", ""}, []string{"", "a", ""}},
-		"nothing left":                {[]string{"…", "😀", "..", "/"}, []string{"class-0", "class-1", "class-2", "class-3"}},
-		"one left":                    {[]string{"😀 a"}, []string{"a"}},
-		"every script":                {[]string{"零", "お き", "Zürich", "naïve", "हिन्दी", "٣", "ёлка/ель"}, []string{"零", "お_き", "Zürich", "naïve", "हिन्दी", "٣", "ёлка_ель"}},
-		"one form":                    {[]string{"cafe\u0301", "pâte", "pâté"}, []string{"caf\u00e9", "pâte", "pâté"}},
-		"the same in two forms":       {[]string{"cafe\u0301", "caf\u00e9"}, []string{"caf\u00e9-0", "caf\u00e9-1"}},
-		"case in every script":        {[]string{"Straße", "STRASSE", "Ёлка", "ёлка", "Σας", "σαΣ"}, []string{"Straße-0", "STRASSE-1", "Ёлка-2", "ёлка-3", "Σας-4", "σαΣ-5"}},
-		"compatible forms":            {[]string{"ｆｏｏ", "foo", "x\ufe0f", "x"}, []string{"ｆｏｏ-0", "foo-1", "x\ufe0f-2", "x-3"}},
-		"cut between letters":         {[]string{strings.Repeat("零", 27)}, []string{strings.Repeat("零", 26)}},
-		"not UTF-8":                   {[]string{"a\xffb"}, []string{"a_b"}},
-		"edges":                       {[]string{".hidden", "-rf", "_x_", "end.", "../up", "a  b"}, []string{"hidden", "rf", "x", "end", "up", "a_b"}},
-		"devices":                     {[]string{"CON", "nul", "Com1", "LPT9", "com", "com10", "aux.txt"}, []string{"CON-0", "nul-1", "Com1-2", "LPT9-3", "com", "com10", "aux_txt"}},
+		"Fashion-MNIST": {[]string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
+			"Bag", "Ankle boot"},
+			[]string{"T-shirt_top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
+				"Ankle_boot"}},
+		"case":                   {[]string{"A", "b", "a", "B", "c"}, []string{"A-0", "b-1", "a-2", "B-3", "c"}},
+		"classes without a name": {[]string{"", "a", ""}, []string{"", "a", ""}},
+		"nothing left":           {[]string{"…", "😀", "..", "/"}, []string{"class-0", "class-1", "class-2", "class-3"}},
+		"one left":               {[]string{"😀 a"}, []string{"a"}},
+		"every script": {[]string{"零", "お き", "Zürich", "naïve", "हिन्दी", "٣", "ёлка/ель"},
+			[]string{"零", "お_き", "Zürich", "naïve", "हिन्दी", "٣", "ёлка_ель"}},
+		"one form":              {[]string{"cafe\u0301", "pâte", "pâté"}, []string{"caf\u00e9", "pâte", "pâté"}},
+		"the same in two forms": {[]string{"cafe\u0301", "caf\u00e9"}, []string{"caf\u00e9-0", "caf\u00e9-1"}},
+		"case in every script": {[]string{"Straße", "STRASSE", "Ёлка", "ёлка", "Σας", "σαΣ"},
+			[]string{"Straße-0", "STRASSE-1", "Ёлка-2", "ёлка-3", "Σας-4", "σαΣ-5"}},
+		"compatible forms":    {[]string{"ｆｏｏ", "foo", "x\ufe0f", "x"}, []string{"ｆｏｏ-0", "foo-1", "x\ufe0f-2", "x-3"}},
+		"cut between letters": {[]string{strings.Repeat("零", 27)}, []string{strings.Repeat("零", 26)}},
+		"not UTF-8":           {[]string{"a\xffb"}, []string{"a_b"}},
+		"edges": {[]string{".hidden", "-rf", "_x_", "end.", "../up", "a  b"},
+			[]string{"hidden", "rf", "x", "end", "up", "a_b"}},
+		"devices": {[]string{"CON", "nul", "Com1", "LPT9", "com", "com10", "aux.txt"},
+			[]string{"CON-0", "nul-1", "Com1-2", "LPT9-3", "com", "com10", "aux_txt"}},
 		"same":                        {[]string{"x", "x", "y"}, []string{"x-0", "x-1", "y"}},
 		"same once mapped":            {[]string{"a/b", "a b"}, []string{"a_b-0", "a_b-1"}},
 		"a name that ends in a label": {[]string{"a", "A", "a-0"}, []string{"a-0", "A-1", "a-0-2"}},
 		"class named like a number":   {[]string{"…", "class-0"}, []string{"class-0", "class-0-1"}},
-		"long":                        {[]string{long, long + "y", "z"}, []string{long[:80] + "-0", long[:80] + "-1", "z"}},
-		"cut at an underscore":        {[]string{long[:79] + " b"}, []string{long[:79]}},
+		"long": {[]string{long, long + "y", "z"},
+			[]string{long[:80] + "-0", long[:80] + "-1", "z"}},
+		"cut at an underscore": {[]string{long[:79] + " b"}, []string{long[:79]}},
 	} {
 		if got := FolderNames(tt.classes); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: found %q, expected %q", name, got, tt.want)
@@ -62,7 +69,8 @@ func FuzzFolderNames(f *testing.F) {
 			}
 			seen[foldName(name)] = true
 			letter := name[0] != '-' && name[0] != '_'
-			if !letter || !norm.NFC.IsNormalString(name) || len(name) > 100 || devices.MatchString(name) || strings.ContainsFunc(name, func(r rune) bool { return !allowed(r) }) {
+			if !letter || !norm.NFC.IsNormalString(name) || len(name) > 100 || devices.MatchString(name) ||
+				strings.ContainsFunc(name, func(r rune) bool { return !allowed(r) }) {
 				t.Errorf("class %q: found the folder %q, expected a plain name", classes[label], name)
 			}
 		}

@@ -24,15 +24,25 @@ func TestError(t *testing.T) {
 		kind fault.Kind
 	}{
 		{"nothing but a kind", fault.New(fault.Truncated, ""), "truncated input", "", fault.Truncated},
-		{"a place", fault.New(fault.Malformed, "found %d", 3).At(12).InRow(0).InColumn("label").In("a.csv").WithHint("try %s", "this"), "a.csv: column label, row 0, at byte 12: found 3", "try this", fault.Malformed},
+		{"a place",
+			fault.New(fault.Malformed, "found %d", 3).At(12).InRow(0).InColumn("label").In("a.csv").WithHint("try %s",
+				"this"),
+			"a.csv: column label, row 0, at byte 12: found 3", "try this", fault.Malformed},
 		{"standard input", fault.New(fault.Usage, "no").In("-"), "standard input: no", "", fault.Usage},
 		{"a cause", fault.Wrap(fault.IO, cause).In("x"), "x: the cause", "", fault.IO},
 		{"a message over the cause", fault.New(fault.IO, "found it").Because(cause), "found it", "", fault.IO},
 		{"a path around a fault", fault.In("x", fault.New(fault.Truncated, "ends")), "x: ends", "", fault.Truncated},
-		{"a second path", fault.In("y", fault.In("x", fault.New(fault.Truncated, "ends"))), "x: ends", "", fault.Truncated},
-		{"a path around text around a fault", fault.In("x", fmt.Errorf("second: %w", fault.New(fault.Truncated, "ends").WithHint("h"))), "x: second: ends", "h", fault.Truncated},
-		{"a path around an error of the system", fault.In("x", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}), "x: file does not exist", "", fault.NotFound},
-		{"the outer kind and hint", fmt.Errorf("a: %w", fault.New(fault.Refused, "out").Because(fault.New(fault.IO, "in").WithHint("inner"))), "a: out", "inner", fault.Refused},
+		{"a second path", fault.In("y", fault.In("x", fault.New(fault.Truncated, "ends"))), "x: ends", "",
+			fault.Truncated},
+		{"a path around text around a fault",
+			fault.In("x", fmt.Errorf("second: %w", fault.New(fault.Truncated, "ends").WithHint("h"))),
+			"x: second: ends", "h", fault.Truncated},
+		{"a path around an error of the system",
+			fault.In("x", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}), "x: file does not exist", "",
+			fault.NotFound},
+		{"the outer kind and hint",
+			fmt.Errorf("a: %w", fault.New(fault.Refused, "out").Because(fault.New(fault.IO, "in").WithHint("inner"))),
+			"a: out", "inner", fault.Refused},
 	} {
 		if got := c.err.Error(); got != c.text {
 			t.Errorf("%s: found %q, expected %q", c.name, got, c.text)

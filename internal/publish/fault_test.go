@@ -149,7 +149,8 @@ func TestLateForeignFile(t *testing.T) {
 				old := published(t, dir, made(dir, "old")).under(folder)
 				d := &faultyDisk{lacks: lacks}
 				d.fails = func(operation, path string) error {
-					if target := filepath.Join(dir, folder); operation == "exchange" || operation == "rename" && path == target {
+					if target := filepath.Join(dir, folder); operation == "exchange" ||
+						operation == "rename" && path == target {
 						d.fails = nil
 						return os.WriteFile(filepath.Join(target, "mine.txt"), []byte("mine"), 0o666)
 					}
@@ -211,10 +212,12 @@ func TestNothingChanges(t *testing.T) {
 		want error
 		says string
 	}{
-		"the lock cannot be taken":     {failing(errFault, "lock"), errFault, "cannot be created: "},
-		"the folder cannot be listed":  {failing(errFault, "list"), errFault, "train: "},
-		"a lower layer of overlayfs":   {failing(syscall.EXDEV, "exchange", "rename"), fault.Refused, "cannot be renamed"},
-		"the folder is a mount point":  {failing(syscall.EBUSY, "exchange", "rename"), fault.Refused, "cannot be renamed"},
+		"the lock cannot be taken":    {failing(errFault, "lock"), errFault, "cannot be created: "},
+		"the folder cannot be listed": {failing(errFault, "list"), errFault, "train: "},
+		"a lower layer of overlayfs": {failing(syscall.EXDEV, "exchange", "rename"), fault.Refused,
+			"cannot be renamed"},
+		"the folder is a mount point": {failing(syscall.EBUSY, "exchange", "rename"), fault.Refused,
+			"cannot be renamed"},
 		"no permission for the folder": {failing(syscall.EACCES, "create"), fs.ErrPermission, "permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -150,7 +150,8 @@ func TestRefusedNames(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "a/b", "/a", `a\b`, "a\x00b", "a/", "\xff"} {
 		_, subfolderErr := s.Folder(0).Subfolder(name)
 		_, streamErr := c.Create(name)
-		for what, err := range map[string]error{"folder": subfolderErr, "stream": streamErr, "file": c.WriteFile(name, nil)} {
+		for what, err := range map[string]error{"folder": subfolderErr, "stream": streamErr,
+			"file": c.WriteFile(name, nil)} {
 			if !errors.Is(err, fs.ErrInvalid) && (name != "" || what != "folder") {
 				t.Errorf("%s %q: %v", what, name, err)
 			}

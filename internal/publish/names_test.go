@@ -13,7 +13,8 @@ func TestUnstorable(t *testing.T) {
 	for want, names := range map[bool][]string{
 		false: {"train.parquet", "Pullover ±.csv", ".", "..", ".hidden", "a\x7f", "console.csv", "com10.csv", "x.con",
 			"_con.parquet"},
-		true: {"a?b.parquet", "a:b.csv", `<a>|"*`, "a\x01b", "x.csv.", "x.csv . ", " ", "...", "con.", "con.parquet", "Aux",
+		true: {"a?b.parquet", "a:b.csv", `<a>|"*`, "a\x01b", "x.csv.", "x.csv . ", " ", "...", "con.", "con.parquet",
+			"Aux",
 			"nul .tar.gz", "COM1.csv", "lpt².csv", "CONOUT$", strings.Repeat("ü", 256)},
 	} {
 		for _, name := range names {

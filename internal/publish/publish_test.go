@@ -106,11 +106,12 @@ func TestOneFile(t *testing.T) {
 		says    string
 		changed tree // the entries of has that the run changes
 	}{
-		"nothing":                   {nil, "x", Options{}, nil, "", tree{"x": "new"}},
-		"all targets exist":         {tree{"x": "new"}, "x", Options{}, fault.Exists, "already exists", nil},
-		"overwrite":                 {tree{"x": "old"}, "x", over, nil, "", tree{"x": "new"}},
-		"missing inputs":            {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
-		"a link to a file":          {tree{"real/y": "old", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
+		"nothing":           {nil, "x", Options{}, nil, "", tree{"x": "new"}},
+		"all targets exist": {tree{"x": "new"}, "x", Options{}, fault.Exists, "already exists", nil},
+		"overwrite":         {tree{"x": "old"}, "x", over, nil, "", tree{"x": "new"}},
+		"missing inputs":    {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
+		"a link to a file": {tree{"real/y": "old", "x": "-> real/y"}, "x", over, nil, "",
+			tree{"real/y": "new"}},
 		"a link to a missing file":  {tree{"real/": "", "x": "-> real/y"}, "x", over, nil, "", tree{"real/y": "new"}},
 		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
 		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},

@@ -46,7 +46,8 @@ func TestReplacedModes(t *testing.T) {
 		{"a private folder", true, 0o700, 0o700, Options{Overwrite: true}},
 		{"a folder with more than the umask leaves", true, 0o777, 0o777, Options{Overwrite: true}},
 		{"a folder of a group", true, 0o770 | fs.ModeSetgid, 0o770 | fs.ModeSetgid, Options{Overwrite: true}},
-		{"a folder that nobody may write", true, 0o555, 0o755, Options{Overwrite: true}}, // else its owner could not fill it
+		// else its owner could not fill it
+		{"a folder that nobody may write", true, 0o555, 0o755, Options{Overwrite: true}},
 		{"an empty folder", true, 0o700, 0o700, Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,9 +86,7 @@ func TestDirectTargets(t *testing.T) {
 			content, _ := os.ReadFile(path) // an error is no "hello"
 			read <- string(content)
 		}()
-		if err := commitFile(path, "hello", Options{}); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, commitFile(path, "hello", Options{}))
 		if got := <-read; got != "hello" {
 			t.Errorf("the reader got %q", got)
 		}

@@ -39,7 +39,8 @@ func TestFirstLines(t *testing.T) {
 		{"one column from 1 is a row", "1\n4\n7\n", nil, "data:uint8[]", "\x01\x04\x07"},
 		// pandas.read_csv renames numbers that occur again, if a file has no header.
 		{"renamed by pandas", "5,0,0.1,0.2,3\n1,0,0,7,0\n", nil, undecided, ""},
-		{"renamed by pandas, chosen as a header", "5,0,0.1,0.2,3\n1,0,0,7,0\n", &yes, "label:uint8[] image:uint8[2 2]", "\x01"},
+		{"renamed by pandas, chosen as a header", "5,0,0.1,0.2,3\n1,0,0,7,0\n", &yes, "label:uint8[] image:uint8[2 2]",
+			"\x01"},
 		{"renamed by pandas, after row numbers", ",5,0,0.1,0.2,3\n0,1,0,0,7,0\n", nil, undecided, ""},
 		{"fractions and a number twice", "0,0.1,5,5\n1,2,3,4\n", nil, "image:float64[2 2]", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07"},
@@ -51,7 +52,8 @@ func TestFirstLines(t *testing.T) {
 			t.Parallel()
 			table, data, err := parse(c.text, source.ReadOptions{Header: c.header})
 			if c.want == undecided {
-				const question, hint = "which may be column names or a row of values", "say which it is: --header yes, or --header no"
+				const question, hint = "which may be column names or a row of values",
+					"say which it is: --header yes, or --header no"
 				if err == nil || !strings.Contains(err.Error(), question) || fault.HintOf(err) != hint {
 					t.Errorf("found %v, expected a question", err)
 				}

@@ -30,7 +30,8 @@ func TestEveryStyleComesBack(t *testing.T) {
 				}
 				text := written(t, sourcetest.OpenIDX(t, files...), sinkcsv.Options{Layout: style.Name, Comma: comma})
 				for name, text := range map[string]string{
-					"as written": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"), "no end": strings.TrimSuffix(text, "\n"),
+					"as written": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"),
+					"no end":          strings.TrimSuffix(text, "\n"),
 					"byte order mark": "\xef\xbb\xbf" + text, "empty lines at the end": text + "\n\r\n",
 				} {
 					got, data, err := parse(text, source.ReadOptions{})
