@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/idxport/idxport/convert"
@@ -23,15 +23,11 @@ var update = flag.Bool("update", false, "write the tables of docs/cli.md")
 // readDocs returns the text of a document.
 func readDocs(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(read(t, filepath.Join("..", "..", name)))
 }
 
 // TestDocs demands that docs/formats.md has every format, layout, style and codec, and docs/cli.md
-// every exit code, whose kinds have names in reports.
+// every exit code, each of which has a name in reports, and a run in the script exit_codes.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	page := readDocs(t, "docs/formats.md")
@@ -43,12 +39,16 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	page = readDocs(t, "docs/cli.md")
+	script := string(read(t, filepath.Join("testdata", "script", "exit_codes.txtar")))
 	for _, code := range allExitCodes() {
 		if !regexp.MustCompile(fmt.Sprintf("(?m)^\\| [0-9`, ]*\\b%d\\b[0-9`, ]* \\|", code)).MatchString(page) {
 			t.Errorf("the exit code %d has no row in docs/cli.md", code)
 		}
 		if code != exitOK && code < exitSignal && codeNames[code] == "" {
 			t.Errorf("the exit code %d has no name in reports", code)
+		}
+		if code != exitInternal && !strings.Contains(script, fmt.Sprintf("\nreports %d ", code)) {
+			t.Errorf("the exit code %d has no run in the script exit_codes", code)
 		}
 	}
 }
@@ -80,7 +80,8 @@ func TestCLIPage(t *testing.T) {
 				continue
 			}
 			meaning := strings.TrimRight(strings.ToUpper(f.usage[:1])+f.usage[1:]+". "+f.detail, " ")
-			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.TrimSpace(strings.Join(f.spellings(), "`, `")+" "+f.placeholder), strings.ReplaceAll(meaning, "|", "\\|"))
+			spelled := strings.TrimSpace(strings.Join(f.spellings(), "`, `") + " " + f.placeholder)
+			fmt.Fprintf(&table, "| `%s` | %s |\n", spelled, strings.ReplaceAll(meaning, "|", "\\|"))
 		}
 		if same.Len() > 0 {
 			fmt.Fprintf(&table, "| %s | as for [convert](#idxport-convert) |\n", same.String()[2:])
@@ -91,13 +92,12 @@ func TestCLIPage(t *testing.T) {
 		}
 		page = before + begin + table.String() + end + after
 		if !*update {
-			t.Errorf("docs/cli.md: the flags of %s are not those of the program: go test ./cmd/idxport -run TestCLIPage -update", c.name)
+			t.Errorf("docs/cli.md: the flags of %s are not those of the program: "+
+				"go test ./cmd/idxport -run TestCLIPage -update", c.name)
 		}
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join("..", "..", "docs", "cli.md"), []byte(page), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join("..", "..", "docs"), "cli.md", []byte(page))
 	}
 }
 
@@ -139,7 +139,8 @@ func TestFlagTable(t *testing.T) {
 func shown(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(append([]string{"idxport"}, args...), strings.NewReader(""), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+	code := run(append([]string{"idxport"}, args...), strings.NewReader(""), &stdout, &stderr)
+	if code != 0 || stderr.Len() > 0 {
 		t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 	}
 	for line := range strings.Lines(stdout.String()) {
@@ -176,12 +177,14 @@ func vocabulary() map[string][]string {
 
 // allExitCodes are those that the program ends with.
 func allExitCodes() []int {
-	codes := []int{exitOK, exitInternal, exitIO, exitSignal + 1, exitSignal + 2, exitSignal + 13, exitSignal + 15} // SIGHUP, SIGINT, SIGPIPE, SIGTERM
+	codes := []int{exitOK, exitInternal, exitIO}
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGTERM} {
+		codes = append(codes, exitSignal+int(s))
+	}
 	return append(codes, slices.Collect(maps.Values(exitCodes))...)
 }
 
-// TestLists demands a row for every format, layout and data set in what the program
-// lists.
+// TestLists demands a row for every format, layout and data set in what the program lists.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	words := vocabulary()
