@@ -8,44 +8,45 @@ import (
 	"testing"
 )
 
+type rng = rand.Rand
+
 // guessData resembles measurements and labels; detected means that the wrong order can be
 // recognised.
 var guessData = map[string]struct {
 	dtype    DType
-	values   func(rng *rand.Rand, n int) any
+	values   func(r *rng, n int) any
 	detected bool
 }{
-	"labels as shorts":      {Int16, random(func(r *rand.Rand) int16 { return int16(r.IntN(10)) }), true},
-	"labels as ints":        {Int32, random(func(r *rand.Rand) int32 { return int32(r.IntN(10)) }), true},
-	"labels with −1":        {Int16, random(func(r *rand.Rand) int16 { return int16(r.IntN(11) - 1) }), true},
-	"pixels as ints":        {Int32, random(func(r *rand.Rand) int32 { return int32(r.IntN(256)) }), true},
-	"dark pixels as shorts": {Int16, random(func(r *rand.Rand) int16 { return int16(r.IntN(64)) }), true},
-	"pixels as shorts":      {Int16, random(func(r *rand.Rand) int16 { return int16(r.IntN(256)) }), false},
-	"12-bit images":         {Int16, random(func(r *rand.Rand) int16 { return int16(r.IntN(4096)) }), false},
-	"audio": {Int16, random(func(r *rand.Rand) int16 { return int16(r.NormFloat64() * 3000) }),
+	"labels as shorts":         {Int16, random(func(r *rng) int16 { return int16(r.IntN(10)) }), true},
+	"labels as ints":           {Int32, random(func(r *rng) int32 { return int32(r.IntN(10)) }), true},
+	"labels with −1":           {Int16, random(func(r *rng) int16 { return int16(r.IntN(11) - 1) }), true},
+	"pixels as ints":           {Int32, random(func(r *rng) int32 { return int32(r.IntN(256)) }), true},
+	"dark pixels as shorts":    {Int16, random(func(r *rng) int16 { return int16(r.IntN(64)) }), true},
+	"pixels as shorts":         {Int16, random(func(r *rng) int16 { return int16(r.IntN(256)) }), false},
+	"12-bit images":            {Int16, random(func(r *rng) int16 { return int16(r.IntN(4096)) }), false},
+	"audio":                    {Int16, random(func(r *rng) int16 { return int16(r.NormFloat64() * 3000) }), false},
+	"random shorts":            {Int16, random(func(r *rng) int16 { return int16(r.Uint32()) }), false},
+	"random ints":              {Int32, random(func(r *rng) int32 { return int32(r.Uint32()) }), false},
+	"shorts of all ones":       {Int16, random(func(*rng) int16 { return -1 }), false},
+	"zero shorts":              {Int16, random(func(*rng) int16 { return 0 }), false},
+	"zero doubles":             {Float64, random(func(*rng) float64 { return 0 }), false},
+	"floats 0 and 1":           {Float32, random(func(r *rng) float32 { return float32(r.IntN(2)) }), true},
+	"whole numbers as floats":  {Float32, random(func(r *rng) float32 { return float32(r.IntN(256)) }), true},
+	"whole numbers as doubles": {Float64, random(func(r *rng) float64 { return float64(r.IntN(256)) }), true},
+	"doubles 0…1":              {Float64, random(func(r *rng) float64 { return r.Float64() }), true},
+	"NaNs":                     {Float32, random(func(*rng) float32 { return float32(math.NaN()) }), false},
+	"random bits": {Float32, random(func(r *rng) float32 { return math.Float32frombits(r.Uint32()) }),
 		false},
-	"random shorts":            {Int16, random(func(r *rand.Rand) int16 { return int16(r.Uint32()) }), false},
-	"random ints":              {Int32, random(func(r *rand.Rand) int32 { return int32(r.Uint32()) }), false},
-	"shorts of all ones":       {Int16, random(func(*rand.Rand) int16 { return -1 }), false},
-	"zero shorts":              {Int16, random(func(*rand.Rand) int16 { return 0 }), false},
-	"zero doubles":             {Float64, random(func(*rand.Rand) float64 { return 0 }), false},
-	"floats 0 and 1":           {Float32, random(func(r *rand.Rand) float32 { return float32(r.IntN(2)) }), true},
-	"whole numbers as floats":  {Float32, random(func(r *rand.Rand) float32 { return float32(r.IntN(256)) }), true},
-	"whole numbers as doubles": {Float64, random(func(r *rand.Rand) float64 { return float64(r.IntN(256)) }), true},
-	"doubles 0…1":              {Float64, random(func(r *rand.Rand) float64 { return r.Float64() }), true},
-	"NaNs":                     {Float32, random(func(*rand.Rand) float32 { return float32(math.NaN()) }), false},
-	"random bits as floats": {Float32, random(func(r *rand.Rand) float32 { return math.Float32frombits(r.Uint32()) }),
-		false},
-	"pixels / 255":   {Float32, random(func(r *rand.Rand) float32 { return float32(r.IntN(256)) / 255 }), true},
-	"normalised":     {Float32, random(func(r *rand.Rand) float32 { return float32(r.NormFloat64()) }), true},
-	"large floats":   {Float32, random(func(r *rand.Rand) float32 { return float32(r.Float64() * 1e30) }), false},
-	"small floats":   {Float32, random(func(r *rand.Rand) float32 { return float32(r.Float64() * 1e-30) }), false},
-	"unsigned bytes": {Uint8, random(func(r *rand.Rand) uint8 { return uint8(r.Uint32()) }), false},
+	"pixels / 255":   {Float32, random(func(r *rng) float32 { return float32(r.IntN(256)) / 255 }), true},
+	"normalised":     {Float32, random(func(r *rng) float32 { return float32(r.NormFloat64()) }), true},
+	"large floats":   {Float32, random(func(r *rng) float32 { return float32(r.Float64() * 1e30) }), false},
+	"small floats":   {Float32, random(func(r *rng) float32 { return float32(r.Float64() * 1e-30) }), false},
+	"unsigned bytes": {Uint8, random(func(r *rng) uint8 { return uint8(r.Uint32()) }), false},
 }
 
 // random returns a function that fills a slice with the results of value.
-func random[T any](value func(r *rand.Rand) T) func(r *rand.Rand, n int) any {
-	return func(r *rand.Rand, n int) any { return fill(n, func(int) T { return value(r) }) }
+func random[T any](value func(r *rng) T) func(r *rng, n int) any {
+	return func(r *rng, n int) any { return fill(n, func(int) T { return value(r) }) }
 }
 
 func TestLooksSwapped(t *testing.T) {
@@ -53,9 +54,9 @@ func TestLooksSwapped(t *testing.T) {
 	for name, test := range guessData {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rng := rand.New(rand.NewPCG(3, 4))
+			r := rand.New(rand.NewPCG(3, 4))
 			for _, n := range []int{100, 784, 100_000} {
-				all := test.values(rng, n)
+				all := test.values(r, n)
 				if LooksSwapped(test.dtype, payload(t, binary.LittleEndian, all)) {
 					t.Errorf("%d elements in the right order: false alarm", n)
 				}

@@ -22,7 +22,7 @@ type measure struct {
 
 var measures = []measure{
 	{"lines of product Go", 32_981, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 23_806, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of _test.go", 23_804, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
@@ -30,7 +30,7 @@ var measures = []measure{
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 34, 34, convertFlags},
 	{"lines of product Go over 120 columns", 23, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 103, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of other Go over 120 columns", 58, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
