@@ -178,8 +178,8 @@ func (r *request) checkUsed() error {
 	named := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
 	ofLabels := func(f formats.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: named,
-		Used:  r.makes(ofLabels),
-		Users: "the label of PNG folders, tar, the layout huggingface, --class-column, --stratify and --where class=…"}))
+		Used: r.makes(ofLabels), Users: "the label of PNG folders, tar, the layout huggingface, --class-column, " +
+			"--stratify and --where class=…"}))
 }
 
 // An expectation is an element of --expect: a split with its number of rows or, if that is −1, a

@@ -68,7 +68,8 @@ func TestPanics(t *testing.T) {
 	for _, s := range spots() {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
-			checkPanic(t, disturbed(t, s, func(context.Context) error { panic(errBroken) }, pipeline.Options{Workers: 2}))
+			checkPanic(t, disturbed(t, s, func(context.Context) error { panic(errBroken) },
+				pipeline.Options{Workers: 2}))
 		})
 	}
 	t.Run("Progress", func(t *testing.T) {
@@ -87,7 +88,8 @@ func checkPanic(t *testing.T, err error) {
 		t.Fatalf("found the error %v, expected the panic %v", err, errBroken)
 	}
 	if stack := errors.Unwrap(err).Error(); !strings.Contains(stack, "pipeline_test") || fault.HintOf(err) == "" {
-		t.Errorf("found the stack %q and the hint %q, expected the place of the panic and where to report it", stack, fault.HintOf(err))
+		t.Errorf("found the stack %q and the hint %q, expected the place of the panic and where to report it",
+			stack, fault.HintOf(err))
 	}
 }
 
@@ -176,7 +178,8 @@ func TestFailedWhileStuck(t *testing.T) {
 		<-s.reached
 		return errBroken
 	}))
-	_, err := run(context.Background(), newTable(100*batchRows, spot{atRead, 1}.hook(s.wait)), outputs, pipeline.Options{})
+	_, err := run(context.Background(), newTable(100*batchRows, spot{atRead, 1}.hook(s.wait)), outputs,
+		pipeline.Options{})
 	if err != errBroken {
 		t.Errorf("found the error %v, expected %v itself", err, errBroken)
 	}
@@ -239,7 +242,8 @@ func cancelAtTheEnd(t *testing.T, at stage) {
 		t.Errorf("found the error %v, expected none or the cause %v", err, errSignal)
 	}
 	if rows := out.rows(t, 0); err == nil && (rows != 2*batchRows || !out.closed.Load()) {
-		t.Errorf("found no error, %d rows, closed %v; expected %d rows, closed true", rows, out.closed.Load(), 2*batchRows)
+		t.Errorf("found no error, %d rows, closed %v; expected %d rows, closed true",
+			rows, out.closed.Load(), 2*batchRows)
 	}
 }
 
@@ -273,7 +277,8 @@ func TestErrors(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if _, err := run(context.Background(), newTable(400, nothing), newOutputs(t, 3, nothing), pipeline.Options{Workers: 3}); err != nil {
+	if _, err := run(context.Background(), newTable(400, nothing), newOutputs(t, 3, nothing),
+		pipeline.Options{Workers: 3}); err != nil {
 		t.Error(err)
 	}
 	settle()

@@ -25,7 +25,8 @@ func TestRowsArriveInOrder(t *testing.T) {
 			t.Run(fmt.Sprintf("%d rows, %d workers", rows, workers), func(t *testing.T) {
 				t.Parallel()
 				outputs := newOutputs(t, 4, nothing)
-				read, err := run(context.Background(), newTable(rows, nothing), outputs, pipeline.Options{Workers: workers})
+				read, err := run(context.Background(), newTable(rows, nothing), outputs,
+					pipeline.Options{Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -34,7 +35,8 @@ func TestRowsArriveInOrder(t *testing.T) {
 				}
 				for i, out := range outputs {
 					if got := out.rows(t, 0); got != rows || !out.closed.Load() {
-						t.Errorf("sink %d: found %d rows, closed %v, expected %d, true", i, got, out.closed.Load(), rows)
+						t.Errorf("sink %d: found %d rows, closed %v, expected %d, true",
+							i, got, out.closed.Load(), rows)
 					}
 				}
 			})
@@ -151,11 +153,12 @@ func TestProgressIsWritten(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := run(context.Background(), newTable(100*batchRows, nothing), outputs, pipeline.Options{Progress: func(n int64) {
-		if limit := written.Load(); n > limit {
-			t.Errorf("found progress %d, expected at most the %d rows of the second sink", n, limit)
-		}
-	}})
+	_, err := run(context.Background(), newTable(100*batchRows, nothing), outputs,
+		pipeline.Options{Progress: func(n int64) {
+			if limit := written.Load(); n > limit {
+				t.Errorf("found progress %d, expected at most the %d rows of the second sink", n, limit)
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

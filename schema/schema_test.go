@@ -21,7 +21,8 @@ func TestBatchRows(t *testing.T) {
 		want    int
 	}{
 		// clamp(1 MiB / row bytes, 1, 65,536), a multiple of 8 from 8 up: worked out by hand.
-		"MNIST with labels":         {[]source.Column{{DType: idx.Uint8, Shape: []int{28, 28}}, label}, 1328}, // 1335.77
+		// 1335.77
+		"MNIST with labels":         {[]source.Column{{DType: idx.Uint8, Shape: []int{28, 28}}, label}, 1328},
 		"labels":                    {[]source.Column{label}, 65536},
 		"16 bytes, the most rows":   {[]source.Column{bytesOf(16)}, 65536},
 		"17 bytes, fewer":           {[]source.Column{bytesOf(17)}, 61680}, // 61,680.9
@@ -63,7 +64,8 @@ func TestOf(t *testing.T) {
 		"unknown": {table(true), -1, -1},
 	} {
 		s := Of(test.in, Pair{"b", "1"}, Pair{"a", "2"})
-		if s.Rows != test.rows || s.SourceRows != test.source || len(s.Columns) != 1 || s.Columns[0].Name != "image" || s.RowSize() != 4 {
+		if s.Rows != test.rows || s.SourceRows != test.source || len(s.Columns) != 1 || s.Columns[0].Name != "image" ||
+			s.RowSize() != 4 {
 			t.Errorf("%s: found %+v", name, s)
 		}
 		if want := []Pair{{"b", "1"}, {"a", "2"}}; !slices.Equal(s.Meta, want) { // the order is kept
@@ -82,13 +84,14 @@ func TestLabel(t *testing.T) {
 		columns []source.Column
 		want    int
 	}{
-		"none":                {[]source.Column{image}, -1},
-		"called so":           {[]source.Column{image, column("a", idx.Uint8), column("label", idx.Uint8)}, 2},
-		"the only integer":    {[]source.Column{column("f", idx.Float32), image, column("y", idx.Int16)}, 2},
-		"one of two":          {[]source.Column{image, column("a", idx.Uint8), column("b", idx.Uint8)}, -1},
-		"chosen":              {[]source.Column{image, column("label", idx.Uint8), chosen}, 2},
-		"chosen, the first":   {[]source.Column{chosen, column("label", idx.Uint8)}, 0},
-		"label is a tensor":   {[]source.Column{{Name: "label", DType: idx.Uint8, Shape: []int{3}}, column("y", idx.Uint8)}, 1},
+		"none":              {[]source.Column{image}, -1},
+		"called so":         {[]source.Column{image, column("a", idx.Uint8), column("label", idx.Uint8)}, 2},
+		"the only integer":  {[]source.Column{column("f", idx.Float32), image, column("y", idx.Int16)}, 2},
+		"one of two":        {[]source.Column{image, column("a", idx.Uint8), column("b", idx.Uint8)}, -1},
+		"chosen":            {[]source.Column{image, column("label", idx.Uint8), chosen}, 2},
+		"chosen, the first": {[]source.Column{chosen, column("label", idx.Uint8)}, 0},
+		"label is a tensor": {[]source.Column{{Name: "label", DType: idx.Uint8, Shape: []int{3}},
+			column("y", idx.Uint8)}, 1},
 		"label is of floats":  {[]source.Column{column("label", idx.Float64)}, -1},
 		"label before others": {[]source.Column{column("label", idx.Int32), column("b", idx.Uint8), image}, 0},
 	} {
@@ -107,9 +110,7 @@ func TestClasses(t *testing.T) {
 		t.Fatalf("found the names %q of column %d, expected %q of column 1", k.Names, k.Label, want)
 	}
 	good := []byte{1, 0, 2, 0, 3, 0, 5, 0}
-	if err := k.Check(good, 7); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, k.Check(good, 7))
 	for i, want := range []int{0, 1, 0, 2} {
 		if got := k.Index(good, i); got != want {
 			t.Errorf("label %d: found index %d, expected %d", good[2*i], got, want)
@@ -117,7 +118,8 @@ func TestClasses(t *testing.T) {
 	}
 	for _, bad := range [][]byte{{0, 0}, {4, 0}, {6, 0}, {0xff, 0xff}, {1, 1}} {
 		err := k.Check(append([]byte{1, 0}, bad...), 7)
-		if err == nil || !strings.HasPrefix(err.Error(), "column label, row 8: label ") || !strings.HasSuffix(err.Error(), " has no class name (4 are known)") {
+		if err == nil || !strings.HasPrefix(err.Error(), "column label, row 8: label ") ||
+			!strings.HasSuffix(err.Error(), " has no class name (4 are known)") {
 			t.Errorf("label % x: found %+v, expected that the label of row 8 has no name, of 4", bad, err)
 		}
 	}

@@ -36,7 +36,8 @@ func TestAppendNumber(t *testing.T) {
 		{idx.Float64, double(math.Inf(-1)), "-oo"},
 		{idx.Float64, double(math.NaN()), "NaN"},
 	} {
-		if got := string(AppendNumber([]byte("x"), test.d, test.data, 1, "oo")); got != "x"+test.want || len(test.want) > MaxNumber {
+		if got := string(AppendNumber([]byte("x"), test.d, test.data, 1, "oo")); got != "x"+test.want ||
+			len(test.want) > MaxNumber {
 			t.Errorf("%v %x: found %s, expected x%s", test.d, test.data, got, test.want)
 		}
 	}

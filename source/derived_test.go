@@ -30,7 +30,8 @@ func transposed(in []byte, records, n1, n2, rest, size int) []byte {
 
 func TestTranspose(t *testing.T) {
 	t.Parallel()
-	shapes := [][]int{{3, 3}, {2, 5}, {5, 2}, {1, 4}, {4, 1}, {1, 1}, {2, 3, 4}, {3, 3, 3}, {2, 3, 2, 2}, {0, 3}, {3, 0}, {2, 3, 0}}
+	shapes := [][]int{{3, 3}, {2, 5}, {5, 2}, {1, 4}, {4, 1}, {1, 1}, {2, 3, 4}, {3, 3, 3}, {2, 3, 2, 2}, {0, 3},
+		{3, 0}, {2, 3, 0}}
 	for _, d := range idx.DTypes() {
 		for _, shape := range shapes {
 			t.Run(fmt.Sprintf("%v %v", d, shape), func(t *testing.T) {
@@ -43,12 +44,14 @@ func TestTranspose(t *testing.T) {
 				want := transposed(plain.columns[0], records, shape[0], shape[1], rest, d.Size())
 				for _, batch := range []int{1, 2, 100} {
 					out := Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0)
-					if turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:]); !slices.Equal(out.Columns()[0].Shape, turned) {
-						t.Errorf("found shape %v, expected %v", out.Columns()[0].Shape, turned)
+					turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:])
+					if found := out.Columns()[0].Shape; !slices.Equal(found, turned) {
+						t.Errorf("found shape %v, expected %v", found, turned)
 					}
 					c, err := readAll(out, batch)
 					if err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
-						t.Errorf("%d at a time: found %d rows, % x, %v, expected % x", batch, c.rows, c.columns[0], err, want)
+						t.Errorf("%d at a time: found %d rows, % x, %v, expected % x",
+							batch, c.rows, c.columns[0], err, want)
 					}
 				}
 			})
@@ -60,46 +63,47 @@ func TestTranspose(t *testing.T) {
 func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	t.Parallel()
 	pixels := []uint8{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255}
-	joined, err := Join(false,
+	joined := must.Get(Join(false,
 		fromBytes(t, "label", file(t, idx.Uint8, []int{2}, []uint8{7, 9}), Options{Name: "label"}),
-		fromBytes(t, "image", file(t, idx.Uint8, []int{2, 2, 3}, pixels), Options{Name: "image"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+		fromBytes(t, "image", file(t, idx.Uint8, []int{2, 2, 3}, pixels), Options{Name: "image"})))(t)
 	out := Transpose(joined, 1)
 	c, err := readAll(out, 1)
 	want := []byte{0, 3, 1, 4, 2, 5, 250, 253, 251, 254, 252, 255}
 	if err != nil || !bytes.Equal(c.columns[0], []byte{7, 9}) || !bytes.Equal(c.columns[1], want) {
 		t.Errorf("found % d, %v, expected labels 7, 9 and % d", c.columns, err, want)
 	}
-	if before, after := joined.Columns()[1].Shape, out.Columns()[1].Shape; !slices.Equal(before, []int{2, 3}) || !slices.Equal(after, []int{3, 2}) {
+	if before, after := joined.Columns()[1].Shape, out.Columns()[1].Shape; !slices.Equal(before, []int{2, 3}) ||
+		!slices.Equal(after, []int{3, 2}) {
 		t.Errorf("found shapes %v before and %v after", before, after)
 	}
 }
 
 func TestUnstack(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		dtype idx.DType
 		dims  []int
 		all   any
 		want  []any
 	}{
-		"QMNIST's ints": {idx.Int32, []int{3, 2}, []int32{5, 1 << 20, 0, -1, 9, 70000}, []any{[]int32{5, 0, 9}, []int32{1 << 20, -1, 70000}}},
-		"bytes":         {idx.Uint8, []int{2, 3}, []uint8{1, 2, 3, 4, 5, 6}, []any{[]uint8{1, 4}, []uint8{2, 5}, []uint8{3, 6}}},
-		"scalars":       {idx.Uint8, []int{3}, []uint8{1, 2, 3}, []any{[]uint8{1, 2, 3}}},
-		"no records":    {idx.Int32, []int{0, 2}, []int32{}, []any{[]int32{}, []int32{}}},
-	}
-	for name, test := range tests {
+		"QMNIST's ints": {idx.Int32, []int{3, 2}, []int32{5, 1 << 20, 0, -1, 9, 70000},
+			[]any{[]int32{5, 0, 9}, []int32{1 << 20, -1, 70000}}},
+		"bytes": {idx.Uint8, []int{2, 3}, []uint8{1, 2, 3, 4, 5, 6},
+			[]any{[]uint8{1, 4}, []uint8{2, 5}, []uint8{3, 6}}},
+		"scalars":    {idx.Uint8, []int{3}, []uint8{1, 2, 3}, []any{[]uint8{1, 2, 3}}},
+		"no records": {idx.Int32, []int{0, 2}, []int32{}, []any{[]int32{}, []int32{}}},
+	} {
 		for _, batch := range []int{1, 2, 100} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				names := []string{"label", "source", "writer", "page"}[:len(test.want)]
-				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all), Options{Name: "label", Classes: []string{"a", "b"}})
+				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all),
+					Options{Name: "label", Classes: []string{"a", "b"}})
 				table := Unstack(inner, names)
 				want := make([][]byte, len(test.want))
 				for i, column := range table.Columns() {
-					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() || column.Origin != "labels" || (column.Classes != nil) != (i == 0) {
+					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() ||
+						column.Origin != "labels" || (column.Classes != nil) != (i == 0) {
 						t.Errorf("found column %+v", column)
 					}
 					want[i] = little(t, test.want[i])
@@ -108,9 +112,7 @@ func TestUnstack(t *testing.T) {
 					t.Errorf("found %d rows, %d columns", table.Rows(), len(table.Columns()))
 				}
 				check(t, table, batch, 0, want...)
-				if err := table.Close(); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, table.Close())
 			})
 		}
 	}
@@ -121,7 +123,8 @@ type full struct{ Table }
 
 func (f *full) Skip(n int64) error { return Skip(f.Table, n) }
 func (f *full) Info() Info {
-	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}}, true, true, map[string]string{"key": "value"}}
+	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}},
+		true, true, map[string]string{"key": "value"}}
 }
 
 // TestDerivedForwards calls every optional method through a derived table.
@@ -132,9 +135,7 @@ func TestDerivedForwards(t *testing.T) {
 	if info := About(table); !reflect.DeepEqual(info, inner.Info()) {
 		t.Errorf("found %+v, expected %+v", info, inner.Info())
 	}
-	if err := Skip(table, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Skip(table, 3))
 	check(t, table, 10, 3, []byte{3, 4})
 }
 
@@ -143,10 +144,12 @@ func TestViewsOfUnknownRows(t *testing.T) {
 	for _, n := range []int{0, 3} {
 		known, unknown := scalars(t, "x", n), plain{scalars(t, "x", n), true}
 		for table, want := range map[Table]int64{
-			WithColumns(known, known.Columns()): int64(n), WithColumns(unknown, known.Columns()): -1, WithRows(unknown, 9): 9,
+			WithColumns(known, known.Columns()): int64(n), WithColumns(unknown, known.Columns()): -1,
+			WithRows(unknown, 9): 9,
 		} {
 			if table.Rows() != want || About(table).SourceRows != want {
-				t.Errorf("of %d: found %d rows, a source of %d, expected %d", n, table.Rows(), About(table).SourceRows, want)
+				t.Errorf("of %d: found %d rows, a source of %d, expected %d",
+					n, table.Rows(), About(table).SourceRows, want)
 			}
 		}
 	}
@@ -160,9 +163,7 @@ func TestJoinForwards(t *testing.T) {
 	if notes := About(table).Notes; !slices.Equal(notes, []string{"a note"}) {
 		t.Errorf("found notes %q", notes)
 	}
-	if err := Skip(table, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Skip(table, 3))
 	if c, err := readAll(table, 10); err != nil || c.first != 3 || !bytes.Equal(c.columns[1], []byte{3, 4}) {
 		t.Errorf("found rows from %d: % x, %v, expected rows 3 and 4", c.first, c.columns, err)
 	}

@@ -19,11 +19,13 @@ func TestNamesOfFilesAndURLs(t *testing.T) {
 		filepath.FromSlash("a//b/"):   {filepath.FromSlash("a/b"), "b", filepath.FromSlash("a/b/x")},
 		filepath.FromSlash("link/.."): {"link", "..", "link/../x"},
 	} {
-		if above, base, below := Above(name), Base(name), Under(name, "x"); above != want.above || base != want.base || below != want.below {
+		if above, base, below := Above(name), Base(name), Under(name, "x"); above != want.above || base != want.base ||
+			below != want.below {
 			t.Errorf("%s: found %q, %q and %q, expected %q", name, above, base, below, want)
 		}
 	}
-	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false, "s3:/a": false} {
+	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false,
+		"s3:/a": false} {
 		if isURL(name) != want {
 			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -28,13 +29,9 @@ import (
 func compress[W io.WriteCloser](t testing.TB, data []byte, make func(io.Writer) (W, error)) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := make(&out)
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(make(&out))(t)
+	must.Get(w.Write(data))(t)
+	must.Do(t, w.Close())
 	return out.Bytes()
 }
 
@@ -43,7 +40,9 @@ func gzipped(t testing.TB, data []byte) []byte {
 }
 
 func zstandard(t testing.TB, data []byte) []byte {
-	return compress(t, data, func(w io.Writer) (*zstd.Encoder, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) })
+	return compress(t, data, func(w io.Writer) (*zstd.Encoder, error) {
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	})
 }
 
 func TestOpenIDX(t *testing.T) {
@@ -61,13 +60,16 @@ func TestOpenIDX(t *testing.T) {
 			t.Run(fmt.Sprintf("%v, salvage %v", format, salvage), func(t *testing.T) {
 				t.Parallel()
 				for _, batch := range []int{1, 2, 100} {
-					table := open(t, write(t, "train-images", pack(t, raw)), Options{Name: "image", Classes: []string{"a"}, Salvage: salvage})
+					table := open(t, write(t, "train-images", pack(t, raw)),
+						Options{Name: "image", Classes: []string{"a"}, Salvage: salvage})
 					c := table.Columns()[0]
-					if len(table.Columns()) != 1 || c.Name != "image" || c.DType != idx.Int16 || !slices.Equal(c.Shape, []int{2, 2}) ||
+					if len(table.Columns()) != 1 || c.Name != "image" || c.DType != idx.Int16 ||
+						!slices.Equal(c.Shape, []int{2, 2}) ||
 						c.Origin != "train-images" || !slices.Equal(c.Classes, []string{"a"}) {
 						t.Errorf("found column %+v", c)
 					}
-					if table.Rows() != 3 || table.Compression() != format || !slices.Equal(table.Header().Dims, []int64{3, 2, 2}) {
+					if table.Rows() != 3 || table.Compression() != format ||
+						!slices.Equal(table.Header().Dims, []int64{3, 2, 2}) {
 						t.Errorf("found %d rows, %v, %v", table.Rows(), table.Compression(), table.Header())
 					}
 					check(t, table, batch, 0, little(t, values))
@@ -84,34 +86,33 @@ func TestOpenIDXErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	good := file(t, idx.Uint8, []int{2, 3}, bytesUpTo(6))
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		path string
 		kind error
 		says string
 	}{
-		"missing":              {filepath.Join(dir, "nowhere"), fs.ErrNotExist, "nowhere"},
-		"folder":               {dir, nil, "is a folder, expected an IDX file"},
-		"empty":                {write(t, "empty", nil), fault.Truncated, "the input is empty"},
-		"text":                 {write(t, "text", []byte("5,0,0,0\n")), idx.ErrMagic, "expected an IDX file"},
-		"truncated":            {write(t, "cut", good[:17]), fault.Truncated, "found 17 bytes, expected 18"},
-		"trailing":             {write(t, "long", append(slices.Clone(good), 1)), fault.Malformed, "found 1 extra byte after the end"},
-		"header cut in a gzip": {write(t, "cut.gz", gzipped(t, good[:9])), fault.Truncated, "found 9 bytes, expected 12"},
-		"gzip of two bytes":    {write(t, "two.gz", []byte("\x1f\x8b")), fault.Truncated, "gzip"},
-		"gzip in gzip":         {write(t, "twice.gz", gzipped(t, gzipped(t, good))), idx.ErrMagic, "found a gzip file"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, o := range []Options{{}, {MaxRecordSize: 100}} {
-				table, err := OpenIDX(test.path, o)
-				if err == nil || table != nil || test.kind != nil && !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.says) {
-					t.Errorf("found %v, %v, expected %v with %q", table, err, test.kind, test.says)
-				}
-				if !strings.Contains(fmt.Sprint(err), test.path) {
-					t.Errorf("found %v, expected the path in it", err)
-				}
+		"missing":   {filepath.Join(dir, "nowhere"), fs.ErrNotExist, "nowhere"},
+		"folder":    {dir, nil, "is a folder, expected an IDX file"},
+		"empty":     {write(t, "empty", nil), fault.Truncated, "the input is empty"},
+		"text":      {write(t, "text", []byte("5,0,0,0\n")), idx.ErrMagic, "expected an IDX file"},
+		"truncated": {write(t, "cut", good[:17]), fault.Truncated, "found 17 bytes, expected 18"},
+		"trailing": {write(t, "long", append(slices.Clone(good), 1)), fault.Malformed,
+			"found 1 extra byte after the end"},
+		"header cut in a gzip": {write(t, "cut.gz", gzipped(t, good[:9])), fault.Truncated,
+			"found 9 bytes, expected 12"},
+		"gzip of two bytes": {write(t, "two.gz", []byte("\x1f\x8b")), fault.Truncated, "gzip"},
+		"gzip in gzip":      {write(t, "twice.gz", gzipped(t, gzipped(t, good))), idx.ErrMagic, "found a gzip file"},
+	} {
+		for _, o := range []Options{{}, {MaxRecordSize: 100}} {
+			table, err := OpenIDX(test.path, o)
+			if err == nil || table != nil || test.kind != nil && !errors.Is(err, test.kind) ||
+				!strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: found %v, %v, expected %v with %q", name, table, err, test.kind, test.says)
 			}
-		})
+			if !strings.Contains(fmt.Sprint(err), test.path) {
+				t.Errorf("%s: found %v, expected the path in it", name, err)
+			}
+		}
 	}
 }
 
@@ -141,7 +142,7 @@ func TestNewIDX(t *testing.T) {
 	}
 	broken := errors.New("cable pulled")
 	for at := range len(raw) {
-		in := io.MultiReader(bytes.NewReader(raw[:at]), readerFunc(func([]byte) (int, error) { return 0, broken }))
+		in := io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(broken))
 		table, err := NewIDX(in, "tape", Options{})
 		if err == nil {
 			_, err = readAll(table, 1)
@@ -152,48 +153,36 @@ func TestNewIDX(t *testing.T) {
 	}
 }
 
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	raw := file(t, idx.Int16, []int{4, 6}, slices.Repeat([]int16{0x0102}, 24))
-	t.Run("reshape", func(t *testing.T) {
-		t.Parallel()
-		table := open(t, write(t, "x", raw), Options{Shape: []int{3}})
-		if table.Rows() != 8 || !slices.Equal(table.Columns()[0].Shape, []int{3}) || !slices.Equal(table.Header().Dims, []int64{4, 6}) {
-			t.Errorf("found %d rows of %v, header %v", table.Rows(), table.Columns()[0].Shape, table.Header())
-		}
-		check(t, table, 3, 0, bytes.Repeat([]byte{2, 1}, 24))
-	})
-	t.Run("record size", func(t *testing.T) {
-		t.Parallel()
-		if _, err := OpenIDX(write(t, "x", raw), Options{MaxRecordSize: 11}); !errors.Is(err, fault.Unsupported) {
-			t.Errorf("found %v, expected an unsupported size", err)
-		}
-	})
+	path := write(t, "x", file(t, idx.Int16, []int{4, 6}, slices.Repeat([]int16{0x0102}, 24)))
+	table := open(t, path, Options{Shape: []int{3}})
+	if shape := table.Columns()[0].Shape; table.Rows() != 8 || !slices.Equal(shape, []int{3}) ||
+		!slices.Equal(table.Header().Dims, []int64{4, 6}) {
+		t.Errorf("found %d rows of %v, header %v", table.Rows(), shape, table.Header())
+	}
+	check(t, table, 3, 0, bytes.Repeat([]byte{2, 1}, 24))
+	if _, err := OpenIDX(path, Options{MaxRecordSize: 11}); !errors.Is(err, fault.Unsupported) {
+		t.Errorf("found %v, expected an unsupported size", err)
+	}
 }
 
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		size int64
 		want error
 	}{
 		"grows":   {int64(len(raw)) + 1, fault.Malformed},
 		"shrinks": {int64(len(raw)) - 1, fault.Truncated},
 		"emptied": {0, fault.Truncated},
-	}
-	for name, test := range tests {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := write(t, "images", raw)
 			table := open(t, path, Options{})
-			if err := os.Truncate(path, test.size); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(path, test.size))
 			if _, err := readAll(table, 3); !errors.Is(err, test.want) {
 				t.Errorf("found %v, expected %v", err, test.want)
 			}
@@ -216,7 +205,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		return file
 	}
 	few := broken(gzipped(t, file(t, idx.Uint8, []int{rows - 1, record}, data)))
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		packed []byte
 		note   string // "" for none
 		rows   int64  // −1: fewer than all
@@ -225,10 +214,10 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		"cut in the data": {whole[:len(whole)/2], "only the data before the damage is read", -1},
 		"count is 0":      {gzipped(t, file(t, idx.Uint8, []int{0, record}, data)), "never filled in", rows},
 		"counts bytes":    {gzipped(t, file(t, idx.Uint8, []int{rows * record, record}, data)), "counts bytes", rows},
-		"more, and wrong": {few, "and any of its values may be wrong: gzip stream", rows - 1}, // the damage may have changed the count
+		// the damage may have changed the count
+		"more, and wrong": {few, "and any of its values may be wrong: gzip stream", rows - 1},
 		"too few inside":  {gzipped(t, file(t, idx.Uint8, []int{rows + 1, record}, data)), "truncated", rows},
-	}
-	for name, test := range tests {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := write(t, "images.gz", test.packed)
@@ -239,13 +228,15 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 			}
 			check(t, table, 7, 0, data[:want*record])
 			notes := strings.Join(table.Info().Notes, "\n")
-			if !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") || notes != "" && !strings.Contains(notes, path) {
+			if !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") ||
+				notes != "" && !strings.Contains(notes, path) {
 				t.Errorf("found notes %q, expected %q", notes, test.note)
 			}
 		})
 	}
 	for _, damaged := range [][]byte{broken(whole), few} {
-		if _, err := readAll(open(t, write(t, "crc.gz", damaged), Options{}), 7); !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "checksum") {
+		if _, err := readAll(open(t, write(t, "crc.gz", damaged), Options{}), 7); !errors.Is(err, fault.Malformed) ||
+			!strings.Contains(err.Error(), "checksum") {
 			t.Errorf("found %v, expected a wrong checksum", err)
 		}
 	}
@@ -261,7 +252,8 @@ func TestSalvageOfAStream(t *testing.T) {
 			t.Errorf("%s: found %d rows, expected −1", name, table.Rows())
 		}
 		check(t, table, 3, 0, bytesUpTo(12))
-		if notes := table.Info().Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], "standard input: salvaged 4 complete records") {
+		if notes := table.Info().Notes; len(notes) != 1 ||
+			!strings.HasPrefix(notes[0], "standard input: salvaged 4 complete records") {
 			t.Errorf("%s: found notes %q", name, notes)
 		}
 	}
@@ -277,13 +269,9 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		for _, rows := range []int{0, 1, 1 << 20} {
 			table := must.Get(OpenIDX(path, Options{Salvage: rows == 1}))(t)
 			if rows > 0 {
-				if err := table.Read(t.Context(), &Raw{Cap: rows}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, table.Read(t.Context(), &Raw{Cap: rows}))
 			}
-			if err := table.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, table.Close())
 			if err := table.Read(t.Context(), &Raw{Cap: 1}); !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("%s: read after Close: found %v, expected fs.ErrClosed", name, err)
 			}
@@ -292,16 +280,19 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 			t.Errorf("%s: found %v, expected wrong usage", name, err)
 		}
 	}
-	settled := false
+	settle(t, before)
+}
+
+// settle waits until there are no more goroutines than before.
+func settle(t *testing.T, before int) {
+	t.Helper()
 	for range 100 {
-		if settled = runtime.NumGoroutine() <= before; settled {
-			break
+		if runtime.NumGoroutine() <= before {
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if !settled {
-		t.Errorf("found %d goroutines, %d before", runtime.NumGoroutine(), before)
-	}
+	t.Errorf("found %d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
 func TestShortestKeepsTheNotesOfItsParts(t *testing.T) {
@@ -323,7 +314,8 @@ func TestCountsOfTheError(t *testing.T) {
 	if err == nil {
 		_, err = readAll(table, 2)
 	}
-	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has 9, part (part.idx) has 4") {
+	if !errors.Is(err, fault.Malformed) ||
+		!strings.Contains(err.Error(), "image (image.idx) has 9, part (part.idx) has 4") {
 		t.Errorf("found %v, expected 9 and 4 rows", err)
 	}
 }
@@ -338,11 +330,5 @@ func TestFailedCountLeavesNoGoroutine(t *testing.T) {
 	if table != nil || !errors.Is(err, fault.Unsupported) {
 		t.Fatalf("found %v, expected ErrUnsupported", err)
 	}
-	for range 50 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("found %d goroutines, %d before", runtime.NumGoroutine(), before)
+	settle(t, before)
 }

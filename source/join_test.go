@@ -30,15 +30,18 @@ func TestJoin(t *testing.T) {
 	for _, shortest := range []bool{false, true} {
 		for _, unknown := range []bool{false, true} {
 			for _, batch := range []int{1, 3, 5, 100} {
-				t.Run(fmt.Sprintf("shortest %v, count unknown %v, %d at a time", shortest, unknown, batch), func(t *testing.T) {
+				name := fmt.Sprintf("shortest %v, count unknown %v, %d at a time", shortest, unknown, batch)
+				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					images, want := pairs(t, "image", 5)
-					table := must.Get(Join(shortest, plain{images, unknown}, scalars(t, "label", 5), scalars(t, "other", 5)))(t)
+					table := must.Get(Join(shortest, plain{images, unknown}, scalars(t, "label", 5),
+						scalars(t, "other", 5)))(t)
 					rows := int64(5)
 					if unknown {
 						rows = -1
 					}
-					if c := table.Columns(); table.Rows() != rows || len(c) != 3 || c[0].Name != "image" || c[1].Name != "label" || c[2].Origin != "other.idx" {
+					if c := table.Columns(); table.Rows() != rows || len(c) != 3 || c[0].Name != "image" ||
+						c[1].Name != "label" || c[2].Origin != "other.idx" {
 						t.Errorf("found %d rows of %+v", table.Rows(), c)
 					}
 					check(t, table, batch, 0, want, bytesUpTo(5), bytesUpTo(5))
@@ -60,7 +63,8 @@ func TestJoinOfDifferentLengths(t *testing.T) {
 					t.Parallel()
 					least := min(lengths[0], lengths[1])
 					join := func(shortest bool) (Table, error) {
-						return Join(shortest, scalars(t, "image", lengths[0]), plain{scalars(t, "label", lengths[1]), unknown})
+						return Join(shortest, scalars(t, "image", lengths[0]),
+							plain{scalars(t, "label", lengths[1]), unknown})
 					}
 					table, err := join(false)
 					if err == nil {
@@ -69,7 +73,8 @@ func TestJoinOfDifferentLengths(t *testing.T) {
 						}
 						_, err = readAll(table, batch)
 					}
-					if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has") || !strings.Contains(err.Error(), "label (label.idx) has") {
+					if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "image (image.idx) has") ||
+						!strings.Contains(err.Error(), "label (label.idx) has") {
 						t.Errorf("found %v, expected the rows of both columns", err)
 					}
 					table = must.Get(join(true))(t)
@@ -86,7 +91,8 @@ func TestJoinShortestNotes(t *testing.T) {
 	if table.Rows() != 3 {
 		t.Errorf("found %d rows, expected 3", table.Rows())
 	}
-	const want = "the columns have different numbers of records: image (image.idx) has 5, label (label.idx) has 3; reading only 3 rows of each"
+	const want = "the columns have different numbers of records: image (image.idx) has 5, " +
+		"label (label.idx) has 3; reading only 3 rows of each"
 	if notes := About(table).Notes; len(notes) != 1 || notes[0] != want {
 		t.Errorf("found %q, expected %q", notes, want)
 	}
@@ -95,34 +101,23 @@ func TestJoinShortestNotes(t *testing.T) {
 // Join returns the errors of its parts: from reading, decoding and closing.
 func TestJoinPassesErrors(t *testing.T) {
 	t.Parallel()
+	with := func(other Table) Table { return must.Get(Join(false, scalars(t, "whole", 5), other))(t) }
 	cut := func() Table {
 		return fromBytes(t, "cut", file(t, idx.Uint8, []int{5}, bytesUpTo(3)), Options{Name: "cut"})
 	}
-	table, err := Join(false, scalars(t, "whole", 5), cut())
-	if err == nil {
-		_, err = readAll(table, 2)
-	}
-	if !errors.Is(err, fault.Truncated) {
+	if _, err := readAll(with(cut()), 2); !errors.Is(err, fault.Truncated) {
 		t.Errorf("reading: found %v, expected a truncated file", err)
 	}
-	table, err = Join(false, scalars(t, "whole", 5), cut())
-	if err == nil {
-		err = Skip(table, 4)
-	}
-	if !errors.Is(err, fault.Truncated) {
+	if err := Skip(with(cut()), 4); !errors.Is(err, fault.Truncated) {
 		t.Errorf("skipping: found %v, expected a truncated file", err)
 	}
-	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, bytesUpTo(5)), Options{Name: "label", Classes: []string{"zero"}})
-	table, err = Join(false, scalars(t, "whole", 5), CheckLabels(labels))
-	if err == nil {
-		_, err = readAll(table, 2)
-	}
-	if !errors.Is(err, fault.Malformed) {
+	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, bytesUpTo(5)),
+		Options{Name: "label", Classes: []string{"zero"}})
+	if _, err := readAll(with(CheckLabels(labels)), 2); !errors.Is(err, fault.Malformed) {
 		t.Errorf("decoding: found %v, expected a label without a name", err)
 	}
 	broken := errors.New("handle lost")
-	table = must.Get(Join(false, closing{scalars(t, "a", 5), broken}, scalars(t, "b", 5)))(t)
-	if err := table.Close(); !errors.Is(err, broken) {
+	if err := with(closing{scalars(t, "b", 5), broken}).Close(); !errors.Is(err, broken) {
 		t.Errorf("closing: found %v, expected the part's error", err)
 	}
 }

@@ -17,22 +17,18 @@ import (
 // TestConvertChecksLimits uses the limits of Go's types.
 func TestConvertChecksLimits(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		dtype idx.DType
-		value int64
-		fits  bool
-	}{
-		{idx.Uint8, 0, true}, {idx.Uint8, math.MaxUint8, true}, {idx.Uint8, -1, false}, {idx.Uint8, math.MaxUint8 + 1, false},
-		{idx.Int8, math.MinInt8, true}, {idx.Int8, math.MaxInt8, true}, {idx.Int8, math.MinInt8 - 1, false}, {idx.Int8, math.MaxInt8 + 1, false},
-		{idx.Int16, math.MinInt16, true}, {idx.Int16, math.MaxInt16, true}, {idx.Int16, math.MinInt16 - 1, false}, {idx.Int16, math.MaxInt16 + 1, false},
-		{idx.Int32, math.MinInt32, true}, {idx.Int32, math.MaxInt32, true}, {idx.Int32, math.MinInt32 - 1, false}, {idx.Int32, math.MaxInt32 + 1, false},
-	}
-	for _, test := range tests {
-		src := binary.LittleEndian.AppendUint64(make([]byte, 8), uint64(test.value))
-		dst := make([]byte, 2*test.dtype.Size())
-		bad, value := NumberInt64.Convert(dst, test.dtype, src, 2)
-		if test.fits && (bad != -1 || Int(test.dtype, dst, 1) != test.value) || !test.fits && (bad != 1 || value != test.value) {
-			t.Errorf("%v %d: found the bad index %d, value %d, bytes % x", test.dtype, test.value, bad, value, dst)
+	for d, limits := range map[idx.DType][2]int64{
+		idx.Uint8: {0, math.MaxUint8}, idx.Int8: {math.MinInt8, math.MaxInt8},
+		idx.Int16: {math.MinInt16, math.MaxInt16}, idx.Int32: {math.MinInt32, math.MaxInt32},
+	} {
+		for value, fits := range map[int64]bool{limits[0]: true, limits[1]: true, limits[0] - 1: false,
+			limits[1] + 1: false} {
+			src := binary.LittleEndian.AppendUint64(make([]byte, 8), uint64(value))
+			dst := make([]byte, 2*d.Size())
+			bad, found := NumberInt64.Convert(dst, d, src, 2)
+			if fits && (bad != -1 || Int(d, dst, 1) != value) || !fits && (bad != 1 || found != value) {
+				t.Errorf("%v %d: found the bad index %d, value %d, bytes % x", d, value, bad, found, dst)
+			}
 		}
 	}
 	large := binary.LittleEndian.AppendUint64(nil, math.MaxUint64)
@@ -66,7 +62,8 @@ func TestHalves(t *testing.T) {
 		}
 		expected = math.Copysign(expected, 1-2*float64(bits>>15))
 		found := float64(math.Float32frombits(float32Bits(uint16(bits))))
-		if found != expected && !(found != found && expected != expected) || math.Signbit(found) != math.Signbit(expected) {
+		if found != expected && !(found != found && expected != expected) ||
+			math.Signbit(found) != math.Signbit(expected) {
 			t.Fatalf("%04x: found %v, expected %v", bits, found, expected)
 		}
 	}
@@ -86,7 +83,7 @@ func TestHalves(t *testing.T) {
 func TestCheckLabels(t *testing.T) {
 	t.Parallel()
 	classes := []string{"", "A", "B", "", "D"} // 0 and 3 have no name
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		dtype  idx.DType
 		dims   []int
 		values any
@@ -108,12 +105,12 @@ func TestCheckLabels(t *testing.T) {
 		"floats":              {idx.Float32, []int{1}, []float32{9}, classes, -1, 0},
 		"more than one a row": {idx.Uint8, []int{1, 2}, []uint8{9, 9}, classes, -1, 0},
 		"no records":          {idx.Uint8, []int{0}, []uint8{}, classes, -1, 0},
-	}
-	for name, test := range tests {
+	} {
 		for _, batch := range []int{1, 2, 100} {
 			t.Run(fmt.Sprintf("%s, %d at a time", name, batch), func(t *testing.T) {
 				t.Parallel()
-				table := CheckLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values), Options{Name: "label", Classes: test.names}))
+				table := CheckLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values),
+					Options{Name: "label", Classes: test.names}))
 				_, err := readAll(table, batch)
 				want := fmt.Sprintf("column label, row %d: label %d has no class name", test.row, test.label)
 				switch {
@@ -131,14 +128,13 @@ func TestCheckLabels(t *testing.T) {
 // second column are checked as well.
 func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 	t.Parallel()
-	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{8}, []uint8{9, 0, 0, 0, 0, 0, 7, 0}), Options{Name: "label", Classes: []string{"zero", "one"}})
+	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{8}, []uint8{9, 0, 0, 0, 0, 0, 7, 0}),
+		Options{Name: "label", Classes: []string{"zero", "one"}})
 	joined := must.Get(Join(false, scalars(t, "image", 8), labels))(t)
-	slice, err := Slice(joined, 2, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = readAll(CheckLabels(slice), 3)
-	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 are known)" || !strings.Contains(fault.HintOf(err), "--classes") {
+	slice := must.Get(Slice(joined, 2, 8))(t)
+	_, err := readAll(CheckLabels(slice), 3)
+	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 are known)" ||
+		!strings.Contains(fault.HintOf(err), "--classes") {
 		t.Errorf("found %v", err)
 	}
 }

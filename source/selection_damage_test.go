@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestSelectFromDamage reads selections of files that are cut, longer or rewritten, before the
@@ -21,10 +22,7 @@ import (
 func TestSelectFromDamage(t *testing.T) {
 	t.Parallel()
 	images, _ := writeNumbered(t, 1000)
-	raw, err := os.ReadFile(images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(images))(t)
 	selections := map[string]func() *Selection{
 		"all rows":     func() *Selection { return all(1000) },
 		"every third":  func() *Selection { return everyThird() },
@@ -46,39 +44,36 @@ func TestSelectFromDamage(t *testing.T) {
 			for name, selection := range selections {
 				path := filepath.Join(t.TempDir(), "images")
 				for _, late := range []bool{false, true} {
-					if err := os.WriteFile(path, data, 0o666); err != nil {
-						t.Fatal(err)
-					}
-					file, err := OpenIDX(path, Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.WriteFile(path, data, 0o666))
+					file := must.Get(OpenIDX(path, Options{}))(t)
 					s := selection()
 					table := Select(file, s, nil)
 					spoil := func() {
-						if err := errors.Join(os.WriteFile(path, damaged, 0o666), os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))); err != nil {
+						if err := errors.Join(os.WriteFile(path, damaged, 0o666),
+							os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))); err != nil {
 							t.Fatal(err)
 						}
 					}
 					if !late {
 						spoil()
 					}
-					err = readSelected(t, table, selected(s), func() {
+					err := readSelected(t, table, selected(s), func() {
 						if late {
 							spoil()
 						}
 					})
 					kind := fault.KindOf(err)
 					var e *fault.Error
-					switch loaded := late && name == "all shuffled" && form != "plain"; { // all rows are read before the first is returned
+					// all rows are read before the first is returned
+					switch loaded := late && name == "all shuffled" && form != "plain"; {
 					case loaded && err != nil:
 						t.Errorf("%s, %s, %s, late: found %v, expected no error", form, what, name, err)
-					case !loaded && (!errors.As(err, &e) || e.Path != path || kind != fault.Changed && kind != fault.Truncated && kind != fault.Malformed):
-						t.Errorf("%s, %s, %s, late %t: found %v, expected an error about the data of %s", form, what, name, late, err, path)
+					case !loaded && (!errors.As(err, &e) || e.Path != path ||
+						kind != fault.Changed && kind != fault.Truncated && kind != fault.Malformed):
+						t.Errorf("%s, %s, %s, late %t: found %v, expected an error about the data of %s",
+							form, what, name, late, err, path)
 					}
-					if err := table.Close(); err != nil {
-						t.Error(err)
-					}
+					must.Do(t, table.Close())
 				}
 			}
 		}
@@ -94,9 +89,7 @@ func everyThird() *Selection {
 }
 
 func shuffledRows(t *testing.T, s *Selection) *Selection {
-	if err := s.Shuffle(NewRandom(1, ShuffleStream)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Shuffle(NewRandom(1, ShuffleStream)))
 	return s
 }
 
@@ -138,7 +131,8 @@ func TestCanceledSelections(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, path := range []string{images, labels} {
-		for name, s := range map[string]*Selection{"every third": everyThird(), "shuffled": shuffledRows(t, all(1000))} {
+		for name, s := range map[string]*Selection{"every third": everyThird(),
+			"shuffled": shuffledRows(t, all(1000))} {
 			table := Select(open(t, path, Options{}), s, nil)
 			if err := table.Read(ctx, &Raw{Cap: 7}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s of %s: found %v", name, filepath.Base(path), err)

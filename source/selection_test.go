@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // selected returns the rows of s in their order.
@@ -38,10 +39,7 @@ func all(rows int) *Selection {
 // never change: users rely on a seed.
 func TestSelectionsStay(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/selection.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/selection.json"))(t)
 	var golden struct {
 		First uint64
 		Cases []struct {
@@ -51,9 +49,7 @@ func TestSelectionsStay(t *testing.T) {
 			Held, Stratified, Shuffled []int64
 		}
 	}
-	if err := json.Unmarshal(text, &golden); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &golden))
 	if first := NewRandom(7, 9).Uint64(); first != golden.First {
 		t.Errorf("the first number is %d, expected %d", first, golden.First)
 	}
@@ -61,10 +57,13 @@ func TestSelectionsStay(t *testing.T) {
 		rest := all(c.Rows)
 		held := rest.HoldOut(c.HoldOut, nil, NewRandom(c.Seed, HoldOutStream))
 		if !slices.Equal(selected(held), c.Held) {
-			t.Errorf("seed %d, %d of %d rows: held out %v, expected %v", c.Seed, c.HoldOut, c.Rows, selected(held), c.Held)
+			t.Errorf("seed %d, %d of %d rows: held out %v, expected %v",
+				c.Seed, c.HoldOut, c.Rows, selected(held), c.Held)
 		}
-		if err := rest.Shuffle(NewRandom(c.Seed, ShuffleStream)); err != nil || !slices.Equal(selected(rest), c.Shuffled) {
-			t.Errorf("seed %d, %d of %d rows: the order is %v, expected %v, %v", c.Seed, c.HoldOut, c.Rows, selected(rest), c.Shuffled, err)
+		if err := rest.Shuffle(NewRandom(c.Seed, ShuffleStream)); err != nil ||
+			!slices.Equal(selected(rest), c.Shuffled) {
+			t.Errorf("seed %d, %d of %d rows: the order is %v, expected %v, %v",
+				c.Seed, c.HoldOut, c.Rows, selected(rest), c.Shuffled, err)
 		}
 		labels := []int{0, 1, 4, 2}[:min(4, c.Rows)] // row² mod 7, as they appear
 		slices.Sort(labels)
@@ -75,7 +74,8 @@ func TestSelectionsStay(t *testing.T) {
 		rest = all(c.Rows)
 		held = rest.HoldOut(c.HoldOut, strata, NewRandom(c.Seed, HoldOutStream))
 		if !slices.Equal(selected(held), c.Stratified) {
-			t.Errorf("seed %d, %d of %d rows, stratified: held out %v, expected %v", c.Seed, c.HoldOut, c.Rows, selected(held), c.Stratified)
+			t.Errorf("seed %d, %d of %d rows, stratified: held out %v, expected %v",
+				c.Seed, c.HoldOut, c.Rows, selected(held), c.Stratified)
 		}
 	}
 }
@@ -146,9 +146,7 @@ func writeNumbered(t *testing.T, rows int) (images, labels string) {
 		b = append(b, byte(row%251))
 	}
 	for path, data := range map[string][]byte{images: a, labels: b} {
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o666))
 	}
 	return images, labels
 }
@@ -159,10 +157,7 @@ func TestSelect(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	images, labels := writeNumbered(t, 1000)
 	open := func(path string) Table {
-		file, err := OpenIDX(path, Options{Name: filepath.Base(path)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(OpenIDX(path, Options{Name: filepath.Base(path)}))(t)
 		return file
 	}
 	for round := range 1000 {
@@ -173,9 +168,7 @@ func TestSelect(t *testing.T) {
 			s.Append(random.IntN(100) < density)
 		}
 		if random.IntN(2) == 0 {
-			if err := s.Shuffle(NewRandom(uint64(round), ShuffleStream)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Shuffle(NewRandom(uint64(round), ShuffleStream)))
 		}
 		expected := selected(s)
 		if random.IntN(3) == 0 {
@@ -189,10 +182,7 @@ func TestSelect(t *testing.T) {
 			for range 1000 - rows { // the file has 1,000
 				s.Append(false)
 			}
-			joined, err := Join(false, open(images), open(labels))
-			if err != nil {
-				t.Fatal(err)
-			}
+			joined := must.Get(Join(false, open(images), open(labels)))(t)
 			table = joined
 			if random.IntN(2) == 0 {
 				table = WithColumns(joined, joined.Columns())
@@ -200,12 +190,11 @@ func TestSelect(t *testing.T) {
 		}
 		table = Select(table, s, nil) // nothing is large
 		if table.Rows() != int64(len(expected)) || About(table).SourceRows != s.TableRows() && files {
-			t.Fatalf("round %d: %d of %d rows, expected %d of %d", round, table.Rows(), About(table).SourceRows, len(expected), s.TableRows())
+			t.Fatalf("round %d: %d of %d rows, expected %d of %d",
+				round, table.Rows(), About(table).SourceRows, len(expected), s.TableRows())
 		}
 		checkSelected(t, table, s.First(), expected, 1+random.IntN(200))
-		if err := table.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, table.Close())
 	}
 }
 
@@ -213,9 +202,7 @@ func TestSelect(t *testing.T) {
 func TestScratch(t *testing.T) {
 	t.Parallel()
 	s := all(300)
-	if err := s.Shuffle(NewRandom(0, ShuffleStream)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Shuffle(NewRandom(0, ShuffleStream)))
 	var file *os.File
 	table := &shuffled{chosen: chosen{Table: &numbered{rows: 300}, s: s}, scratch: func() (f *os.File, err error) {
 		file, err = os.CreateTemp(t.TempDir(), "")
@@ -225,9 +212,7 @@ func TestScratch(t *testing.T) {
 	if err := errors.Join(file.Truncate(0), table.Decode(&Raw{State: []int64{0}})); !errors.Is(err, fault.IO) {
 		t.Errorf("a scratch file without its end: found %v, expected fault.IO", err)
 	}
-	if err := table.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Close())
 	if file == nil || file.Close() == nil {
 		t.Error("the scratch file was not used, or not closed")
 	}
@@ -251,7 +236,8 @@ func checkSelected(t *testing.T, table Table, first int64, expected []int64, lim
 			t.Fatal(err)
 		}
 		if full := b.Rows == min(limit, len(expected)-at); !full || b.First != first+int64(at) {
-			t.Fatalf("%d rows from %d on, expected %d from %d on", b.Rows, b.First, min(limit, len(expected)-at), first+int64(at))
+			t.Fatalf("%d rows from %d on, expected %d from %d on",
+				b.Rows, b.First, min(limit, len(expected)-at), first+int64(at))
 		}
 		for i := range b.Rows {
 			row := expected[at+i]
@@ -262,7 +248,8 @@ func checkSelected(t *testing.T, table Table, first int64, expected []int64, lim
 					t.Fatalf("row %d is %d, expected %d", at+i, head, row)
 				}
 			} else if head != 16*row || int64(tail[0]) != row%251 {
-				t.Fatalf("row %d begins with %d and has the label %d, expected %d and %d", at+i, head, tail[0], 16*row, row%251)
+				t.Fatalf("row %d begins with %d and has the label %d, expected %d and %d",
+					at+i, head, tail[0], 16*row, row%251)
 			}
 		}
 		at += b.Rows

@@ -25,9 +25,7 @@ func file(t testing.TB, d idx.DType, dims []int, values any) []byte {
 		parts = append(parts, uint32(n))
 	}
 	for _, part := range append(parts, values) {
-		if err := binary.Write(&out, binary.BigEndian, part); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, binary.Write(&out, binary.BigEndian, part))
 	}
 	return out.Bytes()
 }
@@ -36,9 +34,7 @@ func file(t testing.TB, d idx.DType, dims []int, values any) []byte {
 func little(t testing.TB, values any) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := binary.Write(&out, binary.LittleEndian, values); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, binary.Write(&out, binary.LittleEndian, values))
 	return out.Bytes()
 }
 
@@ -56,9 +52,7 @@ func bytesUpTo(n int) []byte {
 func write(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o666))
 	return path
 }
 
@@ -67,9 +61,7 @@ func open(t testing.TB, path string, o Options) *IDX {
 	t.Helper()
 	table := must.Get(OpenIDX(path, o))(t)
 	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Close())
 	})
 	return table
 }
@@ -109,7 +101,8 @@ func readAll(t Table, batch int) (content, error) {
 			c.first = b.First
 		}
 		if b.Rows < 1 || b.Rows > batch || b.First != c.first+c.rows || b.Cap != batch {
-			return c, fmt.Errorf("found rows %d+%d of at most %d (now %d), expected them from %d", b.First, b.Rows, batch, b.Cap, c.first+c.rows)
+			return c, fmt.Errorf("found rows %d+%d of at most %d (now %d), expected them from %d",
+				b.First, b.Rows, batch, b.Cap, c.first+c.rows)
 		}
 		c.rows += int64(b.Rows)
 		if err := t.Decode(b); err != nil {

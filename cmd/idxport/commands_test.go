@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,10 +22,7 @@ import (
 )
 
 // exits CODE COMMAND… runs the command and demands exactly this exit code.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND [ARGS…]")
-	}
+func exits(ts *testscript.TestScript, args []string) {
 	demandCode(ts, args[0], ts.Exec(args[1], args[2:]...))
 }
 
@@ -51,34 +47,35 @@ var elements = map[string]struct {
 	code   byte
 	append func(b []byte, v int) []byte
 }{
-	"uint8":   {0x08, func(b []byte, v int) []byte { return append(b, byte(v)) }},
-	"int8":    {0x09, func(b []byte, v int) []byte { return append(b, byte(int8(v))) }},
-	"int16":   {0x0B, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint16(b, uint16(v)) }},
-	"int32":   {0x0C, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(b, uint32(v)) }},
-	"float32": {0x0D, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(b, math.Float32bits(float32(v))) }},
-	"float64": {0x0E, func(b []byte, v int) []byte { return binary.BigEndian.AppendUint64(b, math.Float64bits(float64(v))) }},
+	"uint8":   {0x08, bigEndian[uint8]},
+	"int8":    {0x09, bigEndian[int8]},
+	"int16":   {0x0B, bigEndian[int16]},
+	"int32":   {0x0C, bigEndian[int32]},
+	"float32": {0x0D, bigEndian[float32]},
+	"float64": {0x0E, bigEndian[float64]},
+}
+
+func bigEndian[T uint8 | int8 | int16 | int32 | float32 | float64](b []byte, v int) []byte {
+	b, _ = binary.Append(b, binary.BigEndian, T(v)) // T has a size
+	return b
 }
 
 // idx FILE DTYPE SHAPE FIRST makes an IDX file whose elements count up from FIRST.
-func makeIDX(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 4 {
-		ts.Fatalf("usage: idx FILE DTYPE SHAPE FIRST")
-	}
+func makeIDX(ts *testscript.TestScript, args []string) {
 	element, ok := elements[args[1]]
 	if !ok {
 		ts.Fatalf("unknown data type %s", args[1])
 	}
-	dims := strings.Split(args[2], "x")
-	data, count := []byte{0, 0, element.code, byte(len(dims))}, 1
-	for _, text := range dims {
+	made, count := tensor{code: element.code}, 1
+	for text := range strings.SplitSeq(args[2], "x") {
 		d := number(ts, text)
-		data, count = binary.BigEndian.AppendUint32(data, uint32(d)), count*d
+		made.dims, count = append(made.dims, d), count*d
 	}
 	first := number(ts, args[3])
 	for i := range count {
-		data = element.append(data, first+i)
+		made.payload = element.append(made.payload, first+i)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), encodeIDX(made), 0o666))
 }
 
 func number(ts *testscript.TestScript, text string) int {
@@ -88,10 +85,7 @@ func number(ts *testscript.TestScript, text string) int {
 }
 
 // pack FROM TO compresses a file, by the ending of its name.
-func pack(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: pack FROM TO")
-	}
+func pack(ts *testscript.TestScript, args []string) {
 	var packed bytes.Buffer
 	var w io.WriteCloser
 	var err error
@@ -112,10 +106,7 @@ func pack(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // unpack FROM TO decompresses a file, by the ending of its name.
-func unpack(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: unpack FROM TO")
-	}
+func unpack(ts *testscript.TestScript, args []string) {
 	packed := strings.NewReader(ts.ReadFile(args[0]))
 	var plain io.Reader
 	var err error
@@ -134,10 +125,7 @@ func unpack(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cut FROM TO BYTES copies the first bytes of a file, all but some of them where BYTES is negative.
-func cut(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: cut FROM TO BYTES")
-	}
+func cut(ts *testscript.TestScript, args []string) {
 	data, n := ts.ReadFile(args[0]), number(ts, args[2])
 	if n < 0 {
 		n += len(data)
@@ -147,10 +135,7 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 
 // holds FOLDER [NAME…] demands that the folder has exactly these files, hidden ones and those in
 // its subfolders included, and nothing else. Subfolders need not be named unless they are empty.
-func holds(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 {
-		ts.Fatalf("usage: holds FOLDER [NAME…]")
-	}
+func holds(ts *testscript.TestScript, args []string) {
 	dir := ts.MkAbs(args[0])
 	var found []string
 	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -175,10 +160,7 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // size FILE BYTES demands that a file has so many bytes.
-func size(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: size FILE BYTES")
-	}
+func size(ts *testscript.TestScript, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if info.Size() != int64(number(ts, args[1])) {
@@ -189,10 +171,7 @@ func size(ts *testscript.TestScript, neg bool, args []string) {
 // hostile COMMAND… runs the command, with INPUT replaced by each input of the manifest of hostile
 // files in turn, and demands the exit code and the words that stand there. A refusal is one line
 // and a hint.
-func hostile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 {
-		ts.Fatalf("usage: hostile COMMAND [ARGS…]")
-	}
+func hostile(ts *testscript.TestScript, args []string) {
 	folder := ts.Getenv("HOSTILE")
 	for line := range strings.Lines(ts.ReadFile(filepath.Join(folder, "MANIFEST.tsv"))) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")

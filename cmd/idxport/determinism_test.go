@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,18 +18,19 @@ func TestSameBytes(t *testing.T) {
 	args := func(names ...string) []string {
 		return []string{"--to", strings.Join(names, ",")}
 	}
-	one := hashes(t, append(args(formats.Names()...), "--workers", "1"))
+	one := outputs(t, append(args(formats.Names()...), "--workers", "1"))
 	if n := len(formats.Names()); len(one) < 2*n {
 		t.Fatalf("found %d files, expected at least %d for two splits in %d formats", len(one), 2*n, n)
 	}
 	for _, workers := range []string{"2", "8"} {
-		sameFiles(t, "with "+workers+" workers", one, hashes(t, append(args(formats.Names()...), "--workers", workers)), len(one))
+		same := outputs(t, append(args(formats.Names()...), "--workers", workers))
+		sameFiles(t, "with "+workers+" workers", one, same)
 	}
-	alone := map[string]string{}
+	alone := map[string][]byte{}
 	for i, name := range formats.Names() {
-		maps.Copy(alone, hashes(t, append(args(name), "--workers", []string{"1", "2", "8"}[i%3])))
+		maps.Copy(alone, outputs(t, append(args(name), "--workers", []string{"1", "2", "8"}[i%3])))
 	}
-	sameFiles(t, "alone", one, alone, len(one))
+	sameFiles(t, "alone", one, alone)
 }
 
 // TestSameCompressedBytes is the same for what compresses on many goroutines: codecs of Parquet and
@@ -47,56 +45,28 @@ func TestSameCompressedBytes(t *testing.T) {
 		for _, c := range codecs {
 			args = append(args, "--compression", c)
 		}
-		one := hashes(t, append(args, "--workers", "1"))
-		sameFiles(t, fmt.Sprint(codecs), one, hashes(t, append(args, "--workers", "8")), len(one))
+		one := outputs(t, append(args, "--workers", "1"))
+		sameFiles(t, fmt.Sprint(codecs), one, outputs(t, append(args, "--workers", "8")))
 	}
 }
 
-// hashes converts the sample and returns the sha256 of every file by its name in the output folder.
-func hashes(t *testing.T, args []string) map[string]string {
+// outputs converts the sample and returns every file by its name in the output folder.
+func outputs(t *testing.T, args []string) map[string][]byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	var stdout, stderr bytes.Buffer
-	command := append([]string{"idxport", "convert", filepath.Join(samples, "fashion-mnist"), "-o", out + "/"}, args...)
-	if code := run(command, strings.NewReader(""), &stdout, &stderr); code != 0 {
-		t.Fatalf("%v: exit code %d: %s", command, code, stderr.String())
-	}
-	sums := map[string]string{}
-	err := filepath.WalkDir(out, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		sums[path[len(out):]] = fmt.Sprintf("%x", sha256.Sum256(data))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sums
+	succeed(t, append([]string{"convert", fashion, "-o", out + "/"}, args...)...)
+	return contents(t, out)
 }
 
-// compare demands that both have the same files with the same bytes.
-func sameFiles(t *testing.T, what string, want, got map[string]string, count int) {
+// sameFiles demands that both have the same files with the same bytes.
+func sameFiles(t *testing.T, what string, want, got map[string][]byte) {
 	t.Helper()
-	if len(got) != count {
-		t.Errorf("%s: found %d files, expected %d", what, len(got), count)
+	if len(got) != len(want) {
+		t.Errorf("%s: found %d files, expected %d", what, len(got), len(want))
 	}
-	for name, sum := range got {
-		if sum != want[name] {
+	for name, data := range got {
+		if !bytes.Equal(data, want[name]) {
 			t.Errorf("%s: %s differs", what, name)
 		}
 	}
-}
-
-// fashion are small files of Fashion-MNIST, by whose names they are found.
-var fashion = filepath.Join("..", "..", "testdata", "fashion-mnist")
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,15 +23,11 @@ var update = flag.Bool("update", false, "write the tables of docs/cli.md")
 // readDocs returns the text of a document.
 func readDocs(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(read(t, filepath.Join("..", "..", name)))
 }
 
 // TestDocs demands that docs/formats.md has every format, layout, style and codec, and docs/cli.md
-// every exit code, whose kinds have names in reports.
+// every exit code, each of which has a name in reports, and a run in the script exit_codes.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	page := readDocs(t, "docs/formats.md")
@@ -44,12 +39,16 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	page = readDocs(t, "docs/cli.md")
+	script := string(read(t, filepath.Join("testdata", "script", "exit_codes.txtar")))
 	for _, code := range allExitCodes() {
 		if !regexp.MustCompile(fmt.Sprintf("(?m)^\\| [0-9`, ]*\\b%d\\b[0-9`, ]* \\|", code)).MatchString(page) {
 			t.Errorf("the exit code %d has no row in docs/cli.md", code)
 		}
 		if code != exitOK && code < exitSignal && codeNames[code] == "" {
 			t.Errorf("the exit code %d has no name in reports", code)
+		}
+		if code != exitInternal && !strings.Contains(script, fmt.Sprintf("\nreports %d ", code)) {
+			t.Errorf("the exit code %d has no run in the script exit_codes", code)
 		}
 	}
 }
@@ -102,9 +101,7 @@ func TestCLIPage(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join("..", "..", "docs", "cli.md"), []byte(page), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join("..", "..", "docs"), "cli.md", []byte(page))
 	}
 }
 
@@ -191,8 +188,7 @@ func allExitCodes() []int {
 	return append(codes, slices.Collect(maps.Values(exitCodes))...)
 }
 
-// TestLists demands a row for every format, layout and data set in what the program
-// lists.
+// TestLists demands a row for every format, layout and data set in what the program lists.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	words := vocabulary()

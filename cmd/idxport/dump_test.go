@@ -25,10 +25,7 @@ import (
 //	meta KEY VALUE
 //	codec NAME       Parquet alone
 //	row 1,2,3        all values of a row, column after column
-func dumpTable(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: table FILE TO")
-	}
+func dumpTable(ts *testscript.TestScript, args []string) {
 	read := readArrow
 	if filepath.Ext(args[0]) == ".parquet" {
 		read = readParquet
@@ -161,10 +158,7 @@ func arrowValues(a arrowapi.Array, i int) (values []string) {
 
 // pixels FILE TO decodes a PNG image and writes its pixels, a row a line: grey values, or
 // red:green:blue.
-func dumpPNG(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: pixels FILE TO")
-	}
+func dumpPNG(ts *testscript.TestScript, args []string) {
 	f, err := os.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer f.Close()

@@ -4,9 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -26,13 +24,14 @@ var foreigns = map[string]foreign{
 	"parquet uncompressed": {output: "x.parquet", file: "x.parquet", flags: []string{"--compression", "none"}},
 	"parquet images":       {output: "x.parquet", file: "x.parquet", flags: []string{"--layout", "huggingface"}},
 	"arrow":                {output: "x.arrow", file: "x.arrow", readable: true},
-	"arrow zstd":           {output: "x.arrow", file: "x.arrow", flags: []string{"--compression", "zstd"}, readable: true}, // zstd cannot make it smaller
-	"arrow stream":         {output: "x.arrows", file: "x.arrows", readable: true},
-	"npy":                  {output: "x.npy", file: "x.npy", readable: true},
-	"npz":                  {output: "x.npy", file: "x.npz", zipped: true, summed: true},
-	"csv":                  {output: "x.csv", file: "x.csv"},
-	"csv gzip":             {output: "x.csv.gz", file: "x.csv.gz", summed: true},
-	"png":                  {output: "png=x", file: filepath.Join("x", "1.png"), summed: true},
+	// zstd cannot make it smaller.
+	"arrow zstd":   {output: "x.arrow", file: "x.arrow", flags: []string{"--compression", "zstd"}, readable: true},
+	"arrow stream": {output: "x.arrows", file: "x.arrows", readable: true},
+	"npy":          {output: "x.npy", file: "x.npy", readable: true},
+	"npz":          {output: "x.npy", file: "x.npz", zipped: true, summed: true},
+	"csv":          {output: "x.csv", file: "x.csv"},
+	"csv gzip":     {output: "x.csv.gz", file: "x.csv.gz", summed: true},
+	"png":          {output: "png=x", file: filepath.Join("x", "1.png"), summed: true},
 }
 
 // make converts the sample to the format, and returns the path of the input and of the file to
@@ -46,25 +45,11 @@ func (f foreign) make(t *testing.T) (input, file string) {
 	} else {
 		format += "="
 	}
-	from := filepath.Join(t.TempDir(), "sample.idx")
-	args := slices.Concat([]string{"idxport", "convert", from, "-o", format + filepath.Join(dir, name)}, f.flags)
-	var said bytes.Buffer
-	if err := os.WriteFile(from, encodeIDX(sample(0x08)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if code := run(args, strings.NewReader(""), &said, &said); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, &said)
-	}
+	from := writeFile(t, t.TempDir(), "sample.idx", encodeIDX(sample(0x08)))
 	input, file = filepath.Join(dir, name), filepath.Join(dir, f.file)
+	succeed(t, append([]string{"convert", from, "-o", format + input}, f.flags...)...)
 	if f.zipped {
-		content, err := os.ReadFile(input)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, zipped("arr_0.npy", content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		input = file
+		input = writeFile(t, dir, f.file, zipped("arr_0.npy", read(t, input)))
 	}
 	return input, file
 }
@@ -92,15 +77,9 @@ func TestDamagedForeignFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			input, file := f.make(t)
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := read(t, file)
 			out, whole := t.TempDir(), sample(0x08)
-			reference := filepath.Join(t.TempDir(), "reference.idx")
-			if err := os.WriteFile(reference, encodeIDX(whole), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			reference := writeFile(t, t.TempDir(), "reference.idx", encodeIDX(whole))
 			convert := []string{"convert", input, "-o", filepath.Join(out, "y.idx")}
 			_, made := attempt(t, "undamaged", file, data, out, convert...)
 			if found, _ := parseIDX(made["y.idx"]); !found.equal(whole) {
@@ -126,7 +105,8 @@ func TestDamagedForeignFiles(t *testing.T) {
 						t.Errorf("%v: found %v, expected %v", d, found, want)
 					}
 				}
-				if verified, _ := attempt(t, d, file, d.of(data), out, "verify", input, reference); verified == exitOK && (code != exitOK || !bytes.Equal(found.payload, whole.payload)) {
+				verified, _ := attempt(t, d, file, d.of(data), out, "verify", input, reference)
+				if verified == exitOK && (code != exitOK || !bytes.Equal(found.payload, whole.payload)) {
 					t.Errorf("%v: verify says equal, convert ends with %d and %v", d, code, found)
 				}
 			}
@@ -138,10 +118,7 @@ func TestDamagedForeignFiles(t *testing.T) {
 func TestDamagedDigit(t *testing.T) {
 	t.Parallel()
 	input, file := foreigns["csv"].make(t)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, file)
 	out := t.TempDir()
 	first := bytes.IndexByte(data, '\n') + 1
 	value, changed := 0, 0

@@ -16,7 +16,8 @@ func FuzzConvert(f *testing.F) {
 	f.Add(uint8(0), encodeIDX(sample(0x08)))
 	f.Add(uint8(1), []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add(uint8(2), []byte("label,pixel0,pixel1\n1,2,3\n"))
-	array := []byte("\x93NUMPY\x01\x00\x44\x00{'descr': '|u1', 'fortran_order': False, 'shape': (2, ), }           \n\x01\x02")
+	array := []byte("\x93NUMPY\x01\x00\x44\x00{'descr': '|u1', 'fortran_order': False, 'shape': (2, ), }           \n" +
+		"\x01\x02")
 	f.Add(uint8(3), array)
 	f.Add(uint8(7), zipped("x_train.npy", array))
 	f.Add(uint8(4), []byte("PAR1\x15\x00\x00\x00\x00\x04\x00\x00\x00PAR1"))

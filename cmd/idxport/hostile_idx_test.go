@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // If an uncompressed file is cut or has a flipped bit, it is refused unless it is still legal. Then
@@ -82,10 +83,8 @@ func TestDamagedFilesAreVerified(t *testing.T) {
 	t.Parallel()
 	whole := encodeIDX(sample(0x0B))
 	for name, data := range map[string][]byte{"": whole, ".gz": compressions(t, whole)[".gz"]} {
-		in, reference, out := filepath.Join(t.TempDir(), "x.idx"+name), filepath.Join(t.TempDir(), "whole.idx"), t.TempDir()
-		if err := os.WriteFile(reference, whole, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		in, out := filepath.Join(t.TempDir(), "x.idx"+name), t.TempDir()
+		reference := writeFile(t, t.TempDir(), "whole.idx", whole)
 		for _, d := range damagesOf(len(data)) {
 			input := d.of(data)
 			code, _ := attempt(t, d, in, input, out, "verify", in, reference)
@@ -126,16 +125,14 @@ func compressions(t *testing.T, data []byte) map[string][]byte {
 		}
 		files[name] = b.Bytes()
 	}
-	bz2, err := base64.StdEncoding.DecodeString("QlpoOTFBWSZTWf2Rn8cAAANAAH/8IAAhiaQaMIBoAbUG3AlROt87Xv1aISJGC7kinChIfsjP44A=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files[".bz2"] = bz2
+	const bz2 = "QlpoOTFBWSZTWf2Rn8cAAANAAH/8IAAhiaQaMIBoAbUG3AlROt87Xv1aISJGC7kinChIfsjP44A="
+	files[".bz2"] = must.Get(base64.StdEncoding.DecodeString(bz2))(t)
 	return files
 }
 
 // npyHeader is the header of version 1 that numpy.save writes.
-var npyHeader = regexp.MustCompile(`^(?s:.)NUMPY\x01\x00(?s:..)\{'descr': '([<|])([uif])([1248])', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n`)
+var npyHeader = regexp.MustCompile(`^(?s:.)NUMPY\x01\x00(?s:..)\{'descr': '([<|])([uif])([1248])', ` +
+	`'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n`)
 
 // npyCodes are the codes in IDX of NumPy's types.
 var npyCodes = map[string]byte{"u1": 0x08, "i1": 0x09, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}

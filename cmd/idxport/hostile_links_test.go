@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // Links that somebody planted where an output goes never make the program write, replace or remove
@@ -14,81 +17,61 @@ import (
 func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		link, to string   // the link and what it leads to, both below the test's folder
-		made     bool     // an output was made before the link was planted in it
-		args     []string // of convert; OUT is the output
-		code     int
-		leaves   string // what stays at the output's place or appears where the link leads
+		link, to string // the link and what it leads to, both below the test's folder
+		made     bool   // an output was made before the link was planted in it
+		args     string // of convert, in DIR
+		leaves   string // what stays at the output's place or appears where the link leads; else it is refused
 	}{
-		"a class folder":                     {"out/1", "victim", false, []string{"-o", "png=OUT"}, exitCannotMake, ""},
-		"a, class folder, replaced":          {"out/1", "victim", false, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
-		"a class folder of ours":             {"out/1", "victim", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
-		"an image of ours":                   {"out/1/1.png", "victim/keep", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
-		"a file beside ours":                 {"out/1/more", "victim/keep", true, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
-		"the output folder":                  {"out", "victim", false, []string{"-o", "png=OUT", "--overwrite"}, exitCannotMake, ""},
-		"the output file":                    {"x.csv", "victim/keep", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
-		"a new output file":                  {"x.csv", "elsewhere/new.csv", false, []string{"-o", "x.csv"}, exitOK, "elsewhere/new.csv"}, // links are followed, as cp does
-		"a split in a container":             {"out/a", "victim", false, []string{"-o", "OUT", "--to", "png", "--overwrite"}, exitCannotMake, ""},
-		"the lock":                           {".x.csv.idxport", "victim/lock", false, []string{"-o", "x.csv"}, exitCannotMake, ""},
-		"nowhere":                            {"x.csv", "gone/x.csv", false, []string{"-o", "x.csv"}, exitOK, "gone/x.csv"},
-		"itself":                             {"x.csv", "x.csv", false, []string{"-o", "x.csv", "--overwrite"}, exitCannotMake, ""},
-		"itself, as a folder on the way":     {"out", "out", false, []string{"-o", "OUT/x.csv"}, exitCannotMake, ""},
-		"itself, as the folder of an output": {"out", "out", false, []string{"-o", "png=OUT"}, exitCannotMake, ""},
+		"a class folder":                     {"out/1", "victim", false, "-o png=DIR/out", ""},
+		"a class folder, replaced":           {"out/1", "victim", false, "-o png=DIR/out --overwrite", ""},
+		"a class folder of ours":             {"out/1", "victim", true, "-o png=DIR/out --overwrite", ""},
+		"an image of ours":                   {"out/1/1.png", "victim/keep", true, "-o png=DIR/out --overwrite", ""},
+		"a file beside ours":                 {"out/1/more", "victim/keep", true, "-o png=DIR/out --overwrite", ""},
+		"the output folder":                  {"out", "victim", false, "-o png=DIR/out --overwrite", ""},
+		"the output file":                    {"x.csv", "victim/keep", false, "-o DIR/x.csv", ""},
+		"a split in a container":             {"out/a", "victim", false, "-o DIR/out --to png --overwrite", ""},
+		"the lock":                           {".x.csv.idxport", "victim/lock", false, "-o DIR/x.csv", ""},
+		"itself":                             {"x.csv", "x.csv", false, "-o DIR/x.csv --overwrite", ""},
+		"itself, as a folder on the way":     {"out", "out", false, "-o DIR/out/x.csv", ""},
+		"itself, as the folder of an output": {"out", "out", false, "-o png=DIR/out", ""},
+		// Links are followed, as cp does.
+		"a new output file": {"x.csv", "elsewhere/new.csv", false, "-o DIR/x.csv", "elsewhere/new.csv"},
+		"nowhere":           {"x.csv", "gone/x.csv", false, "-o DIR/x.csv", "gone/x.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			inputs := labelled(t, []string{"a", "b", "c"})[:2]
-			for _, folder := range []string{"victim", "elsewhere"} {
-				if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.WriteFile(filepath.Join(dir, "victim", "keep"), []byte("keep"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			in := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+			inputs := convertLabelled(t, []string{"a", "b", "c"})[:3]
+			must.Do(t, errors.Join(os.Mkdir(in("victim"), 0o777), os.Mkdir(in("elsewhere"), 0o777)))
+			writeFile(t, in("victim"), "keep", []byte("keep"))
 			if c.made {
-				if code, said := runProgram(append([]string{"convert", "-o", "png=" + filepath.Join(dir, "out")}, inputs...)...); code != exitOK {
-					t.Fatal(said)
-				}
+				succeed(t, append(inputs, "-o", "png="+in("out"))...)
 			}
-			link := filepath.Join(dir, c.link)
-			if err := os.RemoveAll(link); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(filepath.Join(dir, c.to), link); err != nil {
+			link := in(c.link)
+			must.Do(t, errors.Join(os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o777)))
+			if err := os.Symlink(in(c.to), link); err != nil {
 				t.Skip(err)
 			}
-			before := contents(t, filepath.Join(dir, "victim"))
-			args := slices.Concat([]string{"convert"}, inputs)
-			for _, a := range c.args {
-				a = strings.Replace(a, "OUT", filepath.Join(dir, "out"), 1)
-				if a == "x.csv" {
-					a = filepath.Join(dir, a)
-				}
-				args = append(args, a)
+			before := contents(t, in("victim"))
+			code, said := runProgram(append(inputs, strings.Fields(strings.Replace(c.args, "DIR", dir, 1))...)...)
+			if (code == exitOK) != (c.leaves != "") || code != exitOK && code != exitCannotMake {
+				t.Errorf("exit code %d: %s", code, said)
 			}
-			code, said := runProgram(args...)
-			if code != c.code {
-				t.Errorf("exit code %d, expected %d: %s", code, c.code, said)
-			}
-			after := contents(t, filepath.Join(dir, "victim"))
+			after := contents(t, in("victim"))
 			if !maps.EqualFunc(before, after, slices.Equal) {
-				t.Errorf("found %v where the link leads, expected %v", slices.Collect(maps.Keys(after)), slices.Collect(maps.Keys(before)))
+				t.Errorf("found %q where the link leads, expected %q", after, before)
 			}
-			if target, err := os.Readlink(link); err != nil || target != filepath.Join(dir, c.to) {
+			if target, err := os.Readlink(link); err != nil || target != in(c.to) {
 				t.Errorf("the link leads to %q, %v", target, err)
 			}
 			if c.leaves != "" {
-				if info, err := os.Lstat(filepath.Join(dir, c.leaves)); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+				if info, err := os.Lstat(in(c.leaves)); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 					t.Errorf("%s: %v", c.leaves, err)
 				}
 			}
 			for name := range contents(t, dir) {
-				if strings.HasSuffix(name, ".partial") || strings.Contains(name, ".partial"+string(filepath.Separator)) {
+				if strings.Contains(name+string(filepath.Separator), ".partial"+string(filepath.Separator)) {
 					t.Errorf("left %s", name)
 				}
 			}
@@ -101,25 +84,20 @@ func TestPlantedLinks(t *testing.T) {
 func TestPlantedInputs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	inputs := labelled(t, []string{"a", "b"})
-	tree := filepath.Join(dir, "tree")
-	if code, said := runProgram(append([]string{"convert", "-o", "png=" + tree}, inputs...)...); code != exitOK {
-		t.Fatal(said)
-	}
-	outside := filepath.Join(dir, "outside")
-	if err := os.CopyFS(outside, os.DirFS(tree)); err != nil {
-		t.Fatal(err)
-	}
+	tree, outside := filepath.Join(dir, "tree"), filepath.Join(dir, "outside")
+	succeed(t, convertLabelled(t, []string{"a", "b"}, "-o", "png="+tree)...)
+	must.Do(t, os.CopyFS(outside, os.DirFS(tree)))
+	const refused = "does not lead to a file or a folder within the folder"
 	for _, c := range []struct {
 		link, to string
 		code     int
 		says     string
 	}{
-		{"0/9.png", filepath.Join(outside, "0", "0.png"), exitData, "does not lead to a file or a folder within the folder"},
-		{"2", outside, exitData, "does not lead to a file or a folder within the folder"},
-		{"3", filepath.Join(outside, "1"), exitData, "does not lead to a file or a folder within the folder"},
-		{"0/9.png", "9.png", exitData, "does not lead to a file or a folder within the folder"},
-		{"NOTES", filepath.Join(outside, "0", "0.png"), exitData, "does not lead to a file or a folder within the folder"},
+		{"0/9.png", filepath.Join(outside, "0", "0.png"), exitData, refused},
+		{"2", outside, exitData, refused},
+		{"3", filepath.Join(outside, "1"), exitData, refused},
+		{"0/9.png", "9.png", exitData, refused},
+		{"NOTES", filepath.Join(outside, "0", "0.png"), exitData, refused},
 		{"0/9.png", "0.png", exitOK, "3 rows"},
 	} {
 		link := filepath.Join(tree, filepath.FromSlash(c.link))
@@ -130,15 +108,7 @@ func TestPlantedInputs(t *testing.T) {
 		if code, said := runProgram("convert", tree, "-o", out); code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s to %s: exit code %d, expected %d with %q: %s", c.link, c.to, code, c.code, c.says, said)
 		}
-		if err := os.Remove(link); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(link))
 	}
-	dash := filepath.Join(dir, "-")
-	if err := os.WriteFile(dash, encodeIDX(sample(0x08)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if code, said := runProgram("convert", dash, "-o", filepath.Join(dir, "dash.npy")); code != exitOK {
-		t.Errorf("exit code %d: %s", code, said)
-	}
+	succeed(t, "convert", writeFile(t, dir, "-", encodeIDX(sample(0x08))), "-o", filepath.Join(dir, "dash.npy"))
 }

@@ -10,37 +10,30 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // hostileClasses are names of classes that would do harm as paths, on some system's shell or in
 // somebody's spreadsheet, or that look alike.
-var hostileClasses = []string{"../x", "/x", "..", "CON", "nul ", "aux.txt", strings.Repeat("x", 300), strings.Repeat("x", 301), "a\u200bb", "\u202egnp", "A", "a",
-	"=1+1", "@SUM(A1)", "+1", "-rf", ".hidden", "a/b", `a\b`, "\ufeffz", `"quote`, "a,b", "<script>", "{split}", "%s", "\u0301", "_manifest.json", "metadata.csv", "-->", "---"}
+var hostileClasses = []string{"../x", "/x", "..", "CON", "nul ", "aux.txt", strings.Repeat("x", 300),
+	strings.Repeat("x", 301), "a\u200bb", "\u202egnp", "A", "a", "=1+1", "@SUM(A1)", "+1", "-rf", ".hidden", "a/b",
+	`a\b`, "\ufeffz", `"quote`, "a,b", "<script>", "{split}", "%s", "\u0301", "_manifest.json", "metadata.csv",
+	"-->", "---"}
 
-// labelled makes images and labels of so many classes, and the file of their names, and returns the
-// arguments that read them.
-func labelled(t *testing.T, classes []string) []string {
+// convertLabelled makes images and labels of these classes, and the file of their names, and
+// returns the arguments of a command that converts them.
+func convertLabelled(t *testing.T, classes []string, more ...string) []string {
 	t.Helper()
-	dir := t.TempDir()
-	images := tensor{code: 0x08, dims: []int{len(classes), 2, 2}, payload: bytes.Repeat([]byte{7}, 4*len(classes))}
-	labels := tensor{code: 0x08, dims: []int{len(classes)}}
+	dir, n := t.TempDir(), len(classes)
+	images := tensor{code: 0x08, dims: []int{n, 2, 2}, payload: bytes.Repeat([]byte{7}, 4*n)}
+	labels := tensor{code: 0x08, dims: []int{n}}
 	for i := range classes {
 		labels.payload = append(labels.payload, byte(i))
 	}
-	for name, data := range map[string][]byte{"a-images-idx3-ubyte": encodeIDX(images), "a-labels-idx1-ubyte": encodeIDX(labels),
-		"names.txt": []byte(strings.Join(classes, "\n"))} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return []string{filepath.Join(dir, "a-images-idx3-ubyte"), filepath.Join(dir, "a-labels-idx1-ubyte"), "--classes", filepath.Join(dir, "names.txt")}
-}
-
-// runProgram runs the program and returns its exit code and its output.
-func runProgram(args ...string) (code int, said string) {
-	var out bytes.Buffer
-	code = run(slices.Concat([]string{"idxport"}, args), strings.NewReader(""), &out, &out)
-	return code, out.String()
+	return append([]string{"convert", writeFile(t, dir, "a-images-idx3-ubyte", encodeIDX(images)),
+		writeFile(t, dir, "a-labels-idx1-ubyte", encodeIDX(labels)),
+		"--classes", writeFile(t, dir, "names.txt", []byte(strings.Join(classes, "\n")))}, more...)
 }
 
 // Folders of classes have plain names that differ in more than case, and are in the output.
@@ -48,10 +41,7 @@ func TestHostileClassesAsFolders(t *testing.T) {
 	t.Parallel()
 	around := t.TempDir()
 	out := filepath.Join(around, "out")
-	named := append([]string{"convert", "-o", "png=" + out, "--layout", "names"}, labelled(t, hostileClasses)...)
-	if code, said := runProgram(named...); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
+	succeed(t, convertLabelled(t, hostileClasses, "-o", "png="+out, "--layout", "names")...)
 	plain := regexp.MustCompile(`^[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}_-]{0,98}$`)
 	seen := map[string]bool{}
 	for name := range contents(t, around) {
@@ -71,10 +61,7 @@ func TestHostileClassesAsFolders(t *testing.T) {
 		t.Errorf("found %d folders, expected %d", len(seen), len(hostileClasses))
 	}
 	described := filepath.Join(t.TempDir(), "out")
-	named[2], named[4] = "png="+described, "huggingface"
-	if code, said := runProgram(named...); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
+	succeed(t, convertLabelled(t, hostileClasses, "-o", "png="+described, "--layout", "huggingface")...)
 	demandClasses(t, filepath.Join(described, "metadata.csv"))
 }
 
@@ -82,22 +69,16 @@ func TestHostileClassesAsFolders(t *testing.T) {
 func TestHostileClassesAsText(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "x.csv")
-	if code, said := runProgram(append([]string{"convert", "-o", out, "--class-column"}, labelled(t, hostileClasses)...)...); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
+	succeed(t, convertLabelled(t, hostileClasses, "-o", out, "--class-column")...)
 	demandClasses(t, out)
 }
 
 // demandClasses demands that the column class of a CSV file has the name of each label.
 func demandClasses(t *testing.T, path string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil || len(lines) != len(hostileClasses)+1 {
-		t.Fatalf("found %d lines and %v", len(lines), err)
+	lines := must.Get(csv.NewReader(bytes.NewReader(read(t, path))).ReadAll())(t)
+	if len(lines) != len(hostileClasses)+1 {
+		t.Fatalf("found %d lines, expected %d", len(lines), len(hostileClasses)+1)
 	}
 	label, class := slices.Index(lines[0], "label"), slices.Index(lines[0], "class")
 	for _, line := range lines[1:] {
@@ -113,13 +94,8 @@ func demandClasses(t *testing.T, path string) {
 func TestHostileClassesOnTheCard(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "hub")
-	if code, said := runProgram(append([]string{"convert", "-o", out, "--layout", "huggingface"}, labelled(t, hostileClasses)...)...); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	card, err := os.ReadFile(filepath.Join(out, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeed(t, convertLabelled(t, hostileClasses, "-o", out, "--layout", "huggingface")...)
+	card := read(t, filepath.Join(out, "README.md"))
 	names := regexp.MustCompile(`(?m)^ {10}'(\d+)': (".*")$`).FindAllSubmatch(card, -1)
 	if len(names) != len(hostileClasses) {
 		t.Fatalf("found %d names, expected %d", len(names), len(hostileClasses))
@@ -139,8 +115,9 @@ func TestControlCharactersInClasses(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a\x00b", "\x1b[31mred", "a\u0085b"} {
 		out := filepath.Join(t.TempDir(), "x.csv")
-		code, said := runProgram(append([]string{"convert", "-o", out, "--class-column"}, labelled(t, []string{"x", name})...)...)
-		if code != exitData || !strings.Contains(said, "line 2: found ") || !strings.Contains(said, "without control characters") {
+		code, said := runProgram(convertLabelled(t, []string{"x", name}, "-o", out, "--class-column")...)
+		if code != exitData || !strings.Contains(said, "line 2: found ") ||
+			!strings.Contains(said, "without control characters") {
 			t.Errorf("%q: exit code %d: %s", name, code, said)
 		}
 	}
@@ -150,14 +127,11 @@ func TestControlCharactersInClasses(t *testing.T) {
 func TestCommasInPaths(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	inputs := labelled(t, []string{"a", "b"})
-	args := []string{"convert", "-o", filepath.Join(dir, "m,n.csv"), "-o", "png=" + filepath.Join(dir, "p,q")}
-	if code, said := runProgram(append(args, inputs...)...); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	entries, err := os.ReadDir(dir)
+	succeed(t, convertLabelled(t, []string{"a", "b"}, "-o", filepath.Join(dir, "m,n.csv"),
+		"-o", "png="+filepath.Join(dir, "p,q"))...)
+	entries := must.Get(os.ReadDir(dir))(t)
 	// The first is the record of the folder.
-	if err != nil || len(entries) != 3 || entries[1].Name() != "m,n.csv" || entries[2].Name() != "p,q" {
-		t.Errorf("found %v, %v, expected m,n.csv and p,q", entries, err)
+	if len(entries) != 3 || entries[1].Name() != "m,n.csv" || entries[2].Name() != "p,q" {
+		t.Errorf("found %v, expected m,n.csv and p,q", entries)
 	}
 }

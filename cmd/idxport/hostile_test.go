@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/idxport/idxport/test/must"
 )
 
-var exhaustive = flag.Bool("exhaustive", false, "cut small inputs at every byte and flip every bit of them, which takes minutes")
+var exhaustive = flag.Bool("exhaustive", false,
+	"cut small inputs at every byte and flip every bit of them, which takes minutes")
 
 // damages is about how many damaged copies of an input a test tries without -exhaustive.
 const damages = 90
@@ -70,11 +73,10 @@ func damagesOf(size int) (all []damage) {
 // in the folder out, which is empty before and after. It demands what holds for any input: an end,
 // a code of bad data or of success, a message and nothing on disk with the former, and no word of a
 // defect.
-func attempt(t *testing.T, what any, path string, input []byte, out string, args ...string) (code int, made map[string][]byte) {
+func attempt(t *testing.T, what any, path string, input []byte, out string, args ...string) (
+	code int, made map[string][]byte) {
 	t.Helper()
-	if err := os.WriteFile(path, input, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, input, 0o666))
 	var stdout, stderr bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
@@ -87,11 +89,10 @@ func attempt(t *testing.T, what any, path string, input []byte, out string, args
 	}
 	made = contents(t, out)
 	for name := range made {
-		if err := os.RemoveAll(filepath.Join(out, strings.Split(name, string(filepath.Separator))[0])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(out, strings.Split(name, string(filepath.Separator))[0])))
 	}
-	if !slices.Contains([]int{exitOK, exitDiffers, exitUsage, exitData, exitNoInput}, code) || strings.Contains(stderr.String(), "panic") {
+	allowed := []int{exitOK, exitDiffers, exitUsage, exitData, exitNoInput}
+	if !slices.Contains(allowed, code) || strings.Contains(stderr.String(), "panic") {
 		t.Errorf("%v: exit code %d: %s", what, code, &stderr)
 	}
 	if code == exitOK {
@@ -100,7 +101,7 @@ func attempt(t *testing.T, what any, path string, input []byte, out string, args
 	if len(made) > 0 {
 		t.Errorf("%v: exit code %d, but there are %d outputs", what, code, len(made))
 	}
-	if code != exitDiffers && !strings.HasPrefix(stderr.String(), "idxport: ") && !strings.Contains(stderr.String(), "\nidxport: ") {
+	if code != exitDiffers && !strings.Contains("\n"+stderr.String(), "\nidxport: ") {
 		t.Errorf("%v: exit code %d, found the message %q", what, code, &stderr)
 	}
 	return code, nil
@@ -111,7 +112,7 @@ func attempt(t *testing.T, what any, path string, input []byte, out string, args
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
@@ -126,10 +127,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 		}
 		files[name], err = os.ReadFile(path)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -149,7 +147,8 @@ var sizes = map[byte]int{0x08: 1, 0x09: 1, 0x0B: 2, 0x0C: 4, 0x0D: 4, 0x0E: 8}
 
 // parseIDX reads data as the definition of IDX says; ok is false if data is not an IDX file.
 func parseIDX(data []byte) (a tensor, ok bool) {
-	if len(data) < 4 || data[0] != 0 || data[1] != 0 || sizes[data[2]] == 0 || data[3] == 0 || len(data) < 4+4*int(data[3]) {
+	if len(data) < 4 || data[0] != 0 || data[1] != 0 || sizes[data[2]] == 0 || data[3] == 0 ||
+		len(data) < 4+4*int(data[3]) {
 		return tensor{}, false
 	}
 	a.code, a.payload = data[2], data[4+4*int(data[3]):]

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/test/must"
 )
 
 var killRounds = flag.Int("kill-rounds", 2, "rounds of TestKilledParts")
@@ -45,14 +46,10 @@ func partInput(t *testing.T, rows int, compressed bool) string {
 			var packed bytes.Buffer
 			w := gzip.NewWriter(&packed)
 			_, err := w.Write(data)
-			if err = errors.Join(err, w.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(err, w.Close()))
 			name, data = name+".gz", packed.Bytes()
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, dir, name, data)
 	}
 	return dir
 }
@@ -88,9 +85,8 @@ func testParts(t *testing.T, args []string, counts []int) {
 	t.Helper()
 	dir := t.TempDir()
 	convert := func(more ...string) {
-		if code, said := runProgram(slices.Concat(args, more)...); code != exitOK {
-			t.Fatalf("%q %q: exit code %d: %s", args, more, code, said)
-		}
+		t.Helper()
+		succeed(t, slices.Concat(args, more)...)
 	}
 	convert("-o", dir+"/whole/")
 	whole := outputText(t, dir+"/whole")
@@ -117,7 +113,7 @@ func testParts(t *testing.T, args []string, counts []int) {
 func outputText(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || strings.ContainsAny(e.Name()[:1], "_.") {
 			return err
 		}
@@ -125,10 +121,7 @@ func outputText(t *testing.T, dir string) map[string]string {
 		name, _ := filepath.Rel(dir, path)
 		found[name] += text // an image has a file of its own, whose name has its row
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -175,13 +168,7 @@ func TestPartReadsItsOwnBytes(t *testing.T) {
 	}
 	const rows, n = 8000, 8
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, dir+"/idxport")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(must.Get(os.Executable())(t), dir+"/idxport"))
 	out, err := exec.Command("sh", "-c", `"$@" && cat /proc/$$/io`, "sh", dir+"/idxport", "convert", "--quiet",
 		partInput(t, rows, false), "-o", dir+"/{part}.arrow", "--part", "3/8").CombinedOutput()
 	var read int
@@ -206,13 +193,9 @@ func TestKilledParts(t *testing.T) {
 			return []string{"convert", input, "-o", out + "/part-{part}." + extension, "--part", which, "--overwrite"}
 		}
 		total.untilAllSucceed(t, rand.New(rand.NewPCG(uint64(round), 7)), part)
-		if code, said := runProgram("verify", out, input); code != exitOK {
-			t.Fatalf("round %d: exit code %d: %s", round, code, said)
-		}
+		succeed(t, "verify", out, input)
 		for i := range killedParts {
-			if code, said := runProgram(part(i + 1)...); code != exitOK {
-				t.Fatalf("round %d: exit code %d: %s", round, code, said)
-			}
+			succeed(t, part(i+1)...)
 		}
 		entries, err := os.ReadDir(out)
 		if err != nil || len(entries) != killedParts {

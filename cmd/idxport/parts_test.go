@@ -10,10 +10,7 @@ import (
 )
 
 // glob PATTERN COUNT demands so many files that match.
-func glob(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: glob PATTERN COUNT")
-	}
+func glob(ts *testscript.TestScript, args []string) {
 	found, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(found) != number(ts, args[1]) {
@@ -22,10 +19,7 @@ func glob(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // join PATTERN TO joins CSV files, in the order of their names, under the header of the first.
-func join(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: join PATTERN TO")
-	}
+func join(ts *testscript.TestScript, args []string) {
 	files, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
 	slices.Sort(files)

@@ -22,9 +22,9 @@ type heldKey struct{}
 
 // held is a run of the program that waits for more of its standard input.
 type held struct {
-	command *exec.Cmd
-	stdin   io.WriteCloser
-	stderr  *lockedBuffer
+	command        *exec.Cmd
+	stdin          io.WriteCloser
+	stdout, stderr *lockedBuffer
 }
 
 // lockedBuffer is what a process wrote so far.
@@ -46,17 +46,15 @@ func (b *lockedBuffer) String() string {
 }
 
 // signals are what end sends, by name.
-var signals = map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+var signals = map[string]syscall.Signal{
+	"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
 
 // hold NAME FILE WAIT ARGS… starts idxport with the bytes of FILE on its standard input, which
 // stays open. It returns once an output is begun in the folder WAIT or, where WAIT is "read", once
 // it waits for data. The script must end it.
-func hold(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 4 {
-		ts.Fatalf("usage: hold NAME FILE WAIT ARGS…")
-	}
-	h := &held{command: newProcess(ts, args[3:]), stderr: &lockedBuffer{}}
-	h.command.Stderr = h.stderr
+func hold(ts *testscript.TestScript, args []string) {
+	h := &held{command: newProcess(ts, args[3:]), stdout: &lockedBuffer{}, stderr: &lockedBuffer{}}
+	h.command.Stdout, h.command.Stderr = h.stdout, h.stderr
 	var err error
 	h.stdin, err = h.command.StdinPipe()
 	ts.Check(err)
@@ -95,7 +93,8 @@ func (h *held) reads() bool {
 		time.Sleep(time.Second)
 		return true
 	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", h.command.Process.Pid)) // the pattern is well formed
+	pattern := fmt.Sprintf("/proc/%d/task/*/syscall", h.command.Process.Pid)
+	threads, _ := filepath.Glob(pattern) // it is well formed
 	return slices.ContainsFunc(threads, func(path string) bool {
 		call, _ := os.ReadFile(path) // of a thread that ended there is nothing
 		return strings.HasPrefix(string(call), map[string]string{"amd64": "0", "arm64": "63"}[runtime.GOARCH]+" 0x0 ")
@@ -106,12 +105,9 @@ func (h *held) reads() bool {
 const endsWithin = 3 * time.Second
 
 // end NAME SIGNAL CODE sends a signal to a held process, or closes its standard input where SIGNAL
-// is EOF, and demands an exit code; −1 is that of a process that was killed. What it wrote to
-// standard error is that of the command end.
-func end(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: end NAME SIGNAL CODE")
-	}
+// is EOF, and demands an exit code; −1 is that of a process that was killed. What it wrote is
+// what the command end writes.
+func end(ts *testscript.TestScript, args []string) {
 	h := ts.Value(heldKey{}).(map[string]*held)[args[0]]
 	if s, ok := signals[args[1]]; ok {
 		ts.Check(h.command.Process.Signal(s))
@@ -123,15 +119,13 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	if !late.Stop() {
 		ts.Fatalf("still running %v after %s", endsWithin, args[1])
 	}
-	_, _ = io.WriteString(ts.Stderr(), h.stderr.String()) // into memory
+	_, _ = io.WriteString(ts.Stdout(), h.stdout.String()) // into memory
+	_, _ = io.WriteString(ts.Stderr(), h.stderr.String())
 	demandCode(ts, args[2], err)
 }
 
 // pipeshut CODE ARGS… runs idxport with a standard output that nobody reads any more.
-func pipeShut(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: pipeshut CODE ARGS…")
-	}
+func pipeShut(ts *testscript.TestScript, args []string) {
 	r, w, err := os.Pipe()
 	ts.Check(err)
 	ts.Check(r.Close())
@@ -140,6 +134,16 @@ func pipeShut(ts *testscript.TestScript, neg bool, args []string) {
 	err = command.Run()
 	ts.Check(w.Close())
 	demandCode(ts, args[0], err)
+}
+
+// reports CODE FILE demands that FILE, such as stderr, is the report of a run that ended with this
+// exit code.
+func reports(ts *testscript.TestScript, args []string) {
+	text := ts.ReadFile(args[1])
+	_, wrong := checkReport([]byte(text), number(ts, args[0]))
+	if len(wrong) > 0 {
+		ts.Fatalf("found %q in %s", wrong, text)
+	}
 }
 
 // newProcess is a process of idxport in the script's working folder.

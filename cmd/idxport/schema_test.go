@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,153 +15,210 @@ import (
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/compare"
 	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A jsonRun is one run of the program with --json whose object is held against
 // docs/report.schema.json.
 type jsonRun struct {
-	name string
 	exit int
-	args []string // OUT is a folder of the run's own
+	args string // separated by spaces; after a ; the arguments of another run, the last of which counts
+	says says
 }
 
-// in is the command line with the folder out.
-func (r jsonRun) in(out string) (args []string) {
-	for _, arg := range r.args {
-		args = append(args, strings.Replace(arg, "OUT", out, 1))
-	}
-	return args
+// says are values of a report, by valueAt's paths. A ~ begins a part of a text.
+type says = map[string]string
+
+// failed is what the error of a report says: about which file, at which byte, and a part of the
+// hint. The schema demands its code.
+func failed(path, offset, hint string) says {
+	return says{"error/path": path, "error/offset": offset, "error/hint": "~" + hint}
 }
 
-// jsonRuns are runs of all commands; those that need a process, a lock or a device are in
-// TestReportOfEveryExitCode.
-func jsonRuns() []jsonRun {
-	fashion, qmnist := filepath.Join(samples, "fashion-mnist"), filepath.Join(samples, "qmnist", "qmnist-train-labels-idx2-int.gz")
-	tiny := func(name string) string { return filepath.Join(samples, "tiny", name+".idx") }
-	hostile := func(name string) string { return filepath.Join(samples, "hostile", name) }
-	return []jsonRun{
-		{"convert to all formats", 0, []string{"convert", fashion, "-o", "OUT", "--to", strings.Join(formats.Names(), ","), "--rows", "0:20"}},
-		{"convert to parts", 0, []string{"convert", fashion, "-o", "OUT", "--to", "parquet,csv", "--rows-per-file", "300"}},
-		{"convert to Hive folders", 0, []string{"convert", fashion, "-o", "OUT/split={split}/data.parquet"}},
-		{"convert for the Hub", 0, []string{"convert", fashion, "--dataset", "fashion-mnist", "-o", "OUT/hub", "--layout", "huggingface", "--rows", "0:50"}},
-		{"convert turned", 0, []string{"convert", fashion, "--split", "test", "--rows", "-10:", "--transpose", "-o", "OUT/x.csv"}},
-		{"convert reshaped", 0, []string{"convert", tiny("uint8-3x7x9"), "--shape", "63", "-o", "OUT/x.npy"}},
-		{"convert salvaged", 0, []string{"convert", hostile("truncated.idx"), "--salvage", "-o", "OUT/x.csv"}},
-		{"convert no rows", 0, []string{"convert", tiny("uint8-3x7x9"), "--rows", "3:3", "-o", "OUT/x.csv"}},
-		{"convert no records", 0, []string{"convert", tiny("float32-0x7x9"), "-o", "OUT/x.parquet"}},
-		{"convert labels of several numbers", 0, []string{"convert", qmnist, "-o", "OUT/x.csv"}},
-		{"convert with a label that a format has", 0, []string{"convert", "image=" + filepath.Join(fashion, "t10k-images-idx3-ubyte.gz"), "kind=" + filepath.Join(fashion, "t10k-labels-idx1-ubyte.gz"), "--rows", ":20", "--label-column", "kind", "-o", "OUT/x.tar"}},
-		{"convert named columns", 0, []string{"convert", "a=" + tiny("int16-3x7x9"), "b=" + tiny("float64-3x7x9"), "-o", "OUT/x.arrow"}},
-		{"convert and verify", 0, []string{"convert", fashion, "-o", "OUT", "--to", "parquet,png", "--rows", "0:20", "--verify"}},
-		{"convert if changed", 0, []string{"convert", fashion, "-o", "OUT", "--rows", "0:20", "--if-changed"}},
-		{"inspect", 0, []string{"inspect", fashion}},
-		{"inspect infinities", 0, []string{"inspect", tiny("float32-3x7x9")}},
-		{"inspect nothing", 0, []string{"inspect", tiny("float64-0")}},
-		{"inspect labels of several numbers", 0, []string{"inspect", qmnist}},
-		{"inspect a truncated file", 65, []string{"inspect", hostile("truncated.idx")}},
-		{"inspect no header", 65, []string{"inspect", hostile("one-byte.idx")}},
-		{"inspect HTML", 65, []string{"inspect", hostile("html-page")}},
-		{"inspect counts that differ", 65, []string{"inspect", hostile("counts-differ")}},
-		{"preview", 0, []string{"preview", fashion, "-o", "OUT/x-{split}.png"}},
-		{"preview none", 66, []string{"preview", "OUT/none", "-o", "OUT/x.png"}},
-		{"usage", 64, []string{"convert", fashion}},
-		{"an unknown flag", 64, []string{"convert", "--frobnicate"}},
-		{"an unknown command", 64, []string{"frobnicate"}},
-		{"a command without reports", 64, []string{"version"}},
-		{"an unknown value", 64, []string{"convert", fashion, "-o", "OUT", "--layout", "middle"}},
-		{"bad data", 65, []string{"convert", hostile("trailing-byte.idx"), "-o", "OUT/x.csv"}},
-		{"a bad checksum", 65, []string{"convert", hostile("crc.idx.gz"), "-o", "OUT/x.csv"}},
-		{"no input", 66, []string{"convert", "OUT/none", "-o", "OUT/x.csv"}},
-		{"no folder", 73, []string{"convert", tiny("uint8-3x7x9"), "-o", tiny("uint8-3x7x9") + "/x.csv"}},
-		{"control characters", 66, []string{"convert", "OUT/no\nsuch\x1b[31mfile", "-o", "OUT/x.csv"}},
+// jsonRuns are runs of all commands. OUT is a folder of the run's own. The script exit_codes has
+// those that need a process, a lock or a device.
+func jsonRuns() map[string]jsonRun {
+	all := strings.Join(formats.Names(), ",")
+	return map[string]jsonRun{
+		"all formats": {0, "convert FASHION -o OUT --rows 0:20 --to " + all, nil},
+		"parts":       {0, "convert FASHION -o OUT --to parquet,csv --rows-per-file 300", nil},
+		"the Hub": {
+			0, "convert FASHION --dataset fashion-mnist -o OUT/hub --layout huggingface --rows 0:50", nil,
+		},
+		"reshaped":           {0, "convert TINY/uint8-3x7x9.idx --shape 63 -o OUT/x.npy", nil},
+		"no rows":            {0, "convert TINY/uint8-3x7x9.idx --rows 3:3 -o OUT/x.csv", nil},
+		"no records":         {0, "convert TINY/float32-0x7x9.idx -o OUT/x.parquet", nil},
+		"labels of numbers":  {0, "convert QMNIST -o OUT/x.csv", nil},
+		"named columns":      {0, "convert a=TINY/int16-3x7x9.idx b=TINY/float64-3x7x9.idx -o OUT/x.arrow", nil},
+		"convert and verify": {0, "convert FASHION -o OUT --to parquet,png --rows 0:20 --verify", nil},
+		"values of a column": {0, "convert FASHION --where label=0-6 --holdout validation=20% -o OUT", nil},
+		"if changed":         {0, "convert FASHION -o OUT --if-changed", says{"status": "ok"}},
+		"unchanged": {0, "convert FASHION -o OUT --if-changed ; convert FASHION -o OUT --if-changed",
+			says{"status": "unchanged"}},
+		"no infinities":   {0, "inspect TINY/float32-3x7x9.idx", says{"files/#": "1"}},
+		"inspect nothing": {0, "inspect TINY/float64-0.idx", nil},
+		"inspect numbers": {0, "inspect QMNIST", nil},
+		"preview":         {0, "preview FASHION -o OUT/x-{split}.png", nil},
+		"a format's label": {0, "convert image=FASHION/t10k-images-idx3-ubyte.gz --rows :20 -o OUT/x.tar " +
+			"kind=FASHION/t10k-labels-idx1-ubyte.gz --label-column kind", nil},
+		"Hive folders": {0, "convert FASHION -o OUT/split={split}/data.parquet",
+			says{"inputs/0/etag": "<nil>", "inputs/0/source_rows": "<nil>"}},
+		"turned": {0, "convert FASHION --split train --rows -10: --transpose -o OUT/x.csv -o png=OUT/images", says{
+			"status": "ok", "command": "convert",
+			"inputs/#": "2", "inputs/0/path": "FASHION/train-images-idx3-ubyte.gz", "inputs/0/split": "train",
+			"inputs/0/column": "image", "inputs/0/dtype": "uint8", "inputs/0/shape": "[28 28]",
+			"inputs/1/column": "label", "inputs/1/shape": "[]",
+			"applied":   "[map[rows:990:1000 split:train transpose:[image]]]",
+			"outputs/#": "2", "outputs/0/path": "OUT/x.csv", "outputs/0/format": "csv", "outputs/0/split": "train",
+			"outputs/0/rows": "10", "outputs/1/path": "OUT/images", "outputs/1/format": "png",
+			"outputs/1/rows": "10", "outputs/1/files": "10",
+		}},
+		// An uncompressed file can be entered anywhere. The sample has 1,000 rows.
+		"no rows of labels": {0, "convert FASHION/t10k-labels-idx1-ubyte.gz -o idx=OUT/l ; " +
+			"convert OUT/l --rows 0:0 -o OUT/x.csv",
+			says{"inputs/0/rows": "0", "inputs/0/source_rows": "1000", "inputs/0/sequential": "<nil>"}},
+		"salvaged": {0, "convert HOSTILE/truncated.idx --salvage -o OUT/x.csv --quiet",
+			says{"warnings/#": "1", "warnings/0": "~salvaged 2", "applied": "[map[salvage:true]]"}},
+		"verify": {0, "convert FASHION --split test -o OUT/x.parquet ; verify OUT/x.parquet FASHION --split test",
+			says{"verified/#": "1"}},
+		"verify images": {0, "convert FASHION --split test -o png=OUT/x ; verify OUT/x FASHION --split test",
+			says{"verified/#": "1"}},
+		"verify other images": {exitDiffers, "convert FASHION --split test -o OUT/x.parquet ; " +
+			"verify OUT/x.parquet FASHION --split test --transpose", nil},
+		"inspect": {0, "inspect FASHION", says{ // counted in the files with zcat and od
+			"status": "ok", "command": "inspect", "files/#": "4", "files/0/dtype": "uint8",
+			"files/0/shape": "[1000 28 28]", "files/0/whole": "true", "files/0/payload_bytes": "784000",
+			"files/0/problem":       "<nil>",
+			"files/1/columns/0/min": "0", "files/1/columns/0/max": "9", "files/1/columns/0/labels/#": "10",
+			"files/1/columns/0/labels/0/count": "107",
+		}},
+		"inspect a truncated file": {65, "inspect HOSTILE/truncated.idx",
+			says{"files/#": "1", "files/0/whole": "false", "files/0/problem/exit": "65"}},
+		"inspect no header":          {65, "inspect HOSTILE/one-byte.idx", nil},
+		"inspect HTML":               {65, "inspect HOSTILE/html-page", nil},
+		"inspect counts that differ": {65, "inspect HOSTILE/counts-differ", nil},
+		"preview none":               {66, "preview OUT/none -o OUT/x.png", failed("OUT/none", "<nil>", "")},
+		"no output":                  {64, "convert FASHION", nil},
+		"no input":                   {64, "convert", failed("<nil>", "<nil>", "mnist")},
+		"an unknown flag":            {64, "convert FASHION --frobnicate", failed("<nil>", "<nil>", "--help")},
+		"an unknown command":         {64, "frobnicate", nil},
+		"a command without reports":  {64, "version", nil},
+		"an unknown value":           {64, "convert FASHION -o OUT --layout middle", nil},
+		"a layout of another format": {64, "convert FASHION -o OUT/x.csv --layout list", failed("<nil>", "<nil>", "")},
+		"truncated": {65, "convert HOSTILE/truncated.idx -o OUT/x.csv",
+			failed("HOSTILE/truncated.idx", "204", "--salvage")},
+		"trailing": {65, "convert HOSTILE/trailing-byte.idx -o OUT/x.csv",
+			failed("HOSTILE/trailing-byte.idx", "205", "--salvage")},
+		"HTML": {65, "convert HOSTILE/html-page -o OUT/x.csv",
+			failed("HOSTILE/html-page/train-images-idx3-ubyte.gz", "0", "download")},
+		"a bad checksum": {65, "convert HOSTILE/crc.idx.gz -o OUT/x.csv",
+			failed("HOSTILE/crc.idx.gz", "<nil>", "damaged")},
+		"missing": {66, "convert OUT/none -o OUT/x.csv", failed("OUT/none", "<nil>", "")},
+		"exists": {73, "convert TINY/uint8-3x7x9.idx -o OUT/x.csv ; convert TINY/uint8-3x7x9.idx -o OUT/x.csv",
+			failed("OUT/x.csv", "<nil>", "--overwrite")},
+		"no folder": {73, "convert TINY/uint8-3x7x9.idx -o TINY/uint8-3x7x9.idx/x.csv",
+			failed("TINY/uint8-3x7x9.idx/x.csv", "<nil>", "another path")},
+		"control characters": {66, "convert OUT/no\nsuch\x1b[31mfile -o OUT/x.csv", nil},
 	}
 }
 
 func TestReportsFollowTheSchema(t *testing.T) {
 	t.Parallel()
-	schema := readSchema(t)
-	for _, test := range jsonRuns() {
-		t.Run(test.name, func(t *testing.T) {
+	for name, test := range jsonRuns() {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var stdout, stderr bytes.Buffer
-			args := slices.Concat([]string{"idxport"}, test.in(t.TempDir()), []string{"--json"})
-			code := run(args, strings.NewReader(""), &stdout, &stderr)
-			follows(t, schema, stdout.Bytes(), code, test.exit)
-			for line := range strings.Lines(stderr.String()) {
-				checkLogLine(t, line)
+			places := strings.NewReplacer("OUT", t.TempDir(), "FASHION", fashion,
+				"QMNIST", filepath.Join(samples, "qmnist", "qmnist-train-labels-idx2-int.gz"),
+				"TINY", filepath.Join(samples, "tiny"), "HOSTILE", filepath.Join(samples, "hostile"))
+			inPlace := func(text string) string { return filepath.FromSlash(places.Replace(text)) }
+			var args []string
+			for arg := range strings.SplitSeq(test.args, " ") {
+				if arg == ";" {
+					succeed(t, args...)
+					args = nil
+				} else {
+					args = append(args, inPlace(arg))
+				}
 			}
-			if (test.exit != 0) != strings.Contains(stderr.String(), `"level":"error"`) {
-				t.Errorf("found the messages %s with exit code %d", &stderr, code)
+			stdout, stderr, code := runJSON(args...)
+			report := follows(t, stdout, code, test.exit)
+			for path, want := range test.says {
+				found := fmt.Sprint(valueAt(report, path))
+				part, some := strings.CutPrefix(inPlace(want), "~")
+				if some && !strings.Contains(found, part) || !some && found != part {
+					t.Errorf("%s: found %s, expected %s", path, found, inPlace(want))
+				}
 			}
+			if code == 0 && valueAt(report, "seconds") == 0.0 {
+				t.Error("found no time that the run took")
+			}
+			outputs, _ := report["outputs"].([]any)
+			if code != 0 && len(outputs) > 0 {
+				t.Errorf("found the outputs %v after a failure", outputs)
+			}
+			for _, output := range outputs {
+				path, _ := valueAt(output, "path").(string)
+				info, err := os.Stat(path)
+				if bytes := valueAt(output, "bytes"); err == nil && !info.IsDir() && bytes != float64(info.Size()) {
+					t.Errorf("%s: found %v bytes in the report of a file of %d", path, bytes, info.Size())
+				}
+			}
+			checkMessages(t, stderr, code)
 		})
 	}
 }
 
-// ownJSON runs the program in this process with --json.
-func ownJSON(args ...string) (stdout []byte, code int) {
-	var out, messages bytes.Buffer
-	code = run(slices.Concat([]string{"idxport"}, args, []string{"--json"}), strings.NewReader(""), &out, &messages)
-	return out.Bytes(), code
+// messageSchema is the schema of a line on standard error with --json.
+const messageSchema = `{"additionalProperties": false, "required": ["time", "level", "message"], "properties": {
+	"time": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}([.][0-9]+)?(Z|[+-][0-9:]{5})$"},
+	"level": {"enum": ["note", "warning", "error", "wrote", "verified"]},
+	"message": {"type": "string", "minLength": 1}, "hint": {"type": "string"}}}`
+
+// checkMessages demands that every line on standard error is a message, and one of an error if
+// there was one.
+func checkMessages(t *testing.T, stderr []byte, code int) {
+	t.Helper()
+	schema := parseSchema([]byte(messageSchema))
+	for line := range bytes.Lines(stderr) {
+		var message map[string]any
+		must.Do(t, json.Unmarshal(line, &message))
+		for _, wrong := range schema.validate(message) {
+			t.Errorf("%s: %s", wrong, line)
+		}
+	}
+	if (code != 0) != bytes.Contains(stderr, []byte(`"level":"error"`)) {
+		t.Errorf("found the messages %s with exit code %d", stderr, code)
+	}
 }
 
-// follows demands one line with one object that follows the schema and says how the run ended.
-func follows(t *testing.T, schema *jsonSchema, stdout []byte, code, expected int) map[string]any {
+// checkReport returns the object of a report, and what is wrong with it: it should be on one line,
+// follow the schema, and say how the run ended.
+func checkReport(printed []byte, code int) (object map[string]any, wrong []string) {
+	if err := json.Unmarshal(printed, &object); err != nil || bytes.Count(printed, []byte("\n")) != 1 {
+		return nil, []string{fmt.Sprintf("found %q, %v, expected one line with an object", printed, err)}
+	}
+	wrong = reportSchema().validate(object)
+	if exit := valueAt(object, "error/exit"); (code == 0) != (exit == nil) || exit != nil && exit != float64(code) {
+		wrong = append(wrong, fmt.Sprintf("found the error %v with exit code %d", object["error"], code))
+	}
+	return object, wrong
+}
+
+// follows demands a report of a run that ended with the expected exit code.
+func follows(t *testing.T, printed []byte, code, expected int) map[string]any {
 	t.Helper()
-	if code != expected {
-		t.Errorf("found exit code %d, expected %d: %s", code, expected, stdout)
-	}
-	if bytes.Count(stdout, []byte("\n")) != 1 {
-		t.Errorf("found %d lines, expected one", bytes.Count(stdout, []byte("\n")))
-	}
-	var object map[string]any
-	if err := json.Unmarshal(stdout, &object); err != nil {
-		t.Fatalf("%v in %q", err, stdout)
-	}
-	for _, wrong := range schema.validate(object) {
-		t.Error(wrong)
-	}
-	failure, _ := object["error"].(map[string]any)
-	if (code == 0) != (failure == nil) || failure != nil && failure["exit"] != float64(code) {
-		t.Errorf("found the error %v with exit code %d", failure, code)
+	object, wrong := checkReport(printed, code)
+	if code != expected || len(wrong) > 0 {
+		t.Fatalf("found exit code %d, expected %d, and %q: %s", code, expected, wrong, printed)
 	}
 	return object
-}
-
-// TestReportOfVerify is about what verify finds, which is what this run wrote, and what it then
-// misses.
-func TestReportOfVerify(t *testing.T) {
-	t.Parallel()
-	schema, out := readSchema(t), t.TempDir()
-	fashion, parquet, png := filepath.Join(samples, "fashion-mnist"), filepath.Join(out, "x.parquet"), filepath.Join(out, "png")
-	stdout, code := ownJSON("convert", fashion, "--split", "test", "-o", parquet, "-o", "png="+png)
-	follows(t, schema, stdout, code, 0)
-	for _, path := range []string{parquet, png} {
-		stdout, code = ownJSON("verify", path, fashion, "--split", "test")
-		if object := follows(t, schema, stdout, code, 0); len(object["verified"].([]any)) != 1 {
-			t.Errorf("found %v verified, expected one output", object["verified"])
-		}
-	}
-	stdout, code = ownJSON("verify", parquet, fashion, "--split", "test", "--transpose")
-	follows(t, schema, stdout, code, exitDiffers)
-}
-
-// TestReportOfNothingToDo is about the second of two equal runs with --if-changed.
-func TestReportOfNothingToDo(t *testing.T) {
-	t.Parallel()
-	schema, out := readSchema(t), t.TempDir()
-	for _, status := range []string{"ok", "unchanged"} {
-		stdout, code := ownJSON("convert", filepath.Join(samples, "fashion-mnist"), "-o", out, "--if-changed")
-		if object := follows(t, schema, stdout, code, 0); object["status"] != status {
-			t.Errorf("found the status %v, expected %s", object["status"], status)
-		}
-	}
 }
 
 // TestSchemaIsClosed demands that no object of the schema takes a field that is not named, and that
 // every type of the report has all of its fields there.
 func TestSchemaIsClosed(t *testing.T) {
 	t.Parallel()
-	schema := readSchema(t)
+	schema := reportSchema()
 	objects := map[string]any{"": schema.root}
 	maps.Copy(objects, schema.root["$defs"].(map[string]any))
 	for name, definition := range objects {
@@ -168,10 +226,13 @@ func TestSchemaIsClosed(t *testing.T) {
 			t.Errorf("$defs/%s takes any field", name)
 		}
 	}
-	for name, value := range map[string]any{"": report{}, "input": convert.Input{}, "output": convert.Output{}, "part": convert.Part{}, "verified": convert.Verified{},
-		"difference": compare.Difference{}, "applied": convert.Applied{}, "file": fileReport{}, "column": convert.Column{}, "label": convert.Label{}, "error": errorReport{}} {
-		found, expected := fieldNames(reflect.TypeOf(value)), slices.Sorted(maps.Keys(objects[name].(map[string]any)["properties"].(map[string]any)))
-		slices.Sort(found)
+	for name, value := range map[string]any{
+		"": report{}, "input": convert.Input{}, "output": convert.Output{}, "part": convert.Part{},
+		"verified": convert.Verified{}, "difference": compare.Difference{}, "applied": convert.Applied{},
+		"file": fileReport{}, "column": convert.Column{}, "label": convert.Label{}, "error": errorReport{},
+	} {
+		found := slices.Sorted(slices.Values(fieldNames(reflect.TypeOf(value))))
+		expected := slices.Sorted(maps.Keys(valueAt(objects[name], "properties").(map[string]any)))
 		if !slices.Equal(found, expected) {
 			t.Errorf("%T has the fields %v, the schema's %q %v", value, found, name, expected)
 		}
@@ -199,8 +260,8 @@ func fieldNames(of reflect.Type) (names []string) {
 // validator that takes everything proves nothing.
 func TestValidatorRefuses(t *testing.T) {
 	t.Parallel()
-	schema := readSchema(t)
-	stdout, _ := ownJSON("inspect", filepath.Join(samples, "hostile", "truncated.idx"))
+	schema := reportSchema()
+	stdout, _, _ := runJSON("inspect", filepath.Join(samples, "hostile", "truncated.idx"))
 	for name, change := range map[string]func(o map[string]any){
 		"nothing":                func(map[string]any) {}, // the only one that may pass
 		"a new field":            func(o map[string]any) { o["colour"] = "red" },
@@ -222,12 +283,10 @@ func TestValidatorRefuses(t *testing.T) {
 		},
 	} {
 		var object map[string]any
-		if err := json.Unmarshal(stdout, &object); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(stdout, &object))
 		change(object)
 		if wrong := schema.validate(object); (len(wrong) == 0) != (name == "nothing") {
-			t.Errorf("%s: found %s", name, fmt.Sprint(wrong))
+			t.Errorf("%s: found %q", name, wrong)
 		}
 	}
 }

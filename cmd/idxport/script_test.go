@@ -10,13 +10,16 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestMain makes the test binary the program itself where it is named idxport, so that scripts run
 // the real main in a process of its own.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "idxport" {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that under nohup the programs do not inherit that it is ignored
+		// Under nohup the programs would inherit that this signal is ignored.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	testscript.Main(m, map[string]func(){"idxport": main})
 }
@@ -24,16 +27,13 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts in testdata/script. Each is one task of a user.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	samples, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := must.Get(filepath.Abs(samples))(t)
 	testscript.Run(t, testscript.Params{
 		Dir:             filepath.Join("testdata", "script"),
 		ContinueOnError: true, // so that one defect does not hide the next
 		Setup: func(env *testscript.Env) error {
-			for name, folder := range map[string]string{"FASHION": "fashion-mnist", "QMNIST": "qmnist", "TINY": "tiny", "HOSTILE": "hostile", "LISTS": "lists",
-				"FOREIGN": "foreign"} {
+			for name, folder := range map[string]string{"FASHION": "fashion-mnist", "QMNIST": "qmnist", "TINY": "tiny",
+				"HOSTILE": "hostile", "LISTS": "lists", "FOREIGN": "foreign"} {
 				env.Setenv(name, filepath.Join(samples, folder))
 			}
 			env.Setenv("PICTURES", filepath.Join(samples, "..", "source", "picture", "testdata"))
@@ -48,22 +48,41 @@ func TestScripts(t *testing.T) {
 		Condition: func(name string) (bool, error) {
 			return name == "root" && os.Geteuid() == 0, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"idx":      makeIDX,
-			"pack":     pack,
-			"unpack":   unpack,
-			"cut":      cut,
-			"holds":    holds,
-			"size":     size,
-			"glob":     glob,
-			"join":     join,
-			"table":    dumpTable,
-			"pixels":   dumpPNG,
-			"hostile":  hostile,
-			"pipeshut": pipeShut,
-			"hold":     hold,
-			"end":      end,
-		},
+		Cmds: scriptCommands(map[string]func(*testscript.TestScript, []string){
+			"exits CODE COMMAND…":        exits,
+			"idx FILE DTYPE SHAPE FIRST": makeIDX,
+			"pack FROM TO":               pack,
+			"unpack FROM TO":             unpack,
+			"cut FROM TO BYTES":          cut,
+			"holds FOLDER [NAME…]":       holds,
+			"size FILE BYTES":            size,
+			"glob PATTERN COUNT":         glob,
+			"join PATTERN TO":            join,
+			"table FILE TO":              dumpTable,
+			"pixels FILE TO":             dumpPNG,
+			"hostile COMMAND…":           hostile,
+			"reports CODE FILE":          reports,
+			"pipeshut CODE ARGS…":        pipeShut,
+			"hold NAME FILE WAIT ARGS…":  hold,
+			"end NAME SIGNAL CODE":       end,
+		}),
 	})
+}
+
+// scriptCommands returns commands by name, which check the number of their arguments: all words of
+// the usage but those in brackets, and any number more if it ends with an ellipsis.
+func scriptCommands(byUsage map[string]func(*testscript.TestScript, []string)) map[string]func(
+	*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){}
+	for usage, command := range byUsage {
+		words := strings.Fields(usage)
+		least, more := len(words)-1-strings.Count(usage, "["), strings.Contains(usage, "…")
+		all[words[0]] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || len(args) < least || !more && len(args) > least {
+				ts.Fatalf("usage: %s", usage)
+			}
+			command(ts, args)
+		}
+	}
+	return all
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // webNames are the training files of fashion.
@@ -44,39 +47,39 @@ func website(t *testing.T) string {
 func TestWebFilesAreAsFiles(t *testing.T) {
 	t.Parallel()
 	site, dir := website(t), t.TempDir()
-	local := []string{filepath.Join(fashion, webNames[0]), filepath.Join(fashion, webNames[1])}
-	must := func(args ...string) string {
+	local := dir + "/local.parquet"
+	succeed(t, "convert", filepath.Join(fashion, webNames[0]), filepath.Join(fashion, webNames[1]), "-o", local)
+	quiet := func(args ...string) string {
 		t.Helper()
-		code, said := runProgram(args...)
-		if code != 0 || strings.Contains(said, "hunter2") {
-			t.Fatalf("%v: exit %d: %s", args, code, said)
+		said := succeed(t, args...)
+		if strings.Contains(said, "hunter2") {
+			t.Errorf("%v: %s", args, said)
 		}
 		return said
 	}
-	must("convert", local[0], local[1], "-o", dir+"/local.parquet")
 	for _, kind := range []string{"etag", "plain", "whole"} {
 		in := make([]string, 2)
 		for i, name := range webNames {
 			in[i] = site + "/" + kind + "/" + strings.Replace(name, "-", "%2D", 1) + "?sig=hunter2"
 		}
 		out := filepath.Join(dir, kind+".parquet")
-		must("convert", in[0], in[1], "-o", out)
-		if !bytes.Equal(read(t, out), read(t, dir+"/local.parquet")) {
+		quiet("convert", in[0], in[1], "-o", out)
+		if !bytes.Equal(read(t, out), read(t, local)) {
 			t.Errorf("%s: found another file than from local ones", kind)
 		}
-		must("convert", in[0], in[1], "-o", dir+"/"+kind+"/")
-		if !bytes.Equal(read(t, filepath.Join(dir, kind, "train.parquet")), read(t, dir+"/local.parquet")) {
+		quiet("convert", in[0], in[1], "-o", dir+"/"+kind+"/")
+		if !bytes.Equal(read(t, filepath.Join(dir, kind, "train.parquet")), read(t, local)) {
 			t.Errorf("%s: the output is not named after the split", kind)
 		}
-		must("verify", out, in[0], in[1])
-		if said := must("inspect", in[0], in[1]); !strings.Contains(said, "train") {
+		quiet("verify", out, in[0], in[1])
+		if said := quiet("inspect", in[0], in[1]); !strings.Contains(said, "train") {
 			t.Errorf("inspect: found %s", said)
 		}
-		must("preview", in[0], in[1], "-o", filepath.Join(dir, kind+".png"))
+		quiet("preview", in[0], in[1], "-o", filepath.Join(dir, kind+".png"))
 	}
-	stdout, code := ownJSON("convert", site+"/etag/"+webNames[0]+"?sig=hunter2", "-o", dir+"/x.npy")
-	found := entries(t, follows(t, readSchema(t), stdout, code, 0), "inputs")
-	if etag := found[webNames[0]]["etag"]; etag != `"`+webNames[0]+`"` || bytes.Contains(stdout, []byte("hunter2")) {
+	stdout, _, code := runJSON("convert", site+"/etag/"+webNames[0]+"?sig=hunter2", "-o", dir+"/x.npy")
+	etag := valueAt(follows(t, stdout, code, exitOK), "inputs/0/etag")
+	if etag != `"`+webNames[0]+`"` || bytes.Contains(stdout, []byte("hunter2")) {
 		t.Errorf("found the ETag %v in %s", etag, stdout)
 	}
 }
@@ -84,12 +87,15 @@ func TestWebFilesAreAsFiles(t *testing.T) {
 // TestWebClasses reads class names from a URL.
 func TestWebClasses(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n"))
+	}))
 	t.Cleanup(server.Close)
 	out := filepath.Join(t.TempDir(), "x.csv")
-	code, said := runProgram("convert", filepath.Join(fashion, webNames[1]), "--classes", server.URL+"/names.txt?token=hunter2", "--class-column", "-o", out)
-	if code != 0 || strings.Contains(said, "hunter2") || !bytes.Contains(read(t, out), []byte(",j\n")) {
-		t.Errorf("exit %d: %s", code, said)
+	said := succeed(t, "convert", filepath.Join(fashion, webNames[1]), "-o", out, "--class-column",
+		"--classes", server.URL+"/names.txt?token=hunter2")
+	if strings.Contains(said, "hunter2") || !bytes.Contains(read(t, out), []byte(",j\n")) {
+		t.Errorf("found %s", said)
 	}
 }
 
@@ -100,27 +106,29 @@ func TestWebErrors(t *testing.T) {
 	image := filepath.Join(fashion, webNames[0])
 	at := func(path string) string { return site + path + "?sig=hunter2" }
 	for name, c := range map[string]struct {
-		code int
-		says string
-		args []string
+		code     int
+		says     string
+		in, args string // without an output in args, it is a file
 	}{
-		"no such file":       {66, "not found", []string{"convert", at("/etag/none"), "-o", dir + "/x.npy"}},
-		"denied":             {77, "presigned", []string{"convert", site + "/etag/" + webNames[0] + "?sig=hunter2x", "-o", dir + "/x.npy"}},
-		"a password":         {64, "password", []string{"convert", "https://user:hunter2@example.org/x", "-o", dir + "/x.npy"}},
-		"a folder":           {64, "name each file", []string{"convert", at("/etag/"), "-o", dir + "/x.npy"}},
-		"an output":          {64, "only be read", []string{"convert", image, "-o", at("/etag/x.npy")}},
-		"a folder as output": {64, "only be read", []string{"convert", image, "-o", "csv=" + at("/etag/")}},
-		"a sheet":            {64, "cannot write to a URL", []string{"preview", image, "-o", at("/etag/x.png")}},
-		"--if-changed":       {64, "--if-changed", []string{"convert", at("/etag/" + webNames[0]), "-o", dir + "/x.npy", "--if-changed"}},
-		"a page":             {65, "", []string{"convert", at("/etag/README.md"), "-o", dir + "/x.npy"}},
+		"no such file":       {66, "not found", at("/etag/none"), ""},
+		"denied":             {77, "presigned", at("/etag/"+webNames[0]) + "x", ""},
+		"a password":         {64, "password", "https://user:hunter2@example.org/x", ""},
+		"a folder":           {64, "name each file", at("/etag/"), ""},
+		"an output":          {64, "only be read", image, "convert -o " + at("/etag/x.npy")},
+		"a folder as output": {64, "only be read", image, "convert -o csv=" + at("/etag/")},
+		"a sheet":            {64, "cannot write to a URL", image, "preview -o " + at("/etag/x.png")},
+		"--if-changed":       {64, "--if-changed", at("/etag/" + webNames[0]), "convert --if-changed -o " + dir + "/x"},
+		"a page":             {65, "", at("/etag/README.md"), ""},
 	} {
-		code, said := runProgram(c.args...)
-		if code != c.code || !strings.Contains(said, c.says) || strings.Contains(said, "hunter2") || strings.Contains(said, "AWS") {
+		args := cmp.Or(c.args, "convert -o "+dir+"/x.npy")
+		code, said := runProgram(append(strings.Fields(args), c.in)...)
+		if code != c.code || !strings.Contains(said, c.says) || strings.Contains(said, "hunter2") ||
+			strings.Contains(said, "AWS") {
 			t.Errorf("%s: exit %d, expected %d and %q: %s", name, code, c.code, c.says, said)
 		}
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("found %v, %v, expected no output", left, err)
+	if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
+		t.Errorf("found %v, expected no output", left)
 	}
 }
 
@@ -139,10 +147,12 @@ func TestWebProxy(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	dir := t.TempDir()
 	for path, expected := range map[string]int{webNames[0]: 0, "none": exitNoInput} {
-		command := exec.Command("idxport", "convert", "http://files.example.test/"+path, "-o", filepath.Join(dir, "x.npy"))
-		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "HTTP_PROXY=" + strings.Replace(proxy.URL, "//", "//user:hunter2@", 1)}
+		command := exec.Command("idxport", "convert", "http://files.example.test/"+path, "-o", dir+"/x.npy")
+		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
+			"HTTP_PROXY=" + strings.Replace(proxy.URL, "//", "//user:hunter2@", 1)}
 		said, _ := command.CombinedOutput()
-		if code := command.ProcessState.ExitCode(); code != expected || asked.Load() == 0 || strings.Contains(string(said), "hunter2") {
+		code := command.ProcessState.ExitCode()
+		if code != expected || asked.Load() == 0 || bytes.Contains(said, []byte("hunter2")) {
 			t.Errorf("%s: exit %d after %d requests, expected %d: %s", path, code, asked.Load(), expected, said)
 		}
 	}

@@ -86,7 +86,8 @@ func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 			continue
 		}
 		if other := all[i]; other.Type != f.Type || other.DType != f.DType || !slices.Equal(other.Names, f.Names) {
-			return nil, fmt.Errorf("column %q is not the same in all splits: found %s and %s", f.Column, kind(other), kind(f))
+			return nil, fmt.Errorf("column %q is not the same in all splits: found %s and %s", f.Column, kind(other),
+				kind(f))
 		}
 	}
 	return all, nil

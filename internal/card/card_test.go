@@ -21,7 +21,8 @@ func TestText(t *testing.T) {
 			image, {Name: "label", DType: idx.Uint8, Classes: []string{"", `T-shirt "/" top`, "no"}},
 			{Name: "writer: id", DType: idx.Int32},
 		}}),
-		Splits: []Split{{Name: "train", Rows: 900, Files: 2, Bytes: 12345}, {Name: "test", Rows: 100, Files: 1, Bytes: 655}},
+		Splits: []Split{
+			{Name: "train", Rows: 900, Files: 2, Bytes: 12345}, {Name: "test", Rows: 100, Files: 1, Bytes: 655}},
 	}.Text())
 	const want = `---
 pretty_name: "a: b\n|c"
@@ -114,7 +115,12 @@ func TestTask(t *testing.T) {
 	for _, c := range []struct {
 		columns []source.Column
 		want    bool
-	}{{[]source.Column{image, label}, true}, {[]source.Column{image}, false}, {[]source.Column{label}, false}, {[]source.Column{image, number}, false}} {
+	}{
+		{[]source.Column{image, label}, true},
+		{[]source.Column{image}, false},
+		{[]source.Column{label}, false},
+		{[]source.Column{image, number}, false},
+	} {
 		text := string(Card{Name: "x", Features: layout.Features(&schema.Schema{Columns: c.columns})}.Text())
 		if got := strings.Contains(text, "image-classification"); got != c.want {
 			t.Errorf("%v: found %v, expected %v in\n%s", c.columns, got, c.want, text)
@@ -125,7 +131,10 @@ func TestTask(t *testing.T) {
 // A card with a control character is not YAML (1.2.2, section 5.1).
 func TestQuoted(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`, "\u00a0": "\"\u00a0\"", "\n": `"\n"`} {
+	for text, want := range map[string]string{
+		"": `""`, "a: b": `"a: b"`, "é\"": `"é\""`, "h\x7f": `"h\u007f"`, "\u0085\u009f": `"\u0085\u009f"`,
+		"\u00a0": "\"\u00a0\"", "\n": `"\n"`,
+	} {
 		if got := quoted(text); got != want {
 			t.Errorf("%q: found %s, expected %s", text, got, want)
 		}
@@ -134,7 +143,8 @@ func TestQuoted(t *testing.T) {
 
 func TestSizeCategory(t *testing.T) {
 	t.Parallel()
-	for rows, want := range map[int64]string{0: "n<1K", 999: "n<1K", 1000: "1K<n<10K", 60_000: "10K<n<100K", 8_100_000: "1M<n<10M", 1 << 40: "n>1B"} {
+	for rows, want := range map[int64]string{0: "n<1K", 999: "n<1K", 1000: "1K<n<10K", 60_000: "10K<n<100K",
+		8_100_000: "1M<n<10M", 1 << 40: "n>1B"} {
 		if got := sizeCategory(rows); got != want {
 			t.Errorf("%d rows: found %s, expected %s", rows, got, want)
 		}

@@ -129,7 +129,8 @@ func TestCounts(t *testing.T) {
 // that both tables have.
 func TestCountsAndDifferences(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ expected, found int }{{5, 4}, {4, 5}, {50, 48}, {48, 50}, {50, 49}, {49, 50}, {50, 20}} {
+	for _, test := range []struct{ expected, found int }{{5, 4}, {4, 5}, {50, 48}, {48, 50}, {50, 49}, {49, 50},
+		{50, 20}} {
 		for range 5 {
 			found := table(test.found, true)
 			found.data[1][3] ^= 1
@@ -156,7 +157,8 @@ func TestCountsAndDifferences(t *testing.T) {
 func TestCountsOfEmptyRecords(t *testing.T) {
 	t.Parallel()
 	empty := func(rows int) *memory {
-		return &memory{rows: rows, hidden: true, columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{0}}}, data: [][]byte{nil}}
+		return &memory{rows: rows, hidden: true,
+			columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: []int{0}}}, data: [][]byte{nil}}
 	}
 	for _, test := range []struct {
 		expected, found int
@@ -217,7 +219,8 @@ func TestValues(t *testing.T) {
 			t.Errorf("%v %v, %v %v: found %v", test.expected.dtype, test.expected, test.found.dtype, test.found, got)
 		}
 		if got := test.expected.equals(test.found, true); got != test.nan {
-			t.Errorf("%v %v, %v %v, any NaN: found %v", test.expected.dtype, test.expected, test.found.dtype, test.found, got)
+			t.Errorf("%v %v, %v %v, any NaN: found %v",
+				test.expected.dtype, test.expected, test.found.dtype, test.found, got)
 		}
 	}
 }

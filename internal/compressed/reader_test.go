@@ -65,9 +65,7 @@ func TestFilesOfTheRealPrograms(t *testing.T) {
 				if r.Format() != file.format {
 					t.Errorf("format: found %v, expected %v", r.Format(), file.format)
 				}
-				if err := iotest.TestReader(r, content(t, file.name)); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, iotest.TestReader(r, content(t, file.name)))
 				if r.in.taken.Load() != int64(len(raw)) {
 					t.Errorf("offset: found %d, expected %d", r.in.taken.Load(), len(raw))
 				}

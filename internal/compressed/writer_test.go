@@ -49,7 +49,8 @@ func TestStreamsReadBack(t *testing.T) {
 			in := bytes.NewReader(raw)
 			got, err := io.ReadAll(must.Get(readers[c.Name](in))(t))
 			if want := bytes.Join(blocks, nil); err != nil || !bytes.Equal(got, want) || in.Len() > 0 {
-				t.Errorf("%s, %v: found %d bytes, %v, %d more, expected %d", name, c, len(got), err, in.Len(), len(want))
+				t.Errorf("%s, %v: found %d bytes, %v, %d more, expected %d",
+					name, c, len(got), err, in.Len(), len(want))
 			}
 		}
 	}

@@ -49,7 +49,8 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
 		return nil, badClasses(fileName, "found JSON")
 	case numbered(lines) || numbered(lines[1:]):
-		return nil, badClasses(fileName, "found numbers beside the names, as in %q", strings.TrimSpace(lines[len(lines)-1]))
+		last := strings.TrimSpace(lines[len(lines)-1])
+		return nil, badClasses(fileName, "found numbers beside the names, as in %q", last)
 	case len(lines) > maxClasses:
 		return nil, badClasses(fileName, "found %d lines, expected at most %d", len(lines), maxClasses)
 	}

@@ -48,9 +48,11 @@ func TestReadClassesRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, want string
 	}{
-		"nothing":         {"\n\n", "names.txt: found no class names"},
-		"a name twice":    {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1, expected another name for each label`},
-		"a control":       {"a\nb\x1b[2J\n", "names.txt: line 2: found \"b\\x1b[2J\", expected UTF-8 without control characters"},
+		"nothing": {"\n\n", "names.txt: found no class names"},
+		"a name twice": {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1, ` +
+			"expected another name for each label"},
+		"a control": {"a\nb\x1b[2J\n", `names.txt: line 2: found "b\x1b[2J", ` +
+			"expected UTF-8 without control characters"},
 		"a mapping":       {"0 48\n1 49\n", `names.txt: found numbers beside the names, as in "1 49"`},
 		"another order":   {"2 66\n0 65\n", "names.txt: found numbers beside the names"},
 		"utf-16":          {"\xff\xfea\x00\n\x00", "names.txt: line 1: found \"\\xff\\xfea\\x00\", expected UTF-8"},

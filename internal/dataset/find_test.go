@@ -2,13 +2,14 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,7 +73,8 @@ func folder(t *testing.T, files ...string) string {
 	return dir
 }
 
-// headerFile returns a file with a header and no payload, which nothing here reads.
+// headerFile returns a file with a header and no payload, which nothing here reads. It is not
+// compressed, whatever its name.
 func headerFile(t *testing.T, file string) (name string, data []byte) {
 	t.Helper()
 	fields := strings.Fields(file)
@@ -82,49 +84,94 @@ func headerFile(t *testing.T, file string) (name string, data []byte) {
 	}
 	for _, d := range fields[1:] {
 		var n int64
-		if _, err := fmt.Sscan(d, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(d, &n))(t)
 		h.Dims = append(h.Dims, n)
 	}
-	data = must.Get(h.AppendBinary(nil))(t)
-	if strings.HasSuffix(fields[0], ".gz") {
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
-		_, _ = z.Write(data)
-		_ = z.Close()
-		data = packed.Bytes()
-	}
-	return fields[0], data
+	return fields[0], must.Get(h.AppendBinary(nil))(t)
 }
 
-// summary formats a table in a line: name, data set, columns and their files.
-func summary(s Split) string {
-	dataset := "?"
-	if s.Dataset != nil {
-		dataset = s.Dataset.Name
-	}
-	columns := make([]string, len(s.Files))
-	for i, f := range s.Files {
-		columns[i] = f.Name + "=" + filepath.Base(f.Path)
-	}
-	return fmt.Sprintf("%s/%s/%s: %s", s.Name, s.Stem, dataset, strings.Join(columns, " "))
-}
-
-func summaries(splits []Split) []string {
-	list := make([]string, len(splits))
-	for i, s := range splits {
-		list[i] = summary(s)
+// summaries formats each table in a line: name, data set, columns and their files.
+func summaries(splits []Split) (list []string) {
+	for _, s := range splits {
+		dataset, columns := "?", ""
+		if s.Dataset != nil {
+			dataset = s.Dataset.Name
+		}
+		for _, f := range s.Files {
+			columns += " " + f.Name + "=" + filepath.Base(f.Path)
+		}
+		list = append(list, fmt.Sprintf("%s/%s/%s:%s", s.Name, s.Stem, dataset, columns))
 	}
 	return list
 }
 
-func notes(splits []Split) string {
-	var all []string
+func notes(splits []Split) (all []string) {
 	for _, s := range splits {
 		all = append(append(all, s.FolderNotes...), s.Notes...)
 	}
-	return strings.Join(all, "\n")
+	return all
+}
+
+// inputsIn parses arguments whose paths are relative to dir.
+func inputsIn(dir, args string) (inputs []Input) {
+	for _, arg := range strings.Fields(args) {
+		in := ParseInput(arg)
+		if in.Path != source.Stdin {
+			in.Path = filepath.Join(dir, in.Path)
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs
+}
+
+// checkFind demands the summaries of the tables in args, one note for every part in parts, and that
+// standard input, which can be read only once, is left alone.
+func checkFind(t *testing.T, dir, args string, o Options, want, parts []string) {
+	t.Helper()
+	p := &testProber{}
+	splits := must.Get(Find(inputsIn(dir, args), p, o))(t)
+	if slices.Contains(p.probed, source.Stdin) {
+		t.Error("standard input was probed")
+	}
+	if got := summaries(splits); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	all := notes(splits)
+	for _, part := range parts {
+		if !strings.Contains(strings.Join(all, "\n"), part) {
+			t.Errorf("no note %q in %q", part, all)
+		}
+	}
+	if len(all) != len(parts) {
+		t.Errorf("got %d notes, want %d: %q", len(all), len(parts), all)
+	}
+}
+
+// A refusal is what Find says about some arguments.
+type refusal struct {
+	files   []string // of a folder of its own
+	args    string   // the whole folder if empty
+	options Options
+	want    error
+	message string // parts of it, separated by bars
+	hint    string // a part of it
+}
+
+func (r refusal) check(t *testing.T, dir string) {
+	t.Helper()
+	_, err := Find(inputsIn(dir, cmp.Or(r.args, ".")), &testProber{}, r.options)
+	if !errors.Is(err, r.want) {
+		t.Fatalf("got %v, want %v", err, r.want)
+	}
+	for part := range strings.SplitSeq(r.message, "|") {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("no %q in %q", part, err)
+		}
+	}
+	hint := fault.HintOf(err)
+	if !strings.Contains(hint, r.hint) || strings.Contains(hint, filepath.Join("x", "y", "z")) {
+		t.Errorf("hint %q, want %q", hint, r.hint)
+	}
 }
 
 // published returns the hash of a published file, by the name of its data set and i, its place.
@@ -136,9 +183,15 @@ func published(t *testing.T, dataset string, i int) string {
 // The places of the files of MNIST and of Fashion-MNIST.
 const trainLabels, trainImages, testLabels, testImages = 0, 1, 2, 3
 
+// The four files that several data sets have, and the columns of their two splits.
+const (
+	images, labels = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+	trainPair      = "image=" + images + " label=" + labels
+	testPair       = "image=t10k-images-idx3-ubyte label=t10k-labels-idx1-ubyte"
+)
+
 var fourFiles = []string{
-	"train-images-idx3-ubyte 60000 28 28", "train-labels-idx1-ubyte 60000",
-	"t10k-images-idx3-ubyte 10000 28 28", "t10k-labels-idx1-ubyte 10000",
+	images + " 60000 28 28", labels + " 60000", "t10k-images-idx3-ubyte 10000 28 28", "t10k-labels-idx1-ubyte 10000",
 }
 
 func TestParseInput(t *testing.T) {
@@ -159,32 +212,5 @@ func TestParseInput(t *testing.T) {
 		if got := ParseInput(arg); got != want {
 			t.Errorf("%s: got %+v, want %+v", arg, got, want)
 		}
-	}
-}
-
-func TestFindPaths(t *testing.T) {
-	t.Parallel()
-	dir := folder(t, fourFiles...)
-	for name, test := range map[string]struct {
-		inputs []Input
-		want   error
-	}{
-		"nothing":         {nil, fault.Usage},
-		"no such file":    {[]Input{{Path: filepath.Join(dir, "nothing")}}, fs.ErrNotExist},
-		"two folders":     {[]Input{{Path: dir}, {Path: dir}}, fault.Usage},
-		"folder and file": {[]Input{{Path: filepath.Join(dir, "train-images-idx3-ubyte")}, {Path: dir}}, fault.Usage},
-		"a named folder":  {[]Input{{Path: dir, Name: "image"}}, fault.Usage},
-		"stdin twice":     {[]Input{{Path: source.Stdin, Name: "a"}, {Path: source.Stdin, Name: "b"}}, fault.Usage},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := Find(test.inputs, &testProber{}, Options{})
-			if !errors.Is(err, test.want) {
-				t.Fatalf("got %v, want %v", err, test.want)
-			}
-			if n := strings.Count(err.Error(), "nothing"); name == "no such file" && n != 1 {
-				t.Errorf("%v: found the path %d times, expected once", err, n)
-			}
-		})
 	}
 }

@@ -23,15 +23,16 @@ func TestKnownCounts(t *testing.T) {
 		records int64
 		labels  int // with a name
 	}{
-		"mnist": {70000, 10}, "fashion-mnist": {70000, 10}, "kmnist": {70000, 10}, "qmnist": {60000 + 60000 + 402953, 10},
+		"mnist": {70000, 10}, "fashion-mnist": {70000, 10}, "kmnist": {70000, 10},
 		"emnist-balanced": {131600, 47}, "emnist-byclass": {814255, 62}, "emnist-bymerge": {814255, 47},
 		"emnist-digits": {280000, 10}, "emnist-letters": {145600, 26}, "emnist-mnist": {70000, 10},
-		"kannada-mnist": {60000 + 10000 + 10240, 10},
+		"kannada-mnist": {60000 + 10000 + 10240, 10}, "qmnist": {60000 + 60000 + 402953, 10},
 	}
 	for _, d := range Known() {
 		var records int64
 		for _, s := range d.Splits {
-			if records += s.Records; d.Transposed && d.Files != nil { // idxport writes the same labels beside upright images
+			// idxport writes the same labels beside upright images.
+			if records += s.Records; d.Transposed && d.Files != nil {
 				t.Errorf("%s %s: found hashes of labels, expected none", d.Name, s.Name)
 			}
 		}
@@ -45,9 +46,8 @@ func TestKnownCounts(t *testing.T) {
 				labels++
 			}
 		}
-		want := totals[d.Name]
-		if records != want.records || labels != want.labels {
-			t.Errorf("%s: got %d records and %d labels, want %d and %d", d.Name, records, labels, want.records, want.labels)
+		if want := totals[d.Name]; records != want.records || labels != want.labels {
+			t.Errorf("%s: got %d records and %d labels, want %+v", d.Name, records, labels, want)
 		}
 		if d.Transposed != strings.HasPrefix(d.Name, "emnist-") {
 			t.Errorf("%s: transposed %v", d.Name, d.Transposed)
@@ -67,7 +67,8 @@ func TestClassNames(t *testing.T) {
 		label   int
 		want    string
 	}{
-		{"emnist-balanced", 0, "\x30"}, {"emnist-balanced", 10, "\x41"}, {"emnist-balanced", 36, "\x61"}, {"emnist-balanced", 46, "\x74"},
+		{"emnist-balanced", 0, "\x30"}, {"emnist-balanced", 10, "\x41"}, {"emnist-balanced", 36, "\x61"},
+		{"emnist-balanced", 46, "\x74"},
 		{"emnist-byclass", 10, "\x41"}, {"emnist-byclass", 36, "\x61"}, {"emnist-byclass", 61, "\x7a"},
 		{"emnist-letters", 1, "\x41"}, {"emnist-letters", 26, "\x5a"},
 		{"fashion-mnist", 0, "T-shirt/top"}, {"fashion-mnist", 9, "Ankle boot"}, {"kmnist", 3, "tsu"},
@@ -131,16 +132,15 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	for name, hint := range map[string]string{
-		"mnits": "did you mean mnist?", "fashion": "did you mean fashion-mnist?", "emnist": "did you mean emnist-balanced, emnist-byclass, ", "kanada-mnist": "did you mean kannada-mnist?",
+		"mnits": "did you mean mnist?", "fashion": "did you mean fashion-mnist?",
+		"kanada-mnist": "did you mean kannada-mnist?", "emnist": "did you mean emnist-balanced, emnist-byclass, ",
 		"cifar": "`idxport datasets`", "": "`idxport datasets`",
 	} {
 		_, err := Lookup(name)
-		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), "expected one of mnist, fashion-mnist, kmnist,") {
-			t.Errorf("%q: got %v", name, err)
-			continue
-		}
-		if got := fault.HintOf(err); !strings.HasPrefix(got, hint) {
-			t.Errorf("%q: hint %q, want %q", name, got, hint)
+		const message = "expected one of mnist, fashion-mnist, kmnist,"
+		if !errors.Is(err, fault.Usage) || !strings.Contains(err.Error(), message) ||
+			!strings.HasPrefix(fault.HintOf(err), hint) {
+			t.Errorf("%q: got %v with the hint %q, want %q and %q", name, err, fault.HintOf(err), message, hint)
 		}
 	}
 }

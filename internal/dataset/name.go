@@ -33,7 +33,7 @@ type Name struct {
 	Ambiguous   bool   // the name has words of several roles: images_and_labels
 	Prefix      string // the other words, in lower case, joined by dashes; equal for files that belong together
 	Stem        string // the base name without format and compression, in the original case
-	Format      string // "idx3-ubyte", "idx" for a plain .idx, or empty if the name does not say that this is an IDX file
+	Format      string // "idx3-ubyte", "idx" for a plain .idx, or empty if the name does not say that this is IDX
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 

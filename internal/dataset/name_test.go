@@ -51,7 +51,8 @@ func TestParsePublishedNames(t *testing.T) {
 		}
 	}
 	for name, w := range names {
-		for _, spelling := range []string{name, strings.ToUpper(name), filepath.Join("some.folder-train", name), strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".xz") + ".zst"} {
+		repacked := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".xz") + ".zst"
+		for _, spelling := range []string{name, strings.ToUpper(name), filepath.Join("a.b-train", name), repacked} {
 			n := ParseName(spelling)
 			if got := (want{n.Dataset, n.Split, n.Role}); got != w {
 				t.Errorf("%s: got %+v, want %+v", spelling, got, w)
@@ -66,22 +67,26 @@ func TestParsePublishedNames(t *testing.T) {
 func TestParseName(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]Name{
-		"Train-Images-IDX3-ubyte.GZ":      {Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "gz"},
-		"foo-train-labels-idx1-byte":      {Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
-		"X_train.idx":                     {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
-		"y-test.idx.bz2":                  {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
-		"Train-Images-IDX3-ubyte.IDX.zst": {Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "zst"},
-		"t10k-labels.idx1-ubyte.idx":      {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
-		"idx1-ubyte.idx":                  {Role: Data, Format: "idx1-ubyte"},
-		"a-idx2-long.idx":                 {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"}, // no such data type
-		"My_Weights.idx":                  {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
-		"test10k-labels":                  {Split: "test10k", Role: Label, Stem: "test10k-labels"},
-		"a-idx256-ubyte":                  {Role: Data, Prefix: "a-idx256-ubyte", Stem: "a-idx256-ubyte"}, // rank is at most 255
-		"a-idx2-long":                     {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},       // no such data type
-		"README.md":                       {Role: Data, Prefix: "readme-md", Stem: "README.md"},
-		"idx3-ubyte":                      {Role: Data, Format: "idx3-ubyte"},
-		".gz":                             {Role: Data, Compression: "gz"},
-		"x":                               {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
+		"Train-Images-IDX3-ubyte.GZ": {
+			Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "gz"},
+		"Train-Images-IDX3-ubyte.IDX.zst": {
+			Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "zst"},
+		"foo-train-labels-idx1-byte": {
+			Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
+		"X_train.idx":                {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
+		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
+		"t10k-labels.idx1-ubyte.idx": {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
+		"idx1-ubyte.idx":             {Role: Data, Format: "idx1-ubyte"},
+		"My_Weights.idx":             {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
+		"test10k-labels":             {Split: "test10k", Role: Label, Stem: "test10k-labels"},
+		// There is no type long, and a rank is at most 255.
+		"a-idx2-long.idx": {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"},
+		"a-idx2-long":     {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},
+		"a-idx256-ubyte":  {Role: Data, Prefix: "a-idx256-ubyte", Stem: "a-idx256-ubyte"},
+		"README.md":       {Role: Data, Prefix: "readme-md", Stem: "README.md"},
+		"idx3-ubyte":      {Role: Data, Format: "idx3-ubyte"},
+		".gz":             {Role: Data, Compression: "gz"},
+		"x":               {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
 	} {
 		if got := ParseName(path); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)
@@ -92,7 +97,8 @@ func TestParseName(t *testing.T) {
 // For any name: it begins with the stem, its words are of known kinds, and the compression changes
 // nothing else.
 func FuzzParseName(f *testing.F) {
-	for _, s := range []string{"train-images-idx3-ubyte.gz", "X_dig_MNIST-idx3-ubyte", "İ.idx", "\xff-labels.IDX.xz", "y-idx1-int.idx.zst", "idx1-int", "", ".", "-._"} {
+	for _, s := range []string{"train-images-idx3-ubyte.gz", "X_dig_MNIST-idx3-ubyte", "İ.idx", "\xff-labels.IDX.xz",
+		"y-idx1-int.idx.zst", "idx1-int", "", ".", "-._"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

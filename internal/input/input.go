@@ -35,7 +35,7 @@ type Options struct {
 	AsStored bool // images are scaled by their reader, or not at all
 	Stdin    *bufio.Reader
 	Storage  *Storage
-	Note     func(format string, args ...any) // is told what is assumed about a table
+	Note     func(format string, args ...any) // gets what is assumed about a table
 }
 
 // PlacesLabel reports whether --label-column may name the place of the label in text without names

@@ -8,28 +8,27 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestImageLayoutRefuses checks what differs from the errors for PNG files: the layout's name, its
 // types, and the hint.
 func TestImageLayoutRefuses(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		column  source.Column
-		message string
-		hint    string
+	tensor := func(d idx.DType, shape ...int) source.Column { return source.Column{Name: "x", DType: d, Shape: shape} }
+	for name, test := range map[string]struct {
+		column        source.Column
+		message, hint string
 	}{
-		"float":            {source.Column{DType: idx.Float32, Shape: []int{2, 2}}, `column "x" is float32, expected uint8`, "--layout list"},
-		"int16 with color": {source.Column{DType: idx.Int16, Shape: []int{2, 2, 3}}, "is int16 with 3 channels", "--layout list"},
-		"flat images":      {source.Column{DType: idx.Uint8, Shape: []int{9}}, "one dimension (9 elements)", "--shape 3x3"},
-		"no channels":      {source.Column{DType: idx.Uint8, Shape: []int{5, 3, 5}}, "expected 1, 3 or 4 channels", "--layout list"},
-		"no pixels":        {source.Column{DType: idx.Uint8, Shape: []int{3, 0}}, "without pixels", "--layout list"},
-	}
-	for name, test := range tests {
-		test.column.Name = "x"
+		"float":            {tensor(idx.Float32, 2, 2), `column "x" is float32, expected uint8`, "--layout list"},
+		"int16 with color": {tensor(idx.Int16, 2, 2, 3), "is int16 with 3 channels", "--layout list"},
+		"flat images":      {tensor(idx.Uint8, 9), "one dimension (9 elements)", "--shape 3x3"},
+		"no channels":      {tensor(idx.Uint8, 5, 3, 5), "expected 1, 3 or 4 channels", "--layout list"},
+		"no pixels":        {tensor(idx.Uint8, 3, 0), "without pixels", "--layout list"},
+	} {
 		_, _, err := Represent(&schema.Schema{Columns: []source.Column{test.column}}, "huggingface")
 		if !refused(err, test.message, test.hint) {
-			t.Errorf("%s: found %v with the hint %q, expected %q and %q", name, err, fault.HintOf(err), test.message, test.hint)
+			t.Errorf("%s: found %v with the hint %q, expected %+v", name, err, fault.HintOf(err), test)
 		}
 	}
 }
@@ -47,9 +46,7 @@ func TestFeatures(t *testing.T) {
 		Meta: []schema.Pair{{Key: "k", Value: "v"}},
 	}
 	_, described, err := Represent(s, "huggingface")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []schema.Pair{{Key: "k", Value: "v"}, {Key: "huggingface", Value: `{"info":{"features":{` +
 		`"image":{"_type":"Image"},` +
 		`"label":{"names":["N/A","T-shirt/top","say \"é\""],"_type":"ClassLabel"},` +
@@ -58,7 +55,8 @@ func TestFeatures(t *testing.T) {
 	if !slices.Equal(described.Meta, want) || len(s.Meta) != 1 {
 		t.Errorf("found the metadata %v, expected %v", described.Meta, want)
 	}
-	if read := source.HubClasses(map[string]string{source.HubKey: want[1].Value}); !slices.Equal(read["label"], s.Columns[1].Classes) || len(read) != 1 {
+	read := source.HubClasses(map[string]string{source.HubKey: want[1].Value})
+	if !slices.Equal(read["label"], s.Columns[1].Classes) || len(read) != 1 {
 		t.Errorf("read back %q, expected %q", read, s.Columns[1].Classes)
 	}
 	if _, other, _ := Represent(s, "list"); len(other.Meta) != 1 {
@@ -71,15 +69,14 @@ func TestFeatures(t *testing.T) {
 
 func TestUniqueNames(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ classes, want []string }{
+	for name, test := range map[string]struct{ classes, want []string }{
 		"as they are":      {[]string{"b", "a", "A"}, []string{"b", "a", "A"}},
 		"from 1 on":        {[]string{"", "a", "b"}, []string{"N/A", "a", "b"}},
 		"gaps":             {[]string{"a", "", "", "b", ""}, []string{"a", "N/A", "N/A-2", "b", "N/A-4"}},
 		"a name twice":     {[]string{"a", "a", "a"}, []string{"a", "a-1", "a-2"}},
 		"a name made here": {[]string{"a", "a", "a-1"}, []string{"a", "a-1-1", "a-1"}},
 		"a class N/A":      {[]string{"", "N/A"}, []string{"N/A-0", "N/A"}},
-	}
-	for name, test := range tests {
+	} {
 		if found := uniqueNames(test.classes); !slices.Equal(found, test.want) {
 			t.Errorf("%s: found %q, expected %q", name, found, test.want)
 		}

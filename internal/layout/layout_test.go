@@ -21,11 +21,8 @@ import (
 func one(t *testing.T, name string, c source.Column) Column {
 	t.Helper()
 	columns, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(columns) != 1 {
-		t.Fatalf("found %d columns, expected 1", len(columns))
+	if err != nil || len(columns) != 1 {
+		t.Fatalf("found %d columns, %v, expected 1", len(columns), err)
 	}
 	return columns[0]
 }
@@ -33,15 +30,19 @@ func one(t *testing.T, name string, c source.Column) Column {
 // refused reports whether err is a fault.Usage with the given parts of message and hint.
 func refused(err error, message, hint string) bool {
 	var typed *fault.Error
-	return errors.As(err, &typed) && errors.Is(err, fault.Usage) && strings.Contains(err.Error(), message) && strings.Contains(typed.Hint, hint)
+	return errors.As(err, &typed) && errors.Is(err, fault.Usage) && strings.Contains(err.Error(), message) &&
+		strings.Contains(typed.Hint, hint)
 }
 
 // TestTypes compares the types in Arrow and the nodes in Parquet with the documentation: Schema.fbs
 // and "Fixed shape tensor" in the Arrow specification, and LogicalTypes.md in Parquet's.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	const picture = "optional image, optional bytes BYTE_ARRAY, optional path BYTE_ARRAY STRING"
-	list := func(element string) string { return "required image LIST, repeated list, optional element " + element }
+	const inList = "LIST, repeated list, optional element "
+	list := func(element string) string { return "required image " + inList + element }
+	fixed := func(element string, n int) string {
+		return fmt.Sprintf("fixed_size_list<element: %s, nullable>[%d]", element, n)
+	}
 	type test struct {
 		layouts string
 		dtype   idx.DType
@@ -50,27 +51,29 @@ func TestTypes(t *testing.T) {
 		nodes   string
 	}
 	tests := []test{
-		{"list tensor", idx.Uint8, []int{28, 28}, "fixed_size_list<element: uint8, nullable>[784]", list("INT32 INT(8,false)")},
-		{"list nested tensor", idx.Int8, []int{5}, "fixed_size_list<element: int8, nullable>[5]", list("INT32 INT(8,true)")},
-		{"list tensor", idx.Int16, []int{4, 5, 3}, "fixed_size_list<element: int16, nullable>[60]", list("INT32 INT(16,true)")},
-		{"list tensor", idx.Int32, []int{2, 2}, "fixed_size_list<element: int32, nullable>[4]", list("INT32")},
-		{"list tensor", idx.Float32, []int{2, 2}, "fixed_size_list<element: float32, nullable>[4]", list("FLOAT")},
-		{"list tensor", idx.Float64, []int{2, 2}, "fixed_size_list<element: float64, nullable>[4]", list("DOUBLE")},
+		{"list tensor", idx.Uint8, []int{28, 28}, fixed("uint8", 784), list("INT32 INT(8,false)")},
+		{"list nested tensor", idx.Int8, []int{5}, fixed("int8", 5), list("INT32 INT(8,true)")},
+		{"list tensor", idx.Int16, []int{4, 5, 3}, fixed("int16", 60), list("INT32 INT(16,true)")},
+		{"list tensor", idx.Int32, []int{2, 2}, fixed("int32", 4), list("INT32")},
+		{"list tensor", idx.Float32, []int{2, 2}, fixed("float32", 4), list("FLOAT")},
+		{"list tensor", idx.Float64, []int{2, 2}, fixed("float64", 4), list("DOUBLE")},
 		{"list nested tensor", idx.Uint8, []int{3, 0}, "list<element: uint8, nullable>", list("INT32 INT(8,false)")},
-		{"nested", idx.Int16, []int{4, 5, 3}, "fixed_size_list<element: fixed_size_list<element: fixed_size_list<element: int16, nullable>[3], nullable>[5], nullable>[4]",
-			"required image LIST, repeated list, optional element LIST, repeated list, optional element LIST, repeated list, optional element INT32 INT(16,true)"},
+		{"nested", idx.Int16, []int{4, 5, 3}, fixed(fixed(fixed("int16", 3), 5), 4),
+			list(inList + inList + "INT32 INT(16,true)")},
 		{"fixed-binary", idx.Int16, []int{3}, "fixed_size_binary[6]", "required image FIXED_LEN_BYTE_ARRAY(6)"},
 		{"binary", idx.Int16, []int{3}, "binary", "required image BYTE_ARRAY"},
 		{"binary fixed-binary", idx.Float32, []int{4, 0}, "binary", "required image BYTE_ARRAY"},
-		{"huggingface", idx.Int16, []int{2, 2}, "struct<bytes: binary nullable, path: utf8 nullable> nullable", picture},
+		{"huggingface", idx.Int16, []int{2, 2}, "struct<bytes: binary nullable, path: utf8 nullable> nullable",
+			"optional image, optional bytes BYTE_ARRAY, optional path BYTE_ARRAY STRING"},
 	}
 	var names []string
 	for _, l := range layouts() {
 		names = append(names, l.Name)
 	}
-	for _, like := range tests[:6] { // a tensor of each type, and then a scalar, which is the same in every layout
+	for _, like := range tests[:6] { // a tensor of each type; scalars are the same in every layout
 		node := strings.TrimPrefix(like.nodes, list(""))
-		tests = append(tests, test{strings.Join(names, " "), like.dtype, nil, like.dtype.String(), "required image " + node})
+		all := strings.Join(names, " ")
+		tests = append(tests, test{all, like.dtype, nil, like.dtype.String(), "required image " + node})
 	}
 	for _, test := range tests {
 		for name := range strings.FieldsSeq(test.layouts) {
@@ -92,7 +95,7 @@ func TestTypes(t *testing.T) {
 				nodes = append(nodes, strings.TrimSpace(node+" "+e.LogicalType.String()))
 			}
 			if found := strings.Join(nodes, ", "); kind != test.arrow || found != test.nodes {
-				t.Errorf("%s, %v %v: found %s and the nodes %s, expected %s and %s", name, c.DType, c.Shape, kind, found, test.arrow, test.nodes)
+				t.Errorf("%s: found %s and the nodes %s, expected %+v", name, kind, found, test)
 			}
 		}
 	}
@@ -108,14 +111,16 @@ func TestMetadata(t *testing.T) {
 			shape []int
 			want  string
 		}{{[]int{28, 28}, "[28,28]"}, {[]int{2, 1, 3}, "[2,1,3]"}, {[]int{4, 0}, "[4,0]"}, {nil, "[]"}} {
-			columns, _, err := Represent(&schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}, name)
+			c := source.Column{Name: "x", DType: idx.Uint8, Shape: test.shape}
+			columns, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, name)
 			if err != nil { // refused: no image, or no column
 				continue
 			}
 			found := columns[0].Field.Metadata.ToMap()
 			want := map[string]string{"idx.dtype": "uint8", "idx.shape": test.want}
 			if name == "tensor" && test.shape != nil && test.shape[1] > 0 {
-				want["ARROW:extension:name"], want["ARROW:extension:metadata"] = "arrow.fixed_shape_tensor", `{"shape":`+test.want+`}`
+				want["ARROW:extension:name"] = "arrow.fixed_shape_tensor"
+				want["ARROW:extension:metadata"] = `{"shape":` + test.want + `}`
 			}
 			if !maps.Equal(found, want) {
 				t.Errorf("%s, %v: found the metadata %q, expected %q", name, test.shape, found, want)
@@ -134,12 +139,12 @@ func TestNothingIsCopied(t *testing.T) {
 				column := one(t, name, c)
 				const rows = 5
 				data := make([]byte, rows*c.RecordSize())
-				if values := column.Leaves[0].Values(data, rows); len(values) != len(data) || &values[0] != &data[0] {
-					t.Errorf("%s, %v %v: the values of Parquet are a copy", name, d, shape)
-				}
 				buffers := column.Data(data, rows).Buffers
-				if b := buffers[len(buffers)-1]; len(b) != len(data) || &b[0] != &data[0] {
-					t.Errorf("%s, %v %v: the buffer of Arrow is a copy", name, d, shape)
+				for of, b := range map[string][]byte{
+					"Parquet": column.Leaves[0].Values(data, rows), "Arrow": buffers[len(buffers)-1]} {
+					if len(b) != len(data) || &b[0] != &data[0] {
+						t.Errorf("%s, %v %v: the values of %s are a copy", name, d, shape, of)
+					}
 				}
 			}
 		}
@@ -166,8 +171,10 @@ func TestLevels(t *testing.T) {
 		{"1×1×1: 0", "nested", []int{1, 1, 1}, []byte{0x02, 0}},
 		{"28×28: 0 and 27 twos, then 27 times 1 and 27 twos", "nested", []int{28, 28},
 			append([]byte{0x02, 0, 0x36, 2}, bytes.Repeat([]byte{0x02, 1, 0x36, 2}, 27)...)},
-		{"2×2×2: one group of 0323 1323 in 2 bits each", "nested", []int{2, 2, 2}, []byte{0x03, 0b11_10_11_00, 0b11_10_11_01}},
-		{"3×3: one group of 0221 2212, then a run of one 2", "nested", []int{3, 3}, []byte{0x03, 0b01_10_10_00, 0b10_01_10_10, 0x02, 2}},
+		{"2×2×2: one group of 0323 1323 in 2 bits each", "nested", []int{2, 2, 2},
+			[]byte{0x03, 0b11_10_11_00, 0b11_10_11_01}},
+		{"3×3: one group of 0221 2212, then a run of one 2", "nested", []int{3, 3},
+			[]byte{0x03, 0b01_10_10_00, 0b10_01_10_10, 0x02, 2}},
 	}
 	for _, test := range tests {
 		l := one(t, test.layout, source.Column{Name: "image", DType: idx.Uint8, Shape: test.shape}).Leaves[0]
@@ -178,10 +185,12 @@ func TestLevels(t *testing.T) {
 		if count > 0 {
 			entries, definition = count, 2*depth
 		}
-		if int(l.MaxRepetition) != depth || int(l.MaxDefinition) != 2*depth || int(l.Definition) != definition || l.Entries != entries || l.Count != count {
-			t.Errorf("%s: found maximum levels %d and %d, definition %d, %d entries, %d values", test.name, l.MaxRepetition, l.MaxDefinition, l.Definition, l.Entries, l.Count)
+		found := []int{int(l.MaxRepetition), int(l.MaxDefinition), int(l.Definition), l.Entries, l.Count}
+		if want := []int{depth, 2 * depth, definition, entries, count}; !slices.Equal(found, want) {
+			t.Errorf("%s: found maximum levels, definition, entries and values %d, expected %d", test.name, found, want)
 		}
-		if path := append([]string{"image"}, slices.Repeat([]string{"list", "element"}, depth)...); !slices.Equal(l.Path, path) {
+		path := append([]string{"image"}, slices.Repeat([]string{"list", "element"}, depth)...)
+		if !slices.Equal(l.Path, path) {
 			t.Errorf("%s: found the path %v, expected %v", test.name, l.Path, path)
 		}
 		if !bytes.Equal(l.Repetition, test.want) {
@@ -258,8 +267,9 @@ func decodeLevels(t *testing.T, encoded []byte, width int) []byte {
 func TestNestedLimit(t *testing.T) {
 	t.Parallel()
 	for dimensions, supported := range map[int]bool{16: true, 17: false, 254: false} {
-		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: slices.Repeat([]int{1}, dimensions)}}}
-		if _, _, err := Represent(s, "nested"); supported != (err == nil) || !supported && !refused(err, "", "layout list") {
+		c := source.Column{Name: "x", DType: idx.Uint8, Shape: slices.Repeat([]int{1}, dimensions)}
+		_, _, err := Represent(&schema.Schema{Columns: []source.Column{c}}, "nested")
+		if supported != (err == nil) || !supported && !refused(err, "", "layout list") {
 			t.Errorf("%d dimensions: found the error %v; expected one with a hint: %v", dimensions, err, !supported)
 		}
 	}

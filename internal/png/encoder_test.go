@@ -82,7 +82,8 @@ func TestAppendAfterOtherImages(t *testing.T) {
 					pixels := p.make(w*k.pixelBytes, h)
 					fresh := newEncoder(t, k, w, h).Append(nil, pixels)
 					if got := used.Append(nil, pixels); !bytes.Equal(got, fresh) {
-						t.Errorf("%s %dx%d %s, round %d: a used encoder wrote other bytes than a fresh one", k.name, w, h, p.name, round)
+						t.Errorf("%s %dx%d %s, round %d: a used encoder wrote other bytes than a fresh one",
+							k.name, w, h, p.name, round)
 					}
 				}
 			}

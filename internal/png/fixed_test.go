@@ -12,10 +12,12 @@ import (
 // The tables of RFC 1951 §3.2.5: the smallest length and distance of each symbol, and its extra
 // bits.
 var (
-	lengthBase  = []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258}
+	lengthBase = []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131,
+		163, 195, 227, 258}
 	lengthExtra = []int{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0}
 
-	distanceBase  = []int{1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145}
+	distanceBase = []int{1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537,
+		2049, 3073, 4097, 6145}
 	distanceExtra = []int{0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11}
 )
 
@@ -149,7 +151,8 @@ func checkFixed(t *testing.T, pixelBytes, stride int, lines []byte) {
 	}
 	padded := append(bytes.Clone(lines), make([]byte, loadSlack)...)
 	if got, want := c.deflate(padded, len(lines)), referenceFixed(lines, pixelBytes, stride); !bytes.Equal(got, want) {
-		t.Fatalf("pixels of %d bytes, lines of %d, % x:\nfound    % x\nexpected % x", pixelBytes, stride, lines, got, want)
+		t.Fatalf("pixels of %d bytes, lines of %d, % x:\nfound    % x\nexpected % x",
+			pixelBytes, stride, lines, got, want)
 	}
 }
 
@@ -166,7 +169,8 @@ func TestMatchToken(t *testing.T) {
 			want := binary.LittleEndian.Uint64(append(w.out, make([]byte, 8)...))
 			got := matchToken(uint(length), uint(distance))
 			if got.bits() != want || int(got.count()) != w.n {
-				t.Fatalf("length %d, distance %d: found %b (%d bits), expected %b (%d)", length, distance, got.bits(), got.count(), want, w.n)
+				t.Fatalf("length %d, distance %d: found %b (%d bits), expected %b (%d)",
+					length, distance, got.bits(), got.count(), want, w.n)
 			}
 			if w.n > 31 || w.n > 9*length {
 				t.Fatalf("length %d, distance %d: found %d bits, more than deflate expects", length, distance, w.n)

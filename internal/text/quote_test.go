@@ -7,7 +7,8 @@ import (
 )
 
 // nasty are words that a shell would split, expand, run or take for a flag.
-var nasty = []string{"", " ", "x y", "it's", `"`, `\`, "$HOME", "$(id)", "`id`", "a;b", "a&b", "a|b", "a<b>c", "*", "~", "#x", "=ls", "!!", "a\nb", "a\tb", "\x1b[31m",
+var nasty = []string{"", " ", "x y", "it's", `"`, `\`, "$HOME", "$(id)", "`id`", "a;b", "a&b", "a|b", "a<b>c", "*", "~",
+	"#x", "=ls", "!!", "a\nb", "a\tb", "\x1b[31m",
 	"b\xffd", "\u202egnp", "a\u00a0b", "100%d", "a\n'$(id)7", "{a,b}", "[a]", "a=b", "-n", "--", "-rf x"}
 
 // TestShellReadsQuotedWords runs a real shell: it must read each quoted word as the original word.

@@ -32,7 +32,8 @@ func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if m := found.Metadata(); len(found.Fields()) != len(columns) || m.Len() != 1 || m.Keys()[0] != "sources" || m.Values()[0] != "a, b" {
+	if m := found.Metadata(); len(found.Fields()) != len(columns) || m.Len() != 1 || m.Keys()[0] != "sources" ||
+		m.Values()[0] != "a, b" {
 		tb.Errorf("found the schema %v, expected %d columns and the sources", found, len(columns))
 	}
 	for k, column := range columns {
@@ -61,14 +62,16 @@ func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int)
 			parts = append(parts, values)
 		}
 		if values := layouttest.Join(parts, c.DType.Size()); !bytes.Equal(values, t.Data[i]) {
-			tb.Errorf("column %d: found %d bytes, expected the %d bytes that were written", i, len(values), len(t.Data[i]))
+			tb.Errorf("column %d: found %d bytes, expected the %d bytes that were written",
+				i, len(values), len(t.Data[i]))
 		}
 	}
 }
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	layouttest.Each(t, layouttest.Names(), []int{0, 1, 203}, func(t *testing.T, layoutName string, written layouttest.Table) {
+	rows := []int{0, 1, 203}
+	layouttest.Each(t, layouttest.Names(), rows, func(t *testing.T, layoutName string, written layouttest.Table) {
 		for _, codec := range Codecs() {
 			for _, stream := range []bool{false, true} {
 				o := Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: stream}
@@ -98,7 +101,8 @@ func TestLevels(t *testing.T) {
 			sizes = append(sizes, len(file))
 		}
 		if sizes[1] >= sizes[0] {
-			t.Errorf("%s: found %d bytes at the fastest and %d at the highest level, expected less", codec, sizes[0], sizes[1])
+			t.Errorf("%s: found %d bytes at the fastest and %d at the highest level, expected less",
+				codec, sizes[0], sizes[1])
 		}
 	}
 }
@@ -109,7 +113,8 @@ func TestFileIsAStream(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
 	file, stream := write(t, written, Options{}, 20), write(t, written, Options{Stream: true}, 20)
-	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) || !bytes.HasPrefix(file[8:], stream) {
+	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) ||
+		!bytes.HasPrefix(file[8:], stream) {
 		t.Error("the file is not a magic number, the stream and a footer")
 	}
 }
@@ -203,7 +208,8 @@ func bytesOf(tb testing.TB, a arrow.Array) []byte {
 
 // named returns a table of n labels with different names.
 func named(n int) layouttest.Table {
-	t := layouttest.Table{Named: true, Rows: n, Columns: []source.Column{{Name: "label", DType: idx.Int32}}, Data: [][]byte{nil}}
+	t := layouttest.Table{Named: true, Rows: n, Columns: []source.Column{{Name: "label", DType: idx.Int32}},
+		Data: [][]byte{nil}}
 	for i := range n {
 		t.Columns[0].Classes = append(t.Columns[0].Classes, fmt.Sprintf("class %d", i))
 		t.Data[0] = append(t.Data[0], byte(i), byte(i>>8), byte(i>>16), 0)
@@ -215,15 +221,18 @@ func named(n int) layouttest.Table {
 // holds them.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	for n, index := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 128: arrow.PrimitiveTypes.Int8, 129: arrow.PrimitiveTypes.Int16,
-		1 << 15: arrow.PrimitiveTypes.Int16, 1<<15 + 1: arrow.PrimitiveTypes.Int32, 1 << 16: arrow.PrimitiveTypes.Int32} {
+	for n, index := range map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 128: arrow.PrimitiveTypes.Int8,
+		129:     arrow.PrimitiveTypes.Int16,
+		1 << 15: arrow.PrimitiveTypes.Int16, 1<<15 + 1: arrow.PrimitiveTypes.Int32,
+		1 << 16: arrow.PrimitiveTypes.Int32} {
 		for _, o := range []Options{{}, {Stream: true}, {Compression: compressed.Codec{Name: "zstd"}},
 			{Stream: true, Compression: compressed.Codec{Name: "lz4"}, Layout: "columns"}} {
 			t.Run(fmt.Sprintf("%d %+v", n, o), func(t *testing.T) {
 				t.Parallel()
 				written := named(n)
 				s, batches := read(t, write(t, written, o, n/2+1), o.Stream)
-				want := arrow.Field{Name: "class", Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}}
+				want := arrow.Field{Name: "class",
+					Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}}
 				if field := s.Field(1); !field.Equal(want) {
 					t.Fatalf("found the field %v, expected %v", field, want)
 				}
@@ -234,7 +243,8 @@ func TestNames(t *testing.T) {
 						t.Errorf("found a dictionary of %d names, expected %d", class.Dictionary().Len(), n)
 					}
 					for i := range class.Len() {
-						if got, want := class.ValueStr(i), written.Columns[0].Classes[row]; got != want || class.GetValueIndex(i) != row {
+						if got, want := class.ValueStr(i), written.Columns[0].Classes[row]; got != want ||
+							class.GetValueIndex(i) != row {
 							t.Fatalf("row %d: found %q, number %d, expected %q", row, got, class.GetValueIndex(i), want)
 						}
 						row++
@@ -253,7 +263,8 @@ func TestLabelWithoutName(t *testing.T) {
 	table := named(5)
 	table.Columns[0].Classes[3] = ""
 	k := must.Get(New(io.Discard, table.Schema(), Options{}))(t)
-	if _, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
+	_, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data})
+	if !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected a label without a name", err)
 	}
 }

@@ -45,7 +45,8 @@ func difference(got, want string) string {
 	for i < min(len(got), len(want)) && got[i] == want[i] {
 		i++
 	}
-	return "at byte " + strconv.Itoa(i) + ": got …" + got[max(0, i-20):min(len(got), i+20)] + "…, want …" + want[max(0, i-20):min(len(want), i+20)] + "…"
+	return "at byte " + strconv.Itoa(i) + ": got …" + got[max(0, i-20):min(len(got), i+20)] + "…, want …" +
+		want[max(0, i-20):min(len(want), i+20)] + "…"
 }
 
 func TestEveryPairOfBytes(t *testing.T) {
@@ -111,7 +112,8 @@ func TestIntsAtEveryLength(t *testing.T) {
 	for power := int64(1); power <= 10_000_000_000; power *= 10 {
 		for digit := int64(1); digit <= 9; digit++ {
 			for off := int64(-2); off <= 2; off++ {
-				values = append(values, int32(digit*power+off), int32(-digit*power+off)) // some wrap, which does not matter
+				// some wrap, which does not matter
+				values = append(values, int32(digit*power+off), int32(-digit*power+off))
 			}
 		}
 	}
@@ -131,7 +133,8 @@ func TestFloatsAtEveryExponent(t *testing.T) {
 	r := renderers(',')
 	var singles, doubles []byte
 	for exponent := range uint64(0x7ff) {
-		for _, fraction := range []uint64{0, 1, 2, 3, 5, 1<<51 - 1, 1 << 51, 1<<51 + 1, 1<<52 - 2, 1<<52 - 1, rand.Uint64N(1 << 52), rand.Uint64N(1 << 52)} {
+		for _, fraction := range []uint64{0, 1, 2, 3, 5, 1<<51 - 1, 1 << 51, 1<<51 + 1, 1<<52 - 2, 1<<52 - 1,
+			rand.Uint64N(1 << 52), rand.Uint64N(1 << 52)} {
 			value := exponent<<52 | fraction
 			doubles = binary.LittleEndian.AppendUint64(doubles, value)
 			singles = binary.LittleEndian.AppendUint32(singles, uint32(exponent<<23|fraction>>29))
@@ -142,7 +145,8 @@ func TestFloatsAtEveryExponent(t *testing.T) {
 		for digit := range 10 {
 			v := must.Get(strconv.ParseFloat(fmt.Sprintf("%de%d", digit, power), 64))(t)
 			doubles = append(doubles, bytesOf(t, []float64{v, v / 2, v + 1, v * 3})...)
-			singles = append(singles, bytesOf(t, []float32{float32(v), float32(v / 2), float32(v + 1), float32(v * 3)})...)
+			singles = append(singles, bytesOf(t, []float32{float32(v), float32(v / 2), float32(v + 1),
+				float32(v * 3)})...)
 		}
 	}
 	checkRender(t, r, idx.Float64, doubles)
@@ -152,7 +156,8 @@ func TestFloatsAtEveryExponent(t *testing.T) {
 // FuzzRender compares the renderers with the reference. The first byte chooses the data type.
 func FuzzRender(f *testing.F) {
 	for i := range idx.DTypes() {
-		f.Add(append([]byte{byte(i)}, "\x00\x00\x00\x00\x00\x00\x00\x00\xff\x80\x7f\x01\xff\xff\xff\xff\x00\x00\x80\x7f"...))
+		f.Add(append([]byte{byte(i)}, "\x00\x00\x00\x00\x00\x00\x00\x00"+
+			"\xff\x80\x7f\x01\xff\xff\xff\xff\x00\x00\x80\x7f"...))
 	}
 	r := renderers(',')
 	f.Fuzz(func(t *testing.T, data []byte) {

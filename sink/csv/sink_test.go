@@ -62,7 +62,8 @@ func TestPieces(t *testing.T) {
 // TestHeaders compares with the table in the package comment: scalars come first.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	tensors := []source.Column{column("a", idx.Uint8, 2, 2), column("label", idx.Uint8), column("b", idx.Uint8, 3), column("c", idx.Uint8, 2, 1, 2)}
+	tensors := []source.Column{column("a", idx.Uint8, 2, 2), column("label", idx.Uint8), column("b", idx.Uint8, 3),
+		column("c", idx.Uint8, 2, 1, 2)}
 	for style, want := range map[string][2]string{
 		"kaggle":  {"label,pixel0,pixel1,pixel2,pixel3\n", "label,a0,a1,a2,a3,b0,b1,b2,c0,c1,c2,c3\n"},
 		"kaggle1": {"label,pixel1,pixel2,pixel3,pixel4\n", "label,a1,a2,a3,a4,b1,b2,b3,c1,c2,c3,c4\n"},
@@ -97,14 +98,12 @@ func TestRefusals(t *testing.T) {
 		"half a character":     {[]source.Column{label}, Options{Comma: 0xC3}},
 		"minus as a separator": {[]source.Column{label}, Options{Comma: '-'}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var refused *fault.Error
-			_, err := New(io.Discard, &schema.Schema{Columns: test.columns, Rows: 1}, test.options)
-			if !errors.As(err, &refused) || !errors.Is(err, fault.Usage) || !strings.HasPrefix(refused.Msg, "csv: ") || refused.Hint == "" {
-				t.Errorf("got %v, want a *fault.Error of the kind %v with a hint", err, fault.Usage)
-			}
-		})
+		var refused *fault.Error
+		_, err := New(io.Discard, &schema.Schema{Columns: test.columns, Rows: 1}, test.options)
+		if !errors.As(err, &refused) || !errors.Is(err, fault.Usage) || !strings.HasPrefix(refused.Msg, "csv: ") ||
+			refused.Hint == "" {
+			t.Errorf("%s: got %v, want a *fault.Error of the kind %v with a hint", name, err, fault.Usage)
+		}
 	}
 }
 
@@ -211,8 +210,10 @@ func TestGoldenFiles(t *testing.T) {
 		{"rowxcol.csv", both, [][]byte{pixels, labels}, Options{Layout: "rowxcol"}},
 		{"rowxcol.tsv", both, [][]byte{pixels, labels}, Options{Layout: "rowxcol", Comma: '\t'}},
 		{"pjreddie.csv", both, [][]byte{pixels, labels}, Options{Layout: "pjreddie"}},
-		{"matrix-image.csv", &schema.Schema{Columns: []source.Column{image}, Rows: 5}, [][]byte{pixels}, Options{Layout: "matrix"}},
-		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels}, Options{Layout: "matrix"}},
+		{"matrix-image.csv", &schema.Schema{Columns: []source.Column{image}, Rows: 5}, [][]byte{pixels},
+			Options{Layout: "matrix"}},
+		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels},
+			Options{Layout: "matrix"}},
 		{"types.csv", typesSchema(), typesColumns(t), Options{}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
@@ -231,7 +232,8 @@ func TestGoldenFiles(t *testing.T) {
 // be quoted.
 func typesSchema() *schema.Schema {
 	return &schema.Schema{Rows: 3, Columns: []source.Column{
-		column("i8", idx.Int8), column("a", idx.Float32, 2), column(`a "quoted" name`, idx.Int16), column("b", idx.Int32, 2, 1),
+		column("i8", idx.Int8), column("a", idx.Float32, 2), column(`a "quoted" name`, idx.Int16),
+		column("b", idx.Int32, 2, 1),
 		column("i32, wide", idx.Int32), column("=f32", idx.Float32), column("f64", idx.Float64),
 	}}
 }
@@ -253,7 +255,8 @@ func typesColumns(t *testing.T) [][]byte {
 // them.
 func TestClasses(t *testing.T) {
 	t.Parallel()
-	names := []string{"plain", "with, comma", "with\ttab", `with "quotes"`, " leading", "=SUM(A1)", "+1", "-1", "@x", "ü",
+	names := []string{"plain", "with, comma", "with\ttab", `with "quotes"`, " leading", "=SUM(A1)", "+1", "-1", "@x",
+		"ü",
 		strings.Repeat(`"`, 1<<20)}
 	var pixels, labels []byte
 	var want [][]string
@@ -297,11 +300,13 @@ func TestClassesRefused(t *testing.T) {
 	}
 	k := must.Get(New(io.Discard, s, Options{}))(t)
 	for _, label := range [][]byte{{1, 0}, {0xff, 0xff}} {
-		if _, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}}); !errors.Is(err, fault.Malformed) {
+		_, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}})
+		if !errors.Is(err, fault.Malformed) {
 			t.Errorf("label % x: found %v, expected a label without a name", label, err)
 		}
 	}
-	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8, Classes: []string{strings.Repeat("a", pieceSize+1)}}}}
+	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8,
+		Classes: []string{strings.Repeat("a", pieceSize+1)}}}}
 	huge.Classes = schema.NewClasses(huge, 0)
 	if _, err := New(io.Discard, huge, Options{}); !errors.Is(err, fault.Usage) {
 		t.Errorf("a huge name: found %v, expected %v", err, fault.Usage)

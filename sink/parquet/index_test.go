@@ -98,7 +98,8 @@ func TestPages(t *testing.T) {
 				location := format.PageLocation{Offset: at, CompressedPageSize: int32(p.size), FirstRowIndex: row}
 				encoding := want[i].stats[len(want[i].stats)-1].Encoding
 				if len(locations) == 0 || locations[0] != location || p.header.DataPageHeader.V.Encoding != encoding {
-					t.Fatalf("%s, leaf %d: found %+v of the page %+v, expected %+v", codec, i, locations, p.header, location)
+					t.Fatalf("%s, leaf %d: found %+v of the page %+v, expected %+v",
+						codec, i, locations, p.header, location)
 				}
 				locations = locations[1:]
 				row += int64(p.header.DataPageHeader.V.NumValues) / []int64{3, 1, 2, 1}[i]
@@ -122,7 +123,8 @@ func TestIndicesAreWholeGroups(t *testing.T) {
 	}
 	header, n := binary.Uvarint(body[1:])
 	if found := len(body) - 1 - n; body[0] != 8 || header != 376<<1|1 || found != 376*8 { // 3,003 indices
-		t.Errorf("found a run with the header %#x and %d bytes of %d bits, expected 376 groups of 8 bytes", header, found, body[0])
+		t.Errorf("found a run with the header %#x and %d bytes of %d bits, expected 376 groups of 8 bytes",
+			header, found, body[0])
 	}
 }
 
@@ -137,8 +139,10 @@ func checkLZ4(t *testing.T, file, plain []byte) {
 			p := pageAt(t, file, location.Offset)
 			want := pageAt(t, plain, uncompressed.OffsetIndexes()[i].PageLocations[k].Offset).body
 			found := make([]byte, p.header.UncompressedPageSize)
-			if n, err := lz4.UncompressBlock(p.body, found); err != nil || n != len(found) || !bytes.Equal(found, want) {
-				t.Errorf("chunk %d, page %d: found %d bytes (%v), expected the uncompressed file's %d", i, k, n, err, len(want))
+			if n, err := lz4.UncompressBlock(p.body, found); err != nil || n != len(found) ||
+				!bytes.Equal(found, want) {
+				t.Errorf("chunk %d, page %d: found %d bytes (%v), expected the uncompressed file's %d",
+					i, k, n, err, len(want))
 			}
 		}
 	}
@@ -148,8 +152,9 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := &schema.Schema{
-		Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}}, {Name: "label", DType: idx.Uint8}},
-		Meta:    []schema.Pair{{Key: "sources", Value: "a, b"}},
+		Columns: []source.Column{{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}},
+			{Name: "label", DType: idx.Uint8}},
+		Meta: []schema.Pair{{Key: "sources", Value: "a, b"}},
 	}
 	k := must.Get(New(&out, s, Options{Version: "1.2.3 (build abc)"}))(t)
 	must.Do(t, k.Close())
@@ -180,7 +185,8 @@ func TestMetadata(t *testing.T) {
 func TestFarOffsets(t *testing.T) {
 	t.Parallel()
 	const far = 5 << 30
-	written := layouttest.Random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}}, source.Column{Name: "label", DType: idx.Uint8})
+	written := layouttest.Random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
+		source.Column{Name: "label", DType: idx.Uint8})
 	var out bytes.Buffer
 	s := must.Get(New(&out, written.Schema(), Options{}))(t)
 	s.out.Offset = far
@@ -221,12 +227,18 @@ func TestRowGroups(t *testing.T) {
 		want    []int64
 	}{
 		{"one batch", []source.Column{scalar}, 60_000, true, []int64{60_000}},
-		{"quarter of 300,000 in batches of 65,536", []source.Column{scalar}, 300_000, true, []int64{131_072, 131_072, 37_856}},
-		{"122,880 rows in batches of 20,968", []source.Column{bytesOf(50)}, 300_000, false, []int64{125_808, 125_808, 48_384}},
-		{"20,000 rows in batches of 10,480", []source.Column{bytesOf(100)}, 70_000, true, []int64{20_960, 20_960, 20_960, 7_120}},
-		{"quarter of 100,000 in batches of 10,480", []source.Column{bytesOf(100)}, 100_000, true, []int64{31_440, 31_440, 31_440, 5_680}},
-		{"32 MiB waiting, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700, false, []int64{4_096, 604}},
-		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false, []int64{2_048, 52}},
+		{"quarter of 300,000 in batches of 65,536", []source.Column{scalar}, 300_000, true,
+			[]int64{131_072, 131_072, 37_856}},
+		{"122,880 rows in batches of 20,968", []source.Column{bytesOf(50)}, 300_000, false,
+			[]int64{125_808, 125_808, 48_384}},
+		{"20,000 rows in batches of 10,480", []source.Column{bytesOf(100)}, 70_000, true,
+			[]int64{20_960, 20_960, 20_960, 7_120}},
+		{"quarter of 100,000 in batches of 10,480", []source.Column{bytesOf(100)}, 100_000, true,
+			[]int64{31_440, 31_440, 31_440, 5_680}},
+		{"32 MiB waiting, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700,
+			false, []int64{4_096, 604}},
+		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false,
+			[]int64{2_048, 52}},
 		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

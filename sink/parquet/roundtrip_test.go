@@ -65,14 +65,16 @@ func check(tb testing.TB, t layouttest.Table, file []byte, layoutName string) {
 	}
 	for i, c := range t.Columns {
 		if values := layouttest.Join(parts[i], c.DType.Size()); !bytes.Equal(values, t.Data[i]) {
-			tb.Errorf("column %d: found %d bytes of values, expected the %d that were written", i, len(values), len(t.Data[i]))
+			tb.Errorf("column %d: found %d bytes of values, expected the %d that were written",
+				i, len(values), len(t.Data[i]))
 		}
 	}
 }
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	layouttest.Each(t, layouttest.Names(), []int{0, 1, 1003}, func(t *testing.T, layoutName string, written layouttest.Table) {
+	rows := []int{0, 1, 1003}
+	layouttest.Each(t, layouttest.Names(), rows, func(t *testing.T, layoutName string, written layouttest.Table) {
 		if layoutName == "huggingface" {
 			checkImages(t, written, Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
 			return
@@ -90,7 +92,8 @@ func TestCodecs(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %d %v", codec, level, d), func(t *testing.T) {
 					t.Parallel()
 					o := Options{Compression: compressed.Codec{Name: codec, Level: level}}
-					written := layouttest.Random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}}, source.Column{Name: "label", DType: d})
+					written := layouttest.Random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}},
+						source.Column{Name: "label", DType: d})
 					if level > 0 && (codec == "none" || codec == "snappy") {
 						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, fault.Usage) {
 							t.Errorf("found the error %v, expected ErrUnsupported: there are no levels", err)
@@ -141,7 +144,8 @@ func TestUnsupported(t *testing.T) {
 		{"layout", source.Column{}, Options{Layout: "lists"}},
 		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, Options{}},
 		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "fixed-binary"}},
-		{"record of 2 GiB as bytes after a length", source.Column{Shape: []int{math.MaxInt32 - 4}}, Options{Layout: "binary"}},
+		{"record of 2 GiB as bytes after a length", source.Column{Shape: []int{math.MaxInt32 - 4}},
+			Options{Layout: "binary"}},
 		{"PNG file of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "huggingface"}},
 		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, Options{}},
 	} {
@@ -162,7 +166,8 @@ func TestContract(t *testing.T) {
 		codec := Codecs()[i%len(Codecs())]
 		t.Run(layoutName+" "+codec, func(t *testing.T) {
 			t.Parallel()
-			layouttest.RunWriter(t, layoutName, with(Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}}))
+			layouttest.RunWriter(t, layoutName,
+				with(Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}}))
 		})
 	}
 }
@@ -274,8 +279,10 @@ func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.Fi
 func checkFile(tb testing.TB, row int, values pq.Row, want []byte, c source.Column) {
 	tb.Helper()
 	size, found := layouttest.Decode(tb, values[0].ByteArray())
-	if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !values[1].IsNull() || values[1].DefinitionLevel() != 1 {
-		tb.Fatalf("row %d: found a file of %v and the path %+v, expected the record of shape %v and none", row, size, values[1], c.Shape)
+	if size.Y != c.Shape[0] || size.X != c.Shape[1] || !bytes.Equal(found, want) || !values[1].IsNull() ||
+		values[1].DefinitionLevel() != 1 {
+		tb.Fatalf("row %d: found a file of %v and the path %+v, expected the record of shape %v and none",
+			row, size, values[1], c.Shape)
 	}
 }
 
@@ -303,9 +310,11 @@ func TestPNGFilesAreNotCompressed(t *testing.T) {
 		}
 	}
 	if m := columns[1].MetaData; m.NumValues != int64(written.Rows) || m.Statistics.NullCount != int64(written.Rows) {
-		t.Errorf("found %d paths of which %d are missing, expected all %d", m.NumValues, m.Statistics.NullCount, written.Rows)
+		t.Errorf("found %d paths of which %d are missing, expected all %d",
+			m.NumValues, m.Statistics.NullCount, written.Rows)
 	}
-	if value, ok := f.Lookup("huggingface"); !ok || value != `{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["a","b"],"_type":"ClassLabel"}}}}` {
+	if value, ok := f.Lookup("huggingface"); !ok ||
+		value != `{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["a","b"],"_type":"ClassLabel"}}}}` {
 		t.Errorf("found the features %s", value)
 	}
 }
@@ -313,9 +322,11 @@ func TestPNGFilesAreNotCompressed(t *testing.T) {
 // TestLabelsHaveBounds reads the statistics of an optional label, which are INT64 values.
 func TestLabelsHaveBounds(t *testing.T) {
 	t.Parallel()
-	written := layouttest.Table{Rows: 3, Columns: []source.Column{{Name: "label", DType: idx.Int8}}, Data: [][]byte{{5, 254, 7}}}
+	written := layouttest.Table{Rows: 3, Columns: []source.Column{{Name: "label", DType: idx.Int8}},
+		Data: [][]byte{{5, 254, 7}}}
 	m := checkImages(t, written, Options{Layout: "huggingface"}, 3).Metadata().RowGroups[0].Columns[0].MetaData
-	if !bytes.Equal(m.Statistics.MinValue, []byte{254, 255, 255, 255, 255, 255, 255, 255}) || !bytes.Equal(m.Statistics.MaxValue, []byte{7, 0, 0, 0, 0, 0, 0, 0}) {
+	if !bytes.Equal(m.Statistics.MinValue, []byte{254, 255, 255, 255, 255, 255, 255, 255}) ||
+		!bytes.Equal(m.Statistics.MaxValue, []byte{7, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("found the bounds % x and % x, expected −2 and 7", m.Statistics.MinValue, m.Statistics.MaxValue)
 	}
 }
@@ -325,7 +336,8 @@ func TestLabelsHaveBounds(t *testing.T) {
 func TestAllocatedMemoryIsCounted(t *testing.T) {
 	t.Parallel()
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
-	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3, "huggingface": 4 + 28*28*3} {
+	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3,
+		"huggingface": 4 + 28*28*3} {
 		k := must.Get(New(io.Discard, s, Options{Layout: layoutName, Compression: compressed.Codec{Name: "none"}}))(t)
 		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
 			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)

@@ -66,7 +66,8 @@ func TestStatistics(t *testing.T) {
 		{"zero of integers has no sign", idx.Int32, []float64{0}, "00000000 00000000"},
 		{"floats", idx.Float32, []float64{1.5, -2, math.Inf(1)}, "000000c0 0000807f"},
 		{"positive zero as minimum is written as negative", idx.Float32, []float64{0, 1}, "00000080 0000803f"},
-		{"negative zero as maximum is written as positive", idx.Float64, []float64{negativeZero, -1}, "000000000000f0bf 0000000000000000"},
+		{"negative zero as maximum is written as positive", idx.Float64, []float64{negativeZero, -1},
+			"000000000000f0bf 0000000000000000"},
 		{"zeros", idx.Float64, []float64{negativeZero}, "0000000000000080 0000000000000000"},
 		{"no bounds with a NaN first", idx.Float64, []float64{nan, 1}, " "},
 		{"no bounds with a NaN last", idx.Float32, []float64{1, nan}, " "},
@@ -106,12 +107,16 @@ func TestColumnIndex(t *testing.T) {
 		maxs  []float64
 	}
 	bounded := func(name string, order format.BoundaryOrder, mins, maxs []float64) test {
-		return test{name, func(row int) float64 { return [][]float64{mins, maxs}[row%2][row/20_000] }, order, mins, maxs}
+		return test{name, func(row int) float64 { return [][]float64{mins, maxs}[row%2][row/20_000] }, order, mins,
+			maxs}
 	}
 	for _, test := range []test{
-		{"ascending", func(row int) float64 { return float64(row) }, format.Ascending, []float64{0, 20_000, 40_000}, []float64{19_999, 39_999, 44_999}},
-		{"descending", func(row int) float64 { return float64(-row) }, format.Descending, []float64{-19_999, -39_999, -44_999}, []float64{0, -20_000, -40_000}},
-		{"unordered", func(row int) float64 { return float64(row / 20_000 % 2) }, format.Unordered, []float64{0, 1, 0}, []float64{0, 1, 0}},
+		{"ascending", func(row int) float64 { return float64(row) }, format.Ascending, []float64{0, 20_000, 40_000},
+			[]float64{19_999, 39_999, 44_999}},
+		{"descending", func(row int) float64 { return float64(-row) }, format.Descending,
+			[]float64{-19_999, -39_999, -44_999}, []float64{0, -20_000, -40_000}},
+		{"unordered", func(row int) float64 { return float64(row / 20_000 % 2) }, format.Unordered, []float64{0, 1, 0},
+			[]float64{0, 1, 0}},
 		bounded("ascending with equal bounds", format.Ascending, []float64{0, 0, 1}, []float64{1, 1, 2}),
 		bounded("descending with equal bounds", format.Descending, []float64{1, 0, 0}, []float64{2, 1, 1}),
 		bounded("minima descend, maxima ascend", format.Unordered, []float64{0, -1, -2}, []float64{0, 1, 2}),
@@ -123,17 +128,21 @@ func TestColumnIndex(t *testing.T) {
 			for row := range 45_000 {
 				values = append(values, test.value(row))
 			}
-			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), Options{}, 45_000)).ColumnIndexes()[0]
+			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), Options{},
+				45_000)).ColumnIndexes()[0]
 			if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
-				t.Errorf("found %v order of %d pages, expected %v of 3", index.BoundaryOrder, len(index.MinValues), test.order)
+				t.Errorf("found %v order of %d pages, expected %v of 3",
+					index.BoundaryOrder, len(index.MinValues), test.order)
 			}
 			if fmt.Sprint(index.NullPages, index.NullCounts) != "[false false false] [0 0 0]" {
-				t.Errorf("found the null pages %v and the null counts %v, expected three pages without nulls", index.NullPages, index.NullCounts)
+				t.Errorf("found the null pages %v and the null counts %v, expected three pages without nulls",
+					index.NullPages, index.NullCounts)
 			}
 			for i := range index.MinValues {
 				least, greatest := elements(idx.Int32, test.mins[i]), elements(idx.Int32, test.maxs[i])
 				if !bytes.Equal(index.MinValues[i], least) || !bytes.Equal(index.MaxValues[i], greatest) {
-					t.Errorf("page %d: found %x to %x, expected %x to %x", i, index.MinValues[i], index.MaxValues[i], least, greatest)
+					t.Errorf("page %d: found %x to %x, expected %x to %x",
+						i, index.MinValues[i], index.MaxValues[i], least, greatest)
 				}
 			}
 		})
@@ -144,11 +153,13 @@ func TestColumnIndex(t *testing.T) {
 // finding the bounds takes time.
 func TestTensorsHaveNoBounds(t *testing.T) {
 	t.Parallel()
-	written := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}}, source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}})
+	written := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}},
+		source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}})
 	file := write(t, written, Options{}, 100)
 	for i, nulls := range []int64{0, 100} {
 		chunk := open(t, file).Metadata().RowGroups[0].Columns[i]
-		if s := chunk.MetaData.Statistics; s.MinValue != nil || s.MaxValue != nil || s.NullCount != nulls || chunk.ColumnIndexOffset != 0 {
+		if s := chunk.MetaData.Statistics; s.MinValue != nil || s.MaxValue != nil || s.NullCount != nulls ||
+			chunk.ColumnIndexOffset != 0 {
 			t.Errorf("leaf %d: found %+v, expected no bounds and %d nulls", i, s, nulls)
 		}
 	}
@@ -194,7 +205,8 @@ func TestScalarEncodings(t *testing.T) {
 				t.Errorf("found a dictionary of %d entries, expected %d", found, test.dictionary)
 			}
 			pages := m.EncodingStats[len(m.EncodingStats)-1]
-			if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage || pages.Count != want {
+			if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage ||
+				pages.Count != want {
 				t.Errorf("found %+v, expected %d data pages", pages, want)
 			}
 		})
@@ -251,7 +263,8 @@ func TestDistinct(t *testing.T) {
 
 // named returns a table of labels of d with names; the labels cycle from first to last.
 func named(d idx.DType, rows, first, last int, names ...string) layouttest.Table {
-	t := layouttest.Table{Named: true, Rows: rows, Columns: []source.Column{{Name: "label", DType: d, Classes: names}}, Data: [][]byte{nil}}
+	t := layouttest.Table{Named: true, Rows: rows, Columns: []source.Column{{Name: "label", DType: d, Classes: names}},
+		Data: [][]byte{nil}}
 	for row := range rows {
 		t.Data[0] = append(t.Data[0], elements(d, float64(first+row%(last-first+1)))...)
 	}
@@ -281,10 +294,12 @@ func TestNames(t *testing.T) {
 		"names that occur": {named(idx.Int32, 9, 1, 2, "a", "c", "b", "d"), "b c", 4},
 		"unsigned bytes":   {named(idx.Int8, 9, 0, 1, "z", "é"), "z é", 2},
 		"300 names":        {named(idx.Int16, 1_000, 1, 299, numbered(300)...), "class 1 class 99", 300},
-		"65,536 names":     {named(idx.Int32, 3, 65_533, 65_535, numbered(65_536)...), "class 65533 class 65535", 65_536},
+		"65,536 names": {named(idx.Int32, 3, 65_533, 65_535, numbered(65_536)...), "class 65533 class 65535",
+			65_536},
 		// A dictionary larger than a page would be overwritten if its memory were recycled.
-		"two row groups":  {named(idx.Int16, 100_000, 0, 4_095, numbered(4_096)...), "class 0 class 999", 4_096},
-		"a long name":     {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1024)), "a " + strings.Repeat("b", 1024), 2},
+		"two row groups": {named(idx.Int16, 100_000, 0, 4_095, numbered(4_096)...), "class 0 class 999", 4_096},
+		"a long name": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1024)), "a " + strings.Repeat("b", 1024),
+			2},
 		"a name too long": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1025)), " ", 2},
 	} {
 		for _, codec := range []string{"none", "zstd"} {
@@ -305,14 +320,16 @@ func TestNames(t *testing.T) {
 				}
 				for _, group := range f.Metadata().RowGroups {
 					m := group.Columns[1].MetaData
-					if found := fmt.Sprintf("%s %s", m.Statistics.MinValue, m.Statistics.MaxValue); found != test.bounds {
+					if found := fmt.Sprintf("%s %s", m.Statistics.MinValue,
+						m.Statistics.MaxValue); found != test.bounds {
 						t.Errorf("found the bounds %s, expected %s", found, test.bounds)
 					}
 					if indexed := group.Columns[1].ColumnIndexOffset != 0; indexed != (test.bounds != " ") {
 						t.Errorf("found a column index: %v", indexed)
 					}
 					p := pageAt(t, file, m.DictionaryPageOffset)
-					if p.header.Type != format.DictionaryPage || int(p.header.DictionaryPageHeader.V.NumValues) != test.values {
+					if p.header.Type != format.DictionaryPage ||
+						int(p.header.DictionaryPageHeader.V.NumValues) != test.values {
 						t.Errorf("found %v, expected a dictionary of %d values", p.header, test.values)
 					}
 				}
@@ -340,7 +357,8 @@ func TestColumnsEndRowGroups(t *testing.T) {
 	groups := open(t, file).Metadata().RowGroups
 	const want = (32<<20/rowSize + batch - 1) / batch * batch // 4,100
 	if len(groups) != 2 || groups[0].NumRows != want || groups[1].NumRows != 4_500-want {
-		t.Errorf("found %d row groups, the first of %d rows, expected 2, the first of %d", len(groups), groups[0].NumRows, want)
+		t.Errorf("found %d row groups, the first of %d rows, expected 2, the first of %d",
+			len(groups), groups[0].NumRows, want)
 	}
 	check(t, written, file, "columns")
 }

@@ -20,42 +20,42 @@ func TestMetadataCSV(t *testing.T) {
 	pixel := images(idx.Uint8, 1, 1)
 	scalar := func(name string, d idx.DType) source.Column { return source.Column{Name: name, DType: d} }
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	fashion := labels(idx.Uint8, "T-shirt/top", `5" heel, red`, "=1+1", " x", "two\nlines")
+	wide := describe(1, scalar("writer", idx.Int32), pixel, labels(idx.Int16), scalar(`a,"b"`, idx.Int8))
 	for name, tt := range map[string]struct {
 		s     *schema.Schema
-		o     png.Options
+		most  int64 // MaxLabel
 		first int64
 		data  [][]byte
 		want  string
 	}{
-		"labels": {describe(11, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 26}, 8, [][]byte{sequence(3), {26, 0, 3}},
+		"labels": {describe(11, pixel, labels(idx.Uint8)), 26, 8, [][]byte{sequence(3), {26, 0, 3}},
 			"file_name,label\n26/08.png,26\n00/09.png,0\n03/10.png,3\n"},
-		"no rows":   {describe(0, pixel, labels(idx.Uint8)), png.Options{}, 0, [][]byte{nil, nil}, "file_name,label\n"},
-		"no labels": {describe(2, pixel), png.Options{}, 0, [][]byte{sequence(2)}, "file_name\n0.png\n1.png\n"},
-		"class names": {describe(5, pixel, labels(idx.Uint8, "T-shirt/top", `5" heel, red`, "=1+1", " x", "two\nlines")), png.Options{}, 0,
-			[][]byte{sequence(5), {4, 3, 2, 1, 0}},
-			"file_name,label,class\n4/0.png,4,\"two\nlines\"\n3/1.png,3,\" x\"\n2/2.png,2,=1+1\n1/3.png,1,\"5\"\" heel, red\"\n0/4.png,0,T-shirt/top\n"},
-		"classes from 1 on": {describe(2, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{}, 0, [][]byte{sequence(2), {2, 0}},
+		"no rows":   {describe(0, pixel, labels(idx.Uint8)), 0, 0, [][]byte{nil, nil}, "file_name,label\n"},
+		"no labels": {describe(2, pixel), 0, 0, [][]byte{sequence(2)}, "file_name\n0.png\n1.png\n"},
+		"class names": {describe(5, pixel, fashion), 0, 0, [][]byte{sequence(5), {4, 3, 2, 1, 0}},
+			"file_name,label,class\n4/0.png,4,\"two\nlines\"\n3/1.png,3,\" x\"\n2/2.png,2,=1+1\n" +
+				"1/3.png,1,\"5\"\" heel, red\"\n0/4.png,0,T-shirt/top\n"},
+		"classes from 1 on": {describe(2, pixel, labels(idx.Uint8, "", "a", "b")), 0, 0, [][]byte{sequence(2), {2, 0}},
 			"file_name,label,class\n2/0.png,2,b\n0/1.png,0,\n"},
-		"other scalars": {describe(1, scalar("writer", idx.Int32), pixel, labels(idx.Int16), scalar(`a,"b"`, idx.Int8)), png.Options{MaxLabel: 300}, 0,
-			[][]byte{little[int32](-2147483648), sequence(1), little[int16](300), {0xff}},
+		"other scalars": {wide, 300, 0, [][]byte{little[int32](-2147483648), sequence(1), little[int16](300), {0xff}},
 			"file_name,label,writer,\"a,\"\"b\"\"\"\n300/0.png,300,-2147483648,-1\n"},
-		"label of another name": {describe(1, pixel, scalar("y", idx.Uint8)), png.Options{MaxLabel: 9}, 0, [][]byte{sequence(1), {7}}, "file_name,y\n7/0.png,7\n"},
-		"scalars without a label": {describe(1, pixel, scalar("a", idx.Uint8), scalar("b", idx.Uint8)), png.Options{}, 0, [][]byte{sequence(1), {7}, {8}},
-			"file_name,a,b\n0.png,7,8\n"},
-		"floats": {describe(7, pixel, scalar("f", idx.Float32)), png.Options{}, 0,
+		"label of another name": {describe(1, pixel, scalar("y", idx.Uint8)), 9, 0, [][]byte{sequence(1), {7}},
+			"file_name,y\n7/0.png,7\n"},
+		"scalars without a label": {describe(1, pixel, scalar("a", idx.Uint8), scalar("b", idx.Uint8)), 0, 0,
+			[][]byte{sequence(1), {7}, {8}}, "file_name,a,b\n0.png,7,8\n"},
+		"floats": {describe(7, pixel, scalar("f", idx.Float32)), 0, 0,
 			[][]byte{sequence(7), little(0.1, 1, float32(math.Copysign(0, -1)), nan, inf, -inf, 1e30)},
 			"file_name,f\n0.png,0.1\n1.png,1.0\n2.png,-0.0\n3.png,NaN\n4.png,inf\n5.png,-inf\n6.png,1e+30\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.o.Layout = "huggingface"
-			files := convert(t, tt.s, tt.o, tt.first, tt.data...)
+			files := convert(t, tt.s, png.Options{Layout: "huggingface", MaxLabel: tt.most}, tt.first, tt.data...)
 			found := string(files["metadata.csv"])
 			if found != tt.want {
 				t.Errorf("found\n%s\nexpected\n%s", found, tt.want)
 			}
-			records := must.Get(csv.NewReader(strings.NewReader(found)).ReadAll())(t)
-			for _, record := range records[1:] {
+			for _, record := range must.Get(csv.NewReader(strings.NewReader(found)).ReadAll())(t)[1:] {
 				if files[record[0]] == nil {
 					t.Errorf("metadata.csv names %s, found the files %s", record[0], names(files))
 				}
@@ -96,78 +96,91 @@ func TestMetadataNames(t *testing.T) {
 func TestRefusedTables(t *testing.T) {
 	t.Parallel()
 	square := images(idx.Uint8, 28, 28)
+	column := func(name string, d idx.DType, shape ...int) source.Column {
+		return source.Column{Name: name, DType: d, Shape: shape}
+	}
+	type columns = []source.Column
 	for name, tt := range map[string]struct {
-		s       *schema.Schema
-		o       png.Options
-		want    error
+		columns columns
+		layout  string
 		message string // a part of it
 		hint    string // a part of it
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{square}, Rows: -1, SourceRows: -1}, png.Options{}, fault.Usage, "file names", "Parquet"},
-		"float":        {describe(1, images(idx.Float32, 28, 28)), png.Options{}, fault.Usage, "float32", "Parquet, Arrow, CSV or npy"},
-		"int":          {describe(1, images(idx.Int32, 28, 28)), png.Options{}, fault.Usage, "int32", "--dtype uint8"},
-		"signed byte":  {describe(1, images(idx.Int8, 28, 28)), png.Options{}, fault.Usage, "int8", "Parquet"},
-		"16-bit RGB":   {describe(1, images(idx.Int16, 28, 28, 3)), png.Options{}, fault.Usage, "3 channels", "Parquet"},
-		"square vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{784}}), png.Options{}, fault.Usage,
-			"784 elements", "--shape 28x28"},
-		"vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{785}}), png.Options{}, fault.Usage,
-			"785 elements", "Parquet"},
-		"empty vector": {describe(1, source.Column{Name: "data", DType: idx.Uint8, Shape: []int{0}}), png.Options{}, fault.Usage, "0 elements", "Parquet"},
-		"only labels":  {describe(1, labels(idx.Uint8)), png.Options{}, fault.Usage, "no column has images", "add a file of images"},
-		"two images":   {describe(1, square, source.Column{Name: "mask", DType: idx.Uint8, Shape: []int{28, 28}}), png.Options{}, fault.Usage, `"image", "mask"`, "one of them"},
-		"no pixels":    {describe(1, images(idx.Uint8, 0, 28)), png.Options{}, fault.Usage, "0×28", "Parquet or Arrow"},
-		"no channels":  {describe(1, images(idx.Uint8, 28, 28, 0)), png.Options{}, fault.Usage, "28×28×0", "Parquet or Arrow"},
-		"two channels": {describe(1, images(idx.Uint8, 28, 28, 2)), png.Options{}, fault.Usage, "28×28×2, expected 1, 3 or 4 channels", "Parquet"},
-		"rank 5":       {describe(1, images(idx.Uint8, 2, 28, 28, 3)), png.Options{}, fault.Usage, "4 dimensions", "Parquet"},
-		"huge":         {describe(1, images(idx.Uint8, 1<<20, 1<<20)), png.Options{}, fault.Usage, "1048576×1048576", "Parquet"},
-		"layout":       {describe(1, square), png.Options{Layout: "colors"}, fault.Usage, `"colors"`, ""},
-		"a label of several numbers": {describe(1, square, source.Column{Name: "label", DType: idx.Int32, Shape: []int{8}}), png.Options{}, fault.Usage,
+		"float":         {columns{images(idx.Float32, 28, 28)}, "", "float32", "Parquet, Arrow, CSV or npy"},
+		"int":           {columns{images(idx.Int32, 28, 28)}, "", "int32", "--dtype uint8"},
+		"signed byte":   {columns{images(idx.Int8, 28, 28)}, "", "int8", "Parquet"},
+		"16-bit RGB":    {columns{images(idx.Int16, 28, 28, 3)}, "", "3 channels", "Parquet"},
+		"square vector": {columns{column("data", idx.Uint8, 784)}, "", "784 elements", "--shape 28x28"},
+		"vector":        {columns{column("data", idx.Uint8, 785)}, "", "785 elements", "Parquet"},
+		"empty vector":  {columns{column("data", idx.Uint8, 0)}, "", "0 elements", "Parquet"},
+		"only labels":   {columns{labels(idx.Uint8)}, "", "no column has images", "add a file of images"},
+		"two images":    {columns{square, column("mask", idx.Uint8, 28, 28)}, "", `"image", "mask"`, "one of them"},
+		"no pixels":     {columns{images(idx.Uint8, 0, 28)}, "", "0×28", "Parquet or Arrow"},
+		"no channels":   {columns{images(idx.Uint8, 28, 28, 0)}, "", "28×28×0", "Parquet or Arrow"},
+		"two channels":  {columns{images(idx.Uint8, 28, 28, 2)}, "", "28×28×2, expected 1, 3 or 4 channels", "Parquet"},
+		"rank 5":        {columns{images(idx.Uint8, 2, 28, 28, 3)}, "", "4 dimensions", "Parquet"},
+		"huge":          {columns{images(idx.Uint8, 1<<20, 1<<20)}, "", "1048576×1048576", "Parquet"},
+		"layout":        {columns{square}, "colors", `"colors"`, ""},
+		"a label of several numbers": {columns{square, column("label", idx.Int32, 8)}, "",
 			`not the columns "label"`, "--columns image leaves it out"},
-		"a vector beside metadata": {describe(1, square, labels(idx.Uint8), source.Column{Name: "v", DType: idx.Uint8, Shape: []int{2}}), png.Options{Layout: "huggingface"},
-			fault.Usage, `the images and scalars, not the columns "v"`, "--columns image,label leaves it out"},
-		"other scalars": {describe(1, square, labels(idx.Uint8), source.Column{Name: "writer", DType: idx.Int32}), png.Options{}, fault.Usage,
-			`the images and one label, not the columns "writer"`, "--layout huggingface writes them to a file beside the images, or --columns image,label leaves it out"},
-		"two integers, none the label": {describe(1, square, source.Column{Name: "x", DType: idx.Uint8}, source.Column{Name: "y", DType: idx.Uint8}), png.Options{}, fault.Usage,
+		"a vector beside metadata": {columns{square, labels(idx.Uint8), column("v", idx.Uint8, 2)}, "huggingface",
+			`the images and scalars, not the columns "v"`, "--columns image,label leaves it out"},
+		"other scalars": {columns{square, labels(idx.Uint8), column("writer", idx.Int32)}, "",
+			`the images and one label, not the columns "writer"`,
+			"--layout huggingface writes them to a file beside the images, or --columns image,label leaves it out"},
+		"two integers, none the label": {columns{square, column("x", idx.Uint8), column("y", idx.Uint8)}, "",
 			`not the columns "x", "y"`, "--label-column x makes it the label, or --layout huggingface"},
-		"a float as label": {describe(1, square, labels(idx.Float32)), png.Options{}, fault.Usage, `not the columns "label"`, "--layout huggingface"},
-		"names without labels": {describe(1, square), png.Options{Layout: "names"}, fault.Usage,
-			"no column has labels", "labels"},
-		"names without classes": {describe(1, square, labels(idx.Uint8)), png.Options{Layout: "names"}, fault.Usage,
-			"no names", "--classes"},
+		"a float as label": {columns{square, labels(idx.Float32)}, "", `not the columns "label"`,
+			"--layout huggingface"},
+		"names without labels":  {columns{square}, "names", "no column has labels", "labels"},
+		"names without classes": {columns{square, labels(idx.Uint8)}, "names", "no names", "--classes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			_, err := png.New(folder, tt.s, tt.o)
-			checkError(t, err, tt.want, tt.message, tt.hint)
+			_, err := png.New(folder, describe(1, tt.columns...), png.Options{Layout: tt.layout})
+			checkError(t, err, fault.Usage, tt.message, tt.hint)
 		})
 	}
+	folder, _ := newFolder(t)
+	_, err := png.New(folder, describe(-1, square), png.Options{}) // rows unknown
+	checkError(t, err, fault.Usage, "file names", "Parquet")
 }
 
 // TestRefusedValues checks the errors that are found while encoding; they name the row.
 func TestRefusedValues(t *testing.T) {
 	t.Parallel()
-	pixel := images(idx.Uint8, 1, 1)
+	pixel, wide := images(idx.Uint8, 1, 1), images(idx.Int16, 1, 2)
+	type batch = [][]byte
+	names := png.Options{Layout: "names"}
 	for name, tt := range map[string]struct {
-		s       *schema.Schema
+		column  source.Column // after pixel, unless it is the images
 		o       png.Options
-		data    [][]byte
+		data    batch
 		want    error
 		message string
 	}{
-		"negative pixel": {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, `column image, row 11: png: found the value -5`},
-		"least pixel":    {describe(20, images(idx.Int16, 1, 2)), png.Options{}, [][]byte{little[int16](-32768, 0)}, fault.Unsupported, "row 10: png: found the value -32768"},
-		"negative label": {describe(20, pixel, labels(idx.Int8)), png.Options{}, [][]byte{{1, 1}, {0, 0xFF}}, fault.Unsupported, `column label, row 11: png: found the label -1`},
-		"largest label":  {describe(20, pixel, labels(idx.Uint8)), png.Options{MaxLabel: 9}, [][]byte{{1}, {10}}, fault.Unsupported, "row 10: png: found the label 10"},
-		"class without a name": {describe(20, pixel, labels(idx.Uint8, "", "a", "b")), png.Options{Layout: "names"}, [][]byte{{1, 1}, {1, 0}},
+		"negative pixel": {wide, png.Options{}, batch{little[int16](0, 32767, 1, -5)},
+			fault.Unsupported, `column image, row 11: png: found the value -5`},
+		"least pixel": {wide, png.Options{}, batch{little[int16](-32768, 0)},
+			fault.Unsupported, "row 10: png: found the value -32768"},
+		"negative label": {labels(idx.Int8), png.Options{}, batch{{1, 1}, {0, 0xFF}},
+			fault.Unsupported, `column label, row 11: png: found the label -1`},
+		"largest label": {labels(idx.Uint8), png.Options{MaxLabel: 9}, batch{{1}, {10}},
+			fault.Unsupported, "row 10: png: found the label 10"},
+		"class without a name": {labels(idx.Uint8, "", "a", "b"), names, batch{{1, 1}, {1, 0}},
 			fault.Malformed, "row 11: label 0 has no class name (2"},
-		"no such class": {describe(20, pixel, labels(idx.Int8, "a", "b")), png.Options{Layout: "names"}, [][]byte{{1}, {0xFE}},
+		"no such class": {labels(idx.Int8, "a", "b"), names, batch{{1}, {0xFE}},
 			fault.Malformed, "row 10: label -2 has no class name (2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			checkError(t, write(folder, tt.s, tt.o, 10, tt.data...), tt.want, tt.message, "")
+			s := describe(20, pixel, tt.column)
+			if len(tt.data) == 1 {
+				s = describe(20, tt.column)
+			}
+			checkError(t, write(folder, s, tt.o, 10, tt.data...), tt.want, tt.message, "")
 		})
 	}
 }

@@ -112,6 +112,7 @@ func little[T int16 | int32 | float32](values ...T) []byte {
 // elements of a record of 1×2 pixels mean.
 func TestPixels(t *testing.T) {
 	t.Parallel()
+	eight := []byte{1, 2, 3, 4, 5, 6, 7, 8}
 	for name, tt := range map[string]struct {
 		column source.Column
 		record []byte
@@ -122,13 +123,10 @@ func TestPixels(t *testing.T) {
 		"gray, last":     {images(idx.Uint8, 1, 2, 1), []byte{1, 2}, "*image.Gray [1 2]"},
 		"16 bits":        {images(idx.Int16, 1, 2), little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
 		"16 bits, first": {images(idx.Int16, 1, 1, 2), little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
-		"RGB":            {images(idx.Uint8, 1, 2, 3), []byte{1, 2, 3, 4, 5, 6}, "*image.RGBA [1 2 3 255 4 5 6 255]"},
-		"RGBA": {images(idx.Uint8, 1, 2, 4), []byte{1, 2, 3, 4, 5, 6, 7, 8},
-			"*image.NRGBA [1 2 3 4 5 6 7 8]"},
-		"RGB, first": {images(idx.Uint8, 3, 1, 2), []byte{1, 2, 3, 4, 5, 6},
-			"*image.RGBA [1 3 5 255 2 4 6 255]"},
-		"RGBA, first": {images(idx.Uint8, 4, 1, 2), []byte{1, 2, 3, 4, 5, 6, 7, 8},
-			"*image.NRGBA [1 3 5 7 2 4 6 8]"},
+		"RGB":            {images(idx.Uint8, 1, 2, 3), eight[:6], "*image.RGBA [1 2 3 255 4 5 6 255]"},
+		"RGBA":           {images(idx.Uint8, 1, 2, 4), eight, "*image.NRGBA [1 2 3 4 5 6 7 8]"},
+		"RGB, first":     {images(idx.Uint8, 3, 1, 2), eight[:6], "*image.RGBA [1 3 5 255 2 4 6 255]"},
+		"RGBA, first":    {images(idx.Uint8, 4, 1, 2), eight, "*image.NRGBA [1 3 5 7 2 4 6 8]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +136,8 @@ func TestPixels(t *testing.T) {
 			pixels := reflect.ValueOf(m).Elem().FieldByName("Pix").Bytes()
 			found := fmt.Sprintf("%T %v", m, pixels)
 			if found != tt.want || m.Bounds() != image.Rect(0, 0, 2, 1) || len(files) != 2 {
-				t.Errorf("found %s of %v in %s, expected %s of 2×1 in two files", found, m.Bounds(), names(files), tt.want)
+				t.Errorf("found %s of %v in %s, expected %s of 2×1 in two files",
+					found, m.Bounds(), names(files), tt.want)
 			}
 		})
 	}
@@ -160,25 +159,33 @@ func TestNamesOfFiles(t *testing.T) {
 			[][]byte{sequence(3), {5, 0, 5}}, "0/01.png 5/00.png 5/02.png"},
 		"letters": {describe(10, pixel, labels(idx.Uint8, letters...)), png.Options{}, 0,
 			[][]byte{sequence(3), {26, 1, 10}}, "01/1.png 10/2.png 26/0.png"},
-		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2, SourceRows: 60000}, png.Options{}, 998,
+		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2,
+			SourceRows: 60000}, png.Options{}, 998,
 			[][]byte{sequence(2), {7, 7}}, "7/00998.png 7/00999.png"},
-		"last row":              {describe(1001, pixel), png.Options{}, 999, [][]byte{sequence(2)}, "0999.png 1000.png"},
-		"labels unknown":        {describe(2, pixel, labels(idx.Uint8)), png.Options{MaxLabel: -1}, 0, [][]byte{sequence(2), {255, 9}}, "009/1.png 255/0.png"},
-		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), png.Options{}, 0, [][]byte{sequence(1), {127}}, "127/0.png"},
-		"short, unknown":        {describe(1, pixel, labels(idx.Int16)), png.Options{}, 0, [][]byte{sequence(1), little[int16](32767)}, "32767/0.png"},
+		"last row": {describe(1001, pixel), png.Options{}, 999, [][]byte{sequence(2)}, "0999.png 1000.png"},
+		"labels unknown": {describe(2, pixel, labels(idx.Uint8)), png.Options{MaxLabel: -1}, 0,
+			[][]byte{sequence(2), {255, 9}}, "009/1.png 255/0.png"},
+		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), png.Options{}, 0, [][]byte{sequence(1), {127}},
+			"127/0.png"},
+		"short, unknown": {describe(1, pixel, labels(idx.Int16)), png.Options{}, 0,
+			[][]byte{sequence(1), little[int16](32767)}, "32767/0.png"},
 		"int, unknown": {describe(2, pixel, labels(idx.Int32)), png.Options{}, 0,
 			[][]byte{sequence(2), little[int32](7, 2147483647)}, "0000000007/0.png 2147483647/1.png"},
 		"largest label": {describe(2, pixel, labels(idx.Int32)), png.Options{MaxLabel: 12}, 0,
 			[][]byte{sequence(2), little[int32](7, 12)}, "07/0.png 12/1.png"},
 		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), png.Options{MaxLabel: 100}, 0,
 			[][]byte{sequence(1), {7}}, "7/0.png"},
-		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{Layout: "names"}, 0,
+		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")),
+			png.Options{Layout: "names"}, 0,
 			[][]byte{sequence(2), {1, 0}}, ".idxport-classes Ankle_boot/0.png T-shirt_top/1.png"},
-		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")), png.Options{Layout: "labels"}, 0,
+		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")),
+			png.Options{Layout: "labels"}, 0,
 			[][]byte{sequence(1), {1}}, "1/0.png"},
-		"any integer is the label": {describe(1, source.Column{Name: "y", DType: idx.Uint8, Classes: ten}, pixel), png.Options{}, 0,
+		"any integer is the label": {describe(1, source.Column{Name: "y", DType: idx.Uint8, Classes: ten}, pixel),
+			png.Options{}, 0,
 			[][]byte{{3}, sequence(1)}, "3/0.png"},
-		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...), pixel), png.Options{Layout: "huggingface"}, 0,
+		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...),
+			pixel), png.Options{Layout: "huggingface"}, 0,
 			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,16 +215,19 @@ func TestNotes(t *testing.T) {
 		o    png.Options
 		want []string // a part of each note
 	}{
-		"nothing to say":   {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
-		"ordered names":    {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{Layout: "names"}, nil},
-		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{Layout: "names"}, []string{"order of the labels"}},
-		"order of labels":  {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},
-		"case of names":    {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), png.Options{Layout: "names"}, []string{"order of the labels"}},
+		"nothing to say": {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
+		"ordered names":  {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{Layout: "names"}, nil},
+		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{Layout: "names"},
+			[]string{"order of the labels"}},
+		"order of labels": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},
+		"case of names": {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), png.Options{Layout: "names"},
+			[]string{"order of the labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			if notes := must.Get(png.New(folder, tt.s, tt.o))(t).Notes(); !slices.EqualFunc(notes, tt.want, strings.Contains) {
+			if notes := must.Get(png.New(folder, tt.s, tt.o))(t).Notes(); !slices.EqualFunc(notes, tt.want,
+				strings.Contains) {
 				t.Errorf("found the notes %q, expected %q in them", notes, tt.want)
 			}
 		})

@@ -75,7 +75,8 @@ func read(t *testing.T, data []byte) []file {
 			t.Fatal(err)
 		}
 		content := must.Get(io.ReadAll(r))(t)
-		if h.Typeflag != archive.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" ||
+		if h.Typeflag != archive.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" ||
+			h.Gname != "" ||
 			h.ModTime.Unix() != 0 || h.Format != archive.FormatUSTAR {
 			t.Errorf("found the header %+v", h)
 		}
@@ -114,14 +115,18 @@ func TestNames(t *testing.T) {
 		data  [][]byte
 		want  string
 	}{
-		"labels":       {describe(2, pixel, label), 0, [][]byte{{1, 2}, {7, 0}}, "000000.png 000000.cls 000001.png 000001.cls"},
-		"no labels":    {describe(1, pixel), 0, [][]byte{{1}}, "000000.png"},
-		"range":        {&schema.Schema{Columns: []source.Column{pixel}, Rows: 2, SourceRows: 60000}, 998, [][]byte{{1, 2}}, "000998.png 000999.png"},
-		"seven digits": {&schema.Schema{Columns: []source.Column{pixel}, Rows: 1, SourceRows: 1_000_001}, 5, [][]byte{{1}}, "0000005.png"},
-		"six digits":   {describe(1_000_000, pixel), 999_999, [][]byte{{1}}, "999999.png"},
+		"labels": {describe(2, pixel, label), 0, [][]byte{{1, 2}, {7, 0}},
+			"000000.png 000000.cls 000001.png 000001.cls"},
+		"no labels": {describe(1, pixel), 0, [][]byte{{1}}, "000000.png"},
+		"range": {&schema.Schema{Columns: []source.Column{pixel}, Rows: 2, SourceRows: 60000}, 998,
+			[][]byte{{1, 2}}, "000998.png 000999.png"},
+		"seven digits": {&schema.Schema{Columns: []source.Column{pixel}, Rows: 1, SourceRows: 1_000_001}, 5,
+			[][]byte{{1}}, "0000005.png"},
+		"six digits": {describe(1_000_000, pixel), 999_999, [][]byte{{1}}, "999999.png"},
 		"largest": {describe(math.MaxInt64, pixel, label), math.MaxInt64 - 1, [][]byte{{1}, {1}},
 			"9223372036854775806.png 9223372036854775806.cls"},
-		"scalars": {describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Int32}), 0, [][]byte{{1}, {1}, little[int32](3)},
+		"scalars": {describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Int32}), 0,
+			[][]byte{{1}, {1}, little[int32](3)},
 			"000000.png 000000.cls 000000.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,8 +143,10 @@ func TestNames(t *testing.T) {
 // down by hand.
 func TestContents(t *testing.T) {
 	t.Parallel()
-	s := describe(2, source.Column{Name: "writer", DType: idx.Int32}, source.Column{Name: `a "b" <c>`, DType: idx.Float32},
-		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 1, 2}}, source.Column{Name: "label", DType: idx.Int16},
+	s := describe(2, source.Column{Name: "writer", DType: idx.Int32},
+		source.Column{Name: `a "b" <c>`, DType: idx.Float32},
+		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3, 1, 2}},
+		source.Column{Name: "label", DType: idx.Int16},
 		source.Column{Name: "d", DType: idx.Float64}, source.Column{Name: "e", DType: idx.Int8})
 	negative := math.Copysign(0, -1)
 	files := read(t, must.Get(write(s, sink.Options{}, 0, little[int32](math.MinInt32, 59),
@@ -174,26 +181,26 @@ func TestRefusals(t *testing.T) {
 		want          error
 		message, hint string // parts
 	}{
-		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, SourceRows: -1}, nil, fault.Usage, "file names", "Parquet"},
+		"rows unknown": {&schema.Schema{Columns: []source.Column{pixel}, Rows: -1, SourceRows: -1}, nil, fault.Usage,
+			"file names", "Parquet"},
 		"float": {describe(1, source.Column{Name: "x", DType: idx.Float32, Shape: []int{28, 28}}), nil, fault.Usage,
 			`column "x" is float32`, "npy"},
 		"a vector": {describe(1, pixel, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), nil,
 			fault.Usage, `cannot hold "features"`, "--columns"},
-		"two images":     {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
-		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported, "row 11: tar: found the value -5", "npy"},
+		"two images": {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
+		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported,
+			"row 11: tar: found the value -5", "npy"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var err error
-			if tt.data == nil {
-				_, err = tar.New(io.Discard, tt.s, sink.Options{})
-			} else {
-				_, err = write(tt.s, sink.Options{}, 10, tt.data...)
-			}
-			if hint := fault.HintOf(err); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), "tar: ") || !strings.Contains(err.Error(), tt.message) || !strings.Contains(hint, tt.hint) {
-				t.Errorf("found %q and the hint %q, expected %q and %q in them", err, hint, tt.message, tt.hint)
-			}
-		})
+		var err error
+		if tt.data == nil {
+			_, err = tar.New(io.Discard, tt.s, sink.Options{})
+		} else {
+			_, err = write(tt.s, sink.Options{}, 10, tt.data...)
+		}
+		if hint := fault.HintOf(err); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), "tar: ") ||
+			!strings.Contains(err.Error(), tt.message) || !strings.Contains(hint, tt.hint) {
+			t.Errorf("%s: found %q and the hint %q, expected %q and %q in them", name, err, hint, tt.message, tt.hint)
+		}
 	}
 	if _, err := write(describe(2, pixel), sink.Options{}, 2, []byte{1}); err == nil || errors.Is(err, fault.Usage) {
 		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
@@ -205,7 +212,8 @@ func TestRefusals(t *testing.T) {
 func TestBatchSize(t *testing.T) {
 	t.Parallel()
 	const rows = 8
-	s := describe(rows, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{40, 50}}, label, source.Column{Name: "x", DType: idx.Float64})
+	s := describe(rows, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{40, 50}}, label,
+		source.Column{Name: "x", DType: idx.Float64})
 	pixels := make([]byte, rows*2000)
 	for i := range pixels {
 		pixels[i] = byte(uint32(i*i) * 2654435761 >> 24)
@@ -214,7 +222,8 @@ func TestBatchSize(t *testing.T) {
 	data := must.Get(
 		write(s, sink.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows)))(t)
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
-		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d", got, k.BatchSize(rows))
+		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d",
+			got, k.BatchSize(rows))
 	}
 }
 

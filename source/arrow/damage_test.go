@@ -41,7 +41,8 @@ func try(tb testing.TB, file []byte, path string) (data [][]byte, err error) {
 		}
 	}
 	var e *fault.Error
-	if err != nil && (!errors.As(err, &e) || e.Kind == "" || e.Path == "" || strings.Contains(err.Error(), "reading failed")) {
+	if err != nil && (!errors.As(err, &e) || e.Kind == "" || e.Path == "" ||
+		strings.Contains(err.Error(), "reading failed")) {
 		tb.Fatalf("found %v, expected an error of a kind about the file", err)
 	}
 	return data, err
@@ -145,7 +146,8 @@ func TestLargeBody(t *testing.T) {
 func TestExpandingBatch(t *testing.T) {
 	written := layouttest.Random(65<<8, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 12}})
 	clear(written.Data[0])
-	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}}, written.Rows)
+	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}},
+		written.Rows)
 	taken, err := tryMeasured(t, file)
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))

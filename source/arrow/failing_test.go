@@ -82,11 +82,13 @@ func TestEveryReadMayFail(t *testing.T) {
 // bodies of skipped record batches are not needed.
 func TestPipeMayFail(t *testing.T) {
 	t.Parallel()
-	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}}, source.Column{Name: "label", DType: idx.Uint8})
+	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}},
+		source.Column{Name: "label", DType: idx.Uint8})
 	file := encode(t, written, sinkarrow.Options{Stream: true}, 8)
 	for n := range len(file) + 1 {
 		for _, skip := range []int64{0, 17} {
-			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-", source.ReadOptions{})
+			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-",
+				source.ReadOptions{})
 			if err == nil {
 				err = source.Skip(table, skip)
 			}

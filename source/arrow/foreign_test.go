@@ -42,7 +42,9 @@ func TestForeign(t *testing.T) {
 			for way, open := range ways(t, file) {
 				for _, limit := range []int{1, 3, 5, 100} {
 					o := source.ReadOptions{}
-					if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" || name == "polars-binary" { // bytes of an unknown type
+					// bytes of an unknown type
+					if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" ||
+						name == "polars-binary" {
 						o.DType, o.Shape = idx.Uint8, want.Columns[0].Shape
 					}
 					table := must.Get(open(o))(t)
@@ -56,11 +58,14 @@ func TestForeign(t *testing.T) {
 					found := must.Get(sourcetest.ReadAll(table, limit))(t)
 					for i, data := range found {
 						c, w := columns[i], want.Columns[i]
-						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) || !slices.Equal(c.Classes, w.Classes) {
-							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q", way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
+						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) ||
+							!slices.Equal(c.Classes, w.Classes) {
+							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q",
+								way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
 						}
 						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
-							t.Errorf("%s, %d rows at once, column %s: found wrong values: % x", way, limit, c.Name, data)
+							t.Errorf("%s, %d rows at once, column %s: found wrong values: % x",
+								way, limit, c.Name, data)
 						}
 					}
 					must.Do(t, table.Close())
@@ -73,7 +78,7 @@ func TestForeign(t *testing.T) {
 // TestRefused reads files that have no table of IDX columns. Every error has a hint.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		want error
 		text string
 	}{
@@ -100,8 +105,7 @@ func TestRefused(t *testing.T) {
 		"dictionary-null-index": {fault.Malformed, "column label, row 1: found a null"},
 		"enum":                  {fault.Usage, "column kind: found names, whose numbers are not known: "},
 		"dictionary-goes-on":    {fault.Unsupported, "found a delta dictionary"},
-	}
-	for name, test := range tests {
+	} {
 		file := must.Get(os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow")))(t)
 		for way, open := range ways(t, file) {
 			table, err := open(source.ReadOptions{})
@@ -109,7 +113,8 @@ func TestRefused(t *testing.T) {
 				_, err = sourcetest.ReadAll(table, 10)
 			}
 			var hint interface{ Hint() string } // of package picture
-			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" && !errors.As(err, &hint) {
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) ||
+				fault.HintOf(err) == "" && !errors.As(err, &hint) {
 				t.Errorf("%s, %s: found %v, expected %q with a hint", name, way, err, test.text)
 			}
 		}

@@ -44,7 +44,8 @@ func ways(tb testing.TB, file []byte) map[string]func(source.ReadOptions) (sourc
 // encode returns the Arrow file of t, whose record batches have the given number of rows.
 func encode(tb testing.TB, t layouttest.Table, o sinkarrow.Options, batch int) []byte {
 	tb.Helper()
-	return t.Write(tb, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkarrow.New(w, s, o) }, t.Schema(), batch)
+	return t.Write(tb, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkarrow.New(w, s, o) },
+		t.Schema(), batch)
 }
 
 // TestRoundTrip reads what package sink/arrow writes, in every layout.
@@ -57,7 +58,8 @@ func TestRoundTrip(t *testing.T) {
 			}
 			written.ClearSigns()
 		}
-		if c := written.Columns[0]; name == "columns" && !c.Scalar() && c.Elements() == 0 { // such records have no columns
+		// such records have no columns
+		if c := written.Columns[0]; name == "columns" && !c.Scalar() && c.Elements() == 0 {
 			written.Columns, written.Data = written.Columns[1:2], written.Data[1:2]
 		}
 		for i, codec := range sinkarrow.Codecs() {
@@ -75,7 +77,8 @@ func TestRoundTrip(t *testing.T) {
 							t.Errorf("found %d rows, expected %d", n, written.Rows)
 						}
 						if about := source.About(table); about.Meta["sources"] != "a, b" || len(about.Notes) > 0 {
-							t.Errorf("found the metadata %v and the notes %q, expected no notes", about.Meta, about.Notes)
+							t.Errorf("found the metadata %v and the notes %q, expected no notes",
+								about.Meta, about.Notes)
 						}
 						must.Do(t, table.Close())
 					}

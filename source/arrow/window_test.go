@@ -22,7 +22,8 @@ import (
 // small numbers.
 func windowed(t *testing.T, values []int64, option ipc.Option) []byte {
 	t.Helper()
-	fields := []arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64}, {Name: "label", Type: arrow.PrimitiveTypes.Int64}}
+	fields := []arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "label", Type: arrow.PrimitiveTypes.Int64}}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	for i, v := range values {
 		b.Field(0).(*array.Int64Builder).Append(v)
@@ -50,9 +51,11 @@ func TestWindows(t *testing.T) {
 				}
 				table := must.Get(Open(save(t, windowed(t, values, option)), source.ReadOptions{}))(t)
 				if int64(int32(large)) == large {
-					sourcetest.Expect(t, table, 1+97*at, []source.Column{{Name: "x", DType: idx.Int32}, {Name: "label", DType: idx.Int32}},
+					sourcetest.Expect(t, table, 1+97*at,
+						[]source.Column{{Name: "x", DType: idx.Int32}, {Name: "label", DType: idx.Int32}},
 						[][]byte{x, labels})
-				} else if _, err := sourcetest.ReadAll(table, 1+97*at); err == nil || !strings.Contains(err.Error(), "column x, row") {
+				} else if _, err := sourcetest.ReadAll(table, 1+97*at); err == nil ||
+					!strings.Contains(err.Error(), "column x, row") {
 					t.Errorf("%s, %d: found %v, expected that the value is too large", codec, large, err)
 				}
 				must.Do(t, table.Close())

@@ -64,27 +64,36 @@ func TestResolve(t *testing.T) {
 	}
 	with := func(f Field, metadata map[string]string) []Field { f.Metadata = metadata; return []Field{f} }
 	const u8, i16, i64 = source.NumberUint8, source.NumberInt16, source.NumberInt64
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		fields  []Field
 		first   Sample
 		options source.ReadOptions
 		want    string
 		note    string // part of the only note, or empty for none
 	}{
-		"a wide integer, asked for":      {fields: []Field{number("x", i64)}, options: source.ReadOptions{DType: idx.Int8}, want: "x int8 []"},
-		"a wide integer, as it was":      {fields: with(number("x", i64), metadata("int16", "[]")), want: "x int16 []"},
-		"lists of a shape in metadata":   {fields: with(list, metadata("", "[3,4]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [3 4]"},
-		"lists of another shape":         {fields: with(list, metadata("", "[5]")), first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]"},
+		"a wide integer, asked for": {fields: []Field{number("x", i64)},
+			options: source.ReadOptions{DType: idx.Int8}, want: "x int8 []"},
+		"a wide integer, as it was": {fields: with(number("x", i64), metadata("int16", "[]")), want: "x int16 []"},
+		"lists of a shape in metadata": {fields: with(list, metadata("", "[3,4]")),
+			first: sample{lengths: []int{2, 6}}, want: "x uint8 [3 4]"},
+		"lists of another shape": {fields: with(list, metadata("", "[5]")), first: sample{lengths: []int{2, 6}},
+			want: "x uint8 [2 6]"},
 		"lists of metadata without rows": {fields: with(list, metadata("", "[7]")), want: "x uint8 [7]"},
-		"elements":                       {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]", note: "4 columns x0…x3 are read as 2×2"},
-		"elements that are narrowed":     {fields: numbered(u8, i16, i64), options: source.ReadOptions{DType: idx.Uint8}, want: "x uint8 [3]"},
-		"bytes that begin like PNG":      {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")), first: value("\x89PNG\r\n\x1a\n"), want: "x uint8 [8]"},
-		"bytes of an asked type":         {fields: []Field{{Name: "x", Kind: Bytes, Size: 6}}, options: source.ReadOptions{DType: idx.Int16, Shape: []int{3, 1}}, want: "x int16 [3 1]"},
-		"bytes without rows":             {fields: []Field{{Name: "x", Kind: Bytes}}, options: source.ReadOptions{DType: idx.Uint8, Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
-		"an image with channels first":   {fields: with(Field{Name: "x", Kind: Bytes}, map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
-		"images without rows":            {fields: with(Field{Name: "x", Kind: Struct}, metadata("uint8", "[3,4]")), want: "x uint8 [3 4]"},
-	}
-	for name, test := range tests {
+		"elements": {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]",
+			note: "4 columns x0…x3 are read as 2×2"},
+		"elements that are narrowed": {fields: numbered(u8, i16, i64),
+			options: source.ReadOptions{DType: idx.Uint8}, want: "x uint8 [3]"},
+		"bytes that begin like PNG": {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")),
+			first: value("\x89PNG\r\n\x1a\n"), want: "x uint8 [8]"},
+		"bytes of an asked type": {fields: []Field{{Name: "x", Kind: Bytes, Size: 6}},
+			options: source.ReadOptions{DType: idx.Int16, Shape: []int{3, 1}}, want: "x int16 [3 1]"},
+		"bytes without rows": {fields: []Field{{Name: "x", Kind: Bytes}},
+			options: source.ReadOptions{DType: idx.Uint8, Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
+		"an image with channels first": {fields: with(Field{Name: "x", Kind: Bytes},
+			map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
+		"images without rows": {fields: with(Field{Name: "x", Kind: Struct}, metadata("uint8", "[3,4]")),
+			want: "x uint8 [3 4]"},
+	} {
 		found, err := Resolve(Input{Fields: test.fields, First: test.first, Options: test.options})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -94,8 +103,10 @@ func TestResolve(t *testing.T) {
 		for _, c := range found.Columns {
 			columns = append(columns, fmt.Sprint(c.Name, " ", c.DType, " ", c.Shape))
 		}
-		notes := slices.DeleteFunc(found.Notes, func(note string) bool { return strings.Contains(note, "read as one dimension") })
-		if got := strings.Join(columns, ", "); got != test.want || len(notes) > 1 || (test.note == "") != (len(notes) == 0) || !strings.Contains(strings.Join(notes, ""), test.note) {
+		notes := slices.DeleteFunc(found.Notes,
+			func(note string) bool { return strings.Contains(note, "read as one dimension") })
+		if got := strings.Join(columns, ", "); got != test.want || len(notes) > 1 ||
+			(test.note == "") != (len(notes) == 0) || !strings.Contains(strings.Join(notes, ""), test.note) {
 			t.Errorf("%s: found %q with the notes %q, expected %q and %q", name, got, notes, test.want, test.note)
 		}
 	}
@@ -105,22 +116,26 @@ func TestResolve(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	list := []Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}}
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		fields []Field
 		first  Sample
 		kind   error
 		text   string
 	}{
-		"texts without rows":    {[]Field{{Name: "x", Kind: Text}}, nil, ErrNoRows, "found no rows, expected"},
-		"lists without rows":    {list, nil, ErrNoRows, "found no rows, expected"},
-		"bytes without rows":    {[]Field{{Name: "x", Kind: Bytes}}, nil, ErrNoRows, "found no rows, expected"},
-		"images without rows":   {[]Field{{Name: "x", Kind: Struct}}, nil, ErrNoRows, "found no rows, expected"},
-		"an extension type":     {[]Field{{Name: "x", Kind: Bytes, Metadata: map[string]string{keyExtension: "uuid"}}}, value("abc"), fault.Unsupported, "the extension type uuid"},
-		"bytes of another type": {[]Field{{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}}, value("abc"), fault.Unsupported, "found values of 3 bytes without a type"},
-		"large records":         {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported, "found records of the shape 16777217 of uint8, expected at most 6291456 bytes"},
-		"columns of two types":  {[]Field{{Name: "x0", Kind: Number, Number: source.NumberUint8}, {Name: "x1", Kind: Number, Number: source.NumberFloat32}}, nil, fault.Unsupported, "column x1: found float32, expected uint8 as in column x0"},
-	}
-	for name, test := range tests {
+		"texts without rows":  {[]Field{{Name: "x", Kind: Text}}, nil, ErrNoRows, "found no rows, expected"},
+		"lists without rows":  {list, nil, ErrNoRows, "found no rows, expected"},
+		"bytes without rows":  {[]Field{{Name: "x", Kind: Bytes}}, nil, ErrNoRows, "found no rows, expected"},
+		"images without rows": {[]Field{{Name: "x", Kind: Struct}}, nil, ErrNoRows, "found no rows, expected"},
+		"an extension type": {[]Field{{Name: "x", Kind: Bytes, Metadata: map[string]string{keyExtension: "uuid"}}},
+			value("abc"), fault.Unsupported, "the extension type uuid"},
+		"bytes of another type": {[]Field{{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}}, value("abc"),
+			fault.Unsupported, "found values of 3 bytes without a type"},
+		"large records": {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported,
+			"found records of the shape 16777217 of uint8, expected at most 6291456 bytes"},
+		"columns of two types": {[]Field{{Name: "x0", Kind: Number, Number: source.NumberUint8},
+			{Name: "x1", Kind: Number, Number: source.NumberFloat32}}, nil, fault.Unsupported,
+			"column x1: found float32, expected uint8 as in column x0"},
+	} {
 		_, err := Resolve(Input{Fields: test.fields, First: test.first})
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" {
 			t.Errorf("%s: found %v, expected %q of the kind %v with a hint", name, err, test.text, test.kind)

@@ -45,7 +45,8 @@ func (f *fakeFile) Next(i int, skip int64) (*Chunk, error) {
 // openFake opens a table of the columns a, scalars, and b, lists of two.
 func openFake(t *testing.T, f *fakeFile) *Table {
 	t.Helper()
-	fields := []Field{{Name: "a", Kind: Number, Number: source.NumberUint8}, {Name: "b", Kind: List, Number: source.NumberUint8, Lengths: []int{2}}}
+	fields := []Field{{Name: "a", Kind: Number, Number: source.NumberUint8},
+		{Name: "b", Kind: List, Number: source.NumberUint8, Lengths: []int{2}}}
 	found := must.Get(Resolve(Input{Fields: fields}))(t)
 	return NewTable("file", f, found, map[string]string{"k": "v"})
 }
@@ -60,7 +61,8 @@ func TestTable(t *testing.T) {
 				f := &fakeFile{rows: rows, leaves: [][]string{{"123", "45"}, {"1", "122", "3", "34455"}}}
 				table := openFake(t, f)
 				must.Do(t, table.Skip(int64(skip)))
-				sourcetest.Expect(t, table, batch, columns, [][]byte{[]byte("12345")[skip:], []byte("1122334455")[2*skip:]})
+				sourcetest.Expect(t, table, batch, columns,
+					[][]byte{[]byte("12345")[skip:], []byte("1122334455")[2*skip:]})
 			}
 		}
 	}
@@ -79,8 +81,10 @@ func TestTableOfOtherLengths(t *testing.T) {
 		"found an x":                             {{"123"}, {"11", "x23"}},
 	} {
 		for _, batch := range []int{3, 100} {
-			table := openFake(t, &fakeFile{rows: 3, leaves: [][]string{slices.Clone(leaves[0]), slices.Clone(leaves[1])}})
-			if _, err := sourcetest.ReadAll(table, batch); err == nil || !strings.HasPrefix(err.Error(), "file: ") || !strings.Contains(err.Error(), want) {
+			table := openFake(t, &fakeFile{rows: 3,
+				leaves: [][]string{slices.Clone(leaves[0]), slices.Clone(leaves[1])}})
+			if _, err := sourcetest.ReadAll(table, batch); err == nil || !strings.HasPrefix(err.Error(), "file: ") ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("batches of %d: found %v, expected %q", batch, err, want)
 			}
 		}

@@ -46,7 +46,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 			}
 			for i, w := range want {
 				c := table.Columns()[i]
-				if c.Name != w.name || c.DType.String() != w.dtype || !slices.Equal(c.Shape, w.shape) || c.Origin != filepath.Base(path) {
+				if c.Name != w.name || c.DType.String() != w.dtype || !slices.Equal(c.Shape, w.shape) ||
+					c.Origin != filepath.Base(path) {
 					t.Errorf("found %+v, expected %s %s %v", c, w.name, w.dtype, w.shape)
 				}
 				if len(data[i]) != len(w.values)*c.DType.Size() {

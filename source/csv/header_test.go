@@ -44,7 +44,8 @@ func TestFirstLines(t *testing.T) {
 			t.Parallel()
 			table, data, err := parse(c.text, source.ReadOptions{Header: c.header})
 			if c.want == undecided {
-				const question, hint = "which may be column names or a row of values", "say which it is: --header yes, or --header no"
+				const question, hint = "which may be column names or a row of values",
+					"say which it is: --header yes, or --header no"
 				if err == nil || !strings.Contains(err.Error(), question) || fault.HintOf(err) != hint {
 					t.Errorf("found %v, expected a question", err)
 				}

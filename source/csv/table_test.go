@@ -74,7 +74,8 @@ func TestColumns(t *testing.T) {
 		{"no header, one number", "7\n", none, "data:uint8[]", "no header"},
 		{"no header, a shape and a label", "1,2,3,4,5,6,8\n", of2x3, "label:uint8[] image:uint8[2 3]", ""},
 		{"a shape for the tensor", header(6) + "1,0,0,0,0,0,0", of2x3, "label:uint8[] image:uint8[2 3]", ""},
-		{"a type for the tensor", header(4) + "3,1,2,3,4\n", options{DType: idx.Float32}, "label:uint8[] image:float32[2 2]", ""},
+		{"a type for the tensor", header(4) + "3,1,2,3,4\n", options{DType: idx.Float32},
+			"label:uint8[] image:float32[2 2]", ""},
 		{"a type where there is no tensor", "a,b\n3,1\n", options{DType: idx.Int16}, "a:int16[] b:int16[]", ""},
 		{"no rows", header(4), none, spread, ""},
 		{"negative integers", "a,b\n-1,255\n", none, "a:int32[] b:uint8[]", ""},
@@ -82,8 +83,10 @@ func TestColumns(t *testing.T) {
 		{"points", "a\n1\n0.33333334\n", none, "a:float64[]", ""},
 		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", none, "a:float64[]", ""},
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7e0,3,4\n", none, "label:uint8[] image:uint8[2]", ""},
-		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n", none, "label:uint8[] image:float64[2 2]", ""},
-		{"one pixel that is expected", "label,pixel0\n3,1\n", options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
+		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n", none,
+			"label:uint8[] image:float64[2 2]", ""},
+		{"one pixel that is expected", "label,pixel0\n3,1\n",
+			options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
 			"label:uint8[] x:uint8[1 1]", ""},
 		{"class names without labels beside them", "class\n1\n", none, "class:uint8[]", ""},
 		{"class names", "label,class\n3,\n4,one\n", none, "label:uint8[]", "column class is not read"},
@@ -151,27 +154,33 @@ func TestRefusals(t *testing.T) {
 		hint        string
 	}{
 		{"nothing", "", none, fault.Truncated, "the file is empty", ""},
-		{"numbers of pandas after row numbers", ",0,1\n0,5,7\n", none, malformed, "column 1 of the header has no name", "give it one"},
+		{"numbers of pandas after row numbers", ",0,1\n0,5,7\n", none, malformed, "column 1 of the header has no name",
+			"give it one"},
 		{"a web page", "<!DOCTYPE html>\n", none, unsupported, "like a web page", "download it again"},
 		{"carriage returns", "a,b\r1,2\r", none, unsupported, "a byte 0x0d", `tr '\r' '\n' <test.csv >lines.csv`},
-		{"a decimal comma in the first row", "a;b\n0,5;2\n", none, malformed, `column a, row 0: found the text "0,5"`, "point"},
+		{"a decimal comma in the first row", "a;b\n0,5;2\n", none, malformed, `column a, row 0: found the text "0,5"`,
+			"point"},
 		{"text", "a,b\n1,x\n", none, fault.Usage, "column b: found names, whose numbers are not known: x", "--columns"},
 		{"an empty field", "a,b\n1,2\n,4\n", none, malformed, `column a, row 1: found "", expected`, "fill"},
 		{"a decimal comma", "a;b\n1;2\n0,5;4\n", none, malformed, `column a, row 1: found "0,5"`, "point"},
 		{"underscores", "a,b\n0.5,2\n1_0,4\n", none, malformed, `found "1_0"`, ""},
-		{"an open quote", "a,b\n1,2\n\"1,2\n", none, malformed, "row 1: found a quote that is not closed (line 3)", "close it"},
+		{"an open quote", "a,b\n1,2\n\"1,2\n", none, malformed, "row 1: found a quote that is not closed (line 3)",
+			"close it"},
 		{"quotes inside of texts", "label,class\n3,5\" pipe\n4,6\" pipe\n5,x\n", none, malformed,
 			"row 0: found a quote inside of an unquoted text", "in quotes"},
 		{"a short list", "a,b\n1,2 3\n4,5\n", none, malformed, "column b, row 1: found 1 number, expected 2", ""},
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", none, malformed, "row 1: found 2 fields, expected 3 (line 3)", ""},
-		{"a value beyond uint8 after the sample", "a0,a1\n" + rows("1,2\n", sampleSize/4) + "1,256\n1,2\n", none, malformed,
+		{"a value beyond uint8 after the sample", "a0,a1\n" + rows("1,2\n", sampleSize/4) + "1,256\n1,2\n", none,
+			malformed,
 			`column a1, row 262144: found "256", expected a number that uint8 holds`, "--dtype int32"},
 		{"beyond float32", "a0,a1\n1.5,1e39\n", float32s, malformed, "a number that float32 holds", "--dtype"},
-		{"an integer that float32 rounds", "a,b\n16777217,1\n", float32s, malformed, "a number that float32 holds", "--dtype"},
+		{"an integer that float32 rounds", "a,b\n16777217,1\n", float32s, malformed, "a number that float32 holds",
+			"--dtype"},
 		{"an integer that float64 rounds", "a\n9007199254740993\n", none, malformed,
 			`column a, row 0: found "9007199254740993", expected a number that float64 holds`, "with a point"},
 		{"two columns of one name", "a,a\n1,2\n", none, malformed, `two columns are named "a"`, ""},
-		{"columns in another order", "p1,p0\n1,2\n", none, malformed, "the header has column p1 where p0 is expected", "in pandas"},
+		{"columns in another order", "p1,p0\n1,2\n", none, malformed, "the header has column p1 where p0 is expected",
+			"in pandas"},
 		{"too many columns", rows("a,", maxColumns) + "a\n", none, unsupported, "more than 65536 columns", "pixel0"},
 		{"a column without a name", "a,,b\n1,2,3\n", none, malformed, "column 2 of the header has no name", ""},
 		{"a record beyond the limit", header(64) + "1" + rows(",0", 64), options{MaxRecordSize: 60}, unsupported,
@@ -182,16 +191,14 @@ func TestRefusals(t *testing.T) {
 			"row 262144: the line has more than 1088 bytes", "quote"},
 		{"damaged gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07\x00\x00", none, malformed, "gzip", ""},
 	} {
-		t.Run(c.about, func(t *testing.T) {
-			t.Parallel()
-			_, _, err := parse(c.text, c.o)
-			if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "test.csv: ") {
-				t.Errorf("found %v, expected a %v, %q", err, c.kind, c.want)
-			}
-			if hint := fault.HintOf(err); !strings.Contains(hint, c.hint) {
-				t.Errorf("found the hint %q, expected %q", hint, c.hint)
-			}
-		})
+		_, _, err := parse(c.text, c.o)
+		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "test.csv: ") {
+			t.Errorf("%s: found %v, expected a %v, %q", c.about, err, c.kind, c.want)
+		}
+		if hint := fault.HintOf(err); !strings.Contains(hint, c.hint) {
+			t.Errorf("%s: found the hint %q, expected %q", c.about, hint, c.hint)
+		}
 	}
 }
 
@@ -241,7 +248,8 @@ func FuzzTable(f *testing.F) {
 func TestLongFirstLine(t *testing.T) {
 	t.Parallel()
 	const fields = 5_000_000
-	o := options{Files: memory{text: strings.Repeat("1,", fields-1) + "1\n"}, MaxRecordSize: idx.DefaultMaxRecordSize + 1}
+	o := options{Files: memory{text: strings.Repeat("1,", fields-1) + "1\n"},
+		MaxRecordSize: idx.DefaultMaxRecordSize + 1}
 	table := must.Get(Open("x", o))(t)
 	if n := table.Columns()[0].RecordSize(); n != fields {
 		t.Errorf("found a record of %d bytes, expected %d", n, fields)
@@ -261,16 +269,13 @@ func TestManyNames(t *testing.T) {
 		"numbers apart":    {"p%d7", maxColumns + 1, "more than 65536 columns"},
 		"too many numbers": {"p%d", maxNamed + 1, "the header has 524289 names, expected at most 524288"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			names := strings.TrimSuffix(line(c.name, 0, c.count), "\n")
-			table, err := Open("x", options{Files: memory{text: names}, MaxRecordSize: 1 << 26})
-			switch {
-			case c.want == "" && (err != nil || len(table.Columns()) != 1):
-				t.Errorf("found %v, expected one column", err)
-			case c.want != "" && (fault.KindOf(err) != fault.Unsupported || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("found %v, expected %s", err, c.want)
-			}
-		})
+		names := strings.TrimSuffix(line(c.name, 0, c.count), "\n")
+		table, err := Open("x", options{Files: memory{text: names}, MaxRecordSize: 1 << 26})
+		switch {
+		case c.want == "" && (err != nil || len(table.Columns()) != 1):
+			t.Errorf("%s: found %v, expected one column", name, err)
+		case c.want != "" && (fault.KindOf(err) != fault.Unsupported || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: found %v, expected %s", name, err, c.want)
+		}
 	}
 }

@@ -42,10 +42,12 @@ func TestGroup(t *testing.T) {
 		names []string
 		want  string // name[shape]columns, ? after a guess
 	}{
-		{"Kaggle's digit recogniser", append([]string{"label"}, numbered("pixel", 0, 784)...), "label[]1 image[28 28]784?"},
+		{"Kaggle's digit recogniser", append([]string{"label"}, numbered("pixel", 0, 784)...),
+			"label[]1 image[28 28]784?"},
 		{"HAM10000 on Kaggle", []string{"pixel00", "pixel01", "label"}, "image[2]2? label[]1"},
 		{"more digits than the padding", append([]string{"x00", "x01", "x02"}, numbered("x", 3, 98)...), "x[101]101?"},
-		{"Kaggle's Fashion-MNIST", append([]string{"label"}, numbered("pixel", 1, 784)...), "label[]1 image[28 28]784?"},
+		{"Kaggle's Fashion-MNIST", append([]string{"label"}, numbered("pixel", 1, 784)...),
+			"label[]1 image[28 28]784?"},
 		{"rows and columns", append([]string{"label"}, grid("", 28, 28)...), "label[]1 image[28 28]784"},
 		{"rows and columns of one element", []string{"label", "1x1"}, "label[]1 image[1 1]1"},
 		{"three dimensions", []string{"1x1x1", "1x1x2", "1x2x1", "1x2x2"}, "image[1 2 2]4"},
@@ -90,11 +92,13 @@ func TestGroupRefuses(t *testing.T) {
 		want  string
 	}{
 		{"a gap", []string{"label", "p0", "p1", "p3"}, "p3 where p2 is expected"},
-		{"a gap before the last ten", append(numbered("p", 0, 780), numbered("p", 790, 4)...), "p790 where p780 is expected"},
+		{"a gap before the last ten", append(numbered("p", 0, 780), numbered("p", 790, 4)...),
+			"p790 where p780 is expected"},
 		{"padded numbers", []string{"x000", "x001", "x003"}, "x003 where x2 is expected"},
 		{"an element twice, apart", []string{"p0", "p1", "label", "p1"}, "label where p2 is expected"},
 		{"rows and columns, the last is missing", []string{"1x1", "1x2", "2x1"}, "no column where 2x2 is expected"},
-		{"dimensions beyond counting", []string{"1x1", "2147483647x2147483647"}, "2147483647x2147483647 where 1x2 is expected"},
+		{"dimensions beyond counting", []string{"1x1", "2147483647x2147483647"},
+			"2147483647x2147483647 where 1x2 is expected"},
 		{"as texts are sorted", []string{"p0", "p1", "p10", "p2", "p3", "p4"}, "p10 where p2 is expected"},
 		{"backwards", []string{"x", "p2", "p1", "p0"}, "p2 where p0 is expected"},
 		{"a label among the elements", []string{"a0", "a1", "label", "a2"}, "label where a2 is expected"},
@@ -103,13 +107,10 @@ func TestGroupRefuses(t *testing.T) {
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
-		t.Run(c.about, func(t *testing.T) {
-			t.Parallel()
-			limit := max(10, len(c.names)-1)
-			if fields, bad := Group(c.names, limit, nil); bad == nil || !strings.Contains(bad.Msg, c.want) {
-				t.Errorf("found %v and %v, expected %q", fields, bad, c.want)
-			}
-		})
+		limit := max(10, len(c.names)-1)
+		if fields, bad := Group(c.names, limit, nil); bad == nil || !strings.Contains(bad.Msg, c.want) {
+			t.Errorf("%s: found %v and %v, expected %q", c.about, fields, bad, c.want)
+		}
 	}
 }
 

@@ -14,26 +14,26 @@ import (
 // specifications.
 func TestForeignFormats(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ head, message, hints string }{
-		"gzip":            {"\x1f\x8b\x08\x08", "found a gzip file, expected", "gzip.NewReader"},
-		"zip":             {"PK\x03\x04\x14\x00", "a zip archive", "unpack"},
-		"Parquet":         {"PAR1\x15\x04", "a Parquet file", ""},
-		"Arrow":           {"ARROW1\x00\x00", "an Arrow IPC file", ""},
-		"numpy":           {"\x93NUMPY\x01\x00v\x00{'descr': '|u1'", "a numpy .npy file", ""},
-		"PNG":             {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image", ""},
-		"JPEG":            {"\xff\xd8\xff\xe0\x00\x10JFIF", "a JPEG image", ""},
-		"tar":             {"label.txt" + strings.Repeat("\x00", 248) + "ustar\x0000", "a tar archive", "tar -xf"},
-		"MATLAB":          {"MATLAB 5.0 MAT-file", "a MATLAB file", "another format first"},
-		"HDF5":            {"\x89HDF\r\n\x1a\n", "an HDF5 file", ""},
-		"Git LFS":         {"version https://git-lfs.github.com/spec/v1\noid sha256:", "a Git LFS pointer", "git lfs pull"},
+	for name, test := range map[string]struct{ head, message, hints string }{
+		"gzip":    {"\x1f\x8b\x08\x08", "found a gzip file, expected", "gzip.NewReader"},
+		"zip":     {"PK\x03\x04\x14\x00", "a zip archive", "unpack"},
+		"Parquet": {"PAR1\x15\x04", "a Parquet file", ""},
+		"Arrow":   {"ARROW1\x00\x00", "an Arrow IPC file", ""},
+		"numpy":   {"\x93NUMPY\x01\x00v\x00{'descr': '|u1'", "a numpy .npy file", ""},
+		"PNG":     {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image", ""},
+		"JPEG":    {"\xff\xd8\xff\xe0\x00\x10JFIF", "a JPEG image", ""},
+		"tar":     {"label.txt" + strings.Repeat("\x00", 248) + "ustar\x0000", "a tar archive", "tar -xf"},
+		"MATLAB":  {"MATLAB 5.0 MAT-file", "a MATLAB file", "another format first"},
+		"HDF5":    {"\x89HDF\r\n\x1a\n", "an HDF5 file", ""},
+		"Git LFS": {"version https://git-lfs.github.com/spec/v1\noid sha256:", "a Git LFS pointer",
+			"git lfs pull"},
 		"HTML after BOM":  {"\xef\xbb\xbf<!DOCTYPE html>", "an HTML or XML page", "download it again"},
 		"Azure's error":   {"<Error><Code>BlobNotFound", "an HTML or XML page", "download it again"},
 		"other NORB type": {"\x1e\x3d\x4c\x56\x00\x00\x00\x04", "a NORB", "another format"},
 		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
 		"CSV":             {"label,pixel0,pixel1", "found text, such as CSV, expected an IDX file", "FILE.csv"},
-	}
-	for name, test := range tests {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			long := test.head + strings.Repeat("x", 10_000) // more bytes than are examined

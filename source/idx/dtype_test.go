@@ -24,7 +24,8 @@ func TestDTypes(t *testing.T) {
 	}
 	for i, test := range tests {
 		d := DType(test.code)
-		if all[i] != d || !d.Valid() || d.Size() != test.size || d.String() != test.name || d.Suffix() != test.suffix || d.Float() != test.float {
+		if all[i] != d || !d.Valid() || d.Size() != test.size || d.String() != test.name || d.Suffix() != test.suffix ||
+			d.Float() != test.float {
 			t.Errorf("type %#x: found %v, %v bytes, %q", test.code, d, d.Size(), d.Suffix())
 		}
 	}

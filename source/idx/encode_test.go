@@ -48,9 +48,11 @@ func values(t testing.TB, d DType, n int) any {
 	case Int32:
 		return fill(n, func(i int) int32 { return int32(i*0x01030507 + 1) }, math.MinInt32, math.MaxInt32, -1)
 	case Float32:
-		return fill(n, func(i int) float32 { return float32(i) / 7 }, float32(math.Inf(-1)), math.MaxFloat32, math.SmallestNonzeroFloat32)
+		return fill(n, func(i int) float32 { return float32(i) / 7 }, float32(math.Inf(-1)), math.MaxFloat32,
+			math.SmallestNonzeroFloat32)
 	case Float64:
-		return fill(n, func(i int) float64 { return float64(i) / 7 }, math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64)
+		return fill(n, func(i int) float64 { return float64(i) / 7 }, math.Inf(-1), math.MaxFloat64,
+			math.SmallestNonzeroFloat64)
 	}
 	t.Fatalf("no values of %v", d)
 	return nil
@@ -100,7 +102,8 @@ func drain(rd *Reader, limit int) (data []byte, records int, err error) {
 	for full := true; ; {
 		n, err := rd.ReadRecords(p, limit)
 		if n > limit || n > 0 && (err != nil || !full) {
-			return data, records, fmt.Errorf("found %d records of %d with %v, expected full batches, a last one, or an error", n, limit, err)
+			return data, records, fmt.Errorf("found %d records of %d with %v, "+
+				"expected full batches, a last one, or an error", n, limit, err)
 		}
 		full = n == limit
 		data = append(data, p[:n*size]...)

@@ -15,7 +15,8 @@ import (
 // fuzzSeeds are valid and invalid files, short enough for the fuzzer.
 func fuzzSeeds(f *testing.F) [][]byte {
 	seeds := [][]byte{
-		images(f, 2, 2), images(f, 9, 2), images(f, 12, 2), images(f, 0, 2), images(f, math.MaxUint32, 2), append(images(f, 2, 2), 1),
+		images(f, 2, 2), images(f, 9, 2), images(f, 12, 2), images(f, 0, 2), images(f, math.MaxUint32, 2),
+		append(images(f, 2, 2), 1),
 		{}, {0, 0, 8, 0}, {0, 0, 10, 1, 0, 0, 0, 1, 1},
 		{0, 0, 8, 2, 0, 0, 0, 3, 0, 0, 0, 0},
 		{0, 0, 8, 2, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0},

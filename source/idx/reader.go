@@ -116,8 +116,8 @@ func (rd *Reader) checkRecord() error {
 	}
 	tooLong := func(d int64) bool { return int64(int(d)) != d }
 	if slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
-		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header.record(), math.MaxInt).
-			At(4).WithHint(hintNoBytes)
+		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header.record(),
+			math.MaxInt).At(4).WithHint(hintNoBytes)
 	}
 	return nil
 }

@@ -53,13 +53,16 @@ func TestReaderAndWriter(t *testing.T) {
 							if err != nil {
 								t.Fatalf("%s, size %d: %v", arrival, size, err)
 							}
-							if rd.Records() != dims[0] || !slices.Equal(rd.Header().Dims, dims) || rd.Header().DType != d {
+							if rd.Records() != dims[0] || !slices.Equal(rd.Header().Dims, dims) ||
+								rd.Header().DType != d {
 								t.Fatalf("found %v, %d records", rd.Header(), rd.Records())
 							}
 							data, records, err := drain(rd, limit)
 							SwapBytes(data, data, d.Size())
-							if err != nil || int64(records) != dims[0] || !bytes.Equal(data, payload(t, binary.LittleEndian, all)) {
-								t.Fatalf("%s, size %d, %d at a time: found %d records, %v", arrival, size, limit, records, err)
+							if err != nil || int64(records) != dims[0] ||
+								!bytes.Equal(data, payload(t, binary.LittleEndian, all)) {
+								t.Fatalf("%s, size %d, %d at a time: found %d records, %v",
+									arrival, size, limit, records, err)
 							}
 							if n, err := rd.ReadRecords(data, 1); n != 0 || err != io.EOF {
 								t.Errorf("after the end: found %d, %v", n, err)
@@ -88,11 +91,12 @@ func TestReaderReshape(t *testing.T) {
 	} {
 		all := values(t, Int16, 24)
 		file := encode(t, binary.BigEndian, Int16, test.dims, all)
-		for _, o := range []Options{{}, {Size: int64(len(file))}, {Salvage: true}, {Salvage: true, Size: int64(len(file))}} {
+		for _, o := range withAndWithout(len(file)) {
 			o.Shape = test.to
 			rd := must.Get(NewReader(bytes.NewReader(file), o))(t)
 			data, records, err := drain(rd, 3)
-			if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) || len(rd.Notes()) > 0 {
+			if err != nil || records != test.want[0] || !bytes.Equal(data, payload(t, binary.BigEndian, all)) ||
+				len(rd.Notes()) > 0 {
 				t.Errorf("%s, %+v: found %d records, %v, notes %q", name, o, records, err, rd.Notes())
 			}
 			found, stored := text.Shape(rd.Header().Dims), text.Shape(rd.Stored().Dims)
@@ -101,6 +105,11 @@ func TestReaderReshape(t *testing.T) {
 			}
 		}
 	}
+}
+
+// withAndWithout returns options for a file of that size: without and with it, and with a salvage.
+func withAndWithout(size int) []Options {
+	return []Options{{}, {Size: int64(size)}, {Salvage: true}, {Salvage: true, Size: int64(size)}}
 }
 
 func TestErrorsAreRepeated(t *testing.T) {

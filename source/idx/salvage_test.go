@@ -13,47 +13,54 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/test/must"
 )
 
-// salvages are files with records of 2×3 bytes, and how many complete records they have.
+// salvages are files with records of 2×3 bytes, and what is salvaged of them.
 var salvages = map[string]struct {
-	file    func(t *testing.T) []byte
-	records int
-	note    string // if the size is known
-	unknown string // if it is not; "" is no note
+	count   uint32 // of the header
+	there   int    // complete records in the file
+	extra   string // the bytes after them
+	records int    // that are salvaged
+	note    string // "" is no note
 }{
-	"whole":                {func(t *testing.T) []byte { return images(t, 4, 4) }, 4, "", ""},
-	"cut between records":  {func(t *testing.T) []byte { return images(t, 9, 4) }, 4, "truncated: only 24 of 54 bytes", "truncated: only 24 of 54 bytes"},
-	"cut inside a record":  {func(t *testing.T) []byte { return append(images(t, 9, 4), 1, 2, 3) }, 4, "truncated: only 27 of 54 bytes", "truncated: only 27 of 54 bytes"},
-	"cut after the header": {func(t *testing.T) []byte { return images(t, 9, 0) }, 0, "truncated: only 0 of 54 bytes", "truncated: only 0 of 54 bytes"},
-	"counts bytes":         {func(t *testing.T) []byte { return images(t, 24, 4) }, 4, "counts bytes", "counts bytes"},
-	"count is 0":           {func(t *testing.T) []byte { return images(t, 0, 4) }, 4, "never filled in", "never filled in"},
-	"count is 0, cut":      {func(t *testing.T) []byte { return append(images(t, 0, 4), 9) }, 4, "never filled in", "never filled in"},
-	"a byte more":          {func(t *testing.T) []byte { return append(images(t, 4, 4), 7) }, 4, "extra data after", "extra data after"},
-	"a record more":        {func(t *testing.T) []byte { return images(t, 4, 5) }, 4, "extra data after", "extra data after"},
-	"several records more": {func(t *testing.T) []byte { return append(images(t, 4, 9), 1, 2) }, 4, "extra data after", "extra data after"},
-	"really no records":    {func(t *testing.T) []byte { return images(t, 0, 0) }, 0, "", ""},
-	"count is 2^32-1":      {func(t *testing.T) []byte { return images(t, math.MaxUint32, 4) }, 4, "never filled in", "never filled in"},
+	"whole":                {4, 4, "", 4, ""},
+	"cut between records":  {9, 4, "", 4, "truncated: only 24 of 54 bytes"},
+	"cut inside a record":  {9, 4, "\x01\x02\x03", 4, "truncated: only 27 of 54 bytes"},
+	"cut after the header": {9, 0, "", 0, "truncated: only 0 of 54 bytes"},
+	"counts bytes":         {24, 4, "", 4, "counts bytes"},
+	"count is 0":           {0, 4, "", 4, "never filled in"},
+	"count is 0, cut":      {0, 4, "\x09", 4, "never filled in"},
+	"a byte more":          {4, 4, "\x07", 4, "extra data after"},
+	"a record more":        {4, 5, "", 4, "extra data after"},
+	"several records more": {4, 9, "\x01\x02", 4, "extra data after"},
+	"really no records":    {0, 0, "", 0, ""},
+	"count is 2^32-1":      {math.MaxUint32, 4, "", 4, "never filled in"},
 }
 
 func TestSalvage(t *testing.T) {
 	t.Parallel()
 	for name, test := range salvages {
 		for _, known := range []bool{true, false} {
-			for _, limit := range []int{1, 3, 4, 100} {
+			for limit, shape := range map[int][]int{1: nil, 3: {2, 3}, 4: {6}, 100: {1, 3, 2}} {
 				t.Run(fmt.Sprintf("%s, size known: %v, %d at a time", name, known, limit), func(t *testing.T) {
 					t.Parallel()
-					file := test.file(t)
-					o, note, records := Options{Salvage: true}, test.unknown, int64(-1)
+					file := append(images(t, test.count, test.there), test.extra...)
+					o, records := Options{Salvage: true, Shape: shape}, int64(-1)
 					if known {
-						o.Size, note, records = int64(len(file)), test.note, int64(test.records)
+						o.Size, records = int64(len(file)), int64(test.records)
 					}
 					rd := must.Get(NewReader(iotest.HalfReader(bytes.NewReader(file)), o))(t)
 					if rd.Records() != records {
 						t.Errorf("found %d records before reading, expected %d", rd.Records(), records)
 					}
-					checkSalvaged(t, rd, limit, test.records, note)
+					dims, stored := rd.Header().Dims, rd.Stored().Dims[0]
+					if shape != nil && text.Shape(dims[1:]) != text.Shape(shape) ||
+						dims[0] != int64(test.count) || stored != dims[0] {
+						t.Errorf("found %v, stored %d, expected %d of %v", dims, stored, test.count, shape)
+					}
+					checkSalvaged(t, rd, limit, test.records, test.note)
 				})
 			}
 		}
@@ -86,39 +93,10 @@ func checkSalvaged(t *testing.T, rd *Reader, limit, want int, note string) {
 	}
 }
 
-func TestSalvageReshape(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		count uint32
-		to    []int
-		want  []int64 // of the header
-		note  string
-	}{
-		"whole":                 {4, []int{6}, []int64{4, 6}, ""},
-		"truncated":             {9, []int{6}, []int64{9, 6}, "truncated"},
-		"truncated, same shape": {9, []int{2, 3}, []int64{9, 2, 3}, "truncated"},
-		"never filled in":       {0, []int{3, 2}, []int64{0, 3, 2}, "never filled in"},
-		"2^32-1":                {math.MaxUint32, []int{1, 6}, []int64{math.MaxUint32, 1, 6}, "never filled in"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			file := images(t, test.count, 4)
-			for _, size := range []int64{0, int64(len(file))} {
-				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Shape: test.to}))(t)
-				if !slices.Equal(rd.Header().Dims, test.want) || rd.Stored().Dims[0] != int64(test.count) {
-					t.Errorf("found %v, stored %v", rd.Header(), rd.Stored())
-				}
-				checkSalvaged(t, rd, 3, 4, test.note)
-			}
-		})
-	}
-}
-
 // TestSalvageOfOneByteRecords has headers whose count does not fit the four bytes of payload.
 func TestSalvageOfOneByteRecords(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		dims    []uint32
 		reshape []int
 		want    int64  // first dimension of the header
@@ -129,8 +107,7 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 		"labels, reshaped":        {[]uint32{math.MaxUint32}, []int{}, math.MaxUint32, "never filled in"},
 		"labels, truncated":       {[]uint32{5}, []int{}, 5, "truncated: only 4 of 5 bytes"},
 		"images, filled, flatted": {[]uint32{9, 2, 3}, []int{}, 54, "truncated: only 4 of 54 bytes"},
-	}
-	for name, test := range tests {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := []byte{0, 0, 0x08, byte(len(test.dims))}
@@ -139,13 +116,15 @@ func TestSalvageOfOneByteRecords(t *testing.T) {
 			}
 			file = append(file, "abcd"...)
 			for _, size := range []int64{0, int64(len(file))} {
-				rd := must.Get(NewReader(bytes.NewReader(file), Options{Salvage: true, Size: size, Shape: test.reshape}))(t)
+				rd := must.Get(NewReader(bytes.NewReader(file),
+					Options{Salvage: true, Size: size, Shape: test.reshape}))(t)
 				if !slices.Equal(rd.Header().Dims, []int64{test.want}) {
 					t.Errorf("found the header %v, expected the dimension %d", rd.Header(), test.want)
 				}
 				data, records, err := drain(rd, 3)
 				if err != nil || records != 4 || string(data) != "abcd" {
-					t.Errorf("size %d: found %d records, %q, %v, expected the 4 that are there", size, records, data, err)
+					t.Errorf("size %d: found %d records, %q, %v, expected the 4 that are there",
+						size, records, data, err)
 				}
 				if notes := rd.Notes(); len(notes) != 1 || !strings.Contains(notes[0], test.note) {
 					t.Errorf("size %d: found the notes %q, expected one: %s", size, notes, test.note)

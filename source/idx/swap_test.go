@@ -26,7 +26,8 @@ func checkSwap(t *testing.T, src []byte, size int) {
 	if !bytes.Equal(dst, want) || !bytes.Equal(src, before) {
 		t.Fatalf("%d elements of %d bytes: found % x from % x", len(src)/size, size, dst, src)
 	}
-	if edge := bytes.Repeat([]byte{0xA5}, 8); !bytes.Equal(around[:8], edge) || !bytes.Equal(around[8+len(src):], edge) {
+	if edge := bytes.Repeat([]byte{0xA5}, 8); !bytes.Equal(around[:8], edge) ||
+		!bytes.Equal(around[8+len(src):], edge) {
 		t.Fatalf("%d elements of %d bytes: wrote outside of dst", len(src)/size, size)
 	}
 	SwapBytes(dst, dst, size)

@@ -29,7 +29,8 @@ import (
 // TestRoundTrip reads every layout, type and rank that sink/parquet writes.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	layouttest.Each(t, layouttest.Names(), []int{0, 1, 1003}, func(t *testing.T, layoutName string, table layouttest.Table) {
+	rows := []int{0, 1, 1003}
+	layouttest.Each(t, layouttest.Names(), rows, func(t *testing.T, layoutName string, table layouttest.Table) {
 		if layoutName == "huggingface" && table.Refuses(layoutName) {
 			t.Skip("no images")
 		}
@@ -218,7 +219,8 @@ var decimal = format.SchemaElement{Name: "label", Type: thrift.New(format.Int64)
 func TestPanicsInFooters(t *testing.T) {
 	t.Parallel()
 	_, err := newTable(nil, io.NopCloser(nil), 1<<10, "test.parquet", source.ReadOptions{})
-	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "test.parquet: the data cannot be decoded: ") {
+	if !errors.Is(err, fault.Malformed) ||
+		!strings.Contains(err.Error(), "test.parquet: the data cannot be decoded: ") {
 		t.Errorf("found %v, expected an error about the file", err)
 	}
 }
@@ -270,7 +272,8 @@ func TestDamage(t *testing.T) {
 					file[at] ^= bit
 					for i := range data {
 						if err == nil && at < end && !bytes.Equal(data[i], table.Data[i]) {
-							t.Fatalf("byte %d of %d: column %d has other values, and there is no error", at, len(file), i)
+							t.Fatalf("byte %d of %d: column %d has other values, and there is no error",
+								at, len(file), i)
 						}
 					}
 				}

@@ -55,7 +55,8 @@ var encodings = map[string]encoded{
 		"\x00\x01", 2, 0},
 	// 7 5 3 1 2 3 4 5, as there: blocks of 8 in 1 miniblock, 8 values, the first 7; least
 	// difference −2; differences 0 0 0 3 3 3 3 of 2 bits.
-	"differences": {format.Int32, format.DeltaBinaryPacked, 8, "\x08\x01\x08\x0e\x03\x02\xc0\x3f", eightInt32, "", 0, 0},
+	"differences": {format.Int32, format.DeltaBinaryPacked, 8, "\x08\x01\x08\x0e\x03\x02\xc0\x3f", eightInt32, "", 0,
+		0},
 	// 1 2 3, as there: all differences are the least, so they take no bits.
 	"equal differences": {format.Int64, format.DeltaBinaryPacked, 3, "\x08\x01\x03\x02\x02\x00", threeInt64, "", 0, 0},
 	"split bytes": {format.Float, format.ByteStreamSplit, 2, "\xaa\x00\xbb\x11\xcc\x22\xdd\x33",
@@ -103,24 +104,21 @@ func (e encoded) decode(n int) (all []byte, err error) {
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	for name, e := range encodings {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for n := 1; n <= e.count; n++ {
-				if found, err := e.decode(n); err != nil || string(found) != e.values {
-					t.Errorf("in pieces of %d: found % x and %v, expected % x", n, found, err, e.values)
-				}
+		for n := 1; n <= e.count; n++ {
+			if found, err := e.decode(n); err != nil || string(found) != e.values {
+				t.Errorf("%s: in pieces of %d: found % x and %v, expected % x", name, n, found, err, e.values)
 			}
-			for n := range e.src {
-				if e.encoding == format.RLEDictionary && n == len(e.src)-1 {
-					continue // writers may omit the unused end of the last group
-				}
-				cut := e
-				cut.src = e.src[:n]
-				if found, err := cut.decode(e.count); !errors.Is(err, fault.Malformed) {
-					t.Errorf("cut at byte %d: found % x and %v, expected %v", n, found, err, fault.Malformed)
-				}
+		}
+		for n := range e.src {
+			if e.encoding == format.RLEDictionary && n == len(e.src)-1 {
+				continue // writers may omit the unused end of the last group
 			}
-		})
+			cut := e
+			cut.src = e.src[:n]
+			if found, err := cut.decode(e.count); !errors.Is(err, fault.Malformed) {
+				t.Errorf("%s: cut at byte %d: found % x and %v, expected %v", name, n, found, err, fault.Malformed)
+			}
+		}
 	}
 }
 
@@ -289,7 +287,8 @@ func TestBombs(t *testing.T) {
 			}
 		}
 		runtime.ReadMemStats(&after)
-		if text := fmt.Sprint(err); err != nil && !errors.Is(err, fault.Malformed) || !strings.Contains(text, test.want) {
+		if text := fmt.Sprint(err); err != nil && !errors.Is(err, fault.Malformed) ||
+			!strings.Contains(text, test.want) {
 			t.Errorf("%s: found %v, expected %q", name, err, test.want)
 		}
 		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 80 {

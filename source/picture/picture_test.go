@@ -363,7 +363,8 @@ func TestAppendScaled(t *testing.T) {
 		in   []byte
 		want []float64
 	}{
-		{Format{Width: 3, Height: 2, Channels: 1, Depth: 8}, Options{Width: 4, Height: 3}, []byte{10, 40, 90, 200, 30, 60},
+		{Format{Width: 3, Height: 2, Channels: 1, Depth: 8}, Options{Width: 4, Height: 3},
+			[]byte{10, 40, 90, 200, 30, 60},
 			[]float64{0, 20.9, 62.8, 94.7, 108.7, 58.3, 45.0, 77.1, 222.1, 95.7, 27.2, 59.5}},
 		{Format{Width: 3, Height: 2, Channels: 3, Depth: 8}, Options{Width: 2, Height: 2}, ramp,
 			[]float64{12.1, 25.1, 38.1, 65.9, 78.9, 91.9, 129.1, 142.1, 155.1, 182.9, 195.9, 208.9}},

@@ -23,7 +23,7 @@ func (h *harness) scenarios() []scenario {
 		{name: "tar", inputs: all, flags: words("-o out.tar"), targets: words("out.tar")},
 		{name: "npy", inputs: images, flags: words("-o out.npy"), targets: words("out.npy")},
 		{name: "idx", inputs: images, flags: words("-o out-idx3-ubyte"), targets: words("out-idx3-ubyte")},
-		{name: "png", inputs: all, flags: words("-o png=images --layout huggingface"), targets: words("images"), quick: true},
+		{name: "png", inputs: all, flags: words("-o png=dir --layout huggingface"), targets: words("dir"), quick: true},
 		{name: "parts", inputs: all, flags: words("-o parts.parquet --rows-per-file 2"),
 			targets: words("parts.parquet"), quick: true},
 		{name: "hub", inputs: all, flags: words("--layout huggingface -o hub"), targets: words("hub")},

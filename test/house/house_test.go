@@ -6,15 +6,16 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
-	"os/exec"
+	"maps"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 const module = "github.com/idxport/idxport/"
@@ -44,25 +45,28 @@ var rooms = map[string][]string{
 	"source/npy":                   {"schema", "source", "source/idx"},
 	"internal/rows":                {"internal/dataset", "schema", "source", "source/idx"},
 	"internal/foreign":             {"internal/dataset", "schema", "source", "source/..."},
-	"internal/input":               {"internal/dataset", "internal/foreign", "internal/object", "pipeline", "schema", "source", "source/..."},
-	"sink":                         {"schema", "internal/compressed"},
-	"internal/layout":              {"schema", "sink", "internal/images", "source", "source/idx"},
-	"sink/arrow":                   {"schema", "sink", "internal/compressed", "internal/layout"},
-	"sink/parquet":                 {"schema", "sink", "internal/compressed", "internal/layout", "source", "source/idx"},
-	"sink/csv":                     {"schema", "sink", "internal/compressed", "source", "source/idx"},
-	"sink/idx":                     {"schema", "sink", "internal/compressed", "source", "source/idx"},
-	"internal/images":              {"schema", "sink", "source", "source/idx", "internal/png"},
-	"sink/png":                     {"schema", "sink", "sink/csv", "internal/...", "source", "source/idx"},
-	"internal/card":                {"schema", "sink", "internal/layout"},
-	"internal/parts":               {"schema", "sink", "internal/publish"},
-	"sink/tar":                     {"schema", "sink", "internal/compressed", "internal/images", "source", "source/idx"},
-	"internal/compare":             {"schema", "source", "source/idx"},
-	"internal/summary":             {"schema", "sink", "source", "source/idx"},
-	"internal/formats":             {"internal/publish", "internal/images", "internal/layout", "schema", "sink..."},
-	"pipeline":                     {"schema", "sink", "source"},
-	"internal/object":              nil,
-	"convert":                      {"internal/...", "pipeline", "schema", "sink...", "source..."},
-	"cmd/idxport":                  {"internal/...", "convert", "pipeline", "schema", "sink...", "source..."},
+	"internal/input": {
+		"internal/dataset", "internal/foreign", "internal/object", "pipeline", "schema", "source", "source/..."},
+	"sink":            {"schema", "internal/compressed"},
+	"internal/layout": {"schema", "sink", "internal/images", "source", "source/idx"},
+	"sink/arrow":      {"schema", "sink", "internal/compressed", "internal/layout"},
+	"sink/parquet": {
+		"schema", "sink", "internal/compressed", "internal/layout", "source", "source/idx"},
+	"sink/csv":        {"schema", "sink", "internal/compressed", "source", "source/idx"},
+	"sink/idx":        {"schema", "sink", "internal/compressed", "source", "source/idx"},
+	"internal/images": {"schema", "sink", "source", "source/idx", "internal/png"},
+	"sink/png":        {"schema", "sink", "sink/csv", "internal/...", "source", "source/idx"},
+	"internal/card":   {"schema", "sink", "internal/layout"},
+	"internal/parts":  {"schema", "sink", "internal/publish"},
+	"sink/tar": {
+		"schema", "sink", "internal/compressed", "internal/images", "source", "source/idx"},
+	"internal/compare": {"schema", "source", "source/idx"},
+	"internal/summary": {"schema", "sink", "source", "source/idx"},
+	"internal/formats": {"internal/publish", "internal/images", "internal/layout", "schema", "sink..."},
+	"pipeline":         {"schema", "sink", "source"},
+	"internal/object":  nil,
+	"convert":          {"internal/...", "pipeline", "schema", "sink...", "source..."},
+	"cmd/idxport":      {"internal/...", "convert", "pipeline", "schema", "sink...", "source..."},
 }
 
 // forbidden are imports that no package of the product may have: pqarrow brings in gRPC and 33 MB.
@@ -70,52 +74,25 @@ var forbidden = []string{"github.com/apache/arrow-go/v18/parquet", "unsafe", "C"
 
 const maxFunctionLines = 60
 
-// A file is one parsed file of the product: tests and what drives the program from outside are left
-// out.
+// A file is one parsed file of the product.
 type file struct {
 	path, pkg string // relative to the root, with slashes
-	lines     int
 	tree      *ast.File
 	set       *token.FileSet
 }
 
 // product parses all files of the product.
-func product(t *testing.T) []file {
+func product(t *testing.T) (all []file) {
 	t.Helper()
-	root := filepath.Join("..", "..")
-	var all []file
-	set := token.NewFileSet()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	set, tracked := token.NewFileSet(), trackedFiles(t)
+	for _, name := range slices.Sorted(maps.Keys(tracked)) {
+		if isProduct(name) {
+			tree := must.Get(parser.ParseFile(set, name, tracked[name], parser.ParseComments))(t)
+			all = append(all, file{name, path.Dir(name), tree, set})
 		}
-		rel, _ := filepath.Rel(root, path)
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() {
-			if rel != "." && d.Name()[0] == '.' || rel == "test" || rel == "data" || d.Name() == "testdata" {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		tree, err := parser.ParseFile(set, path, text, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		all = append(all, file{rel, filepath.ToSlash(filepath.Dir(rel)), strings.Count(string(text), "\n"), tree, set})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(all) < 50 {
-		t.Fatalf("found %d files: the walk is broken", len(all))
+		t.Fatalf("found %d files: the list is broken", len(all))
 	}
 	return all
 }
@@ -169,11 +146,7 @@ func TestFunctionsAreSmall(t *testing.T) {
 // golang.org/x/mod/module.CheckFilePath has the rules.
 func TestPathsArePortable(t *testing.T) {
 	t.Parallel()
-	list, err := exec.Command("git", "-C", filepath.Join("..", ".."), "ls-files", "-z").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	paths := strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
+	paths := slices.Sorted(maps.Keys(trackedFiles(t)))
 	if len(paths) < 500 {
 		t.Fatalf("found %d files", len(paths))
 	}

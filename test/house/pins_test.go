@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // pinned matches a line of a requirements file that names one version of one package, or none.
@@ -69,9 +71,7 @@ func checkPackage(t *testing.T, path, text string) {
 	var p struct {
 		Dependencies, DevDependencies, OptionalDependencies, PeerDependencies map[string]string
 	}
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &p))
 	groups := []map[string]string{p.Dependencies, p.DevDependencies, p.OptionalDependencies, p.PeerDependencies}
 	for _, group := range groups {
 		for name, version := range group {
@@ -83,10 +83,7 @@ func checkPackage(t *testing.T, path, text string) {
 	var lock struct {
 		Packages map[string]struct{ Integrity, Resolved string }
 	}
-	data, err := os.ReadFile(filepath.Join("..", "..", filepath.Dir(path), "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("..", "..", filepath.Dir(path), "package-lock.json")))(t)
 	if err := json.Unmarshal(data, &lock); err != nil || len(lock.Packages) < 2 {
 		t.Fatalf("%s: %d packages, %v", path, len(lock.Packages), err)
 	}

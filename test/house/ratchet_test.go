@@ -21,16 +21,18 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 32_364, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 24_083, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of product Go", 31_479, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 23_072, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
-	{"targets of the Makefile", 15, 16, func(f map[string][]byte) int { return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`) }},
+	{"targets of the Makefile", 15, 16, func(f map[string][]byte) int {
+		return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`)
+	}},
 	{"commands", 8, 8, func(f map[string][]byte) int { return matches(f["docs/cli.md"], `(?m)^## idxport `) }},
 	{"flags of convert", 34, 34, convertFlags},
-	{"lines of product Go over 118 columns", 20, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
-	{"lines of other Go over 120 columns", 638, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
+	{"lines of product Go over 120 columns", 0, 0, func(f map[string][]byte) int { return long(f, isProduct) }},
+	{"lines of other Go over 120 columns", 0, 0, func(f map[string][]byte) int { return long(f, isOtherGo) }},
 }
 
 // packages are the lines of product Go of some packages together; "a/..." is a and all below it.
@@ -39,22 +41,23 @@ var packages = []struct {
 	names       string
 	limit, goal int
 }{
-	{"cmd/idxport", 2_070, 2000},
-	{"convert", 3_116, 3300},
-	{"internal/publish", 1_774, 1700},
-	{"internal/object", 1_865, 1900},
+	{"cmd/idxport", 1_763, 2000},
+	{"convert", 3_109, 3300},
+	{"internal/publish", 1_689, 1700},
+	{"internal/object", 1_809, 1900},
 	{"internal/compressed/...", 2_574, 2900},
-	{"source", 2_110, 2100},
-	{"source/idx", 894, 950},
-	{"internal/dataset", 1_348, 1400},
-	{"internal/rows", 604, 600},
-	{"internal/input", 882, 800},
-	{"source/arrow source/columnar source/parquet", 3_641, 3650},
-	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_316, 3230},
-	{"sink sink/arrow sink/csv sink/idx internal/images internal/layout sink/npy sink/parquet sink/png sink/tar internal/png", 5_542, 5550},
-	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_200, 1250},
-	{"pipeline schema", 621, 625},
-	{"internal/fault internal/text internal/sheet", 774, 850},
+	{"source", 2_039, 2100},
+	{"source/idx", 840, 950},
+	{"internal/dataset", 1_300, 1400},
+	{"internal/rows", 598, 600},
+	{"internal/input", 880, 880},
+	{"source/arrow source/columnar source/parquet", 3_600, 3650},
+	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_267, 3230},
+	{"sink sink/arrow sink/csv sink/idx sink/parquet sink/png sink/tar internal/images internal/layout internal/png",
+		5_533, 5550},
+	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_116, 1250},
+	{"pipeline schema", 610, 625},
+	{"internal/fault internal/text internal/sheet", 749, 850},
 }
 
 // allMeasures returns measures and one for each row of packages.
@@ -206,7 +209,8 @@ func TestMeasuresAreCounted(t *testing.T) {
 	files := map[string][]byte{
 		"a/a.go": []byte("package a\n\n\t// " + strings.Repeat("x", 114) + "\n"), "a/a_test.go": []byte("package a\n"),
 		"test/b/b.go": []byte("package b\n\n"), "README.md": []byte("two words\n"),
-		"docs/cli.md": []byte("<!-- flags of convert -->\n| `--a` | b |\n| `--c` | d |\n<!-- /flags of convert -->\n| `--e` |\n"),
+		"docs/cli.md": []byte("<!-- flags of convert -->\n| `--a` | b |\n| `--c` | d |\n" +
+			"<!-- /flags of convert -->\n| `--e` |\n"),
 	}
 	found := []int{lines(files, isProduct), lines(files, isTest), lines(files, isProgram), words(files, isDocument),
 		topFolders(files), convertFlags(files), long(files, isProduct), long(files, isOtherGo)}

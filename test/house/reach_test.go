@@ -1,14 +1,15 @@
 package house
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // beyond are packages by which a program reaches the network, other programs or foreign code.
@@ -24,28 +25,14 @@ func linked(t *testing.T, platform string) map[string][]string {
 	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/idxport")
 	command.Dir = filepath.Join("..", "..")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS="+platform)
-	out, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	if err != nil {
-		t.Fatalf("go list for %s: %v", platform, err)
-	}
 	packages := map[string][]string{}
-	for d := json.NewDecoder(out); ; {
+	for d := json.NewDecoder(bytes.NewReader(must.Get(command.Output())(t))); d.More(); {
 		var p struct {
 			ImportPath string
 			Imports    []string
 		}
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("go list for %s: %v", platform, err)
-		}
+		must.Do(t, d.Decode(&p))
 		packages[p.ImportPath] = p.Imports
-	}
-	if err := command.Wait(); err != nil {
-		t.Fatalf("go list for %s: %v", platform, err)
 	}
 	if _, ok := packages["os"]; !ok {
 		t.Fatalf("%s: found %d packages without os: the list is broken", platform, len(packages))

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // maxComment is the greatest number of columns of a line of a comment.
@@ -45,10 +47,7 @@ func TestCommentsAreLegible(t *testing.T) {
 			continue
 		}
 		set := token.NewFileSet()
-		tree, err := parser.ParseFile(set, name, text, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(parser.ParseFile(set, name, text, parser.ParseComments))(t)
 		for _, word := range regexp.MustCompile(`[_.-]`).Split(filepath.Base(name), -1) {
 			if privateNames.MatchString(word) {
 				t.Errorf("%s: a private word in the name of the file", name)
@@ -100,10 +99,7 @@ func TestIllegibleCommentsAreFound(t *testing.T) {
 	t.Parallel()
 	text := "package x\n\n// It is told by the content.\n// " + strings.Repeat("word ", 20) + "\nvar aKit int\n"
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, "x.go", text, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(parser.ParseFile(set, "x.go", text, parser.ParseComments))(t)
 	if found := illegible(set, tree, strings.Split(text, "\n")); len(found) != 3 {
 		t.Errorf("found %q, expected three problems", found)
 	}
