@@ -171,7 +171,8 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, " +
 			"others are given one by one")
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && !hidden(e.Name()) }) {
-		e.Hint = "subfolders are not searched; give the one with files, such as MNIST/raw in the root of torchvision"
+		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
+			"torchvision"
 	} else if len(notes) > 0 {
 		e.Msg += ": " + strings.Join(notes, ", ")
 	}

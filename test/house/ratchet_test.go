@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 31_479, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 31_480, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 23_072, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -48,7 +48,7 @@ var packages = []struct {
 	{"internal/compressed/...", 2_574, 2900},
 	{"source", 2_039, 2100},
 	{"source/idx", 840, 950},
-	{"internal/dataset", 1_300, 1400},
+	{"internal/dataset", 1_302, 1400},
 	{"internal/rows", 598, 600},
 	{"internal/input", 880, 880},
 	{"source/arrow source/columnar source/parquet", 3_600, 3650},
