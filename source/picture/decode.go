@@ -7,7 +7,7 @@ import (
 	"image"
 	"image/color"
 	_ "image/gif" // the packages register the kinds of files that image.Decode reads
-	"image/jpeg"
+	_ "image/jpeg"
 	_ "image/png"
 	"io"
 	"math"
@@ -231,11 +231,7 @@ func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 
 // decode decodes a file and checks that the image is what precedes the pixels says.
 func (f Format) decode(file []byte, s stored) (image.Image, error) {
-	decode := func(r io.Reader) (image.Image, error) { m, _, err := image.Decode(r); return m, err }
-	if s.kind == "JPEG" {
-		decode = jpeg.Decode // which image.Decode gives another buffer
-	}
-	m, err := decode(bytes.NewReader(file))
+	m, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, s.damaged(file, err)
 	}
