@@ -156,14 +156,12 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return strings.HasPrefix(name, "metadata.") })
 	}
 	tables, err := inFiles(dir, l.files)
+	var below []Table
+	if err == nil && (deep || l.image != "" || tables != nil) {
+		below, err = inFolders(files, dir, l)
+	}
 	if err != nil {
 		return nil, err
-	}
-	var below []Table
-	if deep || l.image != "" || tables != nil {
-		if below, err = inFolders(files, dir, l); err != nil {
-			return nil, err
-		}
 	}
 	here, others := l.image, slices.Concat(tables, below)
 	if here == "" && tables != nil {

@@ -286,7 +286,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		if err != nil {
 			return err
 		}
-		if size = int64(len(first[0])); f.Kind == Struct || !known && picture.Is(first[0]) {
+		if size = int64(len(first[0])); f.Kind == Struct || !known && picture.KindOf(first[0]) != "" {
 			return r.images(c, f, first[0])
 		}
 	}

@@ -190,12 +190,9 @@ const hintOrder = "put all elements of a record side by side, in order; in panda
 // Square returns the shape of a square of n elements. ok is false if n is not a square number, or
 // if name is a usual name of labels.
 func Square(name string, n int) (shape []int, ok bool) {
-	switch strings.ToLower(name) {
-	case "label", "labels", "class", "target", "y":
-		return nil, false
-	}
+	isLabel := slices.Contains([]string{"label", "labels", "class", "target", "y"}, strings.ToLower(name))
 	side := int(math.Round(math.Sqrt(float64(n))))
-	return []int{side, side}, side*side == n
+	return []int{side, side}, side*side == n && !isLabel
 }
 
 // GuessShape sets the shape of a tensor of n elements by that number alone: a square if n is one,

@@ -89,9 +89,6 @@ var errCount = fault.New(fault.Unsupported, "found no files or too many in the a
 func readDirectory(f source.File, size int64) (*zip.Reader, error) {
 	d := &directory{io.NewSectionReader(f, 0, size), maxDirectory}
 	z, err := zip.NewReader(d, size)
-	if errors.Is(err, zip.ErrInsecurePath) { // names are not used as paths here
-		err = nil
-	}
 	if err == nil && (len(z.File) == 0 || len(z.File) > maxArrays) {
 		err = errCount
 	}

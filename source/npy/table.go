@@ -125,13 +125,12 @@ func (t *table) Decode(b *source.Raw) error {
 
 // Skip skips n records. It seeks in a file that is not in an archive.
 func (t *table) Skip(n int64) error {
-	t.next += n
-	var err error
-	if s, ok := t.r.(io.Seeker); ok {
-		_, err = s.Seek(n*t.record, io.SeekCurrent)
-	} else {
-		_, err = io.CopyN(io.Discard, t.r, n*t.record)
+	s, ok := t.r.(io.Seeker)
+	if !ok {
+		return source.Skip(struct{ source.Table }{t}, n)
 	}
+	t.next += n
+	_, err := s.Seek(n*t.record, io.SeekCurrent)
 	return fault.In(t.path, err)
 }
 

@@ -7,7 +7,7 @@ import (
 	"image"
 	"image/color"
 	_ "image/gif" // the packages register the kinds of files that image.Decode reads
-	"image/jpeg"
+	_ "image/jpeg"
 	_ "image/png"
 	"io"
 	"math"
@@ -192,7 +192,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 		return append16(dst, grey)
 	}
 	dst = slices.Grow(dst, int(f.Size()))
-	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && f.has(grey.Rect) { // a fifth faster than drawing
+	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && grey.Rect == f.bounds() { // a fifth faster than drawing
 		for y := range s.Height {
 			dst = append(dst, grey.Pix[y*grey.Stride:][:s.Width]...)
 		}
@@ -205,13 +205,12 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	return f.appendScaled(dst, pixels), nil
 }
 
-// has reports whether r, the bounds of a picture, has the size of f.
-func (f Format) has(r image.Rectangle) bool { return r == image.Rect(0, 0, f.Width, f.Height) }
+func (f Format) bounds() image.Rectangle { return image.Rect(0, 0, f.Width, f.Height) }
 
 // appendScaled appends the samples of m, scaled to the size of f.
 func (f Format) appendScaled(dst []byte, m *image.RGBA) []byte {
-	if !f.has(m.Rect) {
-		scaled := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
+	if m.Rect != f.bounds() {
+		scaled := image.NewRGBA(f.bounds())
 		draw.CatmullRom.Scale(scaled, scaled.Rect, m, m.Rect, draw.Src, nil)
 		m = scaled
 	}
@@ -223,7 +222,7 @@ func (f Format) appendScaled(dst []byte, m *image.RGBA) []byte {
 
 // AppendScaled appends a picture of the format from, grey or RGB of 8 bits, in the size of f.
 func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
-	m := image.NewRGBA(image.Rect(0, 0, from.Width, from.Height))
+	m := image.NewRGBA(from.bounds())
 	for pixel, last := m.Pix, from.Channels-1; len(pixel) > 0; pixel, samples = pixel[4:], samples[last+1:] {
 		pixel[0], pixel[1], pixel[2], pixel[3] = samples[0], samples[min(1, last)], samples[last], 0xff
 	}
@@ -232,11 +231,7 @@ func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 
 // decode decodes a file and checks that the image is what precedes the pixels says.
 func (f Format) decode(file []byte, s stored) (image.Image, error) {
-	decode := func(r io.Reader) (image.Image, error) { m, _, err := image.Decode(r); return m, err }
-	if s.kind == "JPEG" {
-		decode = jpeg.Decode // which image.Decode gives another buffer
-	}
-	m, err := decode(bytes.NewReader(file))
+	m, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, s.damaged(file, err)
 	}
@@ -270,7 +265,7 @@ func append16(dst []byte, m *image.Gray16) ([]byte, error) {
 
 // draw returns the pixels of m, with alpha as it is in m.
 func (s stored) draw(m image.Image) *image.RGBA {
-	pixels := image.NewRGBA(image.Rect(0, 0, s.Width, s.Height))
+	pixels := image.NewRGBA(s.bounds())
 	switch m := m.(type) {
 	case *image.NRGBA: // which package draw would multiply by alpha
 		copy(pixels.Pix, m.Pix)

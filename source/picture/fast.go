@@ -44,10 +44,8 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	line := 1 + f.Width*f.Channels
 	d.lines = slices.Grow(d.lines[:0], line*(1+f.Height))[:line*(1+f.Height)]
 	clear(d.lines[:line])
-	if _, err := io.ReadFull(d.in, d.lines[line:]); err != nil {
-		return dst, false
-	}
-	if n, err := d.in.Read(make([]byte, 1)); n != 0 || err != io.EOF { // this verifies the checksum
+	_, err := io.ReadFull(d.in, d.lines[line:])
+	if n, end := d.in.Read(make([]byte, 1)); err != nil || n != 0 || end != io.EOF { // this verifies the checksum
 		return dst, false
 	}
 	record = slices.Grow(dst, (line-1)*f.Height)

@@ -107,16 +107,14 @@ func (f Format) accepts(s stored) error {
 			"colours, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types", f.Width, f.Height)
 }
 
-// KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.
+// KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read,
+// or only happens to begin like one.
 func KindOf(file []byte) string {
-	s, _ := inspect(file)
-	return s.kind
-}
-
-// Is reports whether a file is an image, which it is not if it only happens to begin like one.
-func Is(file []byte) bool {
 	s, err := inspect(file)
-	return err == nil || s.kind == "PNG"
+	if err != nil && s.kind != "PNG" {
+		return ""
+	}
+	return s.kind
 }
 
 // KindByName returns the kind of images whose files have the extension of name, or "" if there is
