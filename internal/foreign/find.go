@@ -17,6 +17,7 @@ import (
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/picture"
 )
 
@@ -34,7 +35,10 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 	}
 	for i := range tables {
 		if tables[i].Format.Name == "npz" && err == nil {
-			err = tables[i].findArrays(files)
+			tables[i].Arrays, err = npy.Arrays(files, tables[i].Path)
+			if slices.Equal(tables[i].Arrays, []string{npy.Unnamed}) {
+				tables[i].Arrays = nil
+			}
 		}
 	}
 	return tables, err

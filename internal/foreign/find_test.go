@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"archive/zip"
 	"errors"
 	"fmt"
 	"os"
@@ -172,42 +171,5 @@ func TestAs(t *testing.T) {
 	table, err := As("arrows", dir, "train-", "hub")
 	if err != nil || len(table.Paths) != 2 || table.Path != "hub" || table.Format.Name != "arrow" {
 		t.Errorf("found %+v, %v, expected two files", table, err)
-	}
-}
-
-// TestFindArrays: the names of arrays give splits and columns.
-func TestFindArrays(t *testing.T) {
-	t.Parallel()
-	for arrays, want := range map[string]string{ // name, split, column and role of each, or part of the error
-		"y_train x_test":             "[{x_test test image image} {y_train train label label}]",
-		"train_labels val_images":    "[{val_images val image image} {train_labels train label label}]",
-		"weight_train train_ids b":   "[{weight_train train weight data} {train_ids train ids data} {b  b data}]",
-		"label_set labels images":    "[{images  image image} {labels  label label} {label_set  label_set data}]",
-		"x y":                        "[{x  x data} {y  y data}]",
-		"arr_0":                      "[]",
-		"arr_0 arr_1":                "[{arr_0  arr_0 data} {arr_1  arr_1 data}]",
-		"x_extra train":              "[{x_extra  x_extra data} {train train train data}]",
-		"../../etc/x_train /y_train": "[{../../etc/x_train train image image} {/y_train train label label}]",
-		"images_and_labels":          "[{images_and_labels  images_and_labels data}]",
-		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
-		"":                           "expected 1 to 1000",
-	} {
-		dir := t.TempDir()
-		f := must.Get(os.Create(filepath.Join(dir, "mnist.npz")))(t)
-		z := zip.NewWriter(f)
-		for _, name := range strings.Fields(arrays) {
-			must.Get(must.Get(z.Create(name + ".npy"))(t).Write([]byte{0}))(t)
-		}
-		must.Do(t, errors.Join(z.Close(), f.Close()))
-		for _, at := range []string{f.Name(), dir} {
-			tables, err := Find(source.Local{}, at)
-			found := fmt.Sprint(err)
-			if err == nil {
-				found = fmt.Sprint(tables[0].Arrays)
-			}
-			if !strings.Contains(found, want) || err != nil && fault.HintOf(err) == "" {
-				t.Errorf("%s: found %s, expected %s", arrays, found, want)
-			}
-		}
 	}
 }

@@ -2,13 +2,9 @@ package foreign
 
 import (
 	"bufio"
-	"cmp"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
@@ -38,7 +34,7 @@ var formats = map[string]Format{
 	"arrow": {Name: "arrow", Images: true, magic: "ARROW1\x00\x00", open: arrow.Open,
 		extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}},
 	"npy": {Name: "npy", magic: "\x93NUMPY", extensions: []string{".npy"}, OneColumn: true, open: npy.Open},
-	"npz": {Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: npy.OpenArray}, // see findArrays
+	"npz": {Name: "npz", extensions: []string{".npz"}, OneColumn: true, open: npy.OpenArray},
 	"csv": {Name: "csv", Text: true, Untyped: true, open: csv.Open, extensions: []string{".csv", ".tsv",
 		".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2"}},
 	"png": {Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
@@ -70,9 +66,9 @@ type Table struct {
 	Name   string // of the file or folder without its extensions, or the split of shards
 	Paths  []string
 	Path   string // the file or folder, for messages
-	// Arrays are those of a .npz file: images first, then labels. They are nil for other files, and
-	// for a single array without a name, which is read like a .npy file.
-	Arrays []Array
+	// Arrays are the names of those in a .npz file. They are nil for other files, and for a single
+	// array without a name, which is read like a .npy file.
+	Arrays []string
 
 	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 }
@@ -126,42 +122,4 @@ func inFile(files source.Files, path string) ([]Table, error) {
 		return nil, nil
 	}
 	return []Table{{Format: format, Name: stem, Paths: []string{path}, Path: path}}, nil
-}
-
-// An Array is an array of a .npz file.
-type Array struct {
-	Name   string // in the file
-	Split  string // the split in Name, or empty
-	Column string
-	Role   dataset.Role // of the column
-}
-
-// findArrays finds the columns and splits of t, a .npz file. Names such as x_train and test_labels
-// give the column (image or label) and the split, like the names of .npy files; every other array
-// is a column with the array's name, without the split.
-func (t *Table) findArrays(files source.Files) error {
-	names, err := npy.Arrays(files, t.Path)
-	if err != nil || slices.Equal(names, []string{npy.Unnamed}) {
-		return err
-	}
-	for _, name := range names {
-		parsed := dataset.ParseName(name)
-		array := Array{Name: name, Split: parsed.Split, Column: name, Role: dataset.Data}
-		if word := regexp.QuoteMeta(parsed.Split); word != "" {
-			without := regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, "")
-			array.Column = cmp.Or(without, name)
-		}
-		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
-			array.Role, array.Column = parsed.Role, parsed.Role.String()
-		}
-		for _, other := range t.Arrays {
-			if other.Split == array.Split && other.Column == array.Column {
-				return fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", array.Column,
-					other.Name, name).In(t.Path).WithHint("save them again, under names such as x_train and y_train")
-			}
-		}
-		t.Arrays = append(t.Arrays, array)
-	}
-	slices.SortStableFunc(t.Arrays, func(a, b Array) int { return int(a.Role) - int(b.Role) })
-	return nil
 }

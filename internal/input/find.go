@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -170,9 +171,6 @@ func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error)
 	}
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
-		if lower := strings.ToLower(t.Name); name.Split == "" && (lower == "train" || lower == "test") {
-			name.Split = lower
-		}
 		file := dataset.File{Path: t.Path, Role: name.Role, Name: name.Role.String()}
 		named := len(o.Args) == len(tables) && o.Args[i].Name != ""
 		if named {
@@ -180,7 +178,11 @@ func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error)
 		}
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
 		if t.Arrays != nil {
-			splits = append(splits, splitsInside(t, split)...)
+			inside, err := splitsInside(t, split)
+			if err != nil {
+				return nil, err
+			}
+			splits = append(splits, inside...)
 			continue
 		}
 		if t.Format.OneColumn && len(tables) > 1 && name.Split == "" && name.Prefix != "" && name.Role != dataset.Data {
@@ -207,19 +209,35 @@ func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error)
 			splits = append(splits, split)
 		}
 	}
+	if err := o.nameColumns(splits, folder); err != nil {
+		return nil, err
+	}
+	return o.namedSplits(splits)
+}
+
+// nameColumns names the unnamed columns of splits after their files, without the split
+// (train-weight.npy is weight), and orders them. In a folder, it refuses arrays of which none is
+// images or labels.
+func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	for _, s := range splits {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		if folder && len(s.Files) > 1 && !hasRole {
 			a, b := s.Files[0].Path, s.Files[1].Path
-			return nil, usagef("%s and %s may be two tables or columns of one: neither is named as images or labels",
+			return usagef("%s and %s may be two tables or columns of one: neither is named as images or labels",
 				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
 		}
-		nameColumns(s)
+		for i, f := range s.Files {
+			stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")
+			rest := strings.TrimPrefix(stem, cmp.Or(s.Name, s.Stem)+"-")
+			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" && rest != "" {
+				s.Files[i].Name = rest
+			}
+		}
 		if len(o.Args) == 1 { // otherwise columns are in the order of the arguments
 			slices.SortStableFunc(s.Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
-	return o.namedSplits(splits)
+	return nil
 }
 
 // splitOfArray returns the index of the split for an array without train or test in its name, −1
@@ -238,38 +256,41 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	})
 }
 
-// splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. alone is
-// the split that the whole file would be. It names the only split if the arrays do not.
-func splitsInside(t foreign.Table, alone dataset.Split) (splits []dataset.Split) {
-	for _, a := range t.Arrays {
-		file := alone.Files[0]
-		file.Name, file.Role, file.Array = a.Column, a.Role, a.Name
-		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == a.Split })
+// splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. Names such
+// as x_train and test_labels give the column and the split, like the names of .npy files; every
+// other array is a column with its name, without the split. alone is the split that the whole file
+// would be. It names the only split if the arrays do not.
+func splitsInside(t foreign.Table, alone dataset.Split) (splits []dataset.Split, err error) {
+	for _, name := range t.Arrays {
+		parsed := dataset.ParseName(name)
+		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}
+		if word := regexp.QuoteMeta(parsed.Split); word != "" {
+			without := regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, "")
+			file.Name = cmp.Or(without, name)
+		}
+		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
+			file.Role, file.Name = parsed.Role, parsed.Role.String()
+		}
+		i := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == parsed.Split })
 		if i < 0 {
 			i = len(splits)
-			splits = append(splits, dataset.Split{Name: a.Split, Stem: cmp.Or(a.Split, alone.Stem)})
+			splits = append(splits, dataset.Split{Name: parsed.Split, Stem: cmp.Or(parsed.Split, alone.Stem)})
+		}
+		for _, other := range splits[i].Files {
+			if other.Name == file.Name {
+				return nil, fault.New(fault.Malformed, "found two arrays for the column %s: %s and %s", file.Name,
+					other.Array, name).In(t.Path).WithHint("save them again, under names such as x_train and y_train")
+			}
 		}
 		splits[i].Files = append(splits[i].Files, file)
+	}
+	for _, s := range splits {
+		slices.SortStableFunc(s.Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 	}
 	if len(splits) == 1 {
 		splits[0].Name = cmp.Or(splits[0].Name, alone.Name)
 	}
-	return splits
-}
-
-// nameColumns names the unnamed columns of a table after their files, without the split:
-// train-weight.npy is weight.
-func nameColumns(s dataset.Split) {
-	if len(s.Files) < 2 {
-		return
-	}
-	for i, f := range s.Files {
-		stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")
-		rest := strings.TrimPrefix(stem, cmp.Or(s.Name, s.Stem)+"-")
-		if f.Name == dataset.Data.String() && f.Array == "" && rest != "" {
-			s.Files[i].Name = rest
-		}
-	}
+	return splits, nil
 }
 
 // namedSplits returns the splits that --split names, or all if it is not given.

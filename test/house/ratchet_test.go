@@ -21,7 +21,7 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 31_462, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of product Go", 31_445, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
 	{"lines of _test.go", 23_072, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
 	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
 	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
@@ -50,9 +50,9 @@ var packages = []struct {
 	{"source/idx", 840, 950},
 	{"internal/dataset", 1_302, 1400},
 	{"internal/rows", 598, 600},
-	{"internal/input", 880, 880},
+	{"internal/input", 901, 901},
 	{"source/arrow source/columnar source/parquet", 3_600, 3650},
-	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_249, 3230},
+	{"source/csv source/npy source/picture source/png source/flat internal/foreign", 3_211, 3230},
 	{"sink sink/arrow sink/csv sink/idx sink/parquet sink/png sink/tar internal/images internal/layout internal/png",
 		5_533, 5550},
 	{"internal/card internal/compare internal/formats internal/parts internal/summary", 1_116, 1250},

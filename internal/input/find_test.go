@@ -1,0 +1,45 @@
+package input
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/foreign"
+)
+
+// TestSplitsInside: the names of arrays give splits and columns.
+func TestSplitsInside(t *testing.T) {
+	t.Parallel()
+	for arrays, want := range map[string]string{ // of each split, the column, its role and array; or part of the error
+		"y_train x_test":             "train: label label y_train; test: image image x_test; ",
+		"train_labels val_images":    "train: label label train_labels; val: image image val_images; ",
+		"weight_train train_ids b":   "train: weight data weight_train, ids data train_ids; mnist: b data b; ",
+		"label_set labels images":    "mnist: image image images, label label labels, label_set data label_set; ",
+		"x y":                        "mnist: x data x, y data y; ",
+		"arr_0 arr_1":                "mnist: arr_0 data arr_0, arr_1 data arr_1; ",
+		"x_extra train":              "mnist: x_extra data x_extra; train: train data train; ",
+		"../../etc/x_train /y_train": "train: image image ../../etc/x_train, label label /y_train; ",
+		"images_and_labels":          "mnist: images_and_labels data images_and_labels; ",
+		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
+	} {
+		splits, err := splitsInside(foreign.Table{Path: "mnist.npz", Arrays: strings.Fields(arrays)},
+			dataset.Split{Stem: "mnist", Files: []dataset.File{{Path: "mnist.npz"}}})
+		found := ""
+		for _, s := range splits {
+			var columns []string
+			for _, f := range s.Files {
+				columns = append(columns, fmt.Sprint(f.Name, " ", f.Role, " ", f.Array))
+			}
+			found += s.Stem + ": " + strings.Join(columns, ", ") + "; "
+		}
+		if err != nil && fault.HintOf(err) != "" {
+			found = err.Error()
+		}
+		if !strings.Contains(found, want) {
+			t.Errorf("%s: found %s, expected %s", arrays, found, want)
+		}
+	}
+}
