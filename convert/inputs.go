@@ -18,13 +18,13 @@ type inputs struct {
 
 // findInputs finds the inputs of a request.
 func findInputs(ctx context.Context, r *request) (*inputs, error) {
-	set, err := input.Find(ctx, r.input, false)
+	set, err := input.Find(ctx, r.input, false) // damaged files are errors
 	return &inputs{r, set}, err
 }
 
-// tableNotes reports what was found while reading t: damage to IDX files and rows left out by
-// --salvage as warnings, what had to be assumed about a file in another format as notes.
-func (in *inputs) tableNotes(t source.Table) {
+// reportTable reports what was found while reading t. Notes about IDX files, which are about
+// damage, are warnings, and with --salvage all are.
+func (in *inputs) reportTable(t source.Table) {
 	about := source.About(t)
 	if in.set.IDX() || in.request.Salvage {
 		about.Notes, about.Warnings = nil, append(about.Notes, about.Warnings...)

@@ -24,15 +24,15 @@ type File struct {
 	Format       string   `json:"format,omitempty"` // empty for IDX; other formats have types and shapes in Columns
 	Dataset      string   `json:"dataset,omitempty"`
 	Evidence     string   `json:"dataset_by,omitempty"` // how the data set was recognised
-	DType        string   `json:"dtype"`                // empty if the header cannot be read
+	DType        string   `json:"dtype"`                // of IDX; empty if the header cannot be read
 	Shape        []int64  `json:"shape"`                // of the file, the number of records first; null if unknown
 	Compression  string   `json:"compression"`
 	Sequential   bool     `json:"sequential,omitempty"` // an IDX file that can only be read from its start
 	FileBytes    int64    `json:"file_bytes"`           // −1 if it is not a file
 	ETag         string   `json:"etag,omitempty"`       // version of an object that was read
-	PayloadBytes int64    `json:"payload_bytes"`
-	Whole        bool     `json:"whole"`
-	Problem      error    `json:"-"` // what is wrong with the file, or nil
+	PayloadBytes int64    `json:"payload_bytes"`        // of the elements, decompressed
+	Whole        bool     `json:"whole"`                // it was read to its end, without damage
+	Problem      error    `json:"-"`                    // what is wrong with the file, or nil
 	Columns      []Column `json:"columns,omitempty"`
 	PairsWith    []string `json:"pairs_with,omitempty"` // base names of the other files of its split
 }
@@ -40,7 +40,7 @@ type File struct {
 // A Column summarises the values of one column.
 type Column struct {
 	Name   string   `json:"name"`
-	DType  string   `json:"dtype,omitempty"` // unless it is that of the IDX file
+	DType  string   `json:"dtype,omitempty"` // empty for IDX, whose File has it, unless a shape was given
 	Shape  []int64  `json:"shape,omitempty"` // likewise, the number of rows first
 	Min    *float64 `json:"min"`             // of the finite elements; null if there are none
 	Max    *float64 `json:"max"`
@@ -62,7 +62,8 @@ type Label struct {
 }
 
 // Inspect reads every file of a source to its end, and calls found with a description of each.
-// After a damaged file it goes on with the next, and returns the first error at the end.
+// After a damaged file it goes on with the next, and returns the first error at the end; after an
+// error of found, or if ctx is done, it returns at once.
 func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, error) {
 	report := NewReport(in.Events)
 	r, err := newRequest(Options{Source: in}, report)
@@ -112,7 +113,7 @@ func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 	}
 	t, err := in.set.Open(ctx, s, nil, true)
 	if err == nil {
-		in.tableNotes(t)
+		in.reportTable(t)
 		return t.Close()
 	}
 	if fault.KindOf(err) == fault.Malformed {
@@ -218,7 +219,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 		}
 		file.Columns = append(file.Columns, Column{Name: c.Column, DType: c.Type, Shape: []int64{rows}, Omitted: c.Why})
 	}
-	in.tableNotes(t)
+	in.reportTable(t)
 	return unnamed
 }
 

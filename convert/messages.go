@@ -27,16 +27,16 @@ func unknown(kind, name string, known []string) error {
 
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
-	noLabel := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
+	unfit := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
 	hint := "give the file of the labels too, as label=FILE, or a table with a column of single integers called label"
-	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), noLabel)); names != nil {
+	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
 	}
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }
 
-// aboutSplit returns err with the name of the split s, to which a flag does not apply. all are the
-// splits of the inputs.
+// aboutSplit returns err, if it is a wrong use that names no file, with the name of the split s, if
+// that is one of several: all are the splits of the inputs.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	var found *fault.Error
 	if len(all) < 2 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
@@ -47,9 +47,10 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	return &e
 }
 
-// alternativeTable has what idxport leaves to other tools or does by another name. An entry has the
-// names of flags and extensions, and then the hint, or the tool, the format that it reads, and a
-// line of Python, which is also in docs/recipes.md, whose code is tested.
+// alternativeTable has what idxport leaves to other tools or does by another name. An entry is a
+// line with the names of flags and extensions and a line with the hint; or, in place of the hint, a
+// line with the tool and the format that it reads, and one of Python, which is also in
+// docs/recipes.md, whose code is tested.
 //
 //go:embed alternatives.txt
 var alternativeTable string

@@ -23,21 +23,21 @@ type Source struct {
 	Split          []string // the splits to read; empty means all
 	Dataset        string   // a name known to package dataset, or "none"; empty means detect it
 	Classes        string   // file of class names
-	DType          string   // element type, for inputs that record none or whose type IDX lacks
-	Shape          []int    // shape of one record, for inputs that do not record one
+	DType          string   // element type, for inputs that record none, and for wider integers
+	Shape          []int    // shape of one record
 	Resize         Size     // to which images are scaled
 	Grey           bool     // make images grey
 	Header         *bool    // whether CSV begins with column names; nil means detect it
 	Salvage        bool     // read the complete records of damaged IDX files
-	LabelColumn    string   // name of the label column, or index into labels of several numbers
-	MaxRecordBytes int64
+	LabelColumn    string   // name of the label column; for CSV without names: first, last or none
+	MaxRecordBytes int64    // of the largest accepted record; 0 means DefaultMaxRecordBytes
 
 	Stdin   io.Reader
 	Workers int // number of goroutines; 0 means one per processor
 	Events  Events
 }
 
-// A Size is the width and height of an image in pixels; zeros mean that there is none.
+// A Size is the width and height of an image in pixels; zeros mean no scaling.
 type Size [2]int
 
 // String returns the size as --resize takes it, or "".
@@ -57,7 +57,7 @@ type View struct {
 	Stratify  bool     // hold out the same share of each label
 	Shuffle   bool
 	Seed      int64  // of Holdout and Shuffle
-	Take      int64  // the maximum number of rows; 0 means all
+	Take      int64  // the maximum number of rows of each split; 0 means all
 	Part      string // I/N: the I-th of N equal ranges of what the fields above select; empty means all
 	Transpose *bool  // nil means yes if the data set is stored transposed
 }
@@ -71,7 +71,7 @@ type Target struct {
 	Expect      []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there
 	Verify      bool
 	RowsPerFile int64
-	Compression []string
+	Compression []string // CODEC[:LEVEL] or FORMAT=CODEC[:LEVEL]
 	Layout      []string // NAME or FORMAT=NAME
 	ClassColumn bool
 
@@ -100,7 +100,7 @@ const (
 	MaxRecordBytesLimit = min(math.MaxInt32, math.MaxInt/8)
 )
 
-// Stdio is the path of standard input and standard output.
+// Stdio is the path of standard input and standard output, "-".
 const Stdio = source.Stdin
 
 // dtypeNames returns the values of DType.

@@ -27,7 +27,8 @@ type output struct {
 	format  formats.Format
 	path    string
 	options formats.Options
-	perName bool // its path has the name of its split or column
+	perName bool // its path is not just what the user gave: it has the name of its split or column
+	single  bool // it holds one column, at a path that the user gave
 	upright bool // it is an IDX file whose images are known to be upright
 	// sharding is nil if the output is one file, or its format is a folder by itself.
 	sharding *sharding
@@ -53,7 +54,8 @@ func (out *output) place() string {
 	return filepath.Clean(out.path)
 }
 
-// keyOf returns the publish.Target.Key of the output in a run with this key, empty if that is.
+// keyOf returns the publish.Target.Key of the output, made of its format and the key of the run; it
+// is empty without --if-changed, when that is.
 func (out *output) keyOf(key string) string {
 	if key == "" {
 		return ""
@@ -69,12 +71,12 @@ func (out *output) shownName() string {
 }
 
 // planOutputs returns the outputs of all jobs, in their order. It is an error if two have the same
-// path, or if an output is impossible at its path.
+// place, or if an output is impossible at its path.
 func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*output, err error) {
 	r := in.request
 	taken := map[string]*job{}
 	for _, j := range jobs {
-		var all, single []*output // single: those of one column whose path the user gave
+		var all, single []*output
 		for _, t := range r.targets {
 			for _, f := range t.formats {
 				outs, err := outputsAt(ctx, in, t, j, f)
@@ -89,11 +91,11 @@ func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*outpu
 						return nil, collision(t, out, other)
 					}
 					taken[out.place()] = j
+					if out.single {
+						single = append(single, out)
+					}
 				}
 				all = append(all, outs...)
-				if f.OneColumn && !t.container {
-					single = append(single, outs...)
-				}
 			}
 		}
 		if err := checkColumns(j, single, len(single) == len(all)); err != nil {
@@ -129,9 +131,9 @@ func checkOutput(r *request, out *output) error {
 	return nil
 }
 
-// checkColumns returns an error if two of outs hold the same of several columns in the same format
-// and compression. outs are the outputs of j that hold one column each, at paths of the user. If
-// all is set, j has no other outputs, and a column that is in none of outs is an error too.
+// checkColumns returns an error if j has several columns, and two of outs, its outputs of a single
+// column, hold the same one in the same format and compression. If all is set, j has no other
+// outputs, and a column that is in none of outs is an error too.
 func checkColumns(j *job, outs []*output, all bool) error {
 	missing := source.Names(j.table.Columns())
 	several := len(missing) > 1
@@ -168,8 +170,7 @@ func collision(t target, out *output, other *job) error {
 		return usagef("%s would be written twice", out.shownName())
 	}
 	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
-	switch {
-	case !out.shared() && out.path != Stdio:
+	if !out.shared() && out.path != Stdio {
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
 	return e.WithHint("choose one with --split %s", text.Quote(cmp.Or(other.split.Name, "NAME")))
@@ -182,7 +183,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f formats.Form
 	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
 	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j)}
 	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""
-	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // it names none of several columns
+	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // no extension, and no name of a column
 		t.container = true
 	}
 	out.perName = t.container || path != t.path
@@ -217,6 +218,7 @@ func (out *output) fileExtension() string {
 func (out *output) perColumn(t target) (outs []*output, err error) {
 	columns := out.job.table.Columns()
 	if !t.container {
+		out.single = true
 		out.options.Column, err = out.columnFor(columns)
 		return []*output{out}, err
 	}
@@ -236,9 +238,9 @@ func (out *output) perColumn(t target) (outs []*output, err error) {
 // isUpright reports whether the images of a job are known to be upright. Those in IDX files of an
 // unknown data set may be transposed.
 func (in *inputs) isUpright(j *job) bool {
-	turned := j.applied.Transpose != nil
-	if d := j.split.Dataset; d != nil && d.Transposed {
-		return turned
+	turned := len(j.applied.Transpose) > 0
+	if d := j.split.Dataset; d != nil {
+		return turned == d.Transposed
 	}
 	return !in.set.IDX() && !turned
 }
@@ -272,23 +274,23 @@ func (out *output) fileName(c source.Column) string {
 		what += "s"
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
-	return base + what + "-" + h.Name() + strings.TrimPrefix(out.fileExtension(), out.format.Extension)
+	return base + what + "-" + h.Name() + strings.TrimPrefix(out.fileExtension(), out.format.Extension) // .gz or .zst
 }
 
 // columnFor returns the column for the file at the output's path: the one that the path names, or
-// the only one, unless the path is named after labels and it is images, or the reverse. IDX may
+// the only one, unless that is images and the path is named after labels, or the reverse. IDX may
 // have any name, as a copy of a file with a wrong name may keep it.
 func (out *output) columnFor(columns []source.Column) (int, error) {
 	name := out.path
 	if !out.format.IsIDX {
 		name, _ = formats.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
 	}
-	parsed, free := dataset.ParseName(name), out.format.IsIDX || out.path == Stdio
+	parsed, anyName := dataset.ParseName(name), out.format.IsIDX || out.path == Stdio
 	i := source.Index(columns, parsed.Role.String())
 	only := columns[0].Name
-	other := parsed.Role != dataset.Data && (only == dataset.Image.String() || only == dataset.Label.String())
+	wrong := parsed.Role != dataset.Data && (only == dataset.Image.String() || only == dataset.Label.String())
 	switch {
-	case len(columns) == 1 && (i == 0 || free || !other):
+	case len(columns) == 1 && (i == 0 || anyName || !wrong):
 		return 0, nil
 	case i >= 0 && parsed.Role != dataset.Data && !parsed.Ambiguous && out.path != Stdio:
 		return i, nil
@@ -316,7 +318,7 @@ func shard(r *request, t target, out *output) error {
 	if out.job.split.Name == "" && out.job.split.alone {
 		stem = "train" // as the datasets library names the split of a single table
 	}
-	out.path = source.Above(out.path)
+	out.path = source.Above(out.path) // the folder itself, not a file in it
 	out.sharding = &sharding{kind: publish.Hub, subfolder: "data", stem: stem}
 	return nil
 }

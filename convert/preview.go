@@ -34,12 +34,12 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 }
 
 // Preview opens the splits of a source as view shows them, and calls draw with each that may have
-// rows, which returns the number of images it has drawn. If there are outputs, draw also returns
-// contact sheets for them. Like the outputs of [Run], they appear when all of them are complete.
+// rows. draw returns the number of images that it has drawn and, if there are outputs, a contact
+// sheet. Like the outputs of [Run], the sheets appear when all of them are complete.
 func Preview(ctx context.Context, s Source, view View, to Target,
 	draw func(*Table) (sheet image.Image, images int64, err error)) (*Report, error) {
 	report := NewReport(s.Events)
-	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report)
+	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report) // without to, which is of sheets
 	if err != nil {
 		return report, err
 	}
@@ -66,19 +66,19 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 		if err != nil {
 			return report, err
 		}
-		in.tableNotes(j.table)
+		in.reportTable(j.table)
 		if images == 0 { // a stream shows only at its end that it has no rows
 			return report, noRows(j)
 		}
 		if len(p.outputs) == 0 {
 			continue
 		}
-		out, to := p.outputs[i], p.to[i].writer
-		if err := png.Encode(to, sheet); err != nil {
+		out, w := p.outputs[i], p.to[i].writer
+		if err := png.Encode(w, sheet); err != nil {
 			return report, fmt.Errorf("%s: %w", out.shownName(), err)
 		}
 		entries = append(entries, Output{Path: out.path, Format: out.format.Name, Split: j.split.Name, Rows: images,
-			Bytes: to.n})
+			Bytes: w.n})
 	}
 	if err = context.Cause(ctx); err == nil {
 		err = p.commit()

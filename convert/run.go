@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"syscall"
-
-	"golang.org/x/term"
+	"strings"
 
 	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
@@ -20,6 +16,7 @@ import (
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 )
@@ -48,7 +45,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, runJobs(ctx, in, jobs, outputs)
 }
 
-// runJobs checks what would be replaced, and writes the outputs of the jobs.
+// runJobs does all the checks that need no reading of rows, and then publishes the outputs.
 func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) error {
 	r := in.request
 	cards, err := cardsOf(outputs)
@@ -56,12 +53,15 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	for _, j := range jobs {
-		if err := input.CheckRereadable("--verify", j.split.Split); r.Verify && err != nil {
-			return err
+		if r.Verify {
+			if err := input.CheckRereadable("--verify", j.split.Split); err != nil {
+				return err
+			}
 		}
 		in.describeJob(j)
 	}
-	if err := checkExpected(r, jobs, func(j *job) int64 { return j.schema.Rows }); err != nil {
+	counted := func(j *job) int64 { return j.schema.Rows } // as the headers say, or −1
+	if err := checkExpected(r, jobs, counted); err != nil {
 		return err
 	}
 	key, err := runKey(in, jobs, outputs)
@@ -83,7 +83,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 }
 
 // publishJobs writes the outputs of the jobs to the places of p, and makes them visible. cards are
-// those of shared folders.
+// the README.md of shared folders, by path.
 func publishJobs(ctx context.Context, in *inputs, jobs []*job, p *publication, cards map[string]*card.Card) error {
 	r := in.request
 	var written []*writing
@@ -103,16 +103,17 @@ func publishJobs(ctx context.Context, in *inputs, jobs []*job, p *publication, c
 	rows := map[*job]int64{}
 	for _, w := range written {
 		rows[w.out.job] = w.rows
-		if c, e := cards[w.out.path], w.reportEntry(); w.out.shared() {
+		if w.out.shared() {
+			c, e := cards[w.out.path], w.reportEntry()
 			c.Splits = append(c.Splits, card.Split{Name: w.out.sharding.stem, Rows: e.Rows, Files: len(e.Parts),
 				Bytes: e.Bytes})
-			w.to.folder.SetCard(c.Text()) // the last one has all splits
+			w.to.folder.SetCard(c.Text()) // each replaces the one before; the last has all splits
 		}
 	}
 	if err := checkExpected(r, jobs, func(j *job) int64 { return rows[j] }); err != nil {
 		return err
 	}
-	if err := p.set.Complete(); err != nil { // of local outputs: objects are complete
+	if err := p.set.Complete(); err != nil { // of local outputs: writeJob has completed the objects
 		return err
 	}
 	for _, w := range written {
@@ -130,16 +131,48 @@ func publishJobs(ctx context.Context, in *inputs, jobs []*job, p *publication, c
 }
 
 // check compares an output that is not visible yet with what it replaces and, with --verify, with
-// its inputs, which are read again.
+// its inputs, which are read again. A list of names beside other outputs is not compared.
 func (w *writing) check(ctx context.Context, in *inputs) (err error) {
-	path := w.to.hidden // "" for an object or a device, which cannot be read
-	if path != "" && in.request.replaces() {
+	path := w.to.hidden // "" for an object, a device or standard output, which cannot be read
+	if path == "" || w.out.format.Beside {
+		return nil
+	}
+	if in.request.replaces() {
 		err = w.out.checkLosses(ctx, in.request, path)
 	}
-	if err == nil && path != "" && in.request.Verify && !w.out.format.Beside {
+	if err == nil && in.request.Verify {
 		err = verifyOutput(ctx, in, w.out, path)
 	}
 	return err
+}
+
+// checkExpected returns an error unless the jobs have what --expect names. rows returns the number
+// of rows of a job, −1 if it is not known yet.
+func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
+	for _, e := range r.expected {
+		var splits []string
+		found := ""
+		for _, j := range jobs {
+			columns, n := source.Names(j.schema.Columns), rows(j)
+			if j.schema.Classes != nil {
+				columns = append(columns, schema.ClassName)
+			}
+			switch splits = append(splits, j.base()); {
+			case e.rows < 0 && !slices.Contains(columns, e.name):
+				found = "only the columns " + strings.Join(columns, ", ") + " in " + j.title()
+			case e.rows >= 0 && e.name == j.base() && n >= 0 && n != e.rows:
+				found = text.Count(n, "row")
+			}
+		}
+		if e.rows >= 0 && !slices.Contains(splits, e.name) {
+			found = "no such split, only " + strings.Join(splits, ", ")
+		}
+		if found != "" {
+			return fault.New(fault.Malformed, "--expect %s: found %s", e.text, found).
+				WithHint("complete the inputs, or change --expect")
+		}
+	}
+	return nil
 }
 
 // checkClassesUsed returns an error if --classes is given but not used: no output contains class
@@ -216,7 +249,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 			}
 		}
 	}
-	in.tableNotes(j.table)
+	in.reportTable(j.table)
 	for _, s := range sinks {
 		if n, ok := s.(sink.Noter); ok {
 			for _, note := range n.Notes() {
@@ -232,8 +265,9 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 // between releases: --if-changed then rewrites earlier outputs.
 const formatVersion = 4
 
-// runKey returns, with --if-changed, a text over the names of the outputs, the inputs and all else
-// that the bytes of outputs depend on, except their formats; without the flag it is empty.
+// runKey returns, with --if-changed, a text that lists the names of the outputs, the inputs and all
+// else that the bytes of outputs depend on, except their formats, which keyOf adds; and --expect, so
+// that another expectation is checked. Without the flag it is empty.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
 	if !r.IfChanged {
@@ -253,7 +287,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 			key += j.split.Dataset.Name
 		}
 	}
-	for _, path := range slices.Compact(in.set.Paths()) {
+	for _, path := range slices.Compact(in.set.Paths()) { // each array of a .npz file has its path
 		if object.IsURL(path) {
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")
@@ -269,10 +303,10 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 
 // upToDate reports whether --if-changed finds that a run with the same key made all outputs.
 func upToDate(r *request, outputs []*output, key string) (bool, error) {
+	if !r.IfChanged {
+		return false, nil
+	}
 	for _, out := range outputs {
-		if !r.IfChanged {
-			return false, nil
-		}
 		if same, err := publish.UpToDate(out.path, out.keyOf(key)); !same || err != nil {
 			return false, err
 		}
@@ -286,149 +320,11 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 	return true, nil
 }
 
-// A destination is what an output is written to: a file or folder, an object, or standard output.
-type destination struct {
-	writer *tally          // nil for a folder
-	folder *publish.Folder // to fill, or nil
-	object *object.Writer  // or nil; it is completed when all is written, which frees its memory
-	hidden string          // the path at which it can be read before it is published, or ""
-}
-
-// standardOutput returns the destination of an output that goes to w, which must be none of inputs.
-func standardOutput(w io.Writer, f formats.Format, inputs []string) (destination, error) {
-	file, ok := w.(*os.File)
-	if ok && term.IsTerminal(int(file.Fd())) && !f.Text {
-		return destination{}, usagef("will not write %s to a terminal", f.Name).
-			WithHint("redirect standard output to a file or a program")
-	}
-	out, _ := file.Stat() // nil without a file
-	for _, path := range inputs {
-		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
-			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
-				WithHint("redirect standard output to another file")
-		}
-	}
-	return destination{writer: &tally{Writer: w}}, checkOpen(w)
-}
-
-// checkOpen returns an error if w is standard output and was closed when the program began. Go's
-// runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
-// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
-// checkOpen only where losing the data would be an error.
-func checkOpen(w io.Writer) error {
-	f, ok := w.(*os.File)
-	if !ok || runtime.GOOS == "windows" {
-		return nil
-	}
-	info, err := f.Stat()
-	null, nullErr := os.Stat(os.DevNull)
-	if err != nil || nullErr != nil || !os.SameFile(info, null) {
-		return nil
-	}
-	if _, err = f.Read(make([]byte, 1)); err != io.EOF { // it is not open for reading
-		return nil
-	}
-	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
-		WithHint("redirect standard output to a file")
-}
-
-// A publication is the outputs of a run on their way: all of them are complete before any of them
-// is visible.
-type publication struct {
-	set     *publish.Set
-	outputs []*output
-	to      []destination // of each output
-}
-
-// prepare makes the destinations of all outputs, the local ones first: their errors cost no
-// request. No output may replace one of the inputs. key is that of [runKey].
-func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
-	_ *publication, err error) {
-	p := &publication{outputs: outputs}
-	var targets []publish.Target
-	places := make([]int, len(outputs)) // indices of their targets
-	for i, out := range outputs {
-		if out.path == Stdio || object.IsURL(out.path) {
-			continue
-		}
-		t := publish.Target{Path: out.path, Folder: out.isFolder(), Key: out.keyOf(key)}
-		if out.sharding != nil {
-			t.Kind = out.sharding.kind
-		}
-		if places[i] = slices.Index(targets, t); places[i] < 0 || !out.shared() {
-			places[i] = len(targets)
-			targets = append(targets, t)
-		}
-	}
-	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.replaces(), Inputs: inputs}); err != nil {
-		return nil, err
-	}
-	for i, out := range outputs {
-		to := destination{}
-		switch {
-		case out.path == Stdio:
-			if to, err = standardOutput(r.Stdout, out.format, inputs); err != nil {
-				err = fmt.Errorf("%s: %w", out.shownName(), err)
-			}
-		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
-			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
-		case object.IsURL(out.path):
-			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
-			to.writer = &tally{Writer: to.object}
-		case out.isFolder():
-			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}
-		default:
-			to = destination{writer: &tally{Writer: p.set.File(places[i])}, hidden: p.set.Partial(places[i])}
-		}
-		if err != nil {
-			p.discard()
-			return nil, err
-		}
-		p.to = append(p.to, to)
-	}
-	return p, nil
-}
-
-// commit makes all outputs, which are complete, visible: objects first, as requests fail more often
-// than renames.
-func (p *publication) commit() error {
-	for _, to := range p.to {
-		if to.object != nil {
-			if err := to.object.Commit(); err != nil {
-				return err
-			}
-		}
-	}
-	return p.set.Commit()
-}
-
-// discard removes what commit has not made visible.
-func (p *publication) discard() {
-	for _, to := range p.to {
-		if to.object != nil {
-			to.object.Discard()
-		}
-	}
-	p.set.Discard()
-}
-
-// A tally counts the bytes written through it.
-type tally struct {
-	io.Writer
-	n int64
-}
-
-func (t *tally) Write(p []byte) (int, error) {
-	n, err := t.Writer.Write(p)
-	t.n += int64(n)
-	return n, err
-}
-
 // openSink begins to write an output.
 func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
 		o := formats.Output{Folder: to.folder}
-		if to.writer != nil {
+		if to.writer != nil { // a nil *tally would be a writer that is not nil
 			o.Writer = to.writer
 		}
 		return out.format.Open(o, out.job.schema, out.options)
@@ -443,12 +339,12 @@ func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	}
 	options := parts.Options{Stem: out.sharding.stem, Extension: out.fileExtension(), Rows: r.RowsPerFile,
 		First: out.job.first}
-	return parts.New(subfolder, out.job.schema, options, func(to io.Writer) (sink.Sink, error) {
-		return out.format.Open(formats.Output{Writer: to}, &perFile, out.options)
+	return parts.New(subfolder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
+		return out.format.Open(formats.Output{Writer: file}, &perFile, out.options)
 	})
 }
 
-// A writing is an output that its sink writes.
+// A writing is an output on its way: it is being written, or has been.
 type writing struct {
 	out  *output
 	to   destination
@@ -462,14 +358,7 @@ func (w *writing) reportEntry() Output {
 	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows}
 	made, isParts := w.sink.(*parts.Sink)
 	switch {
-	case out.format.Beside:
-		e.Rows, e.Bytes = int64(len(out.job.schema.Columns[out.options.Column].Classes)), w.to.writer.n
-	case !isParts && w.to.folder != nil:
-		count, bytes := w.to.folder.Totals()
-		e.Files, e.Bytes = &count, bytes
-	case !isParts:
-		e.Bytes = w.to.writer.n
-	default:
+	case isParts:
 		dir := filepath.Join(out.path, out.sharding.subfolder)
 		for _, p := range made.Parts() {
 			e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes})
@@ -482,6 +371,14 @@ func (w *writing) reportEntry() Output {
 		} else if count == 1 {
 			e.Shown = e.Parts[0].Path
 		}
+	case w.to.folder != nil:
+		count, bytes := w.to.folder.Totals()
+		e.Files, e.Bytes = &count, bytes
+	default:
+		e.Bytes = w.to.writer.n
+	}
+	if out.format.Beside { // a list of names: its lines are its rows
+		e.Rows = int64(len(out.job.schema.Columns[out.options.Column].Classes))
 	}
 	return e
 }

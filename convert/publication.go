@@ -1,0 +1,157 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/publish"
+)
+
+// A destination is what an output is written to: a file or folder, an object, or standard output.
+type destination struct {
+	writer *tally          // nil for a folder
+	folder *publish.Folder // to fill, or nil
+	object *object.Writer  // or nil; it is completed when all is written, which frees its memory
+	hidden string          // the path at which it can be read before it is published, or ""
+}
+
+// standardOutput returns the destination of an output that goes to w, which must be none of inputs.
+func standardOutput(w io.Writer, f formats.Format, inputs []string) (destination, error) {
+	file, ok := w.(*os.File)
+	if ok && term.IsTerminal(int(file.Fd())) && !f.Text {
+		return destination{}, usagef("will not write %s to a terminal", f.Name).
+			WithHint("redirect standard output to a file or a program")
+	}
+	out, _ := file.Stat() // nil without a file
+	for _, path := range inputs {
+		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
+			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
+				WithHint("redirect standard output to another file")
+		}
+	}
+	return destination{writer: &tally{Writer: w}}, checkOpen(w)
+}
+
+// checkOpen returns an error if w is standard output and was closed when the program began. Go's
+// runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
+// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
+// checkOpen only where losing the data would be an error.
+func checkOpen(w io.Writer) error {
+	f, ok := w.(*os.File)
+	if !ok || runtime.GOOS == "windows" {
+		return nil
+	}
+	info, err := f.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	if err != nil || nullErr != nil || !os.SameFile(info, null) {
+		return nil
+	}
+	if _, err = f.Read(make([]byte, 1)); err != io.EOF { // it is not open for reading
+		return nil
+	}
+	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
+		WithHint("redirect standard output to a file")
+}
+
+// A publication is the outputs of a run on their way: all of them are complete before any of them
+// is visible.
+type publication struct {
+	set     *publish.Set
+	outputs []*output
+	to      []destination // of each output
+}
+
+// prepare makes the destinations of all outputs, the local ones first: their errors are found
+// without a request over the network. No output may replace one of the inputs. key is that of
+// [runKey].
+func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
+	_ *publication, err error) {
+	p := &publication{outputs: outputs}
+	var targets []publish.Target        // splits that share a folder have one
+	places := make([]int, len(outputs)) // indices of the outputs' targets
+	for i, out := range outputs {
+		if out.path == Stdio || object.IsURL(out.path) {
+			continue
+		}
+		t := publish.Target{Path: out.path, Folder: out.isFolder(), Key: out.keyOf(key)}
+		if out.sharding != nil {
+			t.Kind = out.sharding.kind
+		}
+		if places[i] = slices.Index(targets, t); places[i] < 0 || !out.shared() {
+			places[i] = len(targets)
+			targets = append(targets, t)
+		}
+	}
+	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.replaces(), Inputs: inputs}); err != nil {
+		return nil, err
+	}
+	for i, out := range outputs {
+		to := destination{}
+		switch {
+		case out.path == Stdio:
+			if to, err = standardOutput(r.Stdout, out.format, inputs); err != nil {
+				err = fmt.Errorf("%s: %w", out.shownName(), err)
+			}
+		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
+			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
+		case object.IsURL(out.path):
+			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
+			to.writer = &tally{Writer: to.object}
+		case out.isFolder():
+			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}
+		default:
+			to = destination{writer: &tally{Writer: p.set.File(places[i])}, hidden: p.set.Partial(places[i])}
+		}
+		if err != nil {
+			p.discard()
+			return nil, err
+		}
+		p.to = append(p.to, to)
+	}
+	return p, nil
+}
+
+// commit makes all outputs, which are complete, visible: objects first, as a network fails more
+// often than renames.
+func (p *publication) commit() error {
+	for _, to := range p.to {
+		if to.object != nil {
+			if err := to.object.Commit(); err != nil {
+				return err
+			}
+		}
+	}
+	return p.set.Commit()
+}
+
+// discard removes what commit has not made visible.
+func (p *publication) discard() {
+	for _, to := range p.to {
+		if to.object != nil {
+			to.object.Discard()
+		}
+	}
+	p.set.Discard()
+}
+
+// A tally counts the bytes written through it.
+type tally struct {
+	io.Writer
+	n int64
+}
+
+func (t *tally) Write(p []byte) (int, error) {
+	n, err := t.Writer.Write(p)
+	t.n += int64(n)
+	return n, err
+}
