@@ -19,6 +19,6 @@ package convert
 //	inputs.go, package internal/input   from arguments to inputs: splits whose tables can be opened
 //	selection.go, rows.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
-//	run.go, publication.go, losses.go   from outputs to sinks and published outputs; report.go: results
+//	run.go, publication.go, losses.go   from outputs to sinks, published outputs and the report
 //
 // verify.go, inspect.go and preview.go are the other verbs. A file uses earlier stages only.

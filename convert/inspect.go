@@ -122,24 +122,24 @@ func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 	return nil // inspectFile finds other errors
 }
 
-// findAnyway finds the splits even if files are damaged or do not match; mismatch is the error in
-// the latter case.
-func findAnyway(ctx context.Context, r *request) (in *inputs, mismatch, err error) {
-	in, found := findInputs(ctx, r)
-	if found == nil {
+// findAnyway finds the splits even if files are damaged, or if images and labels are swapped, which
+// is then an error of its own.
+func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error) {
+	in, strict := findInputs(ctx, r)
+	if strict == nil {
 		return in, nil, nil
 	}
 	lenient := r.input
 	lenient.Salvage = true
 	anyway, err := input.Find(ctx, lenient, true)
 	if err != nil {
-		return nil, nil, found
+		return nil, nil, strict
 	}
-	if errors.Is(found, dataset.ErrSwapped) {
-		mismatch = found
+	if errors.Is(strict, dataset.ErrSwapped) {
+		swapped = strict
 	}
 	anyway.Salvage = r.Salvage // else inspectFile would not report the damage
-	return &inputs{r, anyway}, mismatch, nil
+	return &inputs{r, anyway}, swapped, nil
 }
 
 // describeFile returns what is known about a file before its columns are read.
@@ -182,9 +182,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	if isIDX {
 		file.setHeader(stored.Header())
 		file.Compression = stored.Compression()
-		if t, err = input.Labels(stored, s, f, false); err != nil {
-			return err
-		}
+		t = input.Labels(stored, s, f, false)
 	}
 	sc := schema.Of(t)
 	sums := summary.New(sc)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/sink/csv"
 	"github.com/idxport/idxport/source"
@@ -23,7 +23,7 @@ import (
 // not checked.
 func checkStaying(r *request, outputs []*output) error {
 	nameOf := func(path string) dataset.Name {
-		stem, _ := formats.SplitName(path) // the extension would be part of the prefix
+		stem, _ := sinks.SplitName(path) // the extension would be part of the prefix
 		return dataset.ParseName(stem)
 	}
 	for _, out := range outputs {
@@ -34,7 +34,7 @@ func checkStaying(r *request, outputs []*output) error {
 		entries, _ := os.ReadDir(dir) // what is not there does not stay
 		for _, e := range entries {
 			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
-			f, _, _ := formats.ByName(path)
+			f, _, _ := sinks.ByName(path)
 			alike := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
 			switch {

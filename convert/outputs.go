@@ -12,10 +12,10 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -24,9 +24,9 @@ import (
 // An output is one file, folder, object or stream that a run writes.
 type output struct {
 	job     *job
-	format  formats.Format
+	format  sinks.Format
 	path    string
-	options formats.Options
+	options sinks.Options
 	perName bool // its path is not just what the user gave: it has the name of its split or column
 	single  bool // it holds one column, at a path that the user gave
 	upright bool // it is an IDX file whose images are known to be upright
@@ -177,7 +177,7 @@ func collision(t target, out *output, other *job) error {
 }
 
 // outputsAt returns the outputs of the target t in format f for one job.
-func outputsAt(ctx context.Context, in *inputs, t target, j *job, f formats.Format) ([]*output, error) {
+func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format) ([]*output, error) {
 	r := in.request
 	_, number := r.choice.Parts()
 	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
@@ -228,7 +228,7 @@ func (out *output) perColumn(t target) (outs []*output, err error) {
 		outs = append(outs, &one)
 		if out.format.IsIDX && c.Classes != nil && out.job.split.Dataset == nil {
 			names := one
-			names.format, names.path = formats.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
+			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
 			outs = append(outs, &names)
 		}
 	}
@@ -283,7 +283,7 @@ func (out *output) fileName(c source.Column) string {
 func (out *output) columnFor(columns []source.Column) (int, error) {
 	name := out.path
 	if !out.format.IsIDX {
-		name, _ = formats.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
+		name, _ = sinks.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
 	}
 	parsed, anyName := dataset.ParseName(name), out.format.IsIDX || out.path == Stdio
 	i := source.Index(columns, parsed.Role.String())

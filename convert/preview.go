@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -115,7 +115,7 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 				WithHint("write -o %s", text.Path(strings.TrimSuffix(path, ext)+".png"))
 		}
 		r.targets = []target{{path: path, named: named, container: container,
-			formats: []formats.Format{{Name: "png", Extension: ".png"}}}}
+			formats: []sinks.Format{{Name: "png", Extension: ".png"}}}}
 	}
 	outputs, err := planOutputs(ctx, &in, jobs)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/sinks"
 )
 
 // A destination is what an output is written to: a file or folder, an object, or standard output.
@@ -26,7 +26,7 @@ type destination struct {
 }
 
 // standardOutput returns the destination of an output that goes to w, which must be none of inputs.
-func standardOutput(w io.Writer, f formats.Format, inputs []string) (destination, error) {
+func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, error) {
 	file, ok := w.(*os.File)
 	if ok && term.IsTerminal(int(file.Fd())) && !f.Text {
 		return destination{}, usagef("will not write %s to a terminal", f.Name).

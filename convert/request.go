@@ -11,17 +11,17 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/source/idx"
 )
 
 // A request is what was asked for: options, checked and parsed.
 type request struct {
-	Options  // with the defaults filled in, and URLs without their parameters
+	Options  // as given, with the default of MaxRecordBytes
 	input    input.Options
 	targets  []target
 	choice   rows.Choice
@@ -66,10 +66,10 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.codecs, err = parseCompression(o.Compression); err != nil {
 		return nil, err
 	}
-	if r.layouts, err = parsePerFormat("layout", o.Layout, formats.Format.LayoutNames); err != nil {
+	if r.layouts, err = parsePerFormat("layout", o.Layout, sinks.Format.LayoutNames); err != nil {
 		return nil, err
 	}
-	counted := func(f formats.Format) bool { return f.Folder || f.OneColumn || f.Images } // in headers, for digits
+	counted := func(f sinks.Format) bool { return f.Folder || f.OneColumn || f.Images } // in headers, for digits
 	r.input.Counted = r.input.Counted || r.makes(counted)
 	return r, r.checkUsed()
 }
@@ -122,22 +122,23 @@ func (r *request) checkValues() error {
 }
 
 // formatOptions returns the options for outputs of format f.
-func (r *request) formatOptions(f formats.Format) formats.Options {
+func (r *request) formatOptions(f sinks.Format) sinks.Options {
 	codecs := f.Codecs
-	if f.Compressible && !r.makes(func(f formats.Format) bool { return f.Codecs != nil }) {
+	if f.Compressible && !r.makes(func(f sinks.Format) bool { return f.Codecs != nil }) {
 		codecs = f.Compressions() // of whole files, unless --compression is for what others contain
 	}
-	return formats.Options{Compression: codecOf(valueFor(r.codecs, f, codecs)), MaxLabel: -1, Version: Version,
+	return sinks.Options{Compression: codecOf(valueFor(r.codecs, f, codecs)), MaxLabel: -1, Version: Version,
 		Layout: valueFor(r.layouts, f, f.LayoutNames())}
 }
 
 // makes reports whether match returns true for the format of any output.
-func (r *request) makes(match func(formats.Format) bool) bool {
+func (r *request) makes(match func(sinks.Format) bool) bool {
 	return slices.ContainsFunc(r.targets, func(t target) bool { return slices.ContainsFunc(t.formats, match) })
 }
 
-// isHub reports whether outputs of f have the layout of the Hugging Face Hub.
-func (r *request) isHub(f formats.Format) bool {
+// isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub, not folders
+// of images.
+func (r *request) isHub(f sinks.Format) bool {
 	return f.Codecs != nil && r.formatOptions(f).Layout == "huggingface"
 }
 
@@ -164,19 +165,19 @@ func (r *request) scratch() (*os.File, error) {
 // checkUsed returns an error if a flag applies to no output.
 func (r *request) checkUsed() error {
 	var uses []input.FlagUse
-	add := func(flag string, given bool, used func(formats.Format) bool) {
-		uses = append(uses, input.FlagUse{Flag: flag, Given: given, Used: r.makes(used), Users: formats.List(used)})
+	add := func(flag string, given bool, used func(sinks.Format) bool) {
+		uses = append(uses, input.FlagUse{Flag: flag, Given: given, Used: r.makes(used), Users: sinks.List(used)})
 	}
-	add("class-column", r.ClassColumn, func(f formats.Format) bool { return f.ClassColumn })
-	add("rows-per-file", r.RowsPerFile > 0, func(f formats.Format) bool { return f.Splittable })
+	add("class-column", r.ClassColumn, func(f sinks.Format) bool { return f.ClassColumn })
+	add("rows-per-file", r.RowsPerFile > 0, func(f sinks.Format) bool { return f.Splittable })
 	for _, v := range r.layouts {
-		add("layout "+v.value, true, func(f formats.Format) bool { return v.appliesTo(f, f.LayoutNames()) })
+		add("layout "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, f.LayoutNames()) })
 	}
 	for _, v := range r.codecs {
-		add("compression "+v.value, true, func(f formats.Format) bool { return v.appliesTo(f, f.Compressions()) })
+		add("compression "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, f.Compressions()) })
 	}
 	named := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
-	ofLabels := func(f formats.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
+	ofLabels := func(f sinks.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: named,
 		Used: r.makes(ofLabels), Users: "the label of PNG folders, tar, the layout huggingface, --class-column, " +
 			"--stratify and --where class=…"}))

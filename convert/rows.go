@@ -8,8 +8,8 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -46,7 +46,7 @@ func releaseAll(jobs []*job) {
 	}
 }
 
-// openAll opens the tables that are asked for.
+// openAll checks the options, finds the inputs and opens the tables that are made of them.
 func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, error) {
 	r, err := newRequest(o, report)
 	if err != nil {
@@ -95,10 +95,10 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 // keepsRaw reports whether labels of several numbers in s stay one column, as IDX outputs have
 // them. In other outputs each number is a column, so a run cannot make both.
 func keepsRaw(r *request, s dataset.Split) (bool, error) {
-	if s.Dataset == nil || s.Dataset.LabelColumns == nil || !r.makes(func(f formats.Format) bool { return f.IsIDX }) {
+	if s.Dataset == nil || s.Dataset.LabelColumns == nil || !r.makes(func(f sinks.Format) bool { return f.IsIDX }) {
 		return false, nil
 	}
-	if r.makes(func(f formats.Format) bool { return !f.IsIDX }) {
+	if r.makes(func(f sinks.Format) bool { return !f.IsIDX }) {
 		return false, usagef("IDX outputs keep the vectors of labels of %s, others split them", s.Dataset.Title).
 			WithHint("run twice, once for IDX and once for the other formats")
 	}
@@ -211,7 +211,8 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 	return in.resize(t, a)
 }
 
-// resize applies --resize to the only images of t, unless its reader has, and records it in a.
+// resize applies --resize to the only column of images of t, unless its reader has scaled them, and
+// records it in a.
 func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 	r := in.request
 	o := picture.Options{Width: r.Resize[0], Height: r.Resize[1], Limit: r.MaxRecordBytes}
@@ -240,7 +241,8 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 
 // isTransposed reports whether t, a table in a format other than IDX, has the transposed images of
 // a data set such as EMNIST, which --dataset or the name of a file without names of columns says.
-// Its own CSV files have them, and none have column names; other programs may have turned them.
+// The CSV files that EMNIST publishes have, without column names; ours are upright. Of others
+// nobody knows: isTransposed fails, and the hint asks for --transpose.
 func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
 	name := in.request.Dataset
@@ -265,8 +267,8 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 // −1 if there are none or they can be read only once.
 func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		isStream := len(f.Header.Dims) == 0 // reading it would empty it
-		return isStream || !isLabels(f) && f.Name != in.request.LabelColumn
+		notIDX := len(f.Header.Dims) == 0 // or standard input, which reading would empty
+		return notIDX || !isLabels(f) && f.Name != in.request.LabelColumn
 	})
 	if len(s.Files) == 0 {
 		return -1, nil

@@ -10,11 +10,11 @@ import (
 
 	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -182,7 +182,7 @@ func checkClassesUsed(in *inputs, jobs []*job) error {
 		return in.set.Table(j.split.Files[0].Path).Format.Name == "png" || source.About(j.table).Classes
 	})
 	r := in.request
-	named := func(f formats.Format) bool { // or its files are accompanied by a list of names
+	named := func(f sinks.Format) bool { // or its files are accompanied by a list of names
 		return f.Folder || r.ClassColumn && f.ClassColumn || f.Codecs != nil || f.IsIDX
 	}
 	if r.Classes == "" || usedByInput || r.choice.ByClass() || r.makes(named) {
@@ -266,8 +266,8 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 const formatVersion = 4
 
 // runKey returns, with --if-changed, a text that lists the names of the outputs, the inputs and all
-// else that the bytes of outputs depend on, except their formats, which keyOf adds; and --expect, so
-// that another expectation is checked. Without the flag it is empty.
+// else that the bytes of outputs depend on, except their formats, which keyOf adds; and --expect,
+// so that another expectation is checked. Without the flag it is empty.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
 	if !r.IfChanged {
@@ -323,7 +323,7 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 // openSink begins to write an output.
 func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
-		o := formats.Output{Folder: to.folder}
+		o := sinks.Output{Folder: to.folder}
 		if to.writer != nil { // a nil *tally would be a writer that is not nil
 			o.Writer = to.writer
 		}
@@ -340,7 +340,7 @@ func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	options := parts.Options{Stem: out.sharding.stem, Extension: out.fileExtension(), Rows: r.RowsPerFile,
 		First: out.job.first}
 	return parts.New(subfolder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
-		return out.format.Open(formats.Output{Writer: file}, &perFile, out.options)
+		return out.format.Open(sinks.Output{Writer: file}, &perFile, out.options)
 	})
 }
 

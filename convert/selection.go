@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/rows"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -17,7 +17,7 @@ import (
 // A chosenSplit is a split of the inputs, what --holdout left of one, or what it took from one.
 type chosenSplit struct {
 	dataset.Split
-	rows    *source.Selection // nil means all rows, or the range of --rows
+	rows    *source.Selection // nil unless values or chance decide: rows.Choice.Cut applies all other flags
 	divided bool              // by --holdout: this is what is left, or what was held out
 	alone   bool              // the run has no other splits
 }
@@ -75,8 +75,8 @@ func wantedColumns(r *request, tested bool) []string {
 	return wanted
 }
 
-// selectRows returns s with the rows that are selected, and what is held out from it: it is train,
-// or the only split of its data set. A split without a name, of which some is held out, is train.
+// selectRows returns s with the rows that are selected, and what is held out from it. Rows are held
+// out only from train or from the only split, which is then called train if it has no name.
 func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []chosenSplit, err error) {
 	r := in.request
 	whole, err := in.set.Open(ctx, s, wantedColumns(r, true), false)
@@ -107,7 +107,7 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 	return chosen, err
 }
 
-// openNumbers opens the IDX files of s that hold one number in each row; there must be one.
+// openNumbers opens the IDX files of s that hold labels or one number in each row.
 func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Table, error) {
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
 		return !isLabels(f) && len(f.Header.Dims) != 1
@@ -126,7 +126,7 @@ func wholeLabels(r *request, t source.Table) source.Table {
 	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() {
 		return t
 	}
-	needed := r.Stratify || r.choice.ByClass() || r.makes(func(f formats.Format) bool {
+	needed := r.Stratify || r.choice.ByClass() || r.makes(func(f sinks.Format) bool {
 		return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) && t.Columns()[i].Classes != nil
 	})
 	if !needed {

@@ -14,18 +14,18 @@ import (
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 )
 
 // A target is a parsed -o argument, whose placeholders are not filled in yet.
 type target struct {
-	path      string           // with placeholders such as {split}; Stdio for standard output
-	named     bool             // it was given as FORMAT=PATH
-	container bool             // path is a folder that gets one output for each split and format
-	formats   []formats.Format // one, unless it is a container
-	codec     string           // compression of the whole file, from its name
+	path      string         // with placeholders such as {split}; Stdio for standard output
+	named     bool           // it was given as FORMAT=PATH
+	container bool           // path is a folder that gets one output for each split and format
+	formats   []sinks.Format // one, unless it is a container
+	codec     string         // compression of the whole file, from its name
 }
 
 // parseTargets parses the -o arguments and --to. Sharded outputs are folders, whatever their names.
@@ -62,9 +62,9 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 }
 
 // parseTo parses the formats of --to.
-func parseTo(to []string) (wanted []formats.Format, err error) {
+func parseTo(to []string) (wanted []sinks.Format, err error) {
 	for _, name := range to {
-		f, ok := formats.Named(strings.TrimSpace(name))
+		f, ok := sinks.Named(strings.TrimSpace(name))
 		if !ok {
 			return nil, unknownFormat("--to "+strings.Join(to, ","), strings.TrimSpace(name))
 		}
@@ -74,7 +74,7 @@ func parseTo(to []string) (wanted []formats.Format, err error) {
 }
 
 // parseTarget parses one -o argument; wanted are the formats of --to.
-func parseTarget(arg string, wanted []formats.Format, sharded bool) (target, error) {
+func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error) {
 	if arg == "" {
 		return target{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
 	}
@@ -89,29 +89,29 @@ func parseTarget(arg string, wanted []formats.Format, sharded bool) (target, err
 	case arg == Stdio:
 		return formatTarget(arg, wanted[0], arg, false, sharded)
 	}
-	f, codec, known := formats.ByName(arg)
+	f, codec, known := sinks.ByName(arg)
 	if known && !endsAsFolder(arg) {
-		return target{path: arg, formats: []formats.Format{f}, codec: codec}, nil
+		return target{path: arg, formats: []sinks.Format{f}, codec: codec}, nil
 	}
 	if ext := extension(arg); ext != "" && !isFolder(arg) {
 		return target{}, unknownExtension(arg, ext)
 	}
 	if len(wanted) == 0 {
-		parquet, _ := formats.Named("parquet")
-		wanted = []formats.Format{parquet}
+		parquet, _ := sinks.Named("parquet")
+		wanted = []sinks.Format{parquet}
 	}
 	return target{path: arg, container: true, formats: wanted}, nil
 }
 
 // cutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
 // word before a = is always taken for a format: a path that begins like that is written ./WORD=….
-func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
+func cutFormat(arg string) (f sinks.Format, path string, ok bool, err error) {
 	word, path, ok := strings.Cut(arg, "=")
 	inPath := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	if !ok || strings.ContainsFunc(word, inPath) {
 		return f, arg, false, nil
 	}
-	f, known := formats.Named(word)
+	f, known := sinks.Named(word)
 	switch {
 	case !known:
 		unknown := unknownFormat("-o "+arg, word)
@@ -125,12 +125,12 @@ func cutFormat(arg string) (f formats.Format, path string, ok bool, err error) {
 
 // formatTarget returns the target of an argument whose format is known; named means that it is
 // FORMAT=PATH.
-func formatTarget(arg string, f formats.Format, path string, named, sharded bool) (target, error) {
+func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) (target, error) {
 	if path == Stdio && f.Name == "arrow" { // no reader of a pipe can seek in it
-		f, _ = formats.Named("arrows")
+		f, _ = sinks.Named("arrows")
 	}
-	t := target{path: path, named: named, formats: []formats.Format{f}}
-	_, _, hasExtension := formats.ByName(path)
+	t := target{path: path, named: named, formats: []sinks.Format{f}}
+	_, _, hasExtension := sinks.ByName(path)
 	switch {
 	case path == Stdio && f.Folder:
 		return t, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
@@ -138,14 +138,14 @@ func formatTarget(arg string, f formats.Format, path string, named, sharded bool
 	case endsAsFolder(path), isFolder(path) && !hasExtension && !(sharded && f.Splittable):
 		t.container = true
 	case f.Compressible:
-		t.codec = formats.CompressionByName(path)
+		t.codec = sinks.CompressionByName(path)
 	}
 	return t, nil
 }
 
 // inserted returns the argument of a target, quoted for a shell, with more at the end of its name.
 func (t target) inserted(more string) string {
-	stem, ext := formats.SplitName(strings.TrimRight(t.path, "/"))
+	stem, ext := sinks.SplitName(strings.TrimRight(t.path, "/"))
 	if t.named {
 		stem = t.formats[0].Name + "=" + stem
 	}
@@ -155,20 +155,20 @@ func (t target) inserted(more string) string {
 // unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
 // the hint names its format, or the tool that writes such files.
 func unknownFormat(arg, name string) *fault.Error {
-	advice := dataset.DidYouMean(name, formats.Names())
+	advice := dataset.DidYouMean(name, sinks.Names())
 	if hint := Alternative("." + name); hint != "" {
 		advice = hint
-	} else if f, _, ok := formats.ByName("x." + name); ok {
+	} else if f, _, ok := sinks.ByName("x." + name); ok {
 		advice = fmt.Sprintf("did you mean %s?", f.Name)
 	}
-	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(formats.Names(), ", ")).
+	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(sinks.Names(), ", ")).
 		WithHint("%s", advice)
 }
 
 // unknownExtension returns the error for an output whose name has an unknown file extension.
 func unknownExtension(arg, ext string) error {
 	inner := strings.TrimSuffix(arg, ext)
-	file, _, known := formats.ByName(inner)
+	file, _, known := sinks.ByName(inner)
 	advice := Alternative(ext)
 	switch {
 	case known && file.Compressible:
@@ -179,7 +179,7 @@ func unknownExtension(arg, ext string) error {
 		advice = "a png output is a folder: write -o png=" + text.Quote(inner)
 	case advice == "":
 		var extensions []string
-		for _, f := range formats.All() {
+		for _, f := range sinks.All() {
 			if f.Extension != "" {
 				extensions = append(extensions, f.Extension)
 			}
@@ -223,14 +223,14 @@ func checkPlaceholders(path string) error {
 type formatValue struct{ format, value string }
 
 // appliesTo reports whether v is for the format f, which accepts these values.
-func (v formatValue) appliesTo(f formats.Format, accepted []string) bool {
+func (v formatValue) appliesTo(f sinks.Format, accepted []string) bool {
 	word, _, _ := strings.Cut(v.value, ":")
 	return v.format == f.Name || v.format == "" && slices.Contains(accepted, word)
 }
 
 // valueFor returns the value for format f, which accepts these values, or "". One that names the
 // format comes first.
-func valueFor(values []formatValue, f formats.Format, accepted []string) (value string) {
+func valueFor(values []formatValue, f sinks.Format, accepted []string) (value string) {
 	for _, v := range values {
 		if v.appliesTo(f, accepted) && (value == "" || v.format != "") {
 			value = v.value
@@ -240,20 +240,20 @@ func valueFor(values []formatValue, f formats.Format, accepted []string) (value 
 }
 
 // parsePerFormat parses the arguments of a flag; accepted returns the values for a format.
-func parsePerFormat(flag string, args []string, accepted func(formats.Format) []string) (
+func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []string) (
 	values []formatValue, err error) {
 	for _, arg := range args {
 		name, value, named := strings.Cut(arg, "=")
 		if !named {
 			name, value = "", arg
-		} else if f, ok := formats.Named(name); ok {
+		} else if f, ok := sinks.Named(name); ok {
 			name = f.Name
 		} else {
 			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), name)
 		}
 		var known []string
 		v, twice := formatValue{name, value}, false
-		for _, f := range formats.All() {
+		for _, f := range sinks.All() {
 			if f.Name != name && named {
 				continue
 			}
@@ -279,7 +279,7 @@ func parsePerFormat(flag string, args []string, accepted func(formats.Format) []
 
 // parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
 func parseCompression(args []string) ([]formatValue, error) {
-	values, err := parsePerFormat("compression", args, formats.Format.Compressions)
+	values, err := parsePerFormat("compression", args, sinks.Format.Compressions)
 	for _, v := range values {
 		if _, level, ok := strings.Cut(v.value, ":"); ok && codecOf(v.value).Level == 0 {
 			return nil, usagef("--compression %q: found the level %q, expected a whole number from 1", v.value, level)

@@ -12,8 +12,8 @@ import (
 	"github.com/idxport/idxport/internal/compare"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/foreign"
 	"github.com/idxport/idxport/internal/input"
+	"github.com/idxport/idxport/internal/sources"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/csv"
@@ -100,7 +100,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 	if out.sharding != nil {
 		path, prefix = filepath.Join(path, out.sharding.subfolder), out.sharding.stem+"-"
 	}
-	table, err := foreign.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
+	table, err := sources.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
 	if err != nil {
 		return nil, err
 	}

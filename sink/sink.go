@@ -72,7 +72,7 @@ func (a *Appender) Append(parts ...[]byte) error {
 
 // A Splitter can end its output after any step and continue with the following rows in another one.
 // Encode does not depend on it: a batch goes to the output that is current when its step runs. The
-// sinks of splittable formats (see internal/formats) must be Splitters.
+// sinks of splittable formats (see internal/sinks) must be Splitters.
 type Splitter interface {
 	Sink
 	Sizer

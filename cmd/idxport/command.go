@@ -141,8 +141,8 @@ func runVersion(_ context.Context, r *report) error {
 }
 
 // completionFlag follows the words before the cursor when a completion script asks what can follow
-// them. Package cli answers, a line each: the commands or, if the last word begins with a hyphen,
-// the flags, with a colon and a description.
+// them. Package cli answers, a line each: the commands or, if the last of these words begins with a
+// hyphen, the flags, with a colon and a description. The scripts end the words with - or x.
 const completionFlag = "--generate-shell-completion"
 
 // completionScripts holds a script for each shell. (Those of package cli will not do: the one for

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/sinks"
 )
 
 // TestSameBytes converts the sample to every format, alone and beside the others, with different
@@ -18,16 +18,16 @@ func TestSameBytes(t *testing.T) {
 	args := func(names ...string) []string {
 		return []string{"--to", strings.Join(names, ",")}
 	}
-	one := outputs(t, append(args(formats.Names()...), "--workers", "1"))
-	if n := len(formats.Names()); len(one) < 2*n {
+	one := outputs(t, append(args(sinks.Names()...), "--workers", "1"))
+	if n := len(sinks.Names()); len(one) < 2*n {
 		t.Fatalf("found %d files, expected at least %d for two splits in %d formats", len(one), 2*n, n)
 	}
 	for _, workers := range []string{"2", "8"} {
-		same := outputs(t, append(args(formats.Names()...), "--workers", workers))
+		same := outputs(t, append(args(sinks.Names()...), "--workers", workers))
 		sameFiles(t, "with "+workers+" workers", one, same)
 	}
 	alone := map[string][]byte{}
-	for i, name := range formats.Names() {
+	for i, name := range sinks.Names() {
 		maps.Copy(alone, outputs(t, append(args(name), "--workers", []string{"1", "2", "8"}[i%3])))
 	}
 	sameFiles(t, "alone", one, alone)

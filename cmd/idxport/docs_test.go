@@ -14,8 +14,8 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/internal/formats"
 	"github.com/idxport/idxport/internal/sheet"
+	"github.com/idxport/idxport/internal/sinks"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/cli.md")
@@ -171,8 +171,8 @@ func TestHelp(t *testing.T) {
 
 // vocabulary are the words that users choose among, by kind.
 func vocabulary() map[string][]string {
-	words := map[string][]string{"format": formats.Names()}
-	for _, f := range formats.All() {
+	words := map[string][]string{"format": sinks.Names()}
+	for _, f := range sinks.All() {
 		words["codec"] = append(words["codec"], f.Codecs...)
 		words["layout"] = append(words["layout"], f.LayoutNames()...)
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/sinks"
 )
 
 // settings holds the values of the flags of all commands. A field has the name of its flag, without
@@ -51,9 +51,9 @@ type flagSpec struct {
 
 // allFlags returns the entries of the flag table.
 var allFlags = sync.OnceValue(func() (all []flagSpec) {
-	filled := strings.NewReplacer("{{formats}}", strings.Join(formats.Names(), ", "),
-		"{{splittable}}", formats.List(func(f formats.Format) bool { return f.Splittable }),
-		"{{class column}}", formats.List(func(f formats.Format) bool { return f.ClassColumn }),
+	filled := strings.NewReplacer("{{formats}}", strings.Join(sinks.Names(), ", "),
+		"{{splittable}}", sinks.List(func(f sinks.Format) bool { return f.Splittable }),
+		"{{class column}}", sinks.List(func(f sinks.Format) bool { return f.ClassColumn }),
 		"{{record}}", strconv.Itoa(convert.DefaultMaxRecordBytes),
 		"{{largest record}}", strconv.Itoa(convert.MaxRecordBytesLimit),
 		"{{workers}}", strconv.Itoa(convert.MaxWorkers)).Replace(flagTable)

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
-	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 )
 
 func runFormats(_ context.Context, r *report) error {
 	rows := [][]string{{"FORMAT", "ENDS IN", "WHAT: CODECS"}}
-	for _, f := range formats.All() {
+	for _, f := range sinks.All() {
 		ends, what := strings.Join(append([]string{f.Extension}, f.Aliases...), " "), f.Title
 		switch {
 		case f.Compressible:
@@ -28,13 +28,13 @@ func runFormats(_ context.Context, r *report) error {
 		rows = append(rows, []string{f.Name, ends, what})
 	}
 	tables := [][][]string{rows}
-	for _, f := range formats.All() {
+	for _, f := range sinks.All() {
 		listed := func(t [][]string) bool { return t[1][0] == f.Layouts[0].Name }
 		if f.Layouts == nil || slices.ContainsFunc(tables, listed) {
 			continue
 		}
-		alike := func(other formats.Format) bool { return slices.Equal(other.Layouts, f.Layouts) }
-		layouts := [][]string{{"LAYOUT", "OF " + formats.List(alike)}}
+		alike := func(other sinks.Format) bool { return slices.Equal(other.Layouts, f.Layouts) }
+		layouts := [][]string{{"LAYOUT", "OF " + sinks.List(alike)}}
 		for _, l := range f.Layouts {
 			layouts = append(layouts, []string{l.Name, l.Title})
 		}
@@ -63,7 +63,7 @@ func runDatasets(_ context.Context, r *report) error {
 		classes := fmt.Sprint(len(slices.DeleteFunc(d.Classes, func(name string) bool { return name == "" })))
 		rows = append(rows, []string{d.Name, d.Title, text.Shape(d.ImageShape), classes, splitsText(d)})
 	}
-	const note = "Data sets are recognised by their file names, labels and first images. " +
+	const note = "Data sets are recognised by their file names or labels. " +
 		"--dataset NAME sets one, --dataset none turns recognition off."
 	return r.program.tables(rows, [][]string{{note}})
 }

@@ -58,7 +58,7 @@ func (p *program) start(ctx context.Context, r *report, args []string) error {
 }
 
 // library returns the commands for package cli, which calls the one that was named or, if completes
-// is set, lists what can follow. The flags are only for that list: parse reads them.
+// is set, lists what can follow. Flags are added only for that list; in a run, parse reads them.
 func (r *report) library(completes bool) *cli.Command {
 	root := &cli.Command{Name: "idxport", HideHelp: true, EnableShellCompletion: completes,
 		Reader: r.program.stdin, Writer: r.program.stdout, ErrWriter: r.program.stderr,
@@ -70,6 +70,7 @@ func (r *report) library(completes bool) *cli.Command {
 			for _, f := range flagsOf(c.name) {
 				command.Flags = append(command.Flags, &cli.BoolFlag{Name: f.name, Usage: f.usage})
 			}
+			command.Flags = append(command.Flags, &cli.BoolFlag{Name: "help", Usage: "show help"})
 		}
 		root.Commands = append(root.Commands, command)
 	}

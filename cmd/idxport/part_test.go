@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 			}
 			t.Run(kind+" "+name, func(t *testing.T) {
 				t.Parallel()
-				args := []string{"convert", input, "--dataset", "none", "--to", strings.Join(formats.Names(), ",")}
+				args := []string{"convert", input, "--dataset", "none", "--to", strings.Join(sinks.Names(), ",")}
 				testParts(t, append(args, strings.Fields(flags)...), counts)
 			})
 		}

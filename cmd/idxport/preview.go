@@ -69,7 +69,7 @@ func newScreen(out io.Writer) sheet.Terminal {
 const (
 	usualTotal    = 100 // images on a sheet without classes
 	usualPerClass = 10
-	usualClasses  = 10        // if their number is not known
+	usualClasses  = 10        // the least number of classes that share the usual bytes
 	usualBytes    = 32 << 20  // of records that are shown without --images
 	maxShown      = 256 << 20 // bytes of records in memory, and of a sheet
 	sheetColumns  = 10        // images in a line of a sheet without classes
@@ -99,7 +99,7 @@ type picker struct {
 	labels  source.Column // of the labels, if there are any
 	onSheet bool          // else on a terminal
 	classes bool          // limit counts the images of each label, not all images
-	known   int           // number of these labels, 0 if unknown; 1 without classes
+	known   int           // number of labels that have a class name, 0 if unknown; 1 without classes
 	limit   int
 
 	picked map[int64][]pickedImage // by label, without classes all under 0

@@ -14,7 +14,7 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/compare"
-	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -38,7 +38,7 @@ func failed(path, offset, hint string) says {
 // jsonRuns are runs of all commands. OUT is a folder of the run's own. The script exit_codes has
 // those that need a process, a lock or a device.
 func jsonRuns() map[string]jsonRun {
-	all := strings.Join(formats.Names(), ",")
+	all := strings.Join(sinks.Names(), ",")
 	return map[string]jsonRun{
 		"all formats": {0, "convert FASHION -o OUT --rows 0:20 --to " + all, nil},
 		"parts":       {0, "convert FASHION -o OUT --to parquet,csv --rows-per-file 300", nil},

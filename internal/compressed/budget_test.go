@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/compressed"
-	"github.com/idxport/idxport/internal/formats"
+	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
@@ -22,10 +22,10 @@ func TestSinksCountTheirEncoders(t *testing.T) {
 	for _, c := range []struct{ format, codec string }{
 		{"arrow", "zstd"}, {"parquet", "zstd"}, {"parquet", ""}, {"csv", "zstd"}, {"idx", "zstd"},
 	} {
-		f, _ := formats.Named(c.format)
+		f, _ := sinks.Named(c.format)
 		size := func(level int) int64 {
-			o := formats.Options{Compression: compressed.Codec{Name: c.codec, Level: level}}
-			k := must.Get(f.Open(formats.Output{Writer: io.Discard}, s, o))(t)
+			o := sinks.Options{Compression: compressed.Codec{Name: c.codec, Level: level}}
+			k := must.Get(f.Open(sinks.Output{Writer: io.Discard}, s, o))(t)
 			return k.(sink.Sizer).BatchSize(s.BatchRows())
 		}
 		fast := size(1)

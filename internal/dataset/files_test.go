@@ -81,10 +81,7 @@ func TestFilesErrors(t *testing.T) {
 			hint: "leave out --split"},
 		"damaged": {args: "bad.idx", want: fault.Truncated,
 			message: "bad.idx: at byte 5: the input ends inside the header"},
-		"two folders":     {args: ". .", want: fault.Usage},
-		"folder and file": {args: images + " .", want: fault.Usage},
-		"a named folder":  {args: "image=.", want: fault.Usage},
-		"stdin twice":     {args: "a=- b=-", want: fault.Usage},
+		"stdin twice": {args: "a=- b=-", want: fault.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

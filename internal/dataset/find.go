@@ -102,13 +102,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 		switch info, err := o.Files.Stat(in.Path); {
 		case err != nil:
 			return nil, fault.In(in.Path, err)
-		case !info.IsDir():
-		case len(inputs) > 1 || in.Name != "":
-			return nil, fault.New(fault.Usage, "%s is a folder, expected a file: "+
-				"if any input is a file or NAME=FILE, all must be files, one for each column", in.Path).
-				WithHint("a run reads one data set; for several folders: for d in ONE TWO; do " +
-					`idxport convert "$d" -o "out/$(basename "$d")"; done`)
-		default:
+		case info.IsDir():
 			return f.folder(in.Path)
 		}
 	}

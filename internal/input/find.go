@@ -11,8 +11,8 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/foreign"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/sources"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -21,6 +21,9 @@ import (
 // Find returns the splits that the arguments hold. If damaged is set, files that cannot be read or
 // do not match are included.
 func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
+	if err := o.checkFolders(ctx); err != nil {
+		return nil, err
+	}
 	found, err := o.findTables(ctx)
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	}
 	in := &Set{Options: o}
 	if found != nil {
-		in.tables = map[string]foreign.Table{}
+		in.tables = map[string]sources.Table{}
 		for _, t := range found {
 			in.tables[t.Path] = t
 		}
@@ -38,7 +41,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	} else {
 		probe := o.idxOptions(ctx)
 		in.Splits, err = dataset.Find(o.Args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
-			Damaged: damaged, Files: probe.Files, Table: foreign.Named})
+			Damaged: damaged, Files: probe.Files, Table: sources.Named})
 	}
 	if err != nil {
 		return nil, err
@@ -83,8 +86,32 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
+// checkFolders returns an error if a folder is one of several inputs, or a column: a run reads one
+// folder, or the files of one table.
+func (o Options) checkFolders(ctx context.Context) error {
+	var folders []string
+	for _, arg := range o.Args {
+		if arg.Path == source.Stdin || len(o.Args) == 1 && arg.Name == "" {
+			continue
+		}
+		info, err := o.Storage.Files(ctx).Stat(arg.Path)
+		if err != nil {
+			return fault.In(arg.Path, err)
+		}
+		if info.IsDir() {
+			folders = append(folders, text.Quote(arg.Path))
+		}
+	}
+	if folders == nil {
+		return nil
+	}
+	return usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column", folders[0]).
+		WithHint(`give the files in it, or convert folders one by one: for d in %s; do idxport convert "$d" -o `+
+			`"out/$(basename "$d")"; done`, strings.Join(folders, " "))
+}
+
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
-func (o Options) findTables(ctx context.Context) (tables []foreign.Table, err error) {
+func (o Options) findTables(ctx context.Context) (tables []sources.Table, err error) {
 	for i, arg := range o.Args {
 		found, err := o.tablesAt(ctx, arg.Path)
 		switch {
@@ -114,7 +141,7 @@ func (o Options) findTables(ctx context.Context) (tables []foreign.Table, err er
 func (o Options) Text(ctx context.Context) (bool, error) {
 	for _, arg := range o.Args {
 		found, err := o.tablesAt(ctx, arg.Path)
-		if err != nil || slices.ContainsFunc(found, func(t foreign.Table) bool { return t.Format.Text }) {
+		if err != nil || slices.ContainsFunc(found, func(t sources.Table) bool { return t.Format.Text }) {
 			return err == nil, err
 		}
 	}
@@ -122,18 +149,18 @@ func (o Options) Text(ctx context.Context) (bool, error) {
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
-func (o Options) tablesAt(ctx context.Context, path string) ([]foreign.Table, error) {
+func (o Options) tablesAt(ctx context.Context, path string) ([]sources.Table, error) {
 	if path != source.Stdin {
-		found, err := foreign.Find(o.Storage.Files(ctx), path)
+		found, err := sources.Find(o.Storage.Files(ctx), path)
 		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
 			return nil, usagef("%s: folders of images cannot be read from object storage", path).
 				WithHint("copy the folder to this machine")
 		}
 		return found, err
 	}
-	return Interruptible(ctx, func() ([]foreign.Table, error) {
-		if t, ok, err := foreign.Stdin(o.Stdin); ok || err != nil {
-			return []foreign.Table{t}, err
+	return Interruptible(ctx, func() ([]sources.Table, error) {
+		if t, ok, err := sources.Stdin(o.Stdin); ok || err != nil {
+			return []sources.Table{t}, err
 		}
 		return nil, nil
 	})
@@ -141,16 +168,16 @@ func (o Options) tablesAt(ctx context.Context, path string) ([]foreign.Table, er
 
 // checkUsed returns an error if a flag does not apply to the inputs, which are tables or, if tables
 // is nil, IDX files.
-func (o Options) checkUsed(tables []foreign.Table) error {
-	has := func(match func(foreign.Format) bool) bool {
-		return slices.ContainsFunc(tables, func(t foreign.Table) bool { return match(t.Format) })
+func (o Options) checkUsed(tables []sources.Table) error {
+	has := func(match func(sources.Format) bool) bool {
+		return slices.ContainsFunc(tables, func(t sources.Table) bool { return match(t.Format) })
 	}
-	images := has(func(f foreign.Format) bool { return f.Images })
+	images := has(func(f sources.Format) bool { return f.Images })
 	// From separate columns, --salvage keeps as many rows as the shortest one has.
 	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays != nil) && tables[0].Format.OneColumn
 	named := slices.ContainsFunc(o.Args, func(arg dataset.Input) bool { return arg.Name == o.LabelColumn })
 	return CheckUses("input", []FlagUse{
-		{"header", o.Header != nil, has(func(f foreign.Format) bool { return f.Text }), "text, such as CSV"},
+		{"header", o.Header != nil, has(func(f sources.Format) bool { return f.Text }), "text, such as CSV"},
 		{"grey", o.Grey, images, "images in files, such as PNG and JPEG"},
 		{"resize", o.Resize[0] > 0, images || !o.AsStored, "images in files, such as PNG and JPEG"},
 		{"label-column " + o.LabelColumn, o.PlacesLabel(), tables != nil || named,
@@ -162,12 +189,12 @@ func (o Options) checkUsed(tables []foreign.Table) error {
 // splitsOfTables makes each table a split, and one-array files such as .npy with the same split
 // name the columns of one. In a folder, a prefix before image or label counts as a split name if
 // two files would otherwise be the same column. A .npz file may hold several splits.
-func (o Options) splitsOfTables(tables []foreign.Table) ([]dataset.Split, error) {
+func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error) {
 	var splits []dataset.Split
 	folder := len(o.Args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
 	if folder { // images and labels first: their names determine the splits that other arrays join
-		role := func(t foreign.Table) int { return int(dataset.ParseName(t.Name).Role) }
-		slices.SortStableFunc(tables, func(a, b foreign.Table) int { return role(a) - role(b) })
+		role := func(t sources.Table) int { return int(dataset.ParseName(t.Name).Role) }
+		slices.SortStableFunc(tables, func(a, b sources.Table) int { return role(a) - role(b) })
 	}
 	for i, t := range tables {
 		name := dataset.ParseName(t.Name)
@@ -260,7 +287,7 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 // as x_train and test_labels give the column and the split, like the names of .npy files; every
 // other array is a column with its name, without the split. alone is the split that the whole file
 // would be. It names the only split if the arrays do not.
-func splitsInside(t foreign.Table, alone dataset.Split) (splits []dataset.Split, err error) {
+func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split, err error) {
 	for _, name := range t.Arrays {
 		parsed := dataset.ParseName(name)
 		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}

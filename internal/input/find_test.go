@@ -7,7 +7,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/foreign"
+	"github.com/idxport/idxport/internal/sources"
 )
 
 // TestSplitsInside: the names of arrays give splits and columns.
@@ -25,7 +25,7 @@ func TestSplitsInside(t *testing.T) {
 		"images_and_labels":          "mnist: images_and_labels data images_and_labels; ",
 		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
 	} {
-		splits, err := splitsInside(foreign.Table{Path: "mnist.npz", Arrays: strings.Fields(arrays)},
+		splits, err := splitsInside(sources.Table{Path: "mnist.npz", Arrays: strings.Fields(arrays)},
 			dataset.Split{Stem: "mnist", Files: []dataset.File{{Path: "mnist.npz"}}})
 		found := ""
 		for _, s := range splits {

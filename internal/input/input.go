@@ -9,7 +9,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/foreign"
+	"github.com/idxport/idxport/internal/sources"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -54,7 +54,7 @@ func (o Options) idxOptions(ctx context.Context) source.Options {
 type Set struct {
 	Options
 	Splits  []dataset.Split
-	tables  map[string]foreign.Table // files in formats other than IDX, by path; nil if there are none
+	tables  map[string]sources.Table // files in formats other than IDX, by path; nil if there are none
 	classes []string                 // from the file of --classes
 }
 
@@ -62,7 +62,7 @@ type Set struct {
 func (in *Set) IDX() bool { return in.tables == nil }
 
 // Table returns the table in the file or folder at path, zero if it is an IDX file.
-func (in *Set) Table(path string) foreign.Table { return in.tables[path] }
+func (in *Set) Table(path string) sources.Table { return in.tables[path] }
 
 // Paths returns the files and objects that are read.
 func (in *Set) Paths() (paths []string) {

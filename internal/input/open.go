@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
@@ -33,15 +34,15 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 			return nil, err
 		}
 		tables = append(tables, t)
-		if t, err = Labels(t, s, f, raw); err != nil {
-			return nil, err
-		}
-		if in.IDX() {
+		if t = Labels(t, s, f, raw); in.IDX() {
 			t = in.narrowed(t)
 		}
 		tables[len(tables)-1] = t
 	}
 	t, err := source.Join(in.Salvage, tables...)
+	if fault.KindOf(err) == fault.Malformed { // columns of different lengths
+		err = fault.In(s.Files[0].Path, err)
+	}
 	if err == nil {
 		err = in.checkTyped(s.Files[0].Path, t.Columns())
 	}
@@ -198,20 +199,20 @@ const HintLabel = "if this column holds no labels, choose the others with --colu
 // Labels returns t, read from the file f of s, with scalar labels in place of arrays of one number,
 // which MedMNIST and MATLAB store. Unless raw is set, it has a column for each number of a label if
 // the data set names them.
-func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) (source.Table, error) {
+func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) source.Table {
 	columns, d := slices.Clone(t.Columns()), s.Dataset
 	for i, c := range columns {
 		label := c.Name == dataset.Label.String() || isLabels(f) && len(columns) == 1
 		if label && !c.Scalar() && c.Elements() == 1 {
 			columns[i].Shape = nil
-			return source.WithColumns(t, columns), nil
+			return source.WithColumns(t, columns)
 		}
 	}
 	named := d != nil && d.LabelColumns != nil && slices.Equal(columns[0].Shape, []int{len(d.LabelColumns)})
 	if raw || !named || !isLabels(f) {
-		return t, nil
+		return t
 	}
-	return source.Unstack(t, d.LabelColumns), nil
+	return source.Unstack(t, d.LabelColumns)
 }
 
 // labelIn returns the index of the column that --label-column names, or that the reader has found

@@ -12,7 +12,7 @@ import (
 
 // A Picture is an image whose upper left corner is at (0, 0), with a caption of some lines.
 type Picture struct {
-	Image   image.RGBA64Image // an *image.Gray or *image.NRGBA
+	Image   image.RGBA64Image // an *image.Gray or *image.NRGBA; for Fit, anything of that size
 	Caption []string
 }
 

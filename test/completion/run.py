@@ -66,7 +66,7 @@ class Stage:
 
     def answer(self, before: str, word: str) -> str:
         """The program's answer to a completion script, with a blank in place of the first colon of each line."""
-        arguments = [*before.split(), *(["-"] if word.startswith("-") else []), "--generate-shell-completion"]
+        arguments = [*before.split(), "-" if word.startswith("-") else "x", "--generate-shell-completion"]
         output = subprocess.run([self.environment["IDXPORT"], *arguments], capture_output=True, text=True, check=True).stdout
         return "\n".join(line.replace(":", " ", 1) for line in output.splitlines())
 
@@ -80,6 +80,9 @@ COMPLETED = [
     ("idxport convert x -o csv=pho", "idxport convert x -o csv=photos/"),
     ("idxport convert pho", "idxport convert photos/"),
     ("idxport convert x --classes pho", "idxport convert x --classes photos/"),
+    ("idxport convert x --hel", "idxport convert x --help "),
+    ("idxport convert x -q pho", "idxport convert x -q photos/"),
+    ("idxport convert x --rows pho", "idxport convert x --rows photos/"),
     ("idxport convert x > pho", "idxport convert x > photos/"),
     ("idxport convert -- --pho", "idxport convert -- --pho"),
     # Without candidates.

@@ -3,7 +3,7 @@ function __idxport_complete
     set -l word (commandline -ct)
     set -l before (commandline -opc)
     set -e before[1]
-    string match -q -- '-*' "$word"; and set -a before - # lists all flags
+    string match -q -- '-*' "$word"; and set -a before -; or set -a before x # - lists all flags
     command idxport $before --generate-shell-completion 2>/dev/null | string replace : \t
 end
 complete -c idxport -e

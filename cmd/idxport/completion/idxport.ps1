@@ -2,7 +2,7 @@
 Register-ArgumentCompleter -Native -CommandName idxport, idxport.exe -ScriptBlock {
     param($word, $line, $cursor)
     $before = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.Extent.Text })
-    if ($word.StartsWith('-')) { $before += '-' } # lists all flags
+    $before += if ($word.StartsWith('-')) { '-' } else { 'x' } # - lists all flags
     foreach ($answer in @(& idxport @before --generate-shell-completion 2>$null)) {
         $name, $about = $answer -split ':', 2
         if ($name.StartsWith($word)) {

@@ -57,8 +57,8 @@ class IdxError(RuntimeError):
         The name of the exit code, such as ``"bad_data"`` or ``"no_input"``; None if the program could
         not be run or was ended by a signal.
     exit : int or None
-        The exit code: 1 differs, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 I/O,
-        75 locked, 77 permission.
+        The exit code: 1 differs, 64 usage, 65 bad data, 66 no input, 70 internal, 73 cannot
+        create, 74 I/O, 75 locked, 77 permission.
     hint : str or None
         What to do about it.
     path : str or None
