@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"the root":                 {nil, []Target{{Path: filepath.VolumeName(work) + "/", Folder: true}}, "", current},
 		"the current folder":       {nil, []Target{{Path: ".", Folder: true}}, "", current},
 		"above the current folder": {nil, []Target{{Path: filepath.Dir(work), Folder: true}}, "", current},
-		"a parent that is a file":  {tree{"f": ""}, at("f/x.csv"), "", "not a directory"},
+		"a parent that is a file":  {tree{"f": ""}, at("f/x.csv"), "", syscall.ENOTDIR.Error()},
 		"below a link to itself":   {tree{"l": "-> l"}, at("l/x.csv"), "", looped},
 		"links in a circle":        {tree{"x": "-> b", "b": "-> x"}, file, "", looped},
 		"a link without an end":    {tree{"x": "-> gone/../x"}, file, "", looped},

@@ -124,10 +124,7 @@ func (s *Set) accept(out *output) error {
 
 // makeParents makes a folder and the missing ones above it.
 func (s *Set) makeParents(dir string) error {
-	switch found, err := s.disk.lstat(dir); {
-	case err == nil && found != nil && !found.IsDir():
-		return syscall.ENOTDIR // Windows says only that it does not find the path
-	case err != nil || found != nil:
+	if found, err := s.disk.lstat(dir); err != nil || found != nil {
 		return err
 	}
 	if err := s.makeParents(filepath.Dir(dir)); err != nil {
@@ -136,7 +133,8 @@ func (s *Set) makeParents(dir string) error {
 	s.parents = append(s.parents, dir) // before mkdir, which may succeed and still return an error
 	err := s.disk.on("makeDir", makeDir, dir)
 	if errors.Is(err, fs.ErrExist) { // another run made it
-		s.parents, err = s.parents[:len(s.parents)-1], nil
+		s.parents = s.parents[:len(s.parents)-1]
+		return nil
 	}
 	return err
 }
