@@ -127,9 +127,9 @@ func leadingDigits(s string) int {
 var isURL = regexp.MustCompile("^[a-z0-9]{2,}://").MatchString
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
-// keeps "..": after a symbolic link, that is the parent of the folder that the link leads to.
+// keeps "..", but on Windows: after a symbolic link, that is the parent of what the link leads to.
 func Under(dir, name string) string {
-	if isURL(dir) || strings.Contains(dir, "..") {
+	if isURL(dir) || strings.Contains(dir, "..") && filepath.Separator == '/' {
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/idxport/idxport/test/must"
 )
@@ -64,7 +65,7 @@ func TestHintsCanBePasted(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			for _, name := range nastyNames {
-				if name == test.skip {
+				if name == test.skip || runtime.GOOS == "darwin" && !utf8.ValidString(name) { // no file there has it
 					continue
 				}
 				path := name

@@ -24,7 +24,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"idxport": main})
 }
 
-// TestScripts runs the scripts in testdata/script. Each is one task of a user.
+// TestScripts runs the scripts in testdata/script. Each is one task of a user. Their patterns have
+// [/\\] in paths that Windows gives with a backslash, and ['"] where it has double quotes.
+// What is for [unix] alone needs links, pipes, modes or signals, its programs, or its words for
+// errors.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	samples := must.Get(filepath.Abs(samples))(t)

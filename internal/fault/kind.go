@@ -57,8 +57,8 @@ func KindOf(err error) (kind Kind) {
 		return PipeClosed
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Permission
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR),
-		errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP),
+		errors.Is(err, syscall.ENAMETOOLONG), runtime.GOOS == "windows" && code == 123: // ERROR_INVALID_NAME
 		return NotFound
 	case isCall, isPath, errors.Is(err, io.ErrShortWrite):
 		return IO

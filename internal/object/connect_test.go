@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,10 @@ func TestRefusedConnections(t *testing.T) {
 
 // TestRefusedSettings has settings that AWS's programs follow and this one does not.
 func TestRefusedSettings(t *testing.T) {
+	noFile, code := "no such file", "exit status 1"
+	if runtime.GOOS == "windows" { // which has other words, and no cat
+		noFile, code = "no credentials found", "no credentials found"
+	}
 	const role, half = "the profile x assumes a role", "only one of AWS_ACCESS_KEY_ID and"
 	for _, c := range []struct{ config, query, variable, says, hint string }{ // AWS_PROFILE is x, too
 		{"role_arn = arn:aws:iam::1:role/x\nsource_profile = y", "", "", role,
@@ -120,9 +125,9 @@ func TestRefusedSettings(t *testing.T) {
 		{"", "", "AWS_ACCESS_KEY_ID=x", half, "set AWS_ACCESS_KEY_ID and"},
 		{"", "", "AWS_SECRET_ACCESS_KEY=x", half, "set AWS_ACCESS_KEY_ID and"},
 		{"aws_access_key_id = x", "", "", "partial static", "AWS_PROFILE"},
-		{"sso_account_id = 1\nsso_role_name = r\nsso_start_url = https://x\nsso_region = r", "", "", "no such file",
+		{"sso_account_id = 1\nsso_role_name = r\nsso_start_url = https://x\nsso_region = r", "", "", noFile,
 			"aws sso login --profile x"},
-		{"credential_process = cat /no/such/file", "", "", "exit status 1", "aws configure"},
+		{"credential_process = cat /no/such/file", "", "", code, "aws configure"},
 		{"region = r", "", "", "no credentials found", "?anonymous=true"},
 	} {
 		t.Run(c.config+c.variable, func(t *testing.T) {
@@ -142,6 +147,9 @@ func TestRefusedSettings(t *testing.T) {
 // TestKeysAreFetchedAnew fetches keys before the old ones expire. The old ones stay in use while no
 // new ones can be fetched.
 func TestKeysAreFetchedAnew(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no cat")
+	}
 	path := filepath.Join(t.TempDir(), "keys")
 	home(t, "[default]\ncredential_process = cat "+path+"\n", "")
 	write := func(id string, left time.Duration) {

@@ -80,12 +80,12 @@ func (c patientConn) within(call func([]byte) (int, error), p []byte) (int, erro
 
 // newTransport returns a transport that uses the proxies of the environment. Its requests fail
 // when no byte was transferred for the time stall. If refused is not nil, it is called with the
-// address of a server that refuses a connection.
+// address of a server that refuses a connection, which is the error 10061 on Windows.
 func newTransport(stall time.Duration, refused func(address string)) *http.Transport {
 	dialer := &net.Dialer{Timeout: stall}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dialer.DialContext(ctx, network, address)
-		if refused != nil && errors.Is(err, syscall.ECONNREFUSED) {
+		if refused != nil && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.Errno(10061))) {
 			refused(address)
 		}
 		if err != nil {

@@ -113,12 +113,14 @@ func TestForeignFilesAreKept(t *testing.T) {
 					change()
 				}
 				s, err := prepare(quick(), []Target{{Path: dir, Folder: true, Kind: c.kind}}, Options{Overwrite: true})
+				if err == nil {
+					defer s.Discard()
+				}
 				if late && err == nil {
 					change()
 				}
 				before := readTree(t, dir)
 				if err == nil {
-					defer s.Discard()
 					err = errors.Join(put(s.Folder(0), "part-00000.csv", "new"), s.Commit())
 				}
 				if !c.replaced {

@@ -129,6 +129,7 @@ func TestChainDiffers(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(err), want) || !strings.Contains(fmt.Sprint(err), "part-1.csv") {
 			t.Errorf("%q: found the error %v, expected part-1.csv and %q", second, err, want)
 		}
+		must.Do(t, table.Close())
 	}
 }
 
@@ -162,7 +163,8 @@ func TestChainOfEmptyParts(t *testing.T) {
 	if _, err := openParts(writeParts(t, ".parquet", unknown, unknown)); !errors.Is(err, columnar.ErrNoRows) {
 		t.Errorf("found %v, expected %v", err, columnar.ErrNoRows)
 	}
-	if got, err := openParts(writeParts(t, ".parquet", unknown, known)); err != nil || got.Rows() != 150 {
-		t.Errorf("found %v, expected the 150 rows of the second file", err)
+	got = must.Get(openParts(writeParts(t, ".parquet", unknown, known)))(t)
+	if must.Do(t, got.Close()); got.Rows() != 150 {
+		t.Errorf("found %d rows, expected the 150 of the second file", got.Rows())
 	}
 }

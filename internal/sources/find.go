@@ -137,8 +137,8 @@ var unread = map[string]struct{ name, command string }{
 // unreadError returns the error for dir, whose folder name belongs to a table that is not read.
 func unreadError(dir, name string) error {
 	table := cmp.Or(unread[name], unread["="])
-	path := strings.TrimRight(dir, "/")
-	if strings.ContainsAny(path, "'\"\\$`!") { // which a shell or DuckDB would change
+	path := strings.TrimRight(filepath.ToSlash(dir), "/") // DuckDB and Python take it on Windows, too
+	if strings.ContainsAny(path, "'\"\\$`!") {            // which a shell or DuckDB would change
 		path = "DIR"
 	}
 	return fault.New(fault.Unsupported, "found the folder %s of %s, expected plain files", name, table.name).

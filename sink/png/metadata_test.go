@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
@@ -100,6 +101,7 @@ func TestRefusedTables(t *testing.T) {
 		return source.Column{Name: name, DType: d, Shape: shape}
 	}
 	type columns = []source.Column
+	both := text.Quote("image,label") // PowerShell has a meaning for a comma
 	for name, tt := range map[string]struct {
 		columns columns
 		layout  string
@@ -124,10 +126,10 @@ func TestRefusedTables(t *testing.T) {
 		"a label of several numbers": {columns{square, column("label", idx.Int32, 8)}, "",
 			`not the columns "label"`, "--columns image leaves it out"},
 		"a vector beside metadata": {columns{square, labels(idx.Uint8), column("v", idx.Uint8, 2)}, "huggingface",
-			`the images and scalars, not the columns "v"`, "--columns image,label leaves it out"},
+			`the images and scalars, not the columns "v"`, "--columns " + both + " leaves it out"},
 		"other scalars": {columns{square, labels(idx.Uint8), column("writer", idx.Int32)}, "",
 			`the images and one label, not the columns "writer"`,
-			"--layout huggingface writes them to a file beside the images, or --columns image,label leaves it out"},
+			"--layout huggingface writes them to a file beside the images, or --columns " + both + " leaves it out"},
 		"two integers, none the label": {columns{square, column("x", idx.Uint8), column("y", idx.Uint8)}, "",
 			`not the columns "x", "y"`, "--label-column x makes it the label, or --layout huggingface"},
 		"a float as label": {columns{square, labels(idx.Float32)}, "", `not the columns "label"`,

@@ -111,6 +111,7 @@ func TestRefused(t *testing.T) {
 			table, err := open(source.ReadOptions{})
 			if err == nil {
 				_, err = sourcetest.ReadAll(table, 10)
+				must.Do(t, table.Close())
 			}
 			var hint interface{ Hint() string } // of package picture
 			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) ||

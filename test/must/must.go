@@ -1,7 +1,11 @@
 // Package must ends tests at errors that they do not expect.
 package must
 
-import "testing"
+import (
+	"os"
+	"runtime"
+	"testing"
+)
 
 // Get returns a function that returns v, or ends the test if err is not nil:
 // must.Get(os.ReadFile(path))(t).
@@ -21,4 +25,14 @@ func Do(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Link makes the symbolic link path, which leads to the file or folder to. It skips the test on
+// Windows, where that needs a privilege.
+func Link(t testing.TB, to, path string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("making links needs a privilege")
+	}
+	Do(t, os.Symlink(to, path))
 }
