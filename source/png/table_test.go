@@ -155,6 +155,8 @@ func TestRefusals(t *testing.T) {
 		{"a cut JPEG by another name", map[string]string{"0.png": "\xff\xd8\xff"}, fault.Truncated,
 			"ends inside its JPEG image", "again"},
 		{"a quote in metadata.csv", metadata("\"file_name,label\n"), fault.Malformed, "metadata.csv: ", ""},
+		{"metadata.csv is a folder", map[string]string{"a.png": good, "metadata.csv/x.txt": ""}, fault.IO,
+			"metadata.csv: ", ""},
 		{"no line in metadata.csv", metadata("file_name,label\na.png,1\n"), fault.Malformed,
 			"metadata.csv: found 0 lines for b.png, expected 1", "line"},
 		{"no image of a line", metadata("file_name,label\na.png,1\nc.png,3\nb.png,2\n"), fault.Malformed,
