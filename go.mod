@@ -20,8 +20,6 @@ require (
 	gopkg.in/ini.v1 v1.67.3
 )
 
-require github.com/therootcompany/xz v1.0.1
-
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect

@@ -263,7 +263,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // between releases: --if-changed then rewrites earlier outputs.
-const formatVersion = 4
+const formatVersion = 5
 
 // runKey returns, with --if-changed, a text that lists the names of the outputs, the inputs and all
 // else that the bytes of outputs depend on, except their formats, which keyOf adds; and --expect,

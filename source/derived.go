@@ -15,11 +15,12 @@ type derived struct {
 	Table
 	columns []Column
 	rows    int64
+	whole   int64                     // rows of the source, if Table does not know them
 	derive  func(b, inner *Raw) error // changes the columns of b, which are those of inner; may be nil
 }
 
 func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
-	return &derived{Table: t, columns: columns, rows: t.Rows(), derive: derive}
+	return &derived{Table: t, columns: columns, rows: t.Rows(), whole: t.Rows(), derive: derive}
 }
 
 func (d *derived) Columns() []Column  { return d.columns }
@@ -29,7 +30,7 @@ func (d *derived) Skip(n int64) error { return Skip(d.Table, n) }
 func (d *derived) Info() Info {
 	info := About(d.Table)
 	if info.SourceRows < 0 {
-		info.SourceRows = d.rows
+		info.SourceRows = d.whole
 	}
 	return info
 }
@@ -59,7 +60,9 @@ func WithColumns(t Table, columns []Column) Table { return newDerived(t, columns
 
 // WithRows returns t with the given number of rows, for a table that does not know its own. See
 // [Count].
-func WithRows(t Table, rows int64) Table { return &derived{Table: t, columns: t.Columns(), rows: rows} }
+func WithRows(t Table, rows int64) Table {
+	return &derived{Table: t, columns: t.Columns(), rows: rows, whole: rows}
+}
 
 // ChooseLabel returns t with column i marked as the label, and with class names unless they are
 // nil.

@@ -62,11 +62,11 @@ func (s NumberKind) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[
 // String returns the name of the kind in Arrow and NumPy.
 func (s NumberKind) String() string { return numbers[s].name }
 
-// Convert converts n numbers in src to elements of d in dst. It returns the index and the value of
-// the first number that d cannot hold or, for NumberBool, that is not 0 or 1; the numbers before it
-// are converted. The index is −1 if there is none. If s is NumberFloat16, d must be Float32. Other
-// floats become integers, and must be whole. If d is a float type and s is not, d and an int32 must
-// hold every value of s.
+// Convert converts n numbers in src to elements of d in dst. It returns the index and, of integers,
+// the value of the first number that d cannot hold or, for NumberBool, that is not 0 or 1; the
+// numbers before it are converted. The index is −1 if there is none. If s is NumberFloat16, d must
+// be Float32. Other floats become integers, and must be whole. If d is a float type and s is not, d
+// and an int32 must hold every value of s.
 func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int, value int64) {
 	if s == NumberFloat16 {
 		for i := range n {

@@ -108,7 +108,9 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 				l.image = inner.image
 			case inner.image == "" && strings.Contains(name, "=") && !strings.HasPrefix(name, "split="),
 				name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"):
-				l.unread = cmp.Or(l.unread, name)
+				if name == "metadata" || l.unread == "" { // of Iceberg, whose files may be in partitions
+					l.unread = name
+				}
 			}
 		case isFolder:
 		case picture.KindByName(name) != "": // idx0.png too

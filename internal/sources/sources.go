@@ -9,6 +9,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/csv"
+	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/parquet"
 	"github.com/idxport/idxport/source/png"
@@ -118,8 +119,12 @@ func inFile(files source.Files, path string) ([]Table, error) {
 			format, ok = f, true
 		}
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return nil, nil
+	case len(begin) > 3 && begin[0]|begin[1] == 0 && idx.DType(begin[2]).Valid() && begin[3]-1 < 127: // the rank
+		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
+			WithHint("rename it, for example to %s.idx", stem)
 	}
 	return []Table{{Format: format, Name: stem, Paths: []string{path}, Path: path}}, nil
 }

@@ -39,10 +39,12 @@ const (
 func (t *Table) readFirstLine() error {
 	line, err := t.record(nil)
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
+	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
+	if bad := t.check(bytes.TrimSuffix(first, []byte("\r"))); bad != nil {
+		return bad
+	}
 	if err == io.EOF || err == nil && len(line) == 0 {
 		err = fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
-	} else if err == nil {
-		err = t.check(line)
 	}
 	if err != nil {
 		return err
@@ -70,6 +72,7 @@ func (t *Table) readFirstLine() error {
 func (t *Table) check(line []byte) error {
 	control := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' })
 	switch {
+	case len(line) == 0:
 	case line[0] == '#' && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
 			WithHint("remove comments: grep -v '^#' %[1]s >rows.csv; "+

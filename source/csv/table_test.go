@@ -173,6 +173,8 @@ func TestRefusals(t *testing.T) {
 		{"numbers of pandas after row numbers", ",0,1\n0,5,7\n", none, malformed, "column 1 of the header has no name",
 			"give it one"},
 		{"a web page", "<!DOCTYPE html>\n", none, unsupported, "like a web page", "download it again"},
+		{"a comment with a quote", "# 3.5\"\n1,2\n", none, unsupported, "the first line is a comment", "grep -v"},
+		{"9 MB of carriage returns", "a,b\r" + rows("1,2\r", 9<<18), none, unsupported, "a byte 0x0d", "tr "},
 		{"carriage returns", "a,b\r1,2\r", none, unsupported, "a byte 0x0d", `tr '\r' '\n' <test.csv >lines.csv`},
 		{"a decimal comma in the first row", "a;b\n0,5;2\n", none, malformed, `column a, row 0: found the text "0,5"`,
 			"point"},
