@@ -21,10 +21,10 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"lines of product Go", 31_445, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
-	{"lines of _test.go", 23_072, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
-	{"lines of programs under test/", 12_941, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
-	{"words of README and docs", 12_836, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
+	{"lines of product Go", 31_855, 32_000, func(f map[string][]byte) int { return lines(f, isProduct) }},
+	{"lines of _test.go", 23_171, 24_000, func(f map[string][]byte) int { return lines(f, isTest) }},
+	{"lines of programs under test/", 12_958, 13_000, func(f map[string][]byte) int { return lines(f, isProgram) }},
+	{"words of README and docs", 12_862, 13_000, func(f map[string][]byte) int { return words(f, isDocument) }},
 	{"folders at the top", 12, 12, topFolders},
 	{"targets of the Makefile", 15, 16, func(f map[string][]byte) int {
 		return matches(f["Makefile"], `(?m)^[a-z][a-z-]*:`)
@@ -41,21 +41,21 @@ var packages = []struct {
 	names       string
 	limit, goal int
 }{
-	{"cmd/idxport", 1_763, 2000},
-	{"convert", 3_109, 3300},
+	{"cmd/idxport", 1_764, 2000},
+	{"convert", 3_141, 3300},
 	{"internal/publish", 1_689, 1700},
 	{"internal/object", 1_809, 1900},
-	{"internal/compressed/...", 2_574, 2900},
-	{"source", 2_039, 2100},
+	{"internal/compressed/...", 2_898, 2900},
+	{"source", 2_042, 2100},
 	{"source/idx", 840, 950},
-	{"internal/dataset", 1_302, 1400},
+	{"internal/dataset", 1_296, 1400},
 	{"internal/rows", 598, 600},
-	{"internal/input", 930, 930},
-	{"source/arrow source/columnar source/parquet", 3_600, 3650},
-	{"source/csv source/npy source/picture source/png source/flat internal/sources", 3_211, 3230},
+	{"internal/input", 929, 930},
+	{"source/arrow source/columnar source/parquet", 3_609, 3650},
+	{"source/csv source/npy source/picture source/png source/flat internal/sources", 3_221, 3230},
 	{"sink sink/arrow sink/csv sink/idx sink/parquet sink/png sink/tar internal/images internal/layout internal/png",
-		5_533, 5550},
-	{"internal/card internal/compare internal/sinks internal/parts internal/summary", 1_116, 1250},
+		5_542, 5550},
+	{"internal/card internal/compare internal/sinks internal/parts internal/summary", 1_118, 1250},
 	{"pipeline schema", 610, 625},
 	{"internal/fault internal/text internal/sheet", 749, 850},
 }
