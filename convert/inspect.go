@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/input"
@@ -145,7 +146,7 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error
 // describeFile returns what is known about a file before its columns are read.
 func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
 	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: in.set.Table(f.Path).Format.Name,
-		Compression: "none", FileBytes: -1}
+		Compression: compressed.Plain, FileBytes: -1}
 	if s.Dataset != nil {
 		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
 	}
@@ -178,10 +179,10 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	defer t.Close() // read-only: an error does not matter
 	opened := in.set.Storage.About(f.Path)
 	file.ETag, file.Sequential = opened.ETag, opened.Sequential
+	file.Compression = cmp.Or(source.About(t).Compression, compressed.Plain)
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
 		file.setHeader(stored.Header())
-		file.Compression = stored.Compression()
 		t = input.Labels(stored, s, f, false)
 	}
 	sc := schema.Of(t)

@@ -117,14 +117,6 @@ func (t *IDX) Rows() int64 { return t.rows }
 // Header returns the header of the file.
 func (t *IDX) Header() idx.Header { return t.reader.Stored() }
 
-// Compression returns the name of the format in which the file is compressed, or compressed.Plain.
-func (t *IDX) Compression() string {
-	if t.stream != nil {
-		return t.stream.r.Format()
-	}
-	return compressed.Plain
-}
-
 // Info has notes if a salvage found that the file differs from its header.
 func (t *IDX) Info() Info {
 	notes := slices.Clone(t.reader.Notes())
@@ -134,7 +126,11 @@ func (t *IDX) Info() Info {
 	for i, note := range notes {
 		notes[i] = fault.New("", "%s", note).In(t.path).Error()
 	}
-	return Info{Notes: notes}
+	info := Info{Notes: notes}
+	if t.stream != nil {
+		info.Compression = t.stream.r.Format()
+	}
+	return info
 }
 
 // Read reads the next records, in the byte order of the file.

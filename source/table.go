@@ -104,14 +104,15 @@ type Seeker interface {
 
 // An Info is what is known about a table and its file beside the rows.
 type Info struct {
-	SourceRows int64             // of the table that the table is a part of, or its own
-	Notes      []string          // for the user, complete once the table is read
-	Warnings   []string          // what the user must know, even if notes are not shown
-	Decoders   []string          // packages and versions on which the pixels of images depend
-	Omitted    []Omission        // columns of the file that are not part of the table
-	Unnamed    bool              // the file has no names of columns
-	Classes    bool              // texts of the file are names in ReadOptions.Classes
-	Meta       map[string]string // metadata of the file, which may say where the table came from
+	SourceRows  int64             // of the table that the table is a part of, or its own
+	Notes       []string          // for the user, complete once the table is read
+	Warnings    []string          // what the user must know, even if notes are not shown
+	Decoders    []string          // packages and versions on which the pixels of images depend
+	Omitted     []Omission        // columns of the file that are not part of the table
+	Unnamed     bool              // the file has no names of columns
+	Classes     bool              // texts of the file are names in ReadOptions.Classes
+	Compression string            // of the whole file, as package compressed names it; may be empty for none
+	Meta        map[string]string // metadata of the file, which may say where the table came from
 }
 
 // An Omission is a column of a file that is not part of the table.

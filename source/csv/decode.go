@@ -134,7 +134,7 @@ func (t *Table) decide() error {
 	if len(t.columns) == 0 {
 		return bad
 	}
-	t.info.Unnamed = t.names == nil
+	t.info.Unnamed, t.info.Compression = t.names == nil, t.stream.Format()
 	return nil
 }
 
