@@ -15,10 +15,13 @@ package convert
 
 // A conversion goes through stages, each of which makes a value that is not changed afterwards:
 //
-//	options.go, request.go, targets.go  what was asked for: a request with its targets, checked
+//	options.go, request.go, targets.go, values.go
+//	                                    what was asked for: a request with its targets, checked
 //	inputs.go, package internal/input   from arguments to inputs: splits whose tables can be opened
-//	selection.go, rows.go               the rows that are chosen, and the jobs: tables as written
+//	selection.go, jobs.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
 //	run.go, publication.go, losses.go   from outputs to sinks, published outputs and the report
 //
-// verify.go, inspect.go and preview.go are the other verbs. A file uses earlier stages only.
+// A stage uses earlier ones only, report.go, messages.go (errors and hints that several stages
+// need), and of verify.go what opens an output again. verify.go, inspect.go and preview.go are the
+// other verbs.

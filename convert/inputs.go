@@ -10,7 +10,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// inputs are what a request reads.
+// inputs are a request and what was found for it.
 type inputs struct {
 	request *request
 	set     *input.Set
@@ -22,8 +22,8 @@ func findInputs(ctx context.Context, r *request) (*inputs, error) {
 	return &inputs{r, set}, err
 }
 
-// reportTable reports what was found while reading t. Notes about IDX files, which are about
-// damage, are warnings, and with --salvage all are.
+// reportTable reports what was found while reading t. Notes become warnings if the inputs are IDX
+// files, whose notes tell of damage, and with --salvage.
 func (in *inputs) reportTable(t source.Table) {
 	about := source.About(t)
 	if in.set.IDX() || in.request.Salvage {

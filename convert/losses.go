@@ -18,9 +18,10 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// checkStaying returns an error if another split or column would stay beside outputs that are named
-// after splits, unless --split or --columns chooses. An output whose whole path the user gave is
-// not checked.
+// checkStaying returns an error if outputs that are replaced carry the name of their split or
+// column, and one of an earlier run, of another split or column, would stay beside them with its
+// old contents, unless --split or --columns chooses. An output whose whole path the user gave is
+// not checked, nor are objects; a folder of the Hub is replaced as a whole.
 func checkStaying(r *request, outputs []*output) error {
 	nameOf := func(path string) dataset.Name {
 		stem, _ := sinks.SplitName(path) // the extension would be part of the prefix
@@ -35,13 +36,15 @@ func checkStaying(r *request, outputs []*output) error {
 		for _, e := range entries {
 			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
 			f, _, _ := sinks.ByName(path)
+			// A folder without an extension may be one of images.
 			alike := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			switch {
-			case !alike, other.Prefix != own.Prefix, slices.ContainsFunc(outputs, isMade):
-			case len(r.Split) == 0 && other.Role == own.Role && other.Split != own.Split &&
-				other.Split != "" && own.Split != "",
-				len(r.Columns) == 0 && other.Role != own.Role && other.Split == own.Split && out.format.OneColumn:
+			if !alike || other.Prefix != own.Prefix || slices.ContainsFunc(outputs, isMade) {
+				continue // not of this data set, or replaced as well
+			}
+			otherSplit := other.Role == own.Role && other.Split != own.Split && other.Split != "" && own.Split != ""
+			otherColumn := other.Role != own.Role && other.Split == own.Split && out.format.OneColumn
+			if otherSplit && len(r.Split) == 0 || otherColumn && len(r.Columns) == 0 {
 				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 					In(out.path).
 					WithHint("complete the inputs, choose with --split or --columns, or delete %s", text.Path(path))
@@ -51,24 +54,25 @@ func checkStaying(r *request, outputs []*output) error {
 	return nil
 }
 
-// checkLosses returns an error if the output, which is at hidden until it is published, lacks a
+// checkLosses returns an error if the output, which is at hiddenPath until it is published, lacks a
 // column or a split of what it is to replace, unless --columns or --split chooses them; or if it
-// has fewer rows, unless the user says with --overwrite, --expect or a choice of rows that this is
-// meant.
-func (out *output) checkLosses(ctx context.Context, r *request, hidden string) error {
+// has fewer rows, unless the user says with --overwrite, --expect SPLIT=ROWS or flags that leave
+// rows out that this is meant.
+func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath string) error {
 	if _, err := os.Lstat(out.path); err != nil {
 		return nil // there is nothing to replace
 	}
-	expected := slices.ContainsFunc(r.expected, func(e expectation) bool { return e.rows >= 0 })
-	count := !expected && !r.Overwrite && !r.choice.LeavesOut()
-	before, now := out.contentsAt(ctx, r, out.path, count), out.contentsAt(ctx, r, hidden, count)
+	rowsExpected := slices.ContainsFunc(r.expected, func(e expectation) bool { return e.rows >= 0 })
+	count := !rowsExpected && !r.Overwrite && !r.choice.LeavesOut()
+	before, now := out.contentsAt(ctx, r, out.path, count), out.contentsAt(ctx, r, hiddenPath, count)
 	for _, part := range []struct {
 		noun, flag          string
 		chosen, before, now []string
 	}{{"column", "--columns", r.Columns, before.columns, now.columns},
 		{"split", "--split", r.Split, before.splits, now.splits}} {
 		lost := slices.DeleteFunc(part.before, func(name string) bool { return slices.Contains(part.now, name) })
-		if len(lost) > 0 && len(part.now) > 0 && len(part.chosen) == 0 {
+		recorded := len(part.now) > 0 // else the names are not stored
+		if len(lost) > 0 && recorded && len(part.chosen) == 0 {
 			return fault.New(fault.Malformed, "it has the %s %s, and its replacement would have only %s", part.noun,
 				strings.Join(lost, ", "), strings.Join(part.now, ", ")).In(out.path).
 				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
@@ -89,19 +93,21 @@ type contents struct {
 	rows    int64    // −1 if not counted
 }
 
-// contentsAt returns the contents of what is at path: the output, or what it is to replace.
+// contentsAt returns the contents of what is at path, the output or what it is to replace, which it
+// reads in the format and layout of out. Its rows are counted if count is set.
 func (out *output) contentsAt(ctx context.Context, r *request, path string, count bool) contents {
 	c := contents{rows: -1}
 	if out.shared() {
-		shards, _ := fs.Glob(os.DirFS(path), out.sharding.subfolder+"/*-00000-of-*")
+		shards, _ := fs.Glob(os.DirFS(path), out.sharding.subfolder+"/*-00000-of-*") // the first of each split
 		for _, shard := range shards {
 			stem, _, _ := strings.Cut(filepath.Base(shard), "-00000-of-")
 			c.splits = append(c.splits, stem)
 		}
 	}
-	if out.format.WriteOnly {
+	if out.format.WriteOnly { // tar
 		rows, extensions := samplesAt(path)
-		if c.columns = extensions; count {
+		c.columns = extensions
+		if count {
 			c.rows = rows
 		}
 		return c
@@ -126,7 +132,7 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 }
 
 // samplesAt returns the number of samples in the tar file, or folder of such, at path, and the
-// extensions of the first one: each is a column.
+// extensions of the first one: each is a column. A damaged file counts up to the damage.
 func samplesAt(path string) (n int64, extensions []string) {
 	files := []string{""} // path itself
 	if parts, _ := fs.Glob(os.DirFS(path), "part-*"); parts != nil {

@@ -28,15 +28,16 @@ func unknown(kind, name string, known []string) error {
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	unfit := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
-	hint := "give the file of the labels too, as label=FILE, or a table with a column of single integers called label"
+	hint := "give the file of the labels too, as label=FILE, or a table with a column called label, of single integers"
 	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
 	}
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }
 
-// aboutSplit returns err, if it is a wrong use that names no file, with the name of the split s, if
-// that is one of several: all are the splits of the inputs.
+// aboutSplit adds the name of the split s, and a hint if it has none, to an error of the kind
+// fault.Usage that names no file, if s is one of several splits: all. It returns other errors as
+// they are.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	var found *fault.Error
 	if len(all) < 2 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
@@ -47,10 +48,16 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	return &e
 }
 
-// alternativeTable has what idxport leaves to other tools or does by another name. An entry is a
-// line with the names of flags and extensions and a line with the hint; or, in place of the hint, a
-// line with the tool and the format that it reads, and one of Python, which is also in
-// docs/recipes.md, whose code is tested.
+// alternativeTable has what idxport leaves to other tools or does by another name. An entry is
+//
+//	NAMES of flags and extensions
+//	HINT
+//
+// or, with a line of Python that is also in docs/recipes.md, where it is tested,
+//
+//	NAMES of extensions
+//	TOOL FORMAT that it reads
+//	LINE
 //
 //go:embed alternatives.txt
 var alternativeTable string
@@ -60,26 +67,23 @@ var alternativeTable string
 func Alternative(name string) string {
 	for entry := range strings.SplitSeq(strings.TrimSpace(alternativeTable), "\n\n") {
 		lines := strings.Split(entry, "\n")
-		switch known := slices.Contains(strings.Fields(lines[0]), strings.ToLower(name)); {
-		case known && len(lines) == 2:
-			return lines[1]
-		case known:
-			tool, format, _ := strings.Cut(lines[1], " ")
-			return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python, with the names that "+
-				"convert prints: %s", tool, format, lines[2])
+		if !slices.Contains(strings.Fields(lines[0]), strings.ToLower(name)) {
+			continue
 		}
+		if len(lines) == 2 {
+			return lines[1]
+		}
+		tool, format, _ := strings.Cut(lines[1], " ")
+		return fmt.Sprintf("%s does that: convert with -o out --to %s, then in Python, with the names that "+
+			"convert prints: %s", tool, format, lines[2])
 	}
 	return ""
 }
 
+// splitTitle returns how messages call s. Without a name it has the stem of its files.
 func splitTitle(s dataset.Split) string {
 	if s.Name != "" {
 		return "split " + s.Name
 	}
 	return s.Stem
 }
-
-func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
-
-// isImage reports whether the records of c have rows and columns.
-func isImage(c source.Column) bool { return len(c.Shape) >= 2 }

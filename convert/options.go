@@ -10,20 +10,21 @@ import (
 )
 
 // Options describe what a conversion reads and writes. Zero values are the defaults. String values
-// have the form of the command's flags, which its help explains.
+// have the form of the command's flags, which its help explains. A field has the name of its flag,
+// or the plural of it: cmd/idxport sets fields by name.
 type Options struct {
 	Source
 	View
 	Target
 }
 
-// A Source describes what is read.
+// A Source describes what is read, and with what.
 type Source struct {
 	Inputs         []string // folders, files, NAME=FILE, URLs, or - for Stdin
 	Split          []string // the splits to read; empty means all
-	Dataset        string   // a name known to package dataset, or "none"; empty means detect it
+	Dataset        string   // a name that `idxport datasets` lists, or "none"; empty means detect it
 	Classes        string   // file of class names
-	DType          string   // element type, for inputs that record none, and for wider integers
+	DType          string   // element type of inputs that record none, and to which wider integers are narrowed
 	Shape          []int    // shape of one record
 	Resize         Size     // to which images are scaled
 	Grey           bool     // make images grey
@@ -66,20 +67,20 @@ type View struct {
 type Target struct {
 	Outputs     []string // files, folders, FORMAT=PATH, URLs, or - for Stdout
 	To          []string // formats for folders and for Stdout
-	Overwrite   bool
-	IfChanged   bool     // do nothing if all is up to date, else overwrite
+	Overwrite   bool     // replace outputs that exist
+	IfChanged   bool     // do nothing if all is up to date, else replace; but none by one of fewer rows
 	Expect      []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there
-	Verify      bool
-	RowsPerFile int64
+	Verify      bool     // read outputs again and compare them with the inputs before they are visible
+	RowsPerFile int64    // 0 means that outputs are not split
 	Compression []string // CODEC[:LEVEL] or FORMAT=CODEC[:LEVEL]
 	Layout      []string // NAME or FORMAT=NAME
-	ClassColumn bool
+	ClassColumn bool     // add a column of the names of labels
 
 	Stdout io.Writer
 }
 
-// Events are callbacks that a run calls, one at a time unless it is canceled. Any of them may be
-// nil.
+// Events are callbacks that a run calls, one at a time; calls may overlap once it is canceled. Any
+// of them may be nil.
 type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)
@@ -96,7 +97,8 @@ const Version = "0.1.0"
 const (
 	DefaultMaxRecordBytes = idx.DefaultMaxRecordSize
 	MaxWorkers            = 4096 // far more than the processors of any machine
-	// MaxRecordBytesLimit is the largest Source.MaxRecordBytes; a 32-bit process can hold several.
+	// MaxRecordBytesLimit is the largest Source.MaxRecordBytes: 2 GiB, or 256 MiB in a process of
+	// 32 bits, so that it can hold several records.
 	MaxRecordBytesLimit = min(math.MaxInt32, math.MaxInt/8)
 )
 

@@ -17,6 +17,7 @@ import (
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -43,7 +44,7 @@ type sharding struct {
 
 func (out *output) isFolder() bool { return out.format.Folder || out.sharding != nil }
 
-// shared reports whether the output's folder holds several splits.
+// shared reports whether the output's folder, of the layout huggingface, holds several splits.
 func (out *output) shared() bool { return out.sharding != nil && out.sharding.kind == publish.Hub }
 
 // place is equal for two outputs at the same place.
@@ -210,6 +211,32 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	return []*output{out}, shard(r, t, out)
 }
 
+// maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or
+// −1 if there are none or they can be read only once.
+func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
+	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
+		unreadable := len(f.Header.Dims) == 0 // no IDX file, or standard input, which reading would empty
+		return unreadable || f.Role != dataset.Label && f.Name != in.request.LabelColumn
+	})
+	if len(s.Files) == 0 {
+		return -1, nil
+	}
+	t, err := in.set.Open(ctx, s, nil, false)
+	if err != nil {
+		return -1, err
+	}
+	defer t.Close() // read-only: an error does not matter
+	largest = -1
+	i := schema.Of(t).Label()
+	err = source.Each(ctx, t, func(b *source.Raw) error {
+		for row := 0; i >= 0 && row < b.Rows; row++ {
+			largest = max(largest, source.Int(t.Columns()[i].DType, b.Columns[i], row))
+		}
+		return nil
+	})
+	return largest, err
+}
+
 func (out *output) fileExtension() string {
 	return out.format.FileExtension(out.options.Compression.Name)
 }
@@ -261,7 +288,9 @@ func (out *output) fileName(c source.Column) string {
 		}
 		return r
 	}, c.Name)
-	if c.Name == dataset.Data.String() {
+	alone := len(out.job.table.Columns()) == 1 // then the base of a-labels-idx1-ubyte is a-labels
+	named := alone && (strings.HasSuffix(base, what) || strings.HasSuffix(base, what+"s"))
+	if c.Name == dataset.Data.String() || named {
 		what = ""
 	}
 	if !out.format.IsIDX {
@@ -270,7 +299,7 @@ func (out *output) fileName(c source.Column) string {
 	if base == "test" {
 		base = "t10k" // programs that look for MNIST expect it
 	}
-	if c.Name == dataset.Image.String() || c.Name == dataset.Label.String() {
+	if what != "" && (c.Name == dataset.Image.String() || c.Name == dataset.Label.String()) {
 		what += "s"
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}

@@ -106,7 +106,7 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 		}
 		ext := extension(path)
 		isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
-		container := !named && path != Stdio && path != "" && (ext == "" || isFolder(path))
+		container := !named && path != Stdio && path != "" && (ext == "" || namesFolder(path))
 		switch {
 		case object.IsURL(path):
 			return nil, usagef("preview cannot write to a URL").WithHint("write a local file")

@@ -21,18 +21,21 @@ import (
 type destination struct {
 	writer *tally          // nil for a folder
 	folder *publish.Folder // to fill, or nil
-	object *object.Writer  // or nil; it is completed when all is written, which frees its memory
-	hidden string          // the path at which it can be read before it is published, or ""
+	object *object.Writer  // or nil; Complete sends the rest and frees its memory, commit makes it visible
+	hidden string          // the path at which it can be read before commit; "" if it is no regular file
 }
 
 // standardOutput returns the destination of an output that goes to w, which must be none of inputs.
 func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, error) {
-	file, ok := w.(*os.File)
-	if ok && term.IsTerminal(int(file.Fd())) && !f.Text {
+	file, isFile := w.(*os.File)
+	if isFile && term.IsTerminal(int(file.Fd())) && !f.Text {
 		return destination{}, usagef("will not write %s to a terminal", f.Name).
 			WithHint("redirect standard output to a file or a program")
 	}
-	out, _ := file.Stat() // nil without a file
+	var out os.FileInfo // nil if w is no file: the same as none
+	if isFile {
+		out, _ = file.Stat()
+	}
 	for _, path := range inputs {
 		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
 			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
@@ -44,8 +47,7 @@ func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, 
 
 // checkOpen returns an error if w is standard output and was closed when the program began. Go's
 // runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
-// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output, so call
-// checkOpen only where losing the data would be an error.
+// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output.
 func checkOpen(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok || runtime.GOOS == "windows" {
@@ -56,7 +58,7 @@ func checkOpen(w io.Writer) error {
 	if err != nil || nullErr != nil || !os.SameFile(info, null) {
 		return nil
 	}
-	if _, err = f.Read(make([]byte, 1)); err != io.EOF { // it is not open for reading
+	if _, err = f.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
 		return nil
 	}
 	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
@@ -68,7 +70,7 @@ func checkOpen(w io.Writer) error {
 type publication struct {
 	set     *publish.Set
 	outputs []*output
-	to      []destination // of each output
+	to      []destination // of each of outputs
 }
 
 // prepare makes the destinations of all outputs, the local ones first: their errors are found
@@ -77,8 +79,8 @@ type publication struct {
 func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
 	_ *publication, err error) {
 	p := &publication{outputs: outputs}
-	var targets []publish.Target        // splits that share a folder have one
-	places := make([]int, len(outputs)) // indices of the outputs' targets
+	var targets []publish.Target          // splits that share a folder have one
+	targetOf := make([]int, len(outputs)) // the index in targets of each local output
 	for i, out := range outputs {
 		if out.path == Stdio || object.IsURL(out.path) {
 			continue
@@ -87,8 +89,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		if out.sharding != nil {
 			t.Kind = out.sharding.kind
 		}
-		if places[i] = slices.Index(targets, t); places[i] < 0 || !out.shared() {
-			places[i] = len(targets)
+		targetOf[i] = slices.Index(targets, t)
+		if targetOf[i] < 0 || !out.shared() { // Prepare refuses two at one path
+			targetOf[i] = len(targets)
 			targets = append(targets, t)
 		}
 	}
@@ -108,9 +111,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
 			to.writer = &tally{Writer: to.object}
 		case out.isFolder():
-			to = destination{folder: p.set.Folder(places[i]), hidden: p.set.Partial(places[i])}
+			to = destination{folder: p.set.Folder(targetOf[i]), hidden: p.set.Partial(targetOf[i])}
 		default:
-			to = destination{writer: &tally{Writer: p.set.File(places[i])}, hidden: p.set.Partial(places[i])}
+			to = destination{writer: &tally{Writer: p.set.File(targetOf[i])}, hidden: p.set.Partial(targetOf[i])}
 		}
 		if err != nil {
 			p.discard()

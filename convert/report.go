@@ -18,7 +18,7 @@ type Report struct {
 	Outputs     []Output             `json:"outputs"`             // set once all of them are published
 	Unchanged   []string             `json:"unchanged,omitempty"` // outputs that are up to date
 	Verified    []Verified           `json:"verified,omitempty"`
-	Differences []compare.Difference `json:"differences,omitempty"` // from the inputs, in up to 100 rows
+	Differences []compare.Difference `json:"differences,omitempty"` // from the inputs, of the first 100 such rows
 	Applied     []Applied            `json:"applied"`
 	Notes       []string             `json:"notes"`
 	Warnings    []string             `json:"warnings"`
@@ -41,7 +41,7 @@ type Input struct {
 	Column string `json:"column"`
 	DType  string `json:"dtype"`
 	Shape  []int  `json:"shape"` // of one record
-	Rows   int64  `json:"rows"`  // −1 if unknown before the input was read
+	Rows   int64  `json:"rows"`  // those that are chosen; −1 if unknown before they were read
 	// SourceRows is the number of rows of the whole input, with --rows or if some are left out.
 	SourceRows *int64   `json:"source_rows,omitempty"`
 	Dataset    string   `json:"dataset,omitempty"`
@@ -97,13 +97,16 @@ type Applied struct {
 	Shape     []int    `json:"shape,omitempty"`
 	Grey      bool     `json:"grey,omitempty"`
 	Resize    string   `json:"resize,omitempty"`    // the value of --resize
-	Decoders  []string `json:"decoders,omitempty"`  // and scalers on which the pixels of images depend
+	Decoders  []string `json:"decoders,omitempty"`  // decoders and scalers on which the pixels depend
 	Transpose []string `json:"transpose,omitempty"` // names of columns
 	Salvage   bool     `json:"salvage,omitempty"`
 	Label     string   `json:"label_column,omitempty"` // the value of --label-column
 }
 
-// Keys of the metadata of outputs.
+// isZero reports whether a lists none.
+func (a Applied) isZero() bool { return text.JSON(a) == "{}" }
+
+// Keys of the metadata of outputs; package input has two more.
 const (
 	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns
 	keySplit   = "idx.split"
@@ -117,15 +120,15 @@ func (r *Report) Note(format string, args ...any) { r.add(false, &r.Notes, forma
 func (r *Report) warning(format string, args ...any) { r.add(true, &r.Warnings, format, args...) }
 
 func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
-	text := text.Printable(fmt.Sprintf(format, args...))
+	message := text.Printable(fmt.Sprintf(format, args...))
 	r.adding.Lock()
 	defer r.adding.Unlock()
-	if slices.Contains(*list, text) { // an input that is read twice has its notes twice
+	if slices.Contains(*list, message) { // an input that is read twice has its notes twice
 		return
 	}
-	*list = append(*list, text)
+	*list = append(*list, message)
 	if r.events.Message != nil {
-		r.events.Message(warning, text)
+		r.events.Message(warning, message)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 // A request is what was asked for: options, checked and parsed.
 type request struct {
-	Options  // as given, with the default of MaxRecordBytes
+	Options  // as given, with the default of MaxRecordBytes, and Dataset as the list of data sets has it
 	input    input.Options
 	targets  []target
 	choice   rows.Choice
@@ -31,7 +31,8 @@ type request struct {
 	report   *Report
 }
 
-// newRequest checks and parses options. Those about outputs must apply to one if there are any.
+// newRequest checks and parses options. If there are outputs, each option about outputs must apply
+// to one of them at least.
 func newRequest(o Options, report *Report) (*request, error) {
 	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
 	r := &request{Options: o, report: report}
@@ -46,9 +47,9 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return nil, err
 	}
 	store := r.input.Storage.Store
-	for i, name := range o.Columns {
-		if name == "" || slices.Contains(o.Columns[:i], name) {
-			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(o.Columns, ","), name)
+	for i, name := range r.Columns {
+		if name == "" || slices.Contains(r.Columns[:i], name) {
+			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name)
 		}
 	}
 	if r.choice, err = rows.Parse(rows.Options{Rows: o.Rows, Where: o.Where, Holdout: o.Holdout, Stratify: o.Stratify,
@@ -56,21 +57,26 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return nil, err
 	}
 	r.input.Counted = r.choice.NeedsCount()
-	if r.expected, err = parseExpect(o.Expect); err != nil || len(o.Outputs) == 0 {
-		return r, err
+	if r.expected, err = parseExpect(r.Expect); err != nil {
+		return nil, err
+	}
+	if len(r.Outputs) == 0 { // verify, inspect and preview have none
+		return r, nil
 	}
 	parts, _ := r.choice.Parts()
 	if r.targets, err = parseTargets(store, r.Options, parts); err != nil {
 		return nil, err
 	}
-	if r.codecs, err = parseCompression(o.Compression); err != nil {
+	if r.codecs, err = parseCompression(r.Compression); err != nil {
 		return nil, err
 	}
-	if r.layouts, err = parsePerFormat("layout", o.Layout, sinks.Format.LayoutNames); err != nil {
+	if r.layouts, err = parsePerFormat("layout", r.Layout, sinks.Format.LayoutNames); err != nil {
 		return nil, err
 	}
-	counted := func(f sinks.Format) bool { return f.Folder || f.OneColumn || f.Images } // in headers, for digits
-	r.input.Counted = r.input.Counted || r.makes(counted)
+	// The headers of IDX and .npy have the number of rows, names of images as many digits as it
+	// needs.
+	needsCount := func(f sinks.Format) bool { return f.OneColumn || f.Images }
+	r.input.Counted = r.input.Counted || r.makes(needsCount)
 	return r, r.checkUsed()
 }
 
@@ -79,7 +85,7 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
 		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
 		Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
-	if i := slices.Index(dtypeNames(), s.DType); i >= 0 {
+	if i := slices.Index(dtypeNames(), s.DType); i >= 0 { // others are refused by checkValues
 		o.DType = idx.DTypes()[i]
 	}
 	for _, arg := range s.Inputs {
@@ -123,12 +129,17 @@ func (r *request) checkValues() error {
 
 // formatOptions returns the options for outputs of format f.
 func (r *request) formatOptions(f sinks.Format) sinks.Options {
-	codecs := f.Codecs
-	if f.Compressible && !r.makes(func(f sinks.Format) bool { return f.Codecs != nil }) {
-		codecs = f.Compressions() // of whole files, unless --compression is for what others contain
-	}
-	return sinks.Options{Compression: codecOf(valueFor(r.codecs, f, codecs)), MaxLabel: -1, Version: Version,
+	return sinks.Options{Compression: codecOf(valueFor(r.codecs, f, r.codecsOf(f))), MaxLabel: -1, Version: Version,
 		Layout: valueFor(r.layouts, f, f.LayoutNames())}
+}
+
+// codecsOf returns the codecs that outputs of f accept from a --compression without FORMAT=. It is
+// for what Parquet and Arrow contain, if any output is of these, or else for whole files.
+func (r *request) codecsOf(f sinks.Format) []string {
+	if r.makes(isColumnar) {
+		return f.Codecs
+	}
+	return f.Compressions()
 }
 
 // makes reports whether match returns true for the format of any output.
@@ -136,10 +147,13 @@ func (r *request) makes(match func(sinks.Format) bool) bool {
 	return slices.ContainsFunc(r.targets, func(t target) bool { return slices.ContainsFunc(t.formats, match) })
 }
 
+// isColumnar reports whether f is Parquet or Arrow.
+func isColumnar(f sinks.Format) bool { return f.Codecs != nil }
+
 // isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub, not folders
 // of images.
 func (r *request) isHub(f sinks.Format) bool {
-	return f.Codecs != nil && r.formatOptions(f).Layout == "huggingface"
+	return isColumnar(f) && r.formatOptions(f).Layout == "huggingface"
 }
 
 func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
@@ -148,16 +162,16 @@ func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
 // system's folder for them.
 func (r *request) scratch() (*os.File, error) {
 	for _, t := range r.targets {
-		folder, _, _ := strings.Cut(t.path, "{")
-		info, err := os.Stat(folder)
+		path, _, _ := strings.Cut(t.path, "{")
+		info, err := os.Stat(path)
 		if t.path == Stdio || object.IsURL(t.path) || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			continue // it needs no space here
+			continue // such as /dev/null: nothing is written to a disk
 		}
-		for (err != nil || !info.IsDir()) && folder != filepath.Dir(folder) {
-			folder = filepath.Dir(folder)
-			info, err = os.Stat(folder)
+		for (err != nil || !info.IsDir()) && path != filepath.Dir(path) { // to the nearest folder that exists
+			path = filepath.Dir(path)
+			info, err = os.Stat(path)
 		}
-		return publish.Scratch(folder)
+		return publish.Scratch(path)
 	}
 	return publish.Scratch(os.TempDir())
 }
@@ -174,11 +188,14 @@ func (r *request) checkUsed() error {
 		add("layout "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, f.LayoutNames()) })
 	}
 	for _, v := range r.codecs {
-		add("compression "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, f.Compressions()) })
+		add("compression "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, r.codecsOf(f)) })
+		if r.makes(func(f sinks.Format) bool { return v.appliesTo(f, f.Compressions()) }) {
+			uses[len(uses)-1].Users += ", and for whole files with their format: csv=" + v.value
+		}
 	}
-	named := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
+	onlyNamed := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
 	ofLabels := func(f sinks.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
-	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: named,
+	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
 		Used: r.makes(ofLabels), Users: "the label of PNG folders, tar, the layout huggingface, --class-column, " +
 			"--stratify and --where class=…"}))
 }

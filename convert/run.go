@@ -21,9 +21,9 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// Run converts. Wrong options and inputs are found before any output is begun, and all outputs are
-// complete before any of them is visible. If ctx ends, the error is context.Cause(ctx) or
-// ctx.Err(). The report is never nil.
+// Run converts. Wrong options and inputs are found before any output is begun, except damage in
+// rows, and all outputs are complete before any of them is visible. If ctx ends, the error is
+// context.Cause(ctx) or ctx.Err(). The report is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report := NewReport(o.Events)
 	if len(o.Outputs) == 0 {
@@ -35,17 +35,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return report, err
 	}
 	defer releaseAll(jobs)
-	if err := checkClassesUsed(in, jobs); err != nil {
-		return report, err
-	}
 	outputs, err := planOutputs(ctx, in, jobs)
 	if err != nil {
+		return report, err
+	}
+	if err := checkClassesUsed(in, jobs, outputs); err != nil {
 		return report, err
 	}
 	return report, runJobs(ctx, in, jobs, outputs)
 }
 
-// runJobs does all the checks that need no reading of rows, and then publishes the outputs.
+// runJobs does the remaining checks that need no reading of rows, reports what was decided, and
+// writes the outputs, unless all are up to date.
 func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) error {
 	r := in.request
 	cards, err := cardsOf(outputs)
@@ -60,8 +61,8 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		}
 		in.describeJob(j)
 	}
-	counted := func(j *job) int64 { return j.schema.Rows } // as the headers say, or −1
-	if err := checkExpected(r, jobs, counted); err != nil {
+	known := func(j *job) int64 { return j.schema.Rows } // as the headers say, or −1
+	if err := checkExpected(r, jobs, known); err != nil {
 		return err
 	}
 	key, err := runKey(in, jobs, outputs)
@@ -79,20 +80,28 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	defer p.discard() // no effect after commit
-	return publishJobs(ctx, in, jobs, p, cards)
+	return writeAndPublish(ctx, in, jobs, p, cards)
 }
 
-// publishJobs writes the outputs of the jobs to the places of p, and makes them visible. cards are
-// the README.md of shared folders, by path.
-func publishJobs(ctx context.Context, in *inputs, jobs []*job, p *publication, cards map[string]*card.Card) error {
+// A writing is an output on its way: it is being written, or has been.
+type writing struct {
+	out  *output
+	to   destination
+	sink sink.Sink
+	rows int64 // once all rows are written
+}
+
+// writeAndPublish writes the outputs of the jobs to the destinations of p, and makes them visible.
+// cards are those of cardsOf.
+func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publication, cards map[string]*card.Card) error {
 	r := in.request
 	var written []*writing
 	for _, j := range jobs {
 		done, err := writeJob(ctx, in, j, p)
-		if len(p.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
-			r.report.warning("the reader of standard output has closed it, so no output was written")
-		}
 		if err != nil {
+			if len(p.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
+				r.report.warning("the reader of standard output has closed it, so no output was written")
+			}
 			return err
 		}
 		written = append(written, done...)
@@ -157,7 +166,8 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 			if j.schema.Classes != nil {
 				columns = append(columns, schema.ClassName)
 			}
-			switch splits = append(splits, j.base()); {
+			splits = append(splits, j.base())
+			switch {
 			case e.rows < 0 && !slices.Contains(columns, e.name):
 				found = "only the columns " + strings.Join(columns, ", ") + " in " + j.title()
 			case e.rows >= 0 && e.name == j.base() && n >= 0 && n != e.rows:
@@ -177,20 +187,21 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 
 // checkClassesUsed returns an error if --classes is given but not used: no output contains class
 // names, no rows are selected by them, and no input has class names in place of labels.
-func checkClassesUsed(in *inputs, jobs []*job) error {
+func checkClassesUsed(in *inputs, jobs []*job, outputs []*output) error {
 	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
 		return in.set.Table(j.split.Files[0].Path).Format.Name == "png" || source.About(j.table).Classes
 	})
 	r := in.request
-	named := func(f sinks.Format) bool { // or its files are accompanied by a list of names
-		return f.Folder || r.ClassColumn && f.ClassColumn || f.Codecs != nil || f.IsIDX
+	storesNames := func(out *output) bool {
+		f := out.format
+		return f.Folder || isColumnar(f) || f.Beside || r.ClassColumn && f.ClassColumn
 	}
-	if r.Classes == "" || usedByInput || r.choice.ByClass() || r.makes(named) {
+	if r.Classes == "" || usedByInput || r.choice.ByClass() || slices.ContainsFunc(outputs, storesNames) {
 		return nil
 	}
 	return usagef("no output uses --classes").
 		WithHint("--class-column writes the names, --where class=NAME selects by them, " +
-			"and PNG folders, Parquet and Arrow contain them")
+			"and PNG folders, Parquet, Arrow and folders of IDX files (-o idx=DIR/) hold them")
 }
 
 // cardsOf returns the card (the README.md) of each folder that several splits share, by path, still
@@ -201,7 +212,7 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 		if !out.shared() {
 			continue
 		}
-		c, err := cards[out.path], error(nil)
+		c := cards[out.path]
 		if c == nil {
 			c = &card.Card{Name: text.Legible(filepath.Base(out.path)), Version: Version}
 			if d := out.job.split.Dataset; d != nil {
@@ -209,6 +220,7 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 			}
 			cards[out.path] = c
 		}
+		var err error
 		if c.Features, err = card.Merge(c.Features, out.job.schema); err != nil {
 			return nil, usagef("%s: %v", out.path, err).
 				WithHint("choose one split with --split, or give all the same class names with --classes")
@@ -226,7 +238,7 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 // writeJob writes the outputs of one job, and releases its table.
 func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*writing, err error) {
 	r := in.request
-	var sinks []sink.Sink
+	var open []sink.Sink
 	for i, out := range p.outputs {
 		if out.job != j {
 			continue
@@ -235,9 +247,9 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 		if w.sink, err = openSink(r, out, w.to); err != nil {
 			return nil, fmt.Errorf("%s: %w", out.shownName(), err)
 		}
-		all, sinks = append(all, w), append(sinks, w.sink)
+		all, open = append(all, w), append(open, w.sink)
 	}
-	rows, err := drain(ctx, r, j.table, j.schema, j.title(), sinks...)
+	rows, err := drain(ctx, r, j.table, j.schema, j.title(), open...)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +262,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 		}
 	}
 	in.reportTable(j.table)
-	for _, s := range sinks {
+	for _, s := range open {
 		if n, ok := s.(sink.Noter); ok {
 			for _, note := range n.Notes() {
 				r.report.Note("%s", note)
@@ -262,12 +274,12 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 }
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
-// between releases: --if-changed then rewrites earlier outputs.
+// while Version stays the same: --if-changed then rewrites earlier outputs.
 const formatVersion = 5
 
 // runKey returns, with --if-changed, a text that lists the names of the outputs, the inputs and all
-// else that the bytes of outputs depend on, except their formats, which keyOf adds; and --expect,
-// so that another expectation is checked. Without the flag it is empty.
+// else that the bytes of outputs depend on. It also lists --expect, so that another expectation is
+// checked; the format of each output is added by output.keyOf. Without the flag it is empty.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
 	if !r.IfChanged {
@@ -287,7 +299,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 			key += j.split.Dataset.Name
 		}
 	}
-	for _, path := range slices.Compact(in.set.Paths()) { // each array of a .npz file has its path
+	for _, path := range slices.Compact(in.set.Paths()) { // arrays of a .npz file have one
 		if object.IsURL(path) {
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")
@@ -324,7 +336,7 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
 		o := sinks.Output{Folder: to.folder}
-		if to.writer != nil { // a nil *tally would be a writer that is not nil
+		if to.writer != nil { // else the Writer would hold a nil *tally, and not be nil
 			o.Writer = to.writer
 		}
 		return out.format.Open(o, out.job.schema, out.options)
@@ -344,23 +356,15 @@ func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	})
 }
 
-// A writing is an output on its way: it is being written, or has been.
-type writing struct {
-	out  *output
-	to   destination
-	sink sink.Sink
-	rows int64 // once all are written
-}
-
 // reportEntry returns the entry of a complete output in the report.
 func (w *writing) reportEntry() Output {
 	out := w.out
 	e := Output{Path: out.path, Format: out.format.Name, Split: out.job.split.Name, Rows: w.rows}
-	made, isParts := w.sink.(*parts.Sink)
+	sharded, isParts := w.sink.(*parts.Sink)
 	switch {
 	case isParts:
 		dir := filepath.Join(out.path, out.sharding.subfolder)
-		for _, p := range made.Parts() {
+		for _, p := range sharded.Parts() {
 			e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes})
 			e.Bytes += p.Bytes
 		}

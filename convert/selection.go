@@ -17,9 +17,11 @@ import (
 // A chosenSplit is a split of the inputs, what --holdout left of one, or what it took from one.
 type chosenSplit struct {
 	dataset.Split
-	rows    *source.Selection // nil unless values or chance decide: rows.Choice.Cut applies all other flags
-	divided bool              // by --holdout: this is what is left, or what was held out
-	alone   bool              // the run has no other splits
+	// rows are those that values or chance select. Without such flags it is nil; rows.Choice.Cut
+	// then applies --rows, --take and --part, with a selection only --part.
+	rows    *source.Selection
+	divided bool // by --holdout: this is what is left, or what was held out
+	alone   bool // the run has no other splits
 }
 
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
@@ -38,34 +40,38 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 		if err := input.CheckRereadable("--where, --holdout or --shuffle", s); err != nil {
 			return nil, err
 		}
-		parts, err := in.selectRows(ctx, s)
+		pieces, err := in.selectRows(ctx, s)
 		if err != nil {
 			return nil, aboutSplit(err, s, in.set.Splits)
 		}
-		chosen = append(chosen, parts...)
+		chosen = append(chosen, pieces...)
 	}
 	for i, c := range chosen {
-		chosen[i].Files, chosen[i].alone = neededFiles(c.Split, wantedColumns(r, false)), len(chosen) == 1
+		chosen[i].Files = neededFiles(c.Split, wantedColumns(r, false))
+		chosen[i].alone = len(chosen) == 1
 	}
 	return chosen, nil
 }
 
-// neededFiles returns the files of s that are read: all, or, if each of the columns that are wanted
-// is a file of its own, those files.
+// neededFiles returns the files of s that hold the wanted columns, if each is a file of its own, or
+// else all files.
 func neededFiles(s dataset.Split, wanted []string) []dataset.File {
+	if wanted == nil {
+		return s.Files
+	}
 	isOther := func(f dataset.File) bool { return !slices.Contains(wanted, f.Name) }
 	needed := slices.DeleteFunc(slices.Clone(s.Files), isOther)
-	if len(needed) != len(wanted) || wanted == nil {
+	if len(needed) != len(wanted) {
 		return s.Files
 	}
 	return needed
 }
 
-// wantedColumns returns the columns that a table needs, nil for all: those of --columns and, if
-// rows are tested, those of --where. Labels must be found among all columns.
+// wantedColumns returns the columns that a table needs: those of --columns and, if rows are tested,
+// those of --where. It returns nil for all columns, also if the label must be found among them.
 func wantedColumns(r *request, tested bool) []string {
-	named := r.LabelColumn != "" && !r.input.PlacesLabel()
-	if r.Columns == nil || named || tested && (r.Stratify || r.choice.ByClass()) {
+	labelNamed := r.LabelColumn != "" && !r.input.PlacesLabel()
+	if r.Columns == nil || labelNamed || tested && (r.Stratify || r.choice.ByClass()) {
 		return nil
 	}
 	wanted := slices.Clone(r.Columns)
@@ -79,49 +85,52 @@ func wantedColumns(r *request, tested bool) []string {
 // out only from train or from the only split, which is then called train if it has no name.
 func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []chosenSplit, err error) {
 	r := in.request
-	whole, err := in.set.Open(ctx, s, wantedColumns(r, true), false)
+	t, err := in.set.Open(ctx, s, wantedColumns(r, true), false)
 	if err != nil {
 		return nil, err
 	}
-	defer whole.Close() // read-only: an error does not matter
+	defer t.Close() // read-only: an error does not matter
 	holdsOut := r.choice.HoldsOut() && (s.Name == "train" || len(in.set.Splits) == 1)
-	from := rows.Split{Name: cmp.Or(s.Name, "train"), Table: wholeLabels(r, whole), HoldOut: holdsOut}
+	from := rows.Split{Name: cmp.Or(s.Name, "train"), Table: integerLabels(r, t), HoldOut: holdsOut}
 	if in.set.IDX() {
 		from.Numbers = func() (source.Table, error) { return in.openNumbers(ctx, s) }
 	}
 	if holdsOut && r.Stratify && schema.Of(from.Table).Label() < 0 {
-		return nil, noLabels("--stratify", whole.Columns())
+		return nil, noLabels("--stratify", t.Columns())
 	}
 	selected, err := r.choice.Select(ctx, from)
+	if err != nil {
+		return nil, err
+	}
 	for _, each := range selected {
 		c := chosenSplit{Split: s, rows: each.Rows, divided: holdsOut}
 		switch {
 		case each.HeldOut != "":
-			c.Name, c.Notes, c.FolderNotes, c.Doubt = each.HeldOut, nil, nil, ""
-			c.Evidence = dataset.ByOption // else the notes would say a second time how it was recognised
+			// What was decided about s is said once, with what is left of it.
+			c.Name, c.Notes, c.FolderNotes, c.Doubt, c.Evidence = each.HeldOut, nil, nil, "", dataset.ByOption
 		case holdsOut:
 			c.Name = from.Name
 		}
 		chosen = append(chosen, c)
 	}
-	return chosen, err
+	return chosen, nil
 }
 
 // openNumbers opens the IDX files of s that hold labels or one number in each row.
 func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Table, error) {
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		return !isLabels(f) && len(f.Header.Dims) != 1
+		return f.Role != dataset.Label && len(f.Header.Dims) != 1
 	})
 	t, err := in.set.Open(ctx, s, nil, false)
 	if err != nil {
 		return nil, err
 	}
-	return wholeLabels(in.request, t), nil
+	return integerLabels(in.request, t), nil
 }
 
-// wholeLabels returns t with integers in place of labels that are stored as floats, if an output or
-// a flag needs labels. (The layout huggingface can store other floats, unless they have names.)
-func wholeLabels(r *request, t source.Table) source.Table {
+// integerLabels returns t with integers in place of labels that are stored as floats, if an output
+// or a flag needs labels. (The layout huggingface needs integers only if they have names.)
+func integerLabels(r *request, t source.Table) source.Table {
 	i := source.Index(t.Columns(), dataset.Label.String())
 	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() {
 		return t

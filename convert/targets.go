@@ -5,13 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 
-	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
@@ -28,7 +25,7 @@ type target struct {
 	codec     string         // compression of the whole file, from its name
 }
 
-// parseTargets parses the -o arguments and --to. Sharded outputs are folders, whatever their names.
+// parseTargets parses the -o arguments and --to. parts is the N of --part, or 1.
 func parseTargets(s *object.Store, o Options, parts int64) (targets []target, err error) {
 	wanted, err := parseTo(o.To)
 	if err != nil {
@@ -73,7 +70,8 @@ func parseTo(to []string) (wanted []sinks.Format, err error) {
 	return wanted, nil
 }
 
-// parseTarget parses one -o argument; wanted are the formats of --to.
+// parseTarget parses one -o argument; wanted are the formats of --to. sharded means that
+// --rows-per-file is given: each output is then a folder of part files, whatever its name.
 func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error) {
 	if arg == "" {
 		return target{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
@@ -90,10 +88,10 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 		return formatTarget(arg, wanted[0], arg, false, sharded)
 	}
 	f, codec, known := sinks.ByName(arg)
-	if known && !endsAsFolder(arg) {
+	if known && !endsAsFolder(arg) { // also if there is a folder of this name: see --rows-per-file
 		return target{path: arg, formats: []sinks.Format{f}, codec: codec}, nil
 	}
-	if ext := extension(arg); ext != "" && !isFolder(arg) {
+	if ext := extension(arg); ext != "" && !namesFolder(arg) {
 		return target{}, unknownExtension(arg, ext)
 	}
 	if len(wanted) == 0 {
@@ -103,20 +101,23 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 	return target{path: arg, container: true, formats: wanted}, nil
 }
 
-// cutFormat splits an -o argument of the form FORMAT=PATH; ok is false if it has another form. A
+// cutFormat splits an -o argument of the form FORMAT=PATH; named is false if it has another form. A
 // word before a = is always taken for a format: a path that begins like that is written ./WORD=….
-func cutFormat(arg string) (f sinks.Format, path string, ok bool, err error) {
-	word, path, ok := strings.Cut(arg, "=")
-	inPath := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	if !ok || strings.ContainsFunc(word, inPath) {
+func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) {
+	word, path, named := strings.Cut(arg, "=")
+	inNoWord := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if !named || strings.ContainsFunc(word, inNoWord) {
 		return f, arg, false, nil
 	}
 	f, known := sinks.Named(word)
 	switch {
 	case !known:
-		unknown := unknownFormat("-o "+arg, word)
-		asPath := "for a path that contains =, write -o " + text.Path("./"+arg)
-		err = unknown.WithHint("%s", strings.TrimSuffix(asPath+"; "+unknown.Hint, "; "))
+		found := unknownFormat("-o "+arg, word)
+		hint := "for a path that contains =, write -o " + text.Path("./"+arg)
+		if found.Hint != "" {
+			hint += "; " + found.Hint
+		}
+		err = found.WithHint("%s", hint)
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
 	}
@@ -124,7 +125,7 @@ func cutFormat(arg string) (f sinks.Format, path string, ok bool, err error) {
 }
 
 // formatTarget returns the target of an argument whose format is known; named means that it is
-// FORMAT=PATH.
+// FORMAT=PATH, and sharded that --rows-per-file is given.
 func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) (target, error) {
 	if path == Stdio && f.Name == "arrow" { // no reader of a pipe can seek in it
 		f, _ = sinks.Named("arrows")
@@ -134,8 +135,10 @@ func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) 
 	switch {
 	case path == Stdio && f.Folder:
 		return t, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
-	case path == Stdio || f.Folder:
-	case endsAsFolder(path), isFolder(path) && !hasExtension && !(sharded && f.Splittable):
+	case path == Stdio, f.Folder: // path is the output itself
+	case endsAsFolder(path):
+		t.container = true
+	case namesFolder(path) && !hasExtension && !(sharded && f.Splittable): // else it is the folder of part files
 		t.container = true
 	case f.Compressible:
 		t.codec = sinks.CompressionByName(path)
@@ -143,7 +146,7 @@ func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) 
 	return t, nil
 }
 
-// inserted returns the argument of a target, quoted for a shell, with more at the end of its name.
+// inserted returns the argument of a target, quoted for a shell, with more before the extension.
 func (t target) inserted(more string) string {
 	stem, ext := sinks.SplitName(strings.TrimRight(t.path, "/"))
 	if t.named {
@@ -168,10 +171,10 @@ func unknownFormat(arg, name string) *fault.Error {
 // unknownExtension returns the error for an output whose name has an unknown file extension.
 func unknownExtension(arg, ext string) error {
 	inner := strings.TrimSuffix(arg, ext)
-	file, _, known := sinks.ByName(inner)
+	f, _, known := sinks.ByName(inner) // x.csv.bz2 and x.parquet.gz have known ones inside
 	advice := Alternative(ext)
 	switch {
-	case known && file.Compressible:
+	case known && f.Compressible:
 		advice = fmt.Sprintf("write -o %s or -o %s", text.Path(inner+".gz"), text.Path(inner+".zst"))
 	case known:
 		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", text.Path(inner))
@@ -179,9 +182,9 @@ func unknownExtension(arg, ext string) error {
 		advice = "a png output is a folder: write -o png=" + text.Quote(inner)
 	case advice == "":
 		var extensions []string
-		for _, f := range sinks.All() {
-			if f.Extension != "" {
-				extensions = append(extensions, f.Extension)
+		for _, other := range sinks.All() {
+			if other.Extension != "" {
+				extensions = append(extensions, other.Extension)
 			}
 		}
 		advice = fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder",
@@ -190,13 +193,13 @@ func unknownExtension(arg, ext string) error {
 	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", advice)
 }
 
-// isFolder reports whether path ends with a slash, or is an existing folder.
-func isFolder(path string) bool {
+// namesFolder reports whether path ends with a slash, or is an existing folder.
+func namesFolder(path string) bool {
 	info, err := os.Stat(path)
 	return endsAsFolder(path) || err == nil && info.IsDir()
 }
 
-// endsAsFolder reports whether path ends with a slash.
+// endsAsFolder reports whether path, which is not empty, ends with a slash, or \ on Windows.
 func endsAsFolder(path string) bool {
 	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
 }
@@ -205,7 +208,7 @@ func endsAsFolder(path string) bool {
 func extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
 
 // placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
-// ones, which are refused.
+// ones of small letters, which are refused; other braces are part of a name.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]*\}`) })
 
 // checkPlaceholders returns an error if a path has an unknown placeholder.
@@ -216,81 +219,4 @@ func checkPlaceholders(path string) error {
 		}
 	}
 	return nil
-}
-
-// A formatValue is a [FORMAT=]VALUE[:DETAIL] argument. Without a format it is for all that can have
-// the value.
-type formatValue struct{ format, value string }
-
-// appliesTo reports whether v is for the format f, which accepts these values.
-func (v formatValue) appliesTo(f sinks.Format, accepted []string) bool {
-	word, _, _ := strings.Cut(v.value, ":")
-	return v.format == f.Name || v.format == "" && slices.Contains(accepted, word)
-}
-
-// valueFor returns the value for format f, which accepts these values, or "". One that names the
-// format comes first.
-func valueFor(values []formatValue, f sinks.Format, accepted []string) (value string) {
-	for _, v := range values {
-		if v.appliesTo(f, accepted) && (value == "" || v.format != "") {
-			value = v.value
-		}
-	}
-	return value
-}
-
-// parsePerFormat parses the arguments of a flag; accepted returns the values for a format.
-func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []string) (
-	values []formatValue, err error) {
-	for _, arg := range args {
-		name, value, named := strings.Cut(arg, "=")
-		if !named {
-			name, value = "", arg
-		} else if f, ok := sinks.Named(name); ok {
-			name = f.Name
-		} else {
-			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), name)
-		}
-		var known []string
-		v, twice := formatValue{name, value}, false
-		for _, f := range sinks.All() {
-			if f.Name != name && named {
-				continue
-			}
-			known = append(known, accepted(f)...)
-			twice = twice || v.appliesTo(f, accepted(f)) && slices.ContainsFunc(values, func(other formatValue) bool {
-				return other.format == name && other.appliesTo(f, accepted(f))
-			})
-		}
-		slices.Sort(known)
-		word, _, _ := strings.Cut(value, ":")
-		switch {
-		case twice:
-			return nil, usagef("--%s is given twice for the same formats", flag)
-		case known == nil:
-			return nil, usagef("--%s %s: it does not apply to %s", flag, arg, name)
-		case !slices.Contains(known, word):
-			return nil, unknown(flag, word, slices.Compact(known))
-		}
-		values = append(values, v)
-	}
-	return values, nil
-}
-
-// parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.
-func parseCompression(args []string) ([]formatValue, error) {
-	values, err := parsePerFormat("compression", args, sinks.Format.Compressions)
-	for _, v := range values {
-		if _, level, ok := strings.Cut(v.value, ":"); ok && codecOf(v.value).Level == 0 {
-			return nil, usagef("--compression %q: found the level %q, expected a whole number from 1", v.value, level)
-		}
-	}
-	return values, err
-}
-
-// codecOf returns the codec CODEC[:LEVEL]; the sinks check its level, where 0 is the default.
-func codecOf(value string) compressed.Codec {
-	name, text, _ := strings.Cut(value, ":")
-	level, _ := strconv.Atoi(text)
-	return compressed.Codec{Name: name, Level: level}
 }

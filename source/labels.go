@@ -75,9 +75,9 @@ func (c Column) CheckNames(data []byte, first int64, unknown bool) error {
 	return nil
 }
 
-// CheckLabels returns a table like t, whose Decode fails for a label other than Unknown that has no
-// class name.
-func CheckLabels(t Table) Table {
+// CheckedLabels returns a table like t, whose Decode fails for a label other than Unknown that has
+// no class name.
+func CheckedLabels(t Table) Table {
 	columns := t.Columns()
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		for i, c := range columns {

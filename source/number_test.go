@@ -109,7 +109,7 @@ func TestCheckLabels(t *testing.T) {
 		for _, batch := range []int{1, 2, 100} {
 			t.Run(fmt.Sprintf("%s, %d at a time", name, batch), func(t *testing.T) {
 				t.Parallel()
-				table := CheckLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values),
+				table := CheckedLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values),
 					Options{Name: "label", Classes: test.names}))
 				_, err := readAll(table, batch)
 				want := fmt.Sprintf("column label, row %d: label %d has no class name", test.row, test.label)
@@ -132,7 +132,7 @@ func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
 		Options{Name: "label", Classes: []string{"zero", "one"}})
 	joined := must.Get(Join(false, scalars(t, "image", 8), labels))(t)
 	slice := must.Get(Slice(joined, 2, 8))(t)
-	_, err := readAll(CheckLabels(slice), 3)
+	_, err := readAll(CheckedLabels(slice), 3)
 	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 are known)" ||
 		!strings.Contains(fault.HintOf(err), "--classes") {
 		t.Errorf("found %v", err)

@@ -122,7 +122,7 @@ func editDistance(a, b string) int {
 //	classes NAMES, separated by commas, of the labels from 0 on; empty where there is no such label
 //	columns NAMES of the numbers of a label
 //	transposed
-//	file SHA256 DIMENSIONS
+//	file SHA256 DIMENSIONS: 1 of labels, 2 of label vectors (int32), 3 of images (hash of 100)
 //
 //go:embed known.txt
 var knownTable string

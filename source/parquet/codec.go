@@ -13,7 +13,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codecs are the codecs that decompress supports. LZ4, which was not specified, is not LZ4_RAW.
+// codecs are those that decompress supports; checkChunk refuses others, such as LZ4, which was not
+// specified and is not LZ4_RAW.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw}
 
 // hintCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
@@ -44,7 +45,7 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 		if r, err = gzip.NewReader(bytes.NewReader(src)); err == nil {
 			dst, err = io.ReadAll(io.LimitReader(r, int64(size)+1))
 		}
-	default:
+	case codec == format.Lz4Raw:
 		buffer := make([]byte, size)
 		n, failed := lz4.UncompressBlock(src, buffer)
 		dst, err = buffer[:max(0, n)], failed

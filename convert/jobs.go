@@ -20,12 +20,12 @@ import (
 // A job is a table that is written: the chosen rows of a split, transformed.
 type job struct {
 	split   chosenSplit
-	raw     bool // it has the columns of the files: see keepsRaw
+	raw     bool // its columns are the files, also those of label vectors: see keepsRaw
 	table   source.Table
 	schema  *schema.Schema
 	applied Applied
 	first   int64 // index of its first row in the input, or in the selection if there is one
-	chosen  int64 // number of rows that the view chooses, of which the table may be a part
+	chosen  int64 // number of rows that the view chooses, before --part
 }
 
 func (j *job) title() string { return splitTitle(j.split.Split) }
@@ -92,8 +92,9 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 	return jobs, checkRows(in.request, jobs)
 }
 
-// keepsRaw reports whether labels of several numbers in s stay one column, as IDX outputs have
-// them. In other outputs each number is a column, so a run cannot make both.
+// keepsRaw reports whether labels of several numbers in s, such as those of QMNIST, stay one
+// column, as IDX outputs have them. In other outputs each number is a column, so a run cannot make
+// both.
 func keepsRaw(r *request, s dataset.Split) (bool, error) {
 	if s.Dataset == nil || s.Dataset.LabelColumns == nil || !r.makes(func(f sinks.Format) bool { return f.IsIDX }) {
 		return false, nil
@@ -123,7 +124,8 @@ func sameClasses(first, other *job) error {
 	return nil
 }
 
-// checkRows returns an error if the flags select no row of any job.
+// checkRows returns an error if the flags select no row of any job, unless the input of one is
+// empty or was not counted.
 func checkRows(r *request, jobs []*job) error {
 	for _, j := range jobs {
 		if j.chosen != 0 || j.schema.SourceRows <= 0 {
@@ -133,8 +135,7 @@ func checkRows(r *request, jobs []*job) error {
 	return r.choice.Check()
 }
 
-// openJob opens the table of a split and applies the view to it. If raw is set, it has the columns
-// of the files.
+// openJob opens the table of a split and applies the view to it. raw is that of keepsRaw.
 func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, err error) {
 	r, s := in.request, c.Split
 	opened, err := in.set.Open(ctx, s, wantedColumns(r, false), raw)
@@ -153,13 +154,13 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 		return nil, err
 	}
 	if !raw {
-		t = wholeLabels(r, t)
+		t = integerLabels(r, t)
 	}
 	cut, err := r.choice.Cut(t, c.rows, r.scratch)
 	if err != nil {
 		return nil, err
 	}
-	a.Rows, t = cut.Rows, source.CheckLabels(cut.Table)
+	a.Rows, t = cut.Rows, source.CheckedLabels(cut.Table)
 	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(t, s, a)...), applied: a,
 		first: cut.First, chosen: cut.Chosen}
 	if r.ClassColumn && !raw {
@@ -178,7 +179,7 @@ func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 	if c.divided || r.Shuffle {
 		a.Seed = r.Seed
 	}
-	if !raw {
+	if !raw { // else --label-column has no effect
 		a.Label = r.LabelColumn
 	}
 	return a
@@ -192,7 +193,7 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 	}
 	turn := s.Dataset != nil && s.Dataset.Transposed
 	if r.Transpose != nil {
-		turn = *r.Transpose && !turn // upright images are swapped once more
+		turn = *r.Transpose && !turn // of a data set stored transposed, it swaps the upright images again
 	} else if !in.set.IDX() {
 		if turn, err = in.isTransposed(t, s); err != nil {
 			return nil, err
@@ -217,7 +218,7 @@ func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 	r := in.request
 	o := picture.Options{Width: r.Resize[0], Height: r.Resize[1], Limit: r.MaxRecordBytes}
 	scaler := o.Decoders()
-	if scaler == nil || slices.Contains(a.Decoders, scaler[0]) {
+	if scaler == nil || slices.Contains(a.Decoders, scaler[0]) { // or the reader has scaled them
 		return t, nil
 	}
 	images := slices.DeleteFunc(slices.Clone(t.Columns()), func(c source.Column) bool {
@@ -229,20 +230,26 @@ func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 			WithHint("choose with --columns; --shape 28x28 makes images of flat records")
 	}
 	c := images[0]
-	from := picture.Format{Height: c.Shape[0], Width: c.Shape[1], Channels: 2*len(c.Shape) - 3, Depth: 8}
+	from := picture.Format{Height: c.Shape[0], Width: c.Shape[1], Channels: 2*len(c.Shape) - 3, Depth: 8} // 1 or 3
 	to, err := o.Convert(from)
+	if err != nil {
+		return nil, fault.In(c.Origin, err)
+	}
 	a.Decoders = append(a.Decoders, scaler...)
 	scale := func(dst, record []byte) []byte { return to.AppendScaled(dst, record, from) }
-	return source.MapRecords(t, source.Index(t.Columns(), c.Name), to.Shape(), scale), fault.In(c.Origin, err)
+	return source.MapRecords(t, source.Index(t.Columns(), c.Name), to.Shape(), scale), nil
 }
 
-// noteTurned is the note about images that are turned.
+// noteTurned is the note about images that are turned: a prefix, and the title of the data set.
 const noteTurned = "%s%s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)"
 
-// isTransposed reports whether t, a table in a format other than IDX, has the transposed images of
-// a data set such as EMNIST, which --dataset or the name of a file without names of columns says.
-// The CSV files that EMNIST publishes have, without column names; ours are upright. Of others
-// nobody knows: isTransposed fails, and the hint asks for --transpose.
+// isImage reports whether the records of c have rows and columns.
+func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
+
+// isTransposed reports whether t, a table in a format other than IDX, has images that are stored
+// transposed. If --dataset, or the name of a CSV file without column names, says that it is a data
+// set such as EMNIST, whose own CSV files have no column names, then with --dataset those are
+// turned, our outputs are upright, and for all others isTransposed fails and asks for --transpose.
 func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
 	name := in.request.Dataset
@@ -263,32 +270,6 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 		WithHint("--transpose turns them upright, --transpose=false keeps them as they are")
 }
 
-// maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or
-// −1 if there are none or they can be read only once.
-func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
-	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		notIDX := len(f.Header.Dims) == 0 // or standard input, which reading would empty
-		return notIDX || !isLabels(f) && f.Name != in.request.LabelColumn
-	})
-	if len(s.Files) == 0 {
-		return -1, nil
-	}
-	t, err := in.set.Open(ctx, s, nil, false)
-	if err != nil {
-		return -1, err
-	}
-	defer t.Close() // read-only: an error does not matter
-	largest = -1
-	i := schema.Of(t).Label()
-	err = source.Each(ctx, t, func(b *source.Raw) error {
-		for row := 0; i >= 0 && row < b.Rows; row++ {
-			largest = max(largest, source.Int(t.Columns()[i].DType, b.Columns[i], row))
-		}
-		return nil
-	})
-	return largest, err
-}
-
 // metadata returns what outputs record about their origin.
 func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	var sources []string
@@ -302,7 +283,10 @@ func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 		name = s.Dataset.Name
 	}
 	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: input.KeyDataset, Value: name},
-		{Key: keySplit, Value: s.Name}, {Key: keyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}}
+		{Key: keySplit, Value: s.Name}}
+	if !a.isZero() {
+		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
+	}
 	if label := schema.Of(t).Label(); label >= 0 && name == "" && t.Columns()[label].Classes != nil {
 		all = append(all, schema.Pair{Key: input.KeyClasses, Value: text.JSON(t.Columns()[label].Classes)})
 	}
@@ -349,7 +333,7 @@ func (in *inputs) describeJob(j *job) {
 	if d := s.Dataset; d != nil && d.Transposed && a.Transpose != nil {
 		report.Note(noteTurned, prefix, d.Title)
 	}
-	if text.JSON(a) != "{}" {
+	if !a.isZero() {
 		a.Split = s.Name
 		report.Applied = append(report.Applied, a)
 	}
@@ -368,13 +352,16 @@ func (in *inputs) describeInputs(j *job) {
 		if j.split.Dataset != nil {
 			entry.Dataset = j.split.Dataset.Name
 		}
-		// Columns of a table in another format, or of an unstacked label, are not named f.Name.
-		own := source.Index(columns, f.Name) >= 0
+		isColumn := source.Index(columns, f.Name) >= 0 // not a table, or one of label vectors, whose numbers are
 		for _, c := range columns {
-			if own && c.Name != f.Name || !own && len(j.split.Files) > 1 && c.Origin != source.Base(f.Path) {
+			ofOther := c.Name != f.Name
+			if !isColumn {
+				ofOther = len(j.split.Files) > 1 && c.Origin != source.Base(f.Path)
+			}
+			if ofOther {
 				continue
 			}
-			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...)
+			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...) // not null
 			entry.Classes = c.Classes
 			in.request.report.Inputs = append(in.request.report.Inputs, entry)
 		}
