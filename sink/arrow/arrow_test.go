@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -116,6 +117,15 @@ func TestFileIsAStream(t *testing.T) {
 	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) ||
 		!bytes.HasPrefix(file[8:], stream) {
 		t.Error("the file is not a magic number, the stream and a footer")
+	}
+	// In Message.fbs, field 0 of the root table is the version, which arrow-go does not check.
+	number := binary.LittleEndian
+	message := stream[8+number.Uint32(stream[4:])+8:] // the first after that of the schema
+	root := int(number.Uint32(message))
+	fields := root - int(int32(number.Uint32(message[root:])))
+	version := number.Uint16(message[root+int(number.Uint16(message[fields+4:])):])
+	if version != 4 {
+		t.Errorf("found MetadataVersion %d, expected 4, V5", version)
 	}
 }
 

@@ -84,7 +84,7 @@ def layout(stage: Stage) -> None:
             "load_dataset of Arrow": load(stage, "arrow", data_files=arrow)["train"],
             "streaming": load(stage, "parquet", data_files=parquet, split="train", streaming=True),
         }
-        pixels = np.moveaxis(image.values, 1, -1) if flags else image.values
+        pixels = image.values if mode == "L" else np.moveaxis(image.values, 1, -1)
         columns = {"label": label.values.tolist(), "weight": weight.values.tolist()}
         for way, found in loaded.items():
             same(f"{name}, {way}", found, pixels, columns, {"label": NAMED, "weight": datasets.Value("float32")}, mode)
