@@ -44,7 +44,8 @@ class Stage:
 
     def __init__(self, folder: Path, binary: Path) -> None:
         self.folder, self.home, self.work = folder, folder / "home", folder / "work"
-        for path in (self.home, self.work / "my dir", self.work / "photos", self.work / "parquet", folder / "bin"):
+        fish = self.home / ".local/share/fish/generated_completions"  # else fish makes it in the background, while it is removed
+        for path in (fish, self.work / "my dir", self.work / "photos", self.work / "parquet", folder / "bin"):
             path.mkdir(parents=True)
         (folder / "bin" / "idxport").write_text(PROGRAM)
         (folder / "bin" / "idxport").chmod(0o755)
