@@ -22,6 +22,6 @@ package convert
 //	outputs.go                          each target and job to outputs
 //	run.go, publication.go, losses.go   from outputs to sinks, published outputs and the report
 //
-// A stage uses earlier ones only, report.go, messages.go (errors and hints that several stages
-// need), and of verify.go what opens an output again. verify.go, inspect.go and preview.go are the
-// other verbs.
+// A stage uses earlier ones only, and report.go and messages.go (errors and hints that several
+// stages need). verify.go, inspect.go and preview.go are the other verbs; run.go and losses.go use
+// what verify.go has to read outputs again.

@@ -161,7 +161,7 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 		return nil, err
 	}
 	a.Rows, t = cut.Rows, source.CheckedLabels(cut.Table)
-	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(t, s, a)...), applied: a,
+	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(r, t, s, a)...), applied: a,
 		first: cut.First, chosen: cut.Chosen}
 	if r.ClassColumn && !raw {
 		err = addClassColumn(j.schema)
@@ -271,7 +271,7 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 }
 
 // metadata returns what outputs record about their origin.
-func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
+func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	var sources []string
 	for _, c := range t.Columns() {
 		if !slices.Contains(sources, text.Legible(c.Origin)) {
@@ -287,7 +287,8 @@ func metadata(t source.Table, s dataset.Split, a Applied) []schema.Pair {
 	if !a.isZero() {
 		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
 	}
-	if label := schema.Of(t).Label(); label >= 0 && name == "" && t.Columns()[label].Classes != nil {
+	label := schema.Of(t).Label()
+	if known := name != "" && r.Classes == ""; label >= 0 && !known && t.Columns()[label].Classes != nil {
 		all = append(all, schema.Pair{Key: input.KeyClasses, Value: text.JSON(t.Columns()[label].Classes)})
 	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })

@@ -55,7 +55,7 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 //
 // or, with a line of Python that is also in docs/recipes.md, where it is tested,
 //
-//	NAMES of extensions
+//	NAMES
 //	TOOL FORMAT that it reads
 //	LINE
 //

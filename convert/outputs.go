@@ -204,7 +204,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	}
 	switch {
 	case f.OneColumn:
-		return out.perColumn(t)
+		return out.perColumn(r, t)
 	case t.container:
 		out.path = source.Under(path, j.base()+out.fileExtension())
 	}
@@ -241,8 +241,9 @@ func (out *output) fileExtension() string {
 	return out.format.FileExtension(out.options.Compression.Name)
 }
 
-// perColumn returns the output for the column that the path names, or in a folder one for each.
-func (out *output) perColumn(t target) (outs []*output, err error) {
+// perColumn returns the output for the column that the path names, or in a folder one for each, and
+// for the names of IDX labels, unless they are those of a known data set.
+func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 	columns := out.job.table.Columns()
 	if !t.container {
 		out.single = true
@@ -253,7 +254,7 @@ func (out *output) perColumn(t target) (outs []*output, err error) {
 		one := *out
 		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
 		outs = append(outs, &one)
-		if out.format.IsIDX && c.Classes != nil && out.job.split.Dataset == nil {
+		if out.format.IsIDX && c.Classes != nil && (out.job.split.Dataset == nil || r.Classes != "") {
 			names := one
 			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
 			outs = append(outs, &names)
@@ -288,9 +289,7 @@ func (out *output) fileName(c source.Column) string {
 		}
 		return r
 	}, c.Name)
-	alone := len(out.job.table.Columns()) == 1 // then the base of a-labels-idx1-ubyte is a-labels
-	named := alone && (strings.HasSuffix(base, what) || strings.HasSuffix(base, what+"s"))
-	if c.Name == dataset.Data.String() || named {
+	if c.Name == dataset.Data.String() {
 		what = ""
 	}
 	if !out.format.IsIDX {
@@ -299,7 +298,7 @@ func (out *output) fileName(c source.Column) string {
 	if base == "test" {
 		base = "t10k" // programs that look for MNIST expect it
 	}
-	if what != "" && (c.Name == dataset.Image.String() || c.Name == dataset.Label.String()) {
+	if c.Name == dataset.Image.String() || c.Name == dataset.Label.String() {
 		what += "s"
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}

@@ -22,7 +22,7 @@ type destination struct {
 	writer *tally          // nil for a folder
 	folder *publish.Folder // to fill, or nil
 	object *object.Writer  // or nil; Complete sends the rest and frees its memory, commit makes it visible
-	hidden string          // the path at which it can be read before commit; "" if it is no regular file
+	hidden string          // the path at which it can be read before commit; "" if it cannot
 }
 
 // standardOutput returns the destination of an output that goes to w, which must be none of inputs.

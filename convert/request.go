@@ -129,8 +129,8 @@ func (r *request) checkValues() error {
 
 // formatOptions returns the options for outputs of format f.
 func (r *request) formatOptions(f sinks.Format) sinks.Options {
-	return sinks.Options{Compression: codecOf(valueFor(r.codecs, f, r.codecsOf(f))), MaxLabel: -1, Version: Version,
-		Layout: valueFor(r.layouts, f, f.LayoutNames())}
+	return sinks.Options{Compression: codecOf(chosenFor(r.codecs, f, r.codecsOf(f)).value), MaxLabel: -1,
+		Version: Version, Layout: chosenFor(r.layouts, f, f.LayoutNames()).value}
 }
 
 // codecsOf returns the codecs that outputs of f accept from a --compression without FORMAT=. It is
@@ -184,13 +184,21 @@ func (r *request) checkUsed() error {
 	}
 	add("class-column", r.ClassColumn, func(f sinks.Format) bool { return f.ClassColumn })
 	add("rows-per-file", r.RowsPerFile > 0, func(f sinks.Format) bool { return f.Splittable })
+	addValue := func(flag string, values []formatValue, v formatValue, accepted func(sinks.Format) []string) bool {
+		used := r.makes(func(f sinks.Format) bool { return chosenFor(values, f, accepted(f)) == v })
+		uses = append(uses, input.FlagUse{Flag: flag + " " + v.value, Given: true, Used: used,
+			Users: sinks.List(func(f sinks.Format) bool { return v.appliesTo(f, accepted(f)) })})
+		return used
+	}
 	for _, v := range r.layouts {
-		add("layout "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, f.LayoutNames()) })
+		addValue("layout", r.layouts, v, sinks.Format.LayoutNames)
 	}
 	for _, v := range r.codecs {
-		add("compression "+v.value, true, func(f sinks.Format) bool { return v.appliesTo(f, r.codecsOf(f)) })
-		if r.makes(func(f sinks.Format) bool { return v.appliesTo(f, f.Compressions()) }) {
-			uses[len(uses)-1].Users += ", and for whole files with their format: csv=" + v.value
+		ofFiles := func(f sinks.Format) bool { return f.Compressible && v.appliesTo(f, f.Compressions()) }
+		if !addValue("compression", r.codecs, v, r.codecsOf) && r.makes(ofFiles) && r.makes(isColumnar) {
+			return usagef("no output uses --compression %s: beside Parquet and Arrow it is for what these contain",
+				v.value).WithHint("name the format of files that are compressed as a whole, " +
+				"or end their names in .gz or .zst: for example --compression csv=gzip")
 		}
 	}
 	onlyNamed := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()

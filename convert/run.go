@@ -185,23 +185,24 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 	return nil
 }
 
-// checkClassesUsed returns an error if --classes is given but not used: no output contains class
-// names, no rows are selected by them, and no input has class names in place of labels.
+// checkClassesUsed returns an error if --classes is given but not used: no output has a label whose
+// names it can hold, no rows are selected by them, and no input has class names in place of labels.
 func checkClassesUsed(in *inputs, jobs []*job, outputs []*output) error {
 	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
 		return in.set.Table(j.split.Files[0].Path).Format.Name == "png" || source.About(j.table).Classes
 	})
 	r := in.request
 	storesNames := func(out *output) bool {
-		f := out.format
-		return f.Folder || isColumnar(f) || f.Beside || r.ClassColumn && f.ClassColumn
+		f, named := out.format, func(c source.Column) bool { return c.Classes != nil }
+		return slices.ContainsFunc(out.job.table.Columns(), named) &&
+			(f.Folder || isColumnar(f) || f.Beside || r.ClassColumn && f.ClassColumn)
 	}
 	if r.Classes == "" || usedByInput || r.choice.ByClass() || slices.ContainsFunc(outputs, storesNames) {
 		return nil
 	}
 	return usagef("no output uses --classes").
-		WithHint("--class-column writes the names, --where class=NAME selects by them, " +
-			"and PNG folders, Parquet, Arrow and folders of IDX files (-o idx=DIR/) hold them")
+		WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders, Parquet, " +
+			"Arrow and folders of IDX files (-o idx=DIR/) hold those of a label")
 }
 
 // cardsOf returns the card (the README.md) of each folder that several splits share, by path, still
@@ -275,7 +276,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // while Version stays the same: --if-changed then rewrites earlier outputs.
-const formatVersion = 5
+const formatVersion = 6
 
 // runKey returns, with --if-changed, a text that lists the names of the outputs, the inputs and all
 // else that the bytes of outputs depend on. It also lists --expect, so that another expectation is

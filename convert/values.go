@@ -20,15 +20,15 @@ func (v formatValue) appliesTo(f sinks.Format, accepted []string) bool {
 	return v.format == f.Name || v.format == "" && slices.Contains(accepted, word)
 }
 
-// valueFor returns the value for format f, which accepts these values, or "". One that names the
-// format takes precedence.
-func valueFor(values []formatValue, f sinks.Format, accepted []string) (value string) {
+// chosenFor returns the element of values for format f, which accepts these values, or zero. One
+// that names the format takes precedence.
+func chosenFor(values []formatValue, f sinks.Format, accepted []string) (chosen formatValue) {
 	for _, v := range values {
-		if v.appliesTo(f, accepted) && (value == "" || v.format != "") {
-			value = v.value
+		if v.appliesTo(f, accepted) && (chosen.value == "" || v.format != "") {
+			chosen = v
 		}
 	}
-	return value
+	return chosen
 }
 
 // parsePerFormat parses the arguments of a flag; accepted returns the values that a format accepts.

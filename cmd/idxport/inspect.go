@@ -104,7 +104,7 @@ func sizeText(f *convert.File) string {
 	var sizes []string
 	if f.FileBytes >= 0 {
 		sizes = append(sizes, text.Bytes(f.FileBytes))
-		if f.Shape != nil && f.Compression != "none" {
+		if f.Compression != "none" {
 			sizes[0] += " " + f.Compression
 		}
 	}

@@ -82,7 +82,7 @@ func (in *Set) Paths() (paths []string) {
 // Keys of the metadata of outputs that say what their labels mean.
 const (
 	KeyDataset = "idx.dataset"
-	KeyClasses = "idx.classes" // JSON: the class names, in the order of the labels, of an unknown data set
+	KeyClasses = "idx.classes" // JSON: the class names, in the order of the labels, unless KeyDataset says them
 )
 
 // usagef returns an error about options that are wrong or contradict each other or the inputs.

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -118,10 +117,9 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	if table.Format.OneColumn && len(found) == 1 {
 		found[0].Name = f.Name
 	}
-	label := source.Index(found, dataset.Label.String())
-	if label >= 0 && found[label].Elements() != 1 {
-		label = -1
-	}
+	label := slices.IndexFunc(found, func(c source.Column) bool {
+		return c.Name == dataset.Label.String() && c.Elements() == 1
+	})
 	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && !table.Format.OneColumn) {
 		if err := in.checkClasses(t, label, f.Path); err != nil {
 			return nil, err
@@ -133,9 +131,12 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		found[label].Classes = in.classes
 	case len(found[label].Classes) == 0:
 		meta := source.About(t).Meta // which other programs may have changed
-		found[label].Classes = datasetClasses(cmp.Or(in.Dataset, meta[KeyDataset]))
+		found[label].Classes = datasetClasses(in.Dataset)
 		if names := meta[KeyClasses]; found[label].Classes == nil && len(names) < 1<<20 {
 			_ = json.Unmarshal([]byte(names), &found[label].Classes)
+		}
+		if found[label].Classes == nil && in.Dataset == "" {
+			found[label].Classes = datasetClasses(meta[KeyDataset])
 		}
 	}
 	return source.WithColumns(t, found), nil
