@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/endian"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -67,6 +68,10 @@ type batch struct {
 
 // open reads what is before the first record batch, and returns the schema.
 func (m *messages) open() (*arrow.Schema, error) {
+	if endian.IsBigEndian { // arrow-go swaps the bytes of messages, of dictionaries at each use
+		return nil, fault.New(fault.Unsupported, "this is a big-endian processor, on which Arrow cannot be read").
+			WithHint("convert it on another machine, or write it as Parquet there")
+	}
 	m.rows, m.left = -1, m.end
 	if m.file != nil {
 		m.r = io.NewSectionReader(m, 0, m.end)

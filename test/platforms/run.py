@@ -43,8 +43,8 @@ PACKAGES = """
     source source/arrow source/csv source/flat source/idx source/npy source/parquet source/picture source/png
 """
 # Of these, packages whose tests read data through arrow-go's arrays, which have the machine's order of bytes; our
-# data are little-endian everywhere. The corpus compares the files.
-NATIVE = {"s390x": {"sink/arrow", "internal/layout"}}
+# data are little-endian everywhere. The corpus compares the files, and source/arrow refuses to read there.
+NATIVE = {"s390x": {"sink/arrow", "internal/layout", "source/arrow"}}
 # Tests that an emulator cannot pass: they measure its own memory and time.
 SKIPPED = "^(TestHeadersAllocateNothing)$"
 
@@ -120,11 +120,13 @@ def outputs(arch: str, stage: Stage) -> None:
     there = corpus.results([*stage.runner(arch, binary), str(binary)], stage.folder / "there", emulated_environ(), here)
     files = sum(len(found.files) for found in here)
     demand(files > 500, f"the corpus makes only {files} files")
-    different = []
-    for a, b in zip(here, there, strict=True):
-        if a == b:
+    different, refused = [], set()
+    for number, (a, b) in enumerate(zip(here, there, strict=True)):
+        if arch == "s390x" and "big-endian processor" in b.messages and any(".arrow" in word for word in a.command):
+            refused.add(str(number))  # and what it would have made is not there
+        elif a == b or b.code == 66 and a.command[1].split("/")[0] in refused:
             continue
-        if a.command[:-2] == corpus.SNAPPY and arch != "arm64" and a.files.keys() == b.files.keys():
+        elif a.command[:-2] == corpus.SNAPPY and arch != "arm64" and a.files.keys() == b.files.keys():
             command = [stage.binary, "verify", stage.folder / "there" / next(iter(b.files)), corpus.IMAGES]
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
             demand(done.returncode == 0, f"{command}: {done.stdout}{done.stderr}")
