@@ -72,6 +72,11 @@ func TestDamagedCompressedFiles(t *testing.T) {
 				if code == exitOK && d.cut >= 0 {
 					t.Errorf("%v: taken", d)
 				}
+				if d.cut >= 0 { // chosen rows are read to the end of the file, too
+					if code, _ = attempt(t, d, in, d.of(data), out, append(convert, "--shuffle")...); code == exitOK {
+						t.Errorf("%v: taken, with --shuffle", d)
+					}
+				}
 			}
 		})
 	}

@@ -112,6 +112,7 @@ func TestObjectsAreWholeOrAbsent(t *testing.T) {
 	t.Parallel()
 	s, at := storage(t)
 	s.Put("taken.csv", []byte("old"))
+	s.Put("photos/cat/1.png", []byte("\x89PNG\r\n\x1a\n"))
 	const name = "train-images-idx3-ubyte.gz"
 	image := filepath.Join(fashion, name)
 	whole := read(t, image)
@@ -133,6 +134,7 @@ func TestObjectsAreWholeOrAbsent(t *testing.T) {
 		{"--verify", 64, image, "convert --verify -o " + at("x.npy")},
 		{"--if-changed", 64, image, "convert --if-changed -o " + at("x.npy")},
 		{"--if-changed of an object", 64, at("fashion/" + name), "convert --if-changed -o " + t.TempDir() + "/x.npy"},
+		{"images in objects", 64, at("photos"), "convert -o " + t.TempDir() + "/x.npy"},
 		{"an input as output", 73, at("fashion/" + name), "convert --overwrite -o npy=" + at("fashion/"+name)},
 		{"a sheet", 64, fashion, "preview -o " + at("x.png")},
 		{"a secret in the URL", 64, at("x") + "&secret=hunter2", "inspect"},

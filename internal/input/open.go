@@ -114,9 +114,6 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	}()
 	t := in.shaped(opened, f.Path)
 	found := slices.Clone(t.Columns())
-	if table.Format.OneColumn && len(found) == 1 {
-		found[0].Name = f.Name
-	}
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})

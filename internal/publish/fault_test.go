@@ -198,6 +198,7 @@ func TestNothingChanges(t *testing.T) {
 	}{
 		"the lock cannot be taken":     {"lock", errFault, errFault, "cannot be created: "},
 		"the folder cannot be listed":  {"list", errFault, errFault, "train: "},
+		"the file is not durable":      {"sync", syscall.EIO, syscall.EIO, "completing it: "},
 		"a lower layer of overlayfs":   {"exchange rename", syscall.EXDEV, fault.Refused, "cannot be renamed"},
 		"the folder is a mount point":  {"exchange rename", syscall.EBUSY, fault.Refused, "cannot be renamed"},
 		"no permission for the folder": {"create", syscall.EACCES, fs.ErrPermission, "permission denied"},

@@ -16,6 +16,20 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
+// TestSupported has the errors by which file systems say that they lack a call.
+func TestSupported(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]error{unix.EINVAL: errors.ErrUnsupported, unix.ENOLCK: errors.ErrUnsupported,
+		unix.ENOSYS: errors.ErrUnsupported, unix.EIO: unix.EIO} {
+		if got := supported(err); got != want {
+			t.Errorf("%v: found %v, expected %v", err, got, want)
+		}
+	}
+	if err := makeEmpty(t.TempDir()); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("found %v, expected that it exists", err)
+	}
+}
+
 func TestModesFollowTheUmask(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
