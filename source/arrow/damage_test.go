@@ -152,6 +152,9 @@ func TestExpandingBatch(t *testing.T) {
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))
 	}
+	if most := (&summary{body: 2 << 20}).maxPlain(); most != 128<<20 {
+		t.Errorf("a body of 2 MiB may have %d bytes, expected 128 MiB", most)
+	}
 }
 
 // FuzzRead reads any input as a file and from a pipe: both must give the same values, and nothing

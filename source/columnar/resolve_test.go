@@ -81,6 +81,7 @@ func TestResolve(t *testing.T) {
 		"lists of metadata without rows": {fields: with(list, metadata("", "[7]")), want: "x uint8 [7]"},
 		"elements": {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]",
 			note: "4 columns x0…x3 are read as 2×2"},
+		"a name that ends like an index": {fields: []Field{number("x__", u8)}, want: "x__ uint8 []"},
 		"elements that are narrowed": {fields: numbered(u8, i16, i64),
 			options: source.ReadOptions{DType: idx.Uint8}, want: "x uint8 [3]"},
 		"bytes that begin like PNG": {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")),

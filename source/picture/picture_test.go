@@ -256,6 +256,12 @@ func TestConversions(t *testing.T) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}
+	for height, fits := range map[int]bool{2048: true, 2049: false} { // of 1024 pixels of 32 bytes: 64 MiB
+		_, err := Options{Width: 1024, Height: 1}.Convert(Format{Width: 1, Height: height, Channels: 1, Depth: 8})
+		if (err == nil) != fits {
+			t.Errorf("%d lines: found %v", height, err)
+		}
+	}
 }
 
 // TestEveryFilter uses every filter on any line, including the first, in images of one to four
