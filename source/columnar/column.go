@@ -82,12 +82,10 @@ func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
 		return nil
 	}
 	b.Scratch = decoded
-	channels, size := c.format.Channels, c.format.Depth/8
-	pixels := len(decoded) / channels / size
-	for k := range channels {
-		for i := range pixels {
-			copy(record[(k*pixels+i)*size:(k*pixels+i+1)*size], decoded[(i*channels+k)*size:])
-		}
+	channels := c.format.Channels // of 8 bits: those of 16 are refused
+	pixels := len(decoded) / channels
+	for i, sample := range decoded {
+		record[i%channels*pixels+i/channels] = sample
 	}
 	return nil
 }

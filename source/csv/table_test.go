@@ -172,6 +172,8 @@ func TestRefusals(t *testing.T) {
 		{"nothing", "", none, fault.Truncated, "the file is empty", ""},
 		{"numbers of pandas after row numbers", ",0,1\n0,5,7\n", none, malformed, "column 1 of the header has no name",
 			"give it one"},
+		{"one number of pandas after row numbers", ",0\n0,5\n", none, malformed, "column 1 of the header has no name",
+			"give it one"},
 		{"a web page", "<!DOCTYPE html>\n", none, unsupported, "like a web page", "download it again"},
 		{"a comment with a quote", "# 3.5\"\n1,2\n", none, unsupported, "the first line is a comment", "grep -v"},
 		{"9 MB of carriage returns", "a,b\r" + rows("1,2\r", 9<<18), none, unsupported, "a byte 0x0d", "tr "},
