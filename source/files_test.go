@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"path/filepath"
 	"testing"
 )
@@ -32,6 +33,20 @@ func TestNamesOfFilesAndURLs(t *testing.T) {
 		"s3:/a": false} {
 		if isURL(name) != want {
 			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
+		}
+	}
+}
+
+// TestCompareNames compares each of these names with each: they are in order.
+func TestCompareNames(t *testing.T) {
+	t.Parallel()
+	names := []string{"", "1", "2x", "10", "a", "a1", "a01", "a2", "a2.png", "a10", "a10b", "a11", "ab", "b1",
+		"b1-2", "b1-10"}
+	for i, a := range names {
+		for k, b := range names {
+			if got, want := CompareNames(a, b), cmp.Compare(i, k); got != want {
+				t.Errorf("%q and %q: found %d, expected %d", a, b, got, want)
+			}
 		}
 	}
 }
