@@ -263,6 +263,9 @@ func TestBombs(t *testing.T) {
 			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(n)})}, zeros(4*n, 0))
 	}
 	const many, most = 16 << 20, 255 << 20
+	deltas := pageOf(t, &format.PageHeader{Type: format.DataPage, UncompressedPageSize: 1000,
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: many, Encoding: format.DeltaBinaryPacked,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}, zeros(1000, 0))
 	for name, test := range map[string]struct {
 		rows, columns int
 		pages         [][]byte
@@ -271,6 +274,7 @@ func TestBombs(t *testing.T) {
 		"a page of 1 GB":                {most, 1, [][]byte{zip(most, most, 300_000)}, "found a page of"},
 		"large pages of 30 columns":     {many / 4, 30, [][]byte{zip(many/4, many/4, 0)}, "decompress to"},
 		"small pages of 30,000 columns": {4096, 30_000, [][]byte{zip(4096, 4096, 0)}, "decompress to"},
+		"a large page of deltas":        {many, 1, [][]byte{deltas}, "decompress to"},
 		"a large dictionary":            {5, 1, [][]byte{dictionary(many), zip(5, 5, 0)}, "found a page of"},
 		"two dictionaries":              {5, 1, [][]byte{dictionary(9), dictionary(9)}, "expected one of PLAIN values"},
 		"a dictionary":                  {5, 1, [][]byte{dictionary(1 << 14), zip(5, 5, 0)}, "<nil>"},
