@@ -140,3 +140,24 @@ func TestCanceledSelections(t *testing.T) {
 		}
 	}
 }
+
+// spoiled is a table whose rows cannot be decoded.
+type spoiled struct{ Table }
+
+func (spoiled) Decode(*Raw) error { return fault.Malformed }
+
+// TestSelectFromSpoiled demands the error of decoding of each way to choose rows.
+func TestSelectFromSpoiled(t *testing.T) {
+	t.Parallel()
+	images, _ := writeNumbered(t, 1000)
+	for name, s := range map[string]*Selection{"every third": everyThird(), "shuffled": shuffledRows(t, all(1000))} {
+		table, b := Select(spoiled{open(t, images, Options{})}, s, nil), &Raw{Cap: 7}
+		err := table.Read(t.Context(), b)
+		if err == nil {
+			err = table.Decode(b)
+		}
+		if !errors.Is(err, fault.Malformed) {
+			t.Errorf("%s: found %v", name, err)
+		}
+	}
+}
