@@ -152,6 +152,12 @@ func TestExpandingBatch(t *testing.T) {
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))
 	}
+	for _, codec := range sinkarrow.Codecs()[1:] { // of windows in a file
+		file := encode(t, written, sinkarrow.Options{Compression: compressed.Codec{Name: codec}}, written.Rows)
+		if _, err := try(t, nil, save(t, file)); !errors.Is(err, fault.Unsupported) {
+			t.Errorf("%s: found %v, expected that it is too large", codec, err)
+		}
+	}
 	if most := (&summary{body: 2 << 20}).maxPlain(); most != 128<<20 {
 		t.Errorf("a body of 2 MiB may have %d bytes, expected 128 MiB", most)
 	}
