@@ -287,8 +287,7 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 	if !a.isZero() {
 		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
 	}
-	label := schema.Of(t).Label()
-	if known := name != "" && r.Classes == ""; label >= 0 && !known && t.Columns()[label].Classes != nil {
+	if label := schema.Of(t).Label(); label >= 0 && t.Columns()[label].Classes != nil && !r.knowsNames(s) {
 		all = append(all, schema.Pair{Key: input.KeyClasses, Value: text.JSON(t.Columns()[label].Classes)})
 	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })

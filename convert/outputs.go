@@ -254,7 +254,7 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		one := *out
 		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
 		outs = append(outs, &one)
-		if out.format.IsIDX && c.Classes != nil && (out.job.split.Dataset == nil || r.Classes != "") {
+		if out.format.IsIDX && c.Classes != nil && !r.knowsNames(out.job.split.Split) {
 			names := one
 			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
 			outs = append(outs, &names)

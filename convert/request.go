@@ -52,8 +52,8 @@ func newRequest(o Options, report *Report) (*request, error) {
 			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name)
 		}
 	}
-	if r.choice, err = rows.Parse(rows.Options{Rows: o.Rows, Where: o.Where, Holdout: o.Holdout, Stratify: o.Stratify,
-		Shuffle: o.Shuffle, Seed: o.Seed, Take: o.Take, Part: o.Part}); err != nil {
+	if r.choice, err = rows.Parse(rows.Options{Rows: r.Rows, Where: r.Where, Holdout: r.Holdout, Stratify: r.Stratify,
+		Shuffle: r.Shuffle, Seed: r.Seed, Take: r.Take, Part: r.Part}); err != nil {
 		return nil, err
 	}
 	r.input.Counted = r.choice.NeedsCount()
@@ -149,6 +149,10 @@ func (r *request) makes(match func(sinks.Format) bool) bool {
 
 // isColumnar reports whether f is Parquet or Arrow.
 func isColumnar(f sinks.Format) bool { return f.Codecs != nil }
+
+// knowsNames reports whether the names of labels in s are those of its data set, as no others were
+// given.
+func (r *request) knowsNames(s dataset.Split) bool { return s.Dataset != nil && r.Classes == "" }
 
 // isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub, not folders
 // of images.

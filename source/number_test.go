@@ -80,7 +80,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-func TestCheckLabels(t *testing.T) {
+func TestCheckedLabels(t *testing.T) {
 	t.Parallel()
 	classes := []string{"", "A", "B", "", "D"} // 0 and 3 have no name
 	for name, test := range map[string]struct {
@@ -126,7 +126,7 @@ func TestCheckLabels(t *testing.T) {
 
 // The row of the error counts from the start of the file, in a slice too, and the labels of the
 // second column are checked as well.
-func TestCheckLabelsNamesTheRowOfTheFile(t *testing.T) {
+func TestCheckedLabelsNameTheRowOfTheFile(t *testing.T) {
 	t.Parallel()
 	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{8}, []uint8{9, 0, 0, 0, 0, 0, 7, 0}),
 		Options{Name: "label", Classes: []string{"zero", "one"}})

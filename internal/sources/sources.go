@@ -122,7 +122,7 @@ func inFile(files source.Files, path string) ([]Table, error) {
 	switch {
 	case !ok:
 		return nil, nil
-	case len(begin) > 3 && begin[0]|begin[1] == 0 && idx.DType(begin[2]).Valid() && begin[3]-1 < 127: // the rank
+	case idx.HasMagic(begin):
 		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
 			WithHint("rename it, for example to %s.idx", stem)
 	}

@@ -84,8 +84,10 @@ func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
 	b.Scratch = decoded
 	channels := c.format.Channels // of 8 bits: those of 16 are refused
 	pixels := len(decoded) / channels
-	for i, sample := range decoded {
-		record[i%channels*pixels+i/channels] = sample
+	for k := range channels {
+		for i := range pixels {
+			record[k*pixels+i] = decoded[i*channels+k]
+		}
 	}
 	return nil
 }

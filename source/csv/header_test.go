@@ -32,9 +32,9 @@ func TestFirstLines(t *testing.T) {
 		{"three columns in another order", "2,0,1\n5,6,7\n", nil, "data:uint8[3]", "\x02\x00\x01\x05\x06\x07"},
 		{"one column, chosen as a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07"},
 		{"one column from 1 is a row", "1\n4\n7\n", nil, "data:uint8[]", "\x01\x04\x07"},
-		// pandas.read_csv renames numbers that occur again, if a file has no header.
 		{"line ends of Windows, also inside a name", "\"first\r\nname\",label\r\n1,2\r\n", nil,
 			"first\nname:uint8[] label:uint8[]", "\x01"},
+		// pandas.read_csv renames numbers that occur again, if a file has no header.
 		{"renamed by pandas, after row numbers", ",5,0,0.1,0.2,3\n0,1,0,0,7,0\n", nil, undecided, ""},
 		{"fractions and a number twice", "0,0.1,5,5\n1,2,3,4\n", nil, "image:float64[2 2]", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07"},

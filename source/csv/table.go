@@ -103,10 +103,17 @@ func (t *Table) note(format string, args ...any) {
 	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
+// Columns returns the columns that are read.
 func (t *Table) Columns() []source.Column { return t.columns }
-func (t *Table) Rows() int64              { return -1 } // only reading to the end can tell
-func (t *Table) Info() source.Info        { return t.info }
-func (t *Table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
+
+// Rows returns −1: only reading to the end can tell.
+func (t *Table) Rows() int64 { return -1 }
+
+// Info returns what was decided about the file.
+func (t *Table) Info() source.Info { return t.info }
+
+// Close closes the file.
+func (t *Table) Close() error { return errors.Join(t.stream.Close(), t.file.Close()) }
 
 // Read cuts the next rows. They are in b.Input, as split returns them.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {

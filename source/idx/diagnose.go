@@ -50,10 +50,16 @@ var foreignFormats = []struct {
 	{0, "version https://git-lfs", "a Git LFS pointer", "fetch the real file with git lfs pull"},
 }
 
-// checkMagic accepts 00 00, a data type, and a rank of at least 1. Else its error says what was
-// found instead, for which it may read more of r.
+// HasMagic reports whether a file that begins with head begins like IDX: with 00 00, a data type,
+// and a rank of at least 1.
+func HasMagic(head []byte) bool {
+	return len(head) >= 4 && head[0] == 0 && head[1] == 0 && DType(head[2]).Valid() && head[3] > 0
+}
+
+// checkMagic accepts what HasMagic does. Else its error says what was found instead, for which it
+// may read more of r.
 func checkMagic(m [4]byte, r io.Reader) error {
-	if m[0] == 0 && m[1] == 0 && DType(m[2]).Valid() && m[3] > 0 {
+	if HasMagic(m[:]) {
 		return nil
 	}
 	if m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 {
