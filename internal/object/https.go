@@ -1,10 +1,8 @@
 package object
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -13,10 +11,7 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-const (
-	maxRedirects = 10
-	maxWhole     = 32 << 20 // bytes of a file that is kept in memory, as its server sends only whole files
-)
+const maxRedirects = 10
 
 // A webFile is a file on a web server. A run reads one version of it.
 type webFile struct {
@@ -26,7 +21,6 @@ type webFile struct {
 
 	mu    sync.Mutex
 	found *identity // set by the first head, and never changed
-	whole []byte    // the file, if the server sends only whole files
 }
 
 // connectWeb returns a client for the file on a web server with the URL name.
@@ -77,34 +71,20 @@ func (w *webFile) version(ctx context.Context) (v identity, err error) {
 		v = validators(answer.Header)
 		part, size := contentRange(answer.Header)
 		switch {
-		case part == "bytes *" && size == 0: // it has no first byte
-			return nil
+		case part == "bytes *" && size == 0, answer.StatusCode == http.StatusOK && answer.ContentLength == 0:
+			return nil // it has no first byte
 		case part == "bytes 0-0" && size > 0:
 			v.size = size
 			_, err = fill(answer.Body, make([]byte, 1)) // else the connection would be closed
 			return err
 		}
-		var whole bytes.Buffer
-		whole.Grow(int(min(max(answer.ContentLength, 0), maxWhole)) + bytes.MinRead)
-		_, err = whole.ReadFrom(io.LimitReader(answer.Body, maxWhole+1))
-		switch {
-		case err != nil:
-			return lost(err)
-		case answer.StatusCode != http.StatusOK || whole.Len() > maxWhole:
-			return failed(fault.IO, "the server sends neither parts nor whole files of up to %d MiB", maxWhole>>20).
-				WithHint("download the file first: curl -LO URL")
-		}
-		v.size, w.whole = int64(whole.Len()), whole.Bytes()
-		return nil
+		return failed(fault.IO, "the server does not send parts of files").WithHint("download the file: curl -LO URL")
 	})
 	return v, err
 }
 
-// read requests a range of the same version, unless the whole file is in memory.
+// read requests a range of the same version.
 func (w *webFile) read(ctx context.Context, _ string, v identity, offset int64, p []byte) (got int, err error) {
-	if w.whole != nil {
-		return copy(p, w.whole[offset:]), nil
-	}
 	err = w.get(ctx, fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(p))-1), func(answer *http.Response) error {
 		now := validators(answer.Header)
 		same := now.etag == v.etag && now.weak == v.weak

@@ -109,24 +109,23 @@ func isGet(r *http.Request) bool {
 	return r.Method == http.MethodGet && !r.URL.Query().Has("list-type")
 }
 
-// TestReadThroughFaults reads an object, a file on a web server, and one from a server that sends
-// only whole files, through faults that pass.
+// TestReadThroughFaults reads an object and a file on a web server through faults that pass.
 func TestReadThroughFaults(t *testing.T) {
 	t.Parallel()
 	data := noise(11<<20 + 12345)
-	for _, from := range []string{"object", "web", "whole"} {
+	for _, from := range []string{"object", "web"} {
 		for _, fault := range []proxy.Fault{proxy.None, proxy.Error500, proxy.Slow503, proxy.Reset, proxy.Stall,
 			proxy.Lost, proxy.Short, proxy.StallBody, proxy.WrongRange} {
+			if from == "web" && fault == proxy.WrongRange { // its first answer would say that it sends no parts
+				continue
+			}
 			t.Run(from+" "+fault.String(), func(t *testing.T) {
 				t.Parallel()
 				f, p, query := serve(t, once(fault, 3, isGet))
 				f.Put("x", data)
 				name, s := "s3://bkt/x"+query, &Store{Options: patience(fault)}
-				if server := serveFile(data); from != "object" {
-					if from == "whole" {
-						server = wholly(server)
-					}
-					p.Target = must.Get(url.Parse(webServer(t, server)))(t)
+				if from != "object" {
+					p.Target = must.Get(url.Parse(webServer(t, serveFile(data))))(t)
 					name = webServer(t, p) + "/x?sig=" + secret
 				}
 				r := must.Get(open(t, s, name))(t)
