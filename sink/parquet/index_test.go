@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-	"github.com/pierrec/lz4/v4"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
@@ -125,26 +124,6 @@ func TestIndicesAreWholeGroups(t *testing.T) {
 	if found := len(body) - 1 - n; body[0] != 8 || header != 376<<1|1 || found != 376*8 { // 3,003 indices
 		t.Errorf("found a run with the header %#x and %d bytes of %d bits, expected 376 groups of 8 bytes",
 			header, found, body[0])
-	}
-}
-
-// checkLZ4 compares the pages of an LZ4_RAW file with those of the same table uncompressed.
-// parquet-go cannot read such files: it drops the data if a page is more than a third of its
-// original size, see https://github.com/parquet-go/parquet-go/issues/608.
-func checkLZ4(t *testing.T, file, plain []byte) {
-	t.Helper()
-	compressed, uncompressed := open(t, file), open(t, plain)
-	for i, index := range compressed.OffsetIndexes() {
-		for k, location := range index.PageLocations {
-			p := pageAt(t, file, location.Offset)
-			want := pageAt(t, plain, uncompressed.OffsetIndexes()[i].PageLocations[k].Offset).body
-			found := make([]byte, p.header.UncompressedPageSize)
-			if n, err := lz4.UncompressBlock(p.body, found); err != nil || n != len(found) ||
-				!bytes.Equal(found, want) {
-				t.Errorf("chunk %d, page %d: found %d bytes (%v), expected the uncompressed file's %d",
-					i, k, n, err, len(want))
-			}
-		}
 	}
 }
 

@@ -91,7 +91,7 @@ class Matrix:
         known = [refusal for refusal in REFUSALS if refusal.reader == reader and refusal.covers(case)]
         said = line.get("refuses") or line.get("differs")
         if said is None:
-            self.problems += [f"{where}: was read, though matrix/refusals.py says: {r.why}" for r in known if not r.sometimes]
+            self.problems += [f"{where}: was read, though matrix/refusals.py says: {r.why}" for r in known]
             if reader in TYPED and case["format"] in CODECS and case["layout"] in NUMBERS and not line["exact"]:
                 self.problems.append(f"{where}: the types are not those of the input")
             return
@@ -115,10 +115,7 @@ class Matrix:
             return "–"
         found = list(self.of(reader, form, layout))
         shown = next((line for case, line in found if case["shown"] and "kind" in line), None)
-        # What is refused only sometimes is noted wherever it may happen: the page must not depend on which files it
-        # was.
-        possible = {r for r in self.happened if r.sometimes and r.reader == reader and any(r.covers(case) for case, _ in found)}
-        refusals = sorted(self.refused[reader, form, layout] | possible, key=REFUSALS.index)
+        refusals = sorted(self.refused[reader, form, layout], key=REFUSALS.index)
         marks = "".join(f"<sup>{number(notes, f'{r.reader}: {r.why}')}</sup>" for r in refusals)
         if shown is None:
             return f"refuses{marks}" if short else f"refuses: {'; '.join(r.why for r in refusals)}"

@@ -22,7 +22,7 @@ from suite import tensors
 from suite.tensors import Tensor
 
 # The codecs of each format, the default first.
-CODECS = {"parquet": ["zstd", "none", "snappy", "gzip", "lz4_raw"], "arrow": ["none", "lz4", "zstd"], "arrows": ["none", "lz4", "zstd"]}
+CODECS = {"parquet": ["zstd", "none", "snappy", "gzip"], "arrow": ["none", "lz4", "zstd"], "arrows": ["none", "lz4", "zstd"]}
 NUMERIC = ["list", "nested", "tensor", "fixed-binary", "binary", "columns"]
 PICTURES = ["huggingface"]
 

@@ -18,7 +18,6 @@ class Refusal:
     layout: str = ".*"
     codec: str = ".*"
     file: str = ".*"
-    sometimes: bool = False  # some of the files are read: which, depends on their sizes
 
     def covers(self, case: dict[str, str]) -> bool:
         """Whether the file is one of these."""
@@ -49,8 +48,4 @@ REFUSALS = [
         file=r"float.*\.csv",
     ),
     Refusal("Spark", "png", "values differ", "its data source `image` has 8 bits per channel, so 16-bit grey loses its lower 8 bits", file=r"grey-int16.*"),
-    Refusal(
-        "parquet-go", "parquet", "decoding page|is null|differs|expected|found", "its LZ4 decoder misreads pages compressed by less than a factor of 3 "
-        "(issue 608 of parquet-go, in 0.32.0)", codec="lz4_raw", sometimes=True,
-    ),
 ]  # fmt: skip
