@@ -35,7 +35,6 @@ type File struct {
 	Whole        bool     `json:"whole"`                // it was read to its end, without damage
 	Problem      error    `json:"-"`                    // what is wrong with the file, or nil
 	Columns      []Column `json:"columns,omitempty"`
-	PairsWith    []string `json:"pairs_with,omitempty"` // base names of the other files of its split
 }
 
 // A Column summarises the values of one column.
@@ -152,11 +151,6 @@ func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.F
 	}
 	if info, err := in.set.Storage.Files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
-	}
-	for _, other := range s.Files {
-		if other.Path != f.Path {
-			file.PairsWith = append(file.PairsWith, source.Base(other.Path))
-		}
 	}
 	file.setHeader(f.Header)
 	return file

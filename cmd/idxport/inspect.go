@@ -93,9 +93,6 @@ func fileRows(f fileReport) [][]string {
 	for _, c := range f.Columns {
 		add(c.Name, columnText(c))
 	}
-	if len(f.PairsWith) > 0 {
-		add("pairs with", strings.Join(f.PairsWith, ", "))
-	}
 	return rows
 }
 

@@ -118,7 +118,6 @@ class File:
     etag: str | None = None
     problem: Problem | None = None
     columns: list[Column] = field(default_factory=list)
-    pairs_with: list[str] = field(default_factory=list)
 
 
 def sheet(inputs: Sequence[Path], options: Mapping[str, Option]) -> str | None:
