@@ -52,11 +52,8 @@ func (s *settings) parse(command string, words []string) (first error) {
 			failed(checkValue(word, value))
 		}
 		if given[f.name] && !f.repeatable(s) {
-			hint := ""
-			if f.has("list") {
-				hint = "give it once, with commas: --" + f.name + " " + f.example()
-			}
-			failed(usagef("--%s is given twice", f.name).WithHint("%s", hint))
+			failed(usagef("--%s is given twice", f.name).
+				WithHint("give it once; --to and --columns take lists with commas"))
 			continue
 		}
 		given[f.name] = true
@@ -114,11 +111,8 @@ func checkValue(flag, value string) error {
 
 // adviseFlag returns the hint for an unknown flag.
 func adviseFlag(command, name string) string {
-	flags, short, elsewhere := flagsOf(command), []string(nil), map[string]string{}
+	flags, elsewhere := flagsOf(command), map[string]string{}
 	for _, f := range flags {
-		if f.short != "" {
-			short = append(short, f.short)
-		}
 		for other := range strings.SplitSeq(f.attribute("aka"), ",") {
 			elsewhere[other] = f.name
 		}
@@ -128,14 +122,10 @@ func adviseFlag(command, name string) string {
 	see := "see idxport " + command + " --help-all"
 	exact := elsewhere[strings.TrimRight(name, "0123456789")] // as of -j2
 	switch {
-	case len(flags) == 0:
-		return "idxport " + command + " has no flags but --help"
-	case name == "" || name == "help":
-		return see
 	case exact != "":
 		return "did you mean --" + exact + "?"
-	case len(name) < 3:
-		return "the short flags are " + strings.Join(append(short, "-h"), ", ") + ", each a word of its own"
+	case len(name) < 3 || name == "help":
+		return see
 	}
 	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(long, "--take")) {
 		return hint
@@ -145,12 +135,8 @@ func adviseFlag(command, name string) string {
 			return "it is a flag of " + strings.Join(f.commands(), ", ")
 		}
 	}
-	plain, negated := strings.CutPrefix(name, "no-")
-	switch f := flagNamed(flags, "--"+plain); {
-	case negated && f != nil && f.attribute("off") != "":
-		return "write --" + plain + "=" + f.attribute("off")
-	case negated && f != nil:
-		return "leave out --" + plain
+	if f := flagNamed(flags, "--"+strings.TrimPrefix(name, "no-")); f != nil {
+		return "did you mean --" + f.name + "?"
 	}
 	advice := dataset.DidYouMean("--"+name, append(long, "--help"))
 	if other := dataset.Nearest(name, slices.Sorted(maps.Keys(elsewhere))); other != "" && advice == "" {

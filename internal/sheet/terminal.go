@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/width"
 )
 
 // A Terminal describes where pictures are printed.
@@ -160,14 +162,9 @@ func TextWidth(text string) int {
 	return n
 }
 
-// runeWidth returns the width of r, roughly as in Unicode's East Asian Width.
+// runeWidth returns the width of r.
 func runeWidth(r rune) int {
-	switch {
-	case r >= 0x1100 && r <= 0x115f, // Hangul Jamo
-		r >= 0x2e80 && r <= 0xa4cf && r != 0x303f, // CJK, kana, Yi
-		r >= 0xac00 && r <= 0xd7a3,                // Hangul
-		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6,
-		r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
 		return 2
 	}
 	return 1

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
@@ -101,7 +100,6 @@ func TestRefusedTables(t *testing.T) {
 		return source.Column{Name: name, DType: d, Shape: shape}
 	}
 	type columns = []source.Column
-	both := text.Quote("image,label") // PowerShell has a meaning for a comma
 	for name, tt := range map[string]struct {
 		columns columns
 		layout  string
@@ -124,16 +122,16 @@ func TestRefusedTables(t *testing.T) {
 		"huge":          {columns{images(idx.Uint8, 1<<20, 1<<20)}, "", "1048576×1048576", "Parquet"},
 		"layout":        {columns{square}, "colors", `"colors"`, ""},
 		"a label of several numbers": {columns{square, column("label", idx.Int32, 8)}, "",
-			`not the columns "label"`, "--columns image leaves it out"},
+			`not the columns "label"`, "labels.argmax(1)"},
 		"a vector beside metadata": {columns{square, labels(idx.Uint8), column("v", idx.Uint8, 2)}, "huggingface",
-			`the images and scalars, not the columns "v"`, "--columns " + both + " leaves it out"},
+			`the images and scalars, not the columns "v"`, "choose the columns with --columns"},
 		"other scalars": {columns{square, labels(idx.Uint8), column("writer", idx.Int32)}, "",
 			`the images and one label, not the columns "writer"`,
-			"--layout huggingface writes them to a file beside the images, or --columns " + both + " leaves it out"},
+			"write other numbers beside the images with --layout huggingface"},
 		"two integers, none the label": {columns{square, column("x", idx.Uint8), column("y", idx.Uint8)}, "",
-			`not the columns "x", "y"`, "--label-column x makes it the label, or --layout huggingface"},
+			`not the columns "x", "y"`, "the label with --label-column"},
 		"a float as label": {columns{square, labels(idx.Float32)}, "", `not the columns "label"`,
-			"--layout huggingface"},
+			"labels.argmax(1)"},
 		"names without labels":  {columns{square}, "names", "no column has labels", "labels"},
 		"names without classes": {columns{square, labels(idx.Uint8)}, "names", "no names", "--classes"},
 	} {

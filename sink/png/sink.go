@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
-	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
@@ -81,29 +79,17 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 	if len(found.Rest) == 0 {
 		return nil
 	}
-	var kept, advice []string
-	for i, c := range s.Columns {
-		switch {
-		case !slices.Contains(found.Rest, i):
-			kept = append(kept, c.Name)
-		case found.Label >= 0 || advice != nil:
-		case c.Name == "label":
-			advice = append(advice, schema.HintLabel)
-		case c.Scalar():
-			advice = append(advice, fmt.Sprintf("--label-column %s makes it the label", text.Quote(c.Name)))
+	what, advice := "one label", "choose the columns with --columns, and the label with --label-column; "+
+		"or write other numbers beside the images with --layout huggingface"
+	if o.Layout == huggingFace {
+		what, advice = "scalars", "choose the columns with --columns"
+	}
+	for _, i := range found.Rest {
+		if found.Label < 0 && s.Columns[i].Name == "label" {
+			advice = schema.HintLabel
 		}
 	}
-	what, them := "one label", "it"
-	if o.Layout == huggingFace {
-		what = "scalars"
-	} else if !slices.ContainsFunc(found.Rest, func(i int) bool { return !s.Columns[i].Scalar() }) {
-		advice = append(advice, "--layout huggingface writes them to a file beside the images")
-	}
-	if len(found.Rest) > 1 {
-		them = "them"
-	}
-	advice = append(advice, fmt.Sprintf("--columns %s leaves %s out", text.Quote(strings.Join(kept, ",")), them))
-	return unsupported(strings.Join(advice, ", or "), "a folder holds the images and %s, not the columns %s", what,
+	return unsupported(advice, "a folder holds the images and %s, not the columns %s", what,
 		images.Names(s, found.Rest))
 }
 
