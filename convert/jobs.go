@@ -282,13 +282,19 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 	if s.Dataset != nil {
 		name = s.Dataset.Name
 	}
-	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: input.KeyDataset, Value: name},
+	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: schema.KeyDataset, Value: name},
 		{Key: keySplit, Value: s.Name}}
 	if !a.isZero() {
 		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
 	}
-	if label := schema.Of(t).Label(); label >= 0 && t.Columns()[label].Classes != nil && !r.knowsNames(s) {
-		all = append(all, schema.Pair{Key: input.KeyClasses, Value: text.JSON(t.Columns()[label].Classes)})
+	for _, c := range t.Columns() {
+		key, isLabel := schema.KeyClasses, c.Name == dataset.Label.String()
+		if !isLabel {
+			key += "." + c.Name
+		}
+		if c.Classes != nil && !(isLabel && r.knowsNames(s)) {
+			all = append(all, schema.Pair{Key: key, Value: text.JSON(c.Classes)})
+		}
 	}
 	return slices.DeleteFunc(all, func(p schema.Pair) bool { return p.Value == "" })
 }

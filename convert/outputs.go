@@ -171,7 +171,7 @@ func collision(t target, out *output, other *job) error {
 		return usagef("%s would be written twice", out.shownName())
 	}
 	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
-	if !out.shared() && out.path != Stdio {
+	if !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}") {
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
 	return e.WithHint("choose one with --split %s", text.Quote(cmp.Or(other.split.Name, "NAME")))
@@ -250,6 +250,7 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		out.options.Column, err = out.columnFor(columns)
 		return []*output{out}, err
 	}
+	label := schema.Of(out.job.table).Label()
 	for i, c := range columns {
 		one := *out
 		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
@@ -257,6 +258,9 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		if out.format.IsIDX && c.Classes != nil && !r.knowsNames(out.job.split.Split) {
 			names := one
 			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
+			if i != label {
+				names.path = source.Under(out.path, out.job.base()+"-"+c.Name+"-classes.txt")
+			}
 			outs = append(outs, &names)
 		}
 	}

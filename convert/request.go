@@ -206,10 +206,12 @@ func (r *request) checkUsed() error {
 		}
 	}
 	onlyNamed := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
-	ofLabels := func(f sinks.Format) bool { return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) }
+	ofLabels := func(f sinks.Format) bool {
+		return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) || r.formatOptions(f).Layout == "pjreddie"
+	}
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
-		Used: r.makes(ofLabels), Users: "the label of PNG folders, tar, the layout huggingface, --class-column, " +
-			"--stratify and --where class=…"}))
+		Used: r.makes(ofLabels) || r.Classes != "", Users: "the label of PNG folders, tar, the layouts huggingface " +
+			"and pjreddie, --class-column, --classes, --stratify and --where class=…"}))
 }
 
 // An expectation is an element of --expect: a split with its number of rows or, if that is −1, a

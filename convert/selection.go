@@ -71,7 +71,8 @@ func neededFiles(s dataset.Split, wanted []string) []dataset.File {
 // those of --where. It returns nil for all columns, also if the label must be found among them.
 func wantedColumns(r *request, tested bool) []string {
 	labelNamed := r.LabelColumn != "" && !r.input.PlacesLabel()
-	if r.Columns == nil || labelNamed || tested && (r.Stratify || r.choice.ByClass()) {
+	unnamed := tested && (r.Stratify || r.choice.ByClass()) && !slices.Contains(r.Columns, dataset.Label.String())
+	if r.Columns == nil || labelNamed || unnamed {
 		return nil
 	}
 	wanted := slices.Clone(r.Columns)

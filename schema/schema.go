@@ -3,6 +3,7 @@ package schema
 import (
 	"slices"
 
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 )
 
@@ -10,6 +11,14 @@ import (
 const (
 	KeyDType = "idx.dtype" // "uint8", …
 	KeyShape = "idx.shape" // JSON: "[28,28]"; "[]" for scalars
+)
+
+// Keys of metadata of the table that say what labels mean: the name of the data set, or a JSON list
+// of the names of the column label, in the order of the labels. Those of another column have a key
+// that ends with a point and the name of the column.
+const (
+	KeyDataset = "idx.dataset"
+	KeyClasses = "idx.classes"
 )
 
 // A Schema describes a table as every sink sees it.
@@ -59,7 +68,8 @@ type Batch struct {
 
 // Label returns the index of the label column, for formats that have one place for labels, or −1 if
 // there is none. It is the column that was chosen; else the one named "label" if it holds scalar
-// integers; else the only column of scalar integers.
+// integers; else the only column of scalar integers, if it has class names or a usual name of
+// labels.
 func (s *Schema) Label() int {
 	if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return c.Label }); i >= 0 {
 		return i
@@ -69,8 +79,9 @@ func (s *Schema) Label() int {
 		if !c.Scalar() || !c.Integer() {
 			continue
 		}
-		only = i
-		integers++
+		if integers++; c.Classes != nil || text.NamesLabels(c.Name) {
+			only = i
+		}
 		if c.Name == "label" {
 			named = i
 		}

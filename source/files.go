@@ -135,14 +135,6 @@ func Under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Word returns the path of a local file as one word of a command line, and other for other inputs.
-func Word(path, other string) string {
-	if path == Stdin || isURL(path) {
-		return other
-	}
-	return text.Path(path)
-}
-
 // Above returns the folder of the file name, which may be a URL.
 func Above(name string) string {
 	if isURL(name) {

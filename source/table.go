@@ -43,11 +43,6 @@ func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 // not a scalar.
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
 
-// Same reports whether c and other have the same name, type and shape.
-func (c Column) Same(other Column) bool {
-	return c.Name == other.Name && c.DType == other.DType && slices.Equal(c.Shape, other.Shape)
-}
-
 // ClassName returns the name of label v, or "" if it has none.
 func (c Column) ClassName(v int64) string {
 	if v < 0 || v >= int64(len(c.Classes)) {

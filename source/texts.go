@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -21,39 +22,50 @@ type Texts struct {
 }
 
 // NewTexts returns how the texts of a column become integers. sample are the texts of some rows, at
-// least of the first one. The error is that of UnknownNames if o.Classes has none of them.
+// least of the first one. Texts of which o.Classes has some are names. If it has none, and the
+// texts are not numbers, the error is that of UnknownNames; if the texts are numbers, and other
+// labels have them as names, only the user can tell what they are.
 func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	t := &Texts{DType: idx.Uint8}
-	numbers := true
+	labels := map[string]int64{}
+	for i, name := range o.Classes {
+		if name != "" {
+			labels[name] = int64(i)
+		}
+	}
+	numbers, named, doubtful := true, false, "" // a number that is the name of another label
 	for _, text := range sample {
-		n, ok := wholeNumber(text)
-		if numbers = numbers && ok; n < 0 || n > math.MaxUint8 {
+		n, isNumber := wholeNumber(text)
+		label, isName := labels[text]
+		if numbers, named = numbers && isNumber, named || isName; isName && label != n {
+			doubtful = text
+		}
+		if n < 0 || n > math.MaxUint8 {
 			t.DType = idx.Int32
 		}
 	}
-	if numbers {
-		if o.DType.Valid() && !o.DType.Float() {
-			t.DType = o.DType
+	switch {
+	case numbers && doubtful != "":
+		return nil, fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", doubtful,
+			labels[doubtful]).WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
+			"no numbers, such as class-%s, there and in the file of --classes", doubtful)
+	case named:
+		t.Names, t.labels = o.Classes, labels
+		if t.DType = idx.Int32; len(o.Classes) <= 1<<8 {
+			t.DType = idx.Uint8
 		}
-		return t, nil
-	}
-	if !slices.ContainsFunc(sample, func(text string) bool { return text != "" && slices.Contains(o.Classes, text) }) {
+	case !numbers:
 		return nil, UnknownNames(sample)
-	}
-	t.Names, t.labels = o.Classes, map[string]int64{}
-	for i, name := range o.Classes {
-		if name != "" {
-			t.labels[name] = int64(i)
-		}
-	}
-	if t.DType = idx.Int32; len(o.Classes) <= 1<<8 {
-		t.DType = idx.Uint8
+	case o.DType.Valid() && !o.DType.Float():
+		t.DType = o.DType
 	}
 	return t, nil
 }
 
-// wholeNumber returns the number whose usual decimal form is text.
+// wholeNumber returns the number whose usual decimal form is text, or text without .0, which pandas
+// writes where labels are missing.
 func wholeNumber(text string) (n int64, ok bool) {
+	text = strings.TrimSuffix(text, ".0")
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
@@ -68,7 +80,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	switch {
 	case !known && t.labels != nil:
 		return fault.New(fault.Malformed, "found the name %q, expected one of the %d names of the classes",
-			text, len(t.labels)).WithHint("add the name to the file of --classes")
+			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
 	case !known || n < least || n > most:
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
 			WithHint("choose a type that holds all values, such as --dtype int32, " +
@@ -84,6 +96,10 @@ const maxNames = 100
 // UnknownNames returns the error for names, in any order, whose labels no list has.
 func UnknownNames(names []string) *fault.Error {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if names[0] == "" {
+		return fault.New(fault.Malformed, "found an empty text among names").
+			WithHint("fill in the missing names, or leave the column out with --columns")
+	}
 	if all := strings.Join(names, ", "); len(names) > maxNames || len(all) > 40*maxNames {
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("leave the column out with --columns, " +
@@ -96,4 +112,48 @@ func UnknownNames(names []string) *fault.Error {
 	return fault.New(fault.Usage, "found names, whose numbers are not known: %s", strings.Join(names, ", ")).
 		WithHint("list them in the order of their numbers, and add --classes classes.txt: "+
 			`printf '%%s\n' %s > classes.txt; or leave the column out with --columns`, strings.Join(words, " "))
+}
+
+// ParseNumber reads text as a float of that many bits. integer reports whether it has only digits,
+// and perhaps a sign; ok is false if it is not a number, or one beyond the type. Go's hexadecimal
+// floats and underscores are not numbers here.
+func ParseNumber(text []byte, bits int) (v float64, integer, ok bool) {
+	integer, ok = true, true
+	for _, c := range text {
+		integer = integer && (c >= '0' && c <= '9' || c == '-' || c == '+')
+		ok = ok && c|0x20 != 'x' && c != '_'
+	}
+	if len(text) == 0 || text[0] >= 'A' && bytes.IndexByte([]byte("INin"), text[0]) < 0 {
+		return 0, false, false // without the garbage of an error
+	}
+	v, err := strconv.ParseFloat(string(text), bits)
+	return v, integer, ok && err == nil
+}
+
+// PutText stores the number in text as the element at the start of dst. It returns false if text is
+// not a number that d can hold. Floats round fractions, but not integers.
+func PutText(d idx.DType, dst, text []byte) (fits bool) {
+	const maxExact = 1 << 24 // float32 holds all integers below this
+	if !d.Float() {
+		smallest, largest := d.Limits()
+		n, err := strconv.ParseInt(string(text), 10, 32)
+		if err != nil { // such as 7.0 or 2.5e1
+			v, _, ok := ParseNumber(text, 64)
+			if n = int64(v); !ok || float64(n) != v {
+				return false
+			}
+		}
+		if fits = n >= smallest && n <= largest; fits {
+			Put(dst, d, n)
+		}
+		return fits
+	}
+	v, integer, ok := ParseNumber(text, 8*d.Size())
+	if ok && integer && math.Abs(v) >= maxExact {
+		ok = strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
+	}
+	if ok {
+		Put(dst, d, v)
+	}
+	return ok
 }

@@ -139,7 +139,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 			"no column has images, expected records of two or three dimensions")
 	}
 	if len(images) > 1 {
-		return Columns{}, Unsupported(format, "give only the file of one of them, and the file of its labels",
+		return Columns{}, Unsupported(format, "choose one of them, and its labels, with --columns",
 			"found %d columns of images, %s, expected one", len(images), Names(s, images))
 	}
 	found := Columns{Image: images[0], Label: s.Label()}

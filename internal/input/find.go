@@ -89,7 +89,6 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 // checkFolders returns an error if a folder is one of several inputs, or a column: a run reads one
 // folder, or the files of one table.
 func (o Options) checkFolders(ctx context.Context) error {
-	var folders []string
 	for _, arg := range o.Args {
 		if arg.Path == source.Stdin || len(o.Args) == 1 && arg.Name == "" {
 			continue
@@ -99,15 +98,12 @@ func (o Options) checkFolders(ctx context.Context) error {
 			return fault.In(arg.Path, err)
 		}
 		if info.IsDir() {
-			folders = append(folders, text.Quote(arg.Path))
+			return usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column",
+				text.Quote(arg.Path)).WithHint("give the files in it, or convert folders one by one: " +
+				`for d in FOLDERS; do idxport convert "$d" -o "out/$(basename "$d")"; done`)
 		}
 	}
-	if folders == nil {
-		return nil
-	}
-	return usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column", folders[0]).
-		WithHint(`give the files in it, or convert folders one by one: for d in %s; do idxport convert "$d" -o `+
-			`"out/$(basename "$d")"; done`, strings.Join(folders, " "))
+	return nil
 }
 
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
@@ -218,6 +214,9 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 		same := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == split.Name })
 		if folder && name.Split == "" {
 			same = splitOfArray(splits, name, split.Stem)
+			if same < 0 && name.Prefix == "" && len(splits) > 0 {
+				return nil, usagef("%s may belong to several tables", t.Path).WithHint("give those of one at a time")
+			}
 		}
 		if named && o.Args[0].Name != "" && i > 0 && (splits[0].Name == "" || split.Name == "") {
 			same = 0 // the user names them as columns of one table, although one name has no split
@@ -268,8 +267,8 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 }
 
 // splitOfArray returns the index of the split for an array without train or test in its name, −1
-// if there is none: the split whose name or stem is a prefix of the array's name, or else the first
-// unnamed split or, for images and labels, the first that has none yet.
+// if there is none: the split whose name or stem is a prefix of the array's name, or else the only
+// unnamed split, unless both have images or both have labels.
 func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
 		return s.Name == "" && s.Stem == stem || strings.HasPrefix(name.Prefix, cmp.Or(s.Name, s.Stem)+"-")
@@ -277,10 +276,13 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	if i >= 0 {
 		return i
 	}
-	return slices.IndexFunc(splits, func(s dataset.Split) bool {
-		isOther := func(f dataset.File) bool { return f.Role == name.Role && f.Role != dataset.Data }
-		return s.Name == "" && !slices.ContainsFunc(s.Files, isOther)
-	})
+	isOther := func(f dataset.File) bool { return f.Role == name.Role && f.Role != dataset.Data }
+	i = slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "" })
+	if i < 0 || slices.ContainsFunc(splits[i].Files, isOther) ||
+		slices.ContainsFunc(splits[i+1:], func(s dataset.Split) bool { return s.Name == "" }) {
+		return -1
+	}
+	return i
 }
 
 // splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. Names such

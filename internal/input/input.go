@@ -79,12 +79,6 @@ func (in *Set) Paths() (paths []string) {
 	return paths
 }
 
-// Keys of the metadata of outputs that say what their labels mean.
-const (
-	KeyDataset = "idx.dataset"
-	KeyClasses = "idx.classes" // JSON: the class names, in the order of the labels, unless KeyDataset says them
-)
-
 // usagef returns an error about options that are wrong or contradict each other or the inputs.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
@@ -91,6 +92,9 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	read := source.ReadOptions{MaxRecordSize: in.MaxRecordBytes, DType: in.DType, Shape: in.Shape, Header: in.Header,
 		Classes: in.classes, Resize: in.Resize, Grey: in.Grey, Columns: columns, Name: f.Name, Array: f.Array,
 		Files: in.Storage.Files(ctx)}
+	if in.Exact {
+		read.Like = []source.Column{} // those of an output are expected
+	}
 	if in.PlacesLabel() {
 		read.Label = in.LabelColumn
 	}
@@ -113,7 +117,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		}
 	}()
 	t := in.shaped(opened, f.Path)
-	found := slices.Clone(t.Columns())
+	found, meta := slices.Clone(t.Columns()), source.About(t).Meta // which other programs may have changed
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})
@@ -122,18 +126,21 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 			return nil, err
 		}
 	}
-	switch {
-	case label < 0:
-	case in.classes != nil:
-		found[label].Classes = in.classes
-	case len(found[label].Classes) == 0:
-		meta := source.About(t).Meta // which other programs may have changed
-		found[label].Classes = datasetClasses(in.Dataset)
-		if names := meta[KeyClasses]; found[label].Classes == nil && len(names) < 1<<20 {
-			_ = json.Unmarshal([]byte(names), &found[label].Classes)
+	for i, c := range found {
+		key, d := schema.KeyClasses, datasetClasses(in.Dataset)
+		if i != label {
+			key, d = key+"."+c.Name, nil
 		}
-		if found[label].Classes == nil && in.Dataset == "" {
-			found[label].Classes = datasetClasses(meta[KeyDataset])
+		switch names := meta[key]; {
+		case i == label && in.classes != nil:
+			found[i].Classes = in.classes
+		case len(c.Classes) > 0:
+		case d != nil:
+			found[i].Classes = d
+		case names != "" && len(names) < 1<<20:
+			_ = json.Unmarshal([]byte(names), &found[i].Classes)
+		case i == label && in.Dataset == "":
+			found[i].Classes = datasetClasses(meta[schema.KeyDataset])
 		}
 	}
 	return source.WithColumns(t, found), nil
@@ -200,7 +207,7 @@ const HintLabel = "if this column holds no labels, choose the others with --colu
 func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) source.Table {
 	columns, d := slices.Clone(t.Columns()), s.Dataset
 	for i, c := range columns {
-		label := c.Name == dataset.Label.String() || isLabels(f) && len(columns) == 1
+		label := text.NamesLabels(c.Name) || isLabels(f) && len(columns) == 1
 		if label && !c.Scalar() && c.Elements() == 1 {
 			columns[i].Shape = nil
 			return source.WithColumns(t, columns)

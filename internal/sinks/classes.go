@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
 )
 
@@ -12,6 +13,12 @@ import (
 func ClassNames() Format {
 	return Format{Name: "classes", Beside: true,
 		open: stream(func(w io.Writer, s *schema.Schema, o Options) (*classNames, error) {
+			for _, name := range s.Columns[o.Column].Classes {
+				if strings.ContainsAny(name, "\r\n") {
+					return nil, fault.New(fault.Usage, "found the class name %q, expected one line", name).
+						WithHint("write names of one line: --classes FILE")
+				}
+			}
 			return &classNames{w, s.Columns[o.Column].Classes}, nil
 		})}
 }

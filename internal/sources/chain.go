@@ -11,6 +11,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
@@ -71,21 +72,32 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 	return c, nil
 }
 
-// check requires the file at path, opened as t, to have the columns of the first file.
+// check requires the file at path, opened as t, to have the columns of the first file, and the same
+// names of labels.
 func (c *chain) check(path string, t source.Table) error {
-	if slices.EqualFunc(t.Columns(), c.columns, source.Column.Same) {
+	info := source.About(t)
+	same := func(key string) bool { return info.Meta[key] == c.info.Meta[key] }
+	if found, expected := describe(t.Columns(), info), describe(c.columns, c.info); found != expected {
+		return fault.New(fault.Malformed, "found the columns %s, expected %s as in %s", found, expected, c.paths[0]).
+			In(path).WithHint("move the files with other columns away, choose the columns that all have with " +
+			"--columns, or give the type of the values with --dtype")
+	}
+	alike := func(a, b source.Column) bool { return slices.Equal(a.Classes, b.Classes) }
+	if slices.EqualFunc(t.Columns(), c.columns, alike) && same(schema.KeyClasses) && same(schema.KeyDataset) {
 		return nil
 	}
-	return fault.New(fault.Malformed, "found the columns %s, expected %s as in %s", describe(t.Columns()),
-		describe(c.columns), c.paths[0]).In(path).
-		WithHint("move the files with other columns away, or give the type of the values with --dtype")
+	return fault.New(fault.Malformed, "found other names of labels than in %s", c.paths[0]).In(path).
+		WithHint("convert the files one by one, or write them again with the same names")
 }
 
-// describe lists columns with their types and shapes.
-func describe(columns []source.Column) string {
+// describe lists columns with their types and shapes, and then those that are not read.
+func describe(columns []source.Column, info source.Info) string {
 	var list []string
 	for _, c := range columns {
 		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, text.Shape(c.Shape)))
+	}
+	for _, left := range info.Omitted {
+		list = append(list, fmt.Sprintf("%s (%s)", left.Column, left.Type))
 	}
 	return strings.Join(list, ", ")
 }

@@ -64,10 +64,12 @@ func As(name, path, prefix, label string) (Table, error) {
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
-// and part.0. Those of numberedName have all numbers from 0 on: parts that this program wrote, and
-// shards.
+// and part.0, DuckDB as data_0, and the Hub's converter as 0000. Those of numberedName have all
+// numbers from 0 on: parts that this program wrote, and shards. Hugging Face's datasets leave
+// cacheName beside the data that they come from.
 var (
-	partName     = regexp.MustCompile(`^part[-.]\d+\b`)
+	partName     = regexp.MustCompile(`^(?:(?:part[-.]|data_)\d+\b|0\d{3}\.)`)
+	cacheName    = regexp.MustCompile(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	numberedName = regexp.MustCompile(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
 	idxName      = regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`)
 )
@@ -96,9 +98,9 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			isFolder = err == nil && info.IsDir() // opening a link that leads to nothing fails later
 		}
 		switch {
-		case name == "_delta_log" || name == ".hoodie":
+		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata":
 			l.unread = name
-		case name[0] == '.' || name[0] == '_' && !isFolder || name == "__MACOSX": // hidden, or a marker
+		case name[0] == '.' || name[0] == '_' && !isFolder || name == "__MACOSX" || cacheName.MatchString(name):
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
 			err = errors.Join(err, failed)
@@ -131,7 +133,9 @@ var unread = map[string]struct{ name, command string }{
 	"_delta_log": {"a table of Delta Lake", `duckdb -c "COPY (FROM delta_scan('%s')) TO '%[1]s.parquet'"`},
 	"metadata": {"a table of Iceberg",
 		`duckdb -c "COPY (FROM iceberg_scan('%s', allow_moved_paths = true)) TO '%[1]s.parquet'"`},
-	".hoodie": {"a table of Hudi", `with the Python package hudi, HudiTableBuilder.from_base_uri("%s").build()`},
+	"_spark_metadata": {"a stream of Spark", `in pyspark, spark.read.parquet("%s").write.parquet("%[1]s-rows")`},
+	".hoodie": {"a table of Hudi",
+		`with the Python package hudi, HudiTableBuilder.from_base_uri("%s").build()`},
 	"=": {"a table with a column in the names of its folders",
 		`duckdb -c "COPY (FROM '%s/**/*.parquet') TO '%[1]s.parquet'"`},
 }
@@ -170,6 +174,11 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, err
 	}
 	here, others := l.image, slices.Concat(tables, below)
+	for _, name := range l.files {
+		if strings.HasPrefix(name, "metadata.") && len(below) > 0 && below[0].Format.Name == "png" {
+			here = source.Under(dir, name) // which may have the labels of those images
+		}
+	}
 	if here == "" && tables != nil {
 		here, others = tables[0].Paths[0], below
 	}
@@ -189,7 +198,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
 // returns an error if it finds some, but none in a folder of a split that is not empty.
 func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
-	without := ""
+	without, unnamed := "", []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
 		if l.image != "" && l.folders[name] {
 			continue
@@ -205,6 +214,9 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
+			if dataset.ParseName(found[0].Name).Split == "" {
+				unnamed = append(unnamed, path)
+			}
 		}
 		if len(found) == 0 && slices.Contains(splitNames, strings.ToLower(name)) {
 			if entries, _ := files.ReadDir(path, 1); len(entries) > 0 {
@@ -212,6 +224,11 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			}
 		}
 		below = append(below, found...)
+	}
+	if len(unnamed) > 1 { // the names may be classes, or values of a column
+		return nil, fault.New(fault.Usage, "found a table in each of %s and %s, expected splits such as train and test",
+			unnamed[0], unnamed[1]).In(dir).
+			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
 	}
 	if without != "" && below != nil {
 		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
@@ -270,22 +287,24 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 // one data set: a class then has the same number in all splits. It returns an error if only some of
 // them record their labels.
 func numberTogether(files source.Files, tables []Table) error {
-	all, labelled := map[string]bool{}, map[bool]string{}
-	for i, t := range tables {
-		if len(t.folders) == 0 {
-			continue
+	all := map[string]bool{}
+	for _, file := range []string{schema.ClassesFile, schema.MetadataFile} {
+		labelled := map[bool]string{}
+		for i, t := range tables {
+			byFolder := false
+			for name, used := range t.folders {
+				all[name], byFolder = all[name] || used, byFolder || used
+			}
+			tables[i].folders = all
+			if _, err := files.Stat(source.Under(t.Path, file)); t.Format.Name == "png" && (err == nil || byFolder) {
+				labelled[err == nil] = t.Path
+			}
 		}
-		for name, used := range t.folders {
-			all[name] = all[name] || used
+		if len(labelled) == 2 {
+			return fault.New(fault.Usage, "found the labels of the images of %s in %s, and no such file in %s",
+				labelled[true], file, labelled[false]).In(labelled[false]).
+				WithHint("write one, too, or move that one away: %s", text.Path(source.Under(labelled[true], file)))
 		}
-		_, err := files.Stat(source.Under(t.Path, schema.ClassesFile))
-		tables[i].folders, labelled[err == nil] = all, t.Path
 	}
-	if len(labelled) < 2 {
-		return nil
-	}
-	return fault.New(fault.Usage, "found the labels of the class folders of %s in %s, and none for those of %s",
-		labelled[true], schema.ClassesFile, labelled[false]).In(labelled[false]).
-		WithHint("if they have the same classes: cp %s %s",
-			text.Path(source.Under(labelled[true], schema.ClassesFile)), text.Path(labelled[false]))
+	return nil
 }

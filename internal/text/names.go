@@ -1,6 +1,10 @@
 package text
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // unstorable are the names that Windows cannot store, or silently changes: con.parquet is the
 // console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
@@ -11,3 +15,8 @@ var unstorable = regexp.MustCompile(
 // Storable reports whether Windows, and so every system, can store a file with this name, which has
 // no slashes.
 func Storable(name string) bool { return !unstorable.MatchString(name) }
+
+// NamesLabels reports whether name is a usual name of columns with labels.
+func NamesLabels(name string) bool {
+	return slices.Contains([]string{"label", "labels", "class", "target", "y"}, strings.ToLower(name))
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
@@ -60,14 +61,18 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		return nil, unsupported("leave out --class-column, or use --layout kaggle",
 			"files of the style %s have no column of class names", style.Name)
 	}
+	headless := style.header == nil && len(s.Columns) > 1
 	for _, c := range s.Columns {
 		switch {
 		case c.Elements() == 0:
 			return nil, unsupported("choose others with --columns, or use Parquet or Arrow, which keep empty records",
 				"records of column %s have no elements, expected at least one", c.Name)
-		case style.header == nil && len(s.Columns) > 1 && c.Name == "label" && !c.Scalar():
+		case headless && text.NamesLabels(c.Name) && !c.Scalar():
 			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s",
 				c.Elements(), style.Name)
+		case headless && c.Scalar() && s.Label() < 0:
+			return nil, unsupported("leave it out with --columns, or make it the label with --label-column",
+				"column %s is no label, and files of the style %s have no names of columns", c.Name, style.Name)
 		}
 	}
 	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1

@@ -3,6 +3,7 @@ package arrow
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"slices"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -60,7 +61,9 @@ func describe(field arrow.Field) columnar.Field {
 			f.Kind, f.Number, f.Lengths = columnar.List, child.Number, append([]int{n}, child.Lengths...)
 		}
 	case *arrow.StructType:
-		if i, ok := t.FieldIdx(columnar.HubBytes); ok && describe(t.Field(i)).Kind == columnar.Bytes {
+		isBytes := func(m arrow.Field) bool { return m.Name == columnar.HubBytes && describe(m).Kind == columnar.Bytes }
+		isOther := func(m arrow.Field) bool { return m.Name != columnar.HubPath && !isBytes(m) }
+		if slices.ContainsFunc(t.Fields(), isBytes) && !slices.ContainsFunc(t.Fields(), isOther) {
 			f.Kind = columnar.Struct
 		}
 	case *arrow.FixedSizeBinaryType:
@@ -98,7 +101,8 @@ func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 			return nil, err
 		}
 		if d, ok := a.(*array.Dictionary); ok && d.Dictionary().NullN() > 0 {
-			return nil, damaged("found nulls in a dictionary, expected none")
+			return nil, fault.New(fault.Unsupported, "found nulls in a dictionary, expected none").
+				WithHint("fill the nulls or remove the rows: IDX has no nulls")
 		}
 		list, ok := a.(array.ListLike)
 		if !ok {

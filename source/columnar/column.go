@@ -33,8 +33,12 @@ const (
 	Texts               // as texts in a field of the kind Text
 )
 
-// HubBytes is the member with the bytes of an image in the structs of Hugging Face's datasets.
-const HubBytes = "bytes"
+// HubBytes is the member with the bytes of an image in the structs of Hugging Face's datasets, and
+// HubPath the only other one, with the name that its file had.
+const (
+	HubBytes = "bytes"
+	HubPath  = "path"
+)
 
 // Entries returns the number of entries that a leaf of c has in a row.
 func (c *Column) Entries() int64 { return max(1, c.perRow) }

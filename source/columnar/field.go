@@ -22,7 +22,7 @@ const (
 	List               // lists of numbers, or nested lists
 	Bytes
 	Text
-	Struct // whose member HubBytes is of the kind Bytes
+	Struct // of the member HubBytes, of the kind Bytes, and perhaps HubPath
 )
 
 // A Field describes a column of a file from the schema of the file.

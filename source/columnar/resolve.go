@@ -37,7 +37,7 @@ type resolver struct {
 	Input
 	Resolved
 	classes map[string][]string
-	labeled bool // there is a column of labels, of which class names say nothing new
+	named   bool // the metadata has the names of the labels, so that a column of them says nothing new
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers of types
@@ -60,9 +60,9 @@ func Resolve(f Input) (*Resolved, error) {
 	for _, g := range groups {
 		columns = append(columns, g.Name)
 		first := f.Fields[g.Columns[0]]
-		ours := first.Metadata[schema.KeyDType] != ""
-		isLabel := ours || strings.EqualFold(first.Name, "label") || r.classes[first.Name] != nil
-		r.labeled = r.labeled || g.Shape == nil && first.Kind == Number && first.Number.Integer() && isLabel
+		ours := first.Metadata[schema.KeyDType] != "" && f.Meta[schema.KeyDataset]+f.Meta[schema.KeyClasses] != ""
+		known := r.classes[first.Name] != nil || ours && first.Name == "label"
+		r.named = r.named || known && g.Shape == nil && first.Kind == Number && first.Number.Integer()
 	}
 	wants := r.Options.Wants(columns)
 	for _, g := range groups {
@@ -152,7 +152,7 @@ func (r *resolver) group(g flat.Field) error {
 	switch {
 	case isIndex(first.Name):
 		return r.omit(first, "index", "it holds the row numbers of a pandas frame")
-	case first.Name == schema.ClassName && first.Kind == Text && r.labeled:
+	case first.Name == schema.ClassName && first.Kind == Text && r.named:
 		return r.omit(first, "text", "it holds class names")
 	case first.Kind == List:
 		err = r.list(&c, first)
@@ -196,7 +196,7 @@ func (r *resolver) dtype(f *Field) idx.DType {
 	switch known := f.dtype(); {
 	case !f.Number.Integer():
 		return usual
-	case isInteger(known):
+	case isInteger(known) && !isInteger(asked):
 		return known
 	case isInteger(asked) && (!f.Number.Is(usual) || asked.Size() < usual.Size()):
 		return asked
@@ -250,12 +250,16 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case f.Metadata[keyExtension] == fixedShapeTensor && len(shape) == 0:
 		return unsupported(f.Name, "write them in C order, without a permutation",
 			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[keyExtensionMetadata])
+	case f.Metadata[keyExtension] != "" && len(shape) == 0 && len(f.Lengths) == 1: // which says more than the lists do
+		return ofExtension(f)
 	case r.First != nil:
 		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
 			return err
 		}
 	case unknown && len(shape) > 0:
 		c.Shape = shape
+	case unknown && len(r.Options.Shape) > 0:
+		c.Shape = r.Options.Shape
 	case unknown:
 		return noRows(f)
 	}
@@ -290,9 +294,8 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 			return r.images(c, f, first[0])
 		}
 	}
-	if extension := f.Metadata[keyExtension]; !known && extension != "" {
-		return unsupported(f.Name, hintColumn,
-			"found values of the extension type %s, expected numbers, or bytes without an extension type", extension)
+	if !known && f.Metadata[keyExtension] != "" {
+		return ofExtension(f)
 	}
 	if !known {
 		dtype, shape = r.Options.DType, r.Options.Shape
@@ -313,6 +316,12 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		"128-bit integers or the like, cast the column in the program that wrote it", example)
 	return unsupported(f.Name, hint,
 		"found values of %d bytes without a type, expected a column with a type, or the bytes of images", size)
+}
+
+// ofExtension returns the error for f, whose extension type may give its values another meaning.
+func ofExtension(f *Field) error {
+	return unsupported(f.Name, hintColumn, "found the extension type %s, expected numbers, nested lists of them, or "+
+		"bytes, without an extension type", f.Metadata[keyExtension])
 }
 
 const hintColumn = "leave it out with --columns, or convert it to numbers"

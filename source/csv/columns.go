@@ -30,7 +30,7 @@ type fileColumn struct {
 
 const (
 	maxNamed   = 1 << 19 // fields, as of a picture of 724×724: names take much more memory than numbers
-	maxColumns = 1 << 16 // of the table, each of which costs the writer memory
+	maxColumns = 1 << 14 // of the table, each of which costs the writer memory
 	labelName  = "label" // of labels without a name
 )
 
@@ -75,14 +75,14 @@ func (t *Table) check(line []byte) error {
 	case len(line) == 0:
 	case line[0] == '#' && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint("remove comments: grep -v '^#' %[1]s >rows.csv; "+
-				"or make the first one the header: sed '1s/^# *//' %[1]s >named.csv", t.word)
+			WithHint("remove comments: grep -v '^#' FILE.csv >rows.csv; " +
+				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
 	case line[0] == '<':
 		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control]).
-			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 %[1]s >utf8.csv; "+
-				`if carriage returns end its lines: tr '\r' '\n' <%[1]s >lines.csv`, t.word)
+			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE.csv >utf8.csv; " +
+				`if carriage returns end its lines: tr '\r' '\n' <FILE.csv >lines.csv`)
 	}
 	return nil
 }
@@ -104,10 +104,12 @@ func findSeparator(line []byte) byte {
 // N.1, N.2, ….
 func (t *Table) readNames(row []byte) (header bool, err error) {
 	const limit = 1 << 12 // different numbers
-	words, numbers, from0, from1, renamed, repeats, seen := 0, 0, true, true, false, false, map[string]bool{}
+	words, numbers, from0, from1, seen := 0, 0, true, true, map[string]bool{}
+	named, renamed, repeats := false, false, false
 	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
 		if countNumbers(field) == 0 {
 			words++
+			named = named || slices.Contains(t.options.Classes, string(field))
 			continue
 		}
 		text := string(bytes.TrimSpace(field))
@@ -121,8 +123,8 @@ func (t *Table) readNames(row []byte) (header bool, err error) {
 		}
 	}
 	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats
-	if header = words > 0; header {
-		doubtful = !from0 && !from1 && numbers > words // a row that lacks a number, or has one text
+	if header = words > 0; header { // a row may have texts, too
+		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || named
 	}
 	if chosen := t.options.Header; chosen != nil {
 		header = *chosen
@@ -216,7 +218,8 @@ func (t *Table) group() error {
 		seen[f.Name] = true
 		c := t.add(f, len(f.Columns))
 		span, rest = cut(rest, t.comma, c.fields)
-		if n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma})); n > 1 && len(found) > 1 && f.Shape == nil {
+		odd := len(found) == 1 && strings.Contains(f.Name, " ") || bytes.ContainsAny(span, "\u00a0\u2009\u202f")
+		if n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma})); n > 1 && f.Shape == nil && !odd {
 			c.comma, c.count = ' ', n
 			c.GuessShape(n, fmt.Sprintf("column %s: lists of %d numbers", f.Name, n))
 		}

@@ -47,10 +47,15 @@ func (t *Table) observe() (elements int) {
 	for _, f := range t.fileColumns {
 		elements += f.count
 	}
-	// UCI's files have the label last.
-	if t.guessedLabel && !t.fileColumns[len(t.fileColumns)-2].stats.looksLikeLabel() && last.looksLikeLabel() {
+	if !t.guessedLabel {
+		return elements
+	}
+	first := &t.fileColumns[len(t.fileColumns)-2].stats
+	better := last.texts == nil && !last.fractions && last.min >= 0 && last.max < 1000 && last.min < last.max &&
+		(first.min == first.max || first.max > last.max) // UCI's files have it last
+	if first.texts == nil && (better || first.fractions || first.min < 0 || first.max >= 1000) {
 		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label, "+
-			"but the last one looks like it; --label-column first, last or none decides")
+			"but it does not look like one, or the last one does; --label-column first, last or none decides")
 	}
 	return elements
 }
@@ -58,7 +63,7 @@ func (t *Table) observe() (elements int) {
 func (s *stats) observe(text []byte) {
 	const maxTexts = 1 << 14 // they decide whether texts are names
 	text = bytes.TrimSpace(text)
-	v, integer, ok := parseNumber(text, 64)
+	v, integer, ok := source.ParseNumber(text, 64)
 	if !ok {
 		if len(s.texts) < maxTexts {
 			s.texts = append(s.texts, string(text))
@@ -74,11 +79,6 @@ func (s *stats) observe(text []byte) {
 		s.min, s.max = v, v
 	}
 	s.min, s.max, s.values = min(s.min, v), max(s.max, v), s.values+1
-}
-
-// looksLikeLabel reports whether the values are integers from 0 to 999, and not all the same.
-func (s *stats) looksLikeLabel() bool {
-	return s.texts == nil && !s.fractions && s.min >= 0 && s.max < 1000 && s.min < s.max
 }
 
 // cut returns the next n fields of a row, with their separators, and what is after them.
@@ -142,9 +142,8 @@ func (t *Table) decide() error {
 // not a column of the table, or nil.
 func (t *Table) setType(f *fileColumn) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
-	isLabel := func(f fileColumn) bool {
-		return f.Shape == nil && f.stats.texts == nil && strings.EqualFold(f.Name, labelName)
-	}
+	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
+	isName := func(text string) bool { return slices.Contains(t.options.Classes, t.plain.Replace(text)) }
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
@@ -154,11 +153,10 @@ func (t *Table) setType(f *fileColumn) *source.Omission {
 				WithHint("give it a name, such as label, or leave it out with --columns")
 		}
 		return left
-	case (s.texts != nil || s.values == 0) && strings.EqualFold(f.Name, schema.ClassName) &&
-		slices.ContainsFunc(t.fileColumns, isLabel):
+	case t.options.Like != nil && f.Name == schema.ClassName && (s.texts != nil || s.values == 0):
 		left.Why = "it holds class names"
 		return left
-	case s.texts != nil && s.values == 0:
+	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
 		if bad := t.setNames(f); bad != nil {
 			left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
 			return left
@@ -166,10 +164,10 @@ func (t *Table) setType(f *fileColumn) *source.Omission {
 		return nil
 	case d != 0 && (f.Shape != nil || !t.tensors):
 		f.dtype = d
-	case s.floats && (s.fractions || !t.tensors || !isLabel(*f)) || s.min < math.MinInt32 || s.max > math.MaxInt32:
+	case s.floats && (s.fractions || !t.tensors || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
 		f.dtype = idx.Float64 // but labels written 5.0, as in one array with the pixels, are integers
-	case s.min < 0 || s.max > math.MaxUint8:
-		f.dtype = idx.Int32
+	case s.min < 0 || s.max > math.MaxUint8 || t.err == nil && t.tensors && s.rising && f.Name != labelName:
+		f.dtype = idx.Int32 // also for numbers of rows, which grow after those that were examined
 	default:
 		f.dtype = idx.Uint8
 	}
@@ -183,11 +181,10 @@ func (t *Table) setNames(f *fileColumn) (bad *fault.Error) {
 	for i, text := range sample {
 		sample[i] = t.plain.Replace(text)
 	}
-	if strings.Trim(sample[0], "+-.,;: 0123456789eE") == "" { // no name, but a number in another form
-		return t.inRow(0, hintNumber, "found the text %.40q, expected a number", sample[0])
-	}
 	if f.texts, bad = source.NewTexts(sample, t.options); bad == nil {
 		f.dtype = f.texts.DType
+	} else if strings.Trim(sample[0], "+-.,;: \u00a0\u2009\u202f0123456789eE") == "" { // a number in another form
+		return t.inRow(0, hintNumber, "found the text %.40q, expected a number", sample[0])
 	}
 	return bad
 }
@@ -288,7 +285,7 @@ func (t *Table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.
 	if f.texts != nil {
 		return f.texts.Put(dst, t.plain.Replace(string(text)))
 	}
-	if put(f.dtype, dst, text) {
+	if source.PutText(f.dtype, dst, text) {
 		return nil
 	}
 	found := t.plain.Replace(string(text))
@@ -329,57 +326,13 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	return n, i
 }
 
-// parseNumber reads the content of a field as a float of that many bits. integer reports whether it
-// has only digits, and perhaps a sign; ok is false if it is not a number, or one beyond the type.
-// Go's hexadecimal floats and underscores are not numbers here.
-func parseNumber(text []byte, bits int) (v float64, integer, ok bool) {
-	integer, ok = true, true
-	for _, c := range text {
-		integer = integer && (c >= '0' && c <= '9' || c == '-' || c == '+')
-		ok = ok && c|0x20 != 'x' && c != '_'
-	}
-	if len(text) == 0 || text[0] >= 'A' && bytes.IndexByte([]byte("INin"), text[0]) < 0 {
-		return 0, false, false // without the garbage of an error
-	}
-	v, err := strconv.ParseFloat(string(text), bits)
-	return v, integer, ok && err == nil
-}
-
 // countNumbers returns how many numbers text has, separated by spaces; 0 if it has anything else.
 func countNumbers(text []byte) (n int) {
 	for number := range bytes.FieldsSeq(text) {
-		if _, _, ok := parseNumber(number, 64); !ok {
+		if _, _, ok := source.ParseNumber(number, 64); !ok {
 			return 0
 		}
 		n++
 	}
 	return n
-}
-
-// put stores the number in text as the element at the start of dst. It returns false if text is not
-// a number that d can hold. Floats round fractions, but not integers.
-func put(d idx.DType, dst, text []byte) (fits bool) {
-	const maxExact = 1 << 24 // float32 holds all integers below this
-	if !d.Float() {
-		smallest, largest := d.Limits()
-		n, err := strconv.ParseInt(string(text), 10, 32)
-		if err != nil { // such as 7.0 or 2.5e1
-			v, _, ok := parseNumber(text, 64)
-			if n = int64(v); !ok || float64(n) != v {
-				return false
-			}
-		}
-		if fits = n >= smallest && n <= largest; fits {
-			source.Put(dst, d, n)
-		}
-		return fits
-	}
-	v, integer, ok := parseNumber(text, 8*d.Size())
-	if ok && integer && math.Abs(v) >= maxExact {
-		ok = strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
-	}
-	if ok {
-		source.Put(dst, d, v)
-	}
-	return ok
 }

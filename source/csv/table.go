@@ -21,7 +21,6 @@ import (
 // A Table is a CSV file. It is a source.Table.
 type Table struct {
 	path    string // as given by the user, for errors
-	word    string // the path for commands in hints, or FILE.csv
 	options source.ReadOptions
 	file    source.File
 	stream  *compressed.Reader
@@ -69,11 +68,8 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &Table{path: path, word: source.Word(path, "FILE.csv"), options: o, file: f, stream: stream,
+		t := &Table{path: path, options: o, file: f, stream: stream,
 			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
-		if stream.Format() != compressed.Plain {
-			t.word = "FILE.csv"
-		}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
 			t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
 		}
@@ -103,17 +99,10 @@ func (t *Table) note(format string, args ...any) {
 	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
-// Columns returns the columns that are read.
 func (t *Table) Columns() []source.Column { return t.columns }
-
-// Rows returns −1: only reading to the end can tell.
-func (t *Table) Rows() int64 { return -1 }
-
-// Info returns what was decided about the file.
-func (t *Table) Info() source.Info { return t.info }
-
-// Close closes the file.
-func (t *Table) Close() error { return errors.Join(t.stream.Close(), t.file.Close()) }
+func (t *Table) Rows() int64              { return -1 } // only reading to the end can tell
+func (t *Table) Info() source.Info        { return t.info }
+func (t *Table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
 
 // Read cuts the next rows. They are in b.Input, as split returns them.
 func (t *Table) Read(ctx context.Context, b *source.Raw) error {

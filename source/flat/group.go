@@ -79,12 +79,6 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 		}
 	}
 	slices.SortFunc(fields, func(a, b Field) int { return a.Columns[0] - b.Columns[0] })
-	named := func(f Field) bool { return f.Shape == nil && f.Name == Image }
-	for i, f := range fields {
-		if f.Shape != nil && f.Name == Image && slices.ContainsFunc(fields, named) {
-			fields[i].Name = "data"
-		}
-	}
 	return fields, nil
 }
 
@@ -190,9 +184,8 @@ const hintOrder = "put all elements of a record side by side, in order; in panda
 // Square returns the shape of a square of n elements. ok is false if n is not a square number, or
 // if name is a usual name of labels.
 func Square(name string, n int) (shape []int, ok bool) {
-	isLabel := slices.Contains([]string{"label", "labels", "class", "target", "y"}, strings.ToLower(name))
 	side := int(math.Round(math.Sqrt(float64(n))))
-	return []int{side, side}, side*side == n && !isLabel
+	return []int{side, side}, side*side == n && !text.NamesLabels(name)
 }
 
 // GuessShape sets the shape of a tensor of n elements by that number alone: a square if n is one,

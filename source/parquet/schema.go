@@ -103,7 +103,8 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
-		if slices.ContainsFunc(n.children, isBytes) {
+		isOther := func(m *node) bool { return m.Name != columnar.HubPath && !isBytes(m) }
+		if slices.ContainsFunc(n.children, isBytes) && !slices.ContainsFunc(n.children, isOther) {
 			f.Kind = columnar.Struct
 		}
 	case f.Number != source.NoNumber && lists > 0:

@@ -129,8 +129,19 @@ func (s stored) check(file []byte) error {
 	if file[0] == 'M' {
 		order = binary.BigEndian
 	}
-	at := int64(order.Uint32(file[4:])) // of the first directory, which the decoder has read
-	next := file[at+2+12*int64(order.Uint16(file[at:])):]
+	directory := file[order.Uint32(file[4:]):] // the first one, which the decoder has read
+	n := int(order.Uint16(directory))
+	for i := range n { // sections 8 and 11 of TIFF 6.0: a tag, a type, a number of values, and the value
+		entry := directory[2+12*i:]
+		tag, value := order.Uint16(entry), order.Uint16(entry[8:])
+		// Compression for fax machines, the order of bits, and planes, which the decoder ignores or
+		// gets wrong.
+		if tag == 259 && 2 <= value && value <= 4 || (tag == 266 || tag == 284) && value != 1 {
+			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
+				tag, value).WithHint("write it as PNG: mogrify -format png FILES")
+		}
+	}
+	next := directory[2+12*n:]
 	if len(next) < 4 || order.Uint32(next) == 0 {
 		return nil
 	}

@@ -121,7 +121,7 @@ func KindOf(file []byte) string {
 // none. Some of the kinds are not read.
 func KindByName(name string) string {
 	switch kind := strings.ToUpper(strings.TrimPrefix(path.Ext(name), ".")); kind {
-	case "JPG":
+	case "JPG", "JPE", "JFIF":
 		return "JPEG"
 	case "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIF", "TIFF",
 		"PPM", "PGM", "PBM", "PNM", "AVIF", "HEIC", "HEIF", "JXL", "JP2":

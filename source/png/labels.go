@@ -38,8 +38,11 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	switch texts := m.texts[label.Name]; {
 	case !wants(label.Name):
 	case texts != nil:
-		classes = namesByLabel(texts, m.texts[schema.ClassName])
-		err = t.addIntegers(label.Name, texts, source.ReadOptions{Classes: o.Classes}, classes)
+		read := source.ReadOptions{}
+		if classes = namesByLabel(texts, m.texts[schema.ClassName]); classes == nil && o.Like == nil {
+			read.Classes = o.Classes
+		}
+		err = t.addIntegers(label.Name, texts, read, classes)
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:
@@ -68,10 +71,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 	}
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
-	numeric, places := true, map[string]string{} // labels by folder
-	for _, name := range all {
-		n, err := strconv.ParseUint(name, 10, 31)
-		numeric, places[name] = numeric && err == nil, strconv.FormatUint(n, 10)
+	places, err := numbersOf(all) // labels by folder
+	if err != nil {
+		return err
 	}
 	classes := o.Classes
 	if classes == nil {
@@ -81,13 +83,19 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case own.Classes != nil && o.Classes == nil:
 		classes = own.Classes
 		places = positions(own.Folders, classes)
-	case numeric:
+	case places != nil:
+		if _, bad := source.NewTexts(slices.Sorted(maps.Values(places)), o); bad != nil && o.Like == nil {
+			return bad
+		}
 		classes = nil
 	case classes != nil:
 		places = positions(schema.FolderNames(classes), classes)
-	case t.empty != "":
-		return t.inFile(t.empty, fault.New(fault.Malformed, "the class folder is empty; some programs give it a label").
+	case t.empty != "" && !slices.Contains(all, t.empty):
+		return t.inFile(t.empty, fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
 			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
+	case len(all) == 1:
+		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
+			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
 	default:
 		classes, places = all, positions(all)
 		var listed []string
@@ -107,6 +115,25 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 	}
 	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
+}
+
+// numbersOf returns the numbers that folders are named after, nil if some have other names. It
+// fails if two are the folder of one class.
+func numbersOf(folders []string) (map[string]string, error) {
+	numeric, numbers, different := true, map[string]string{}, map[string]bool{}
+	for _, name := range folders {
+		n, err := strconv.ParseUint(name, 10, 31)
+		numbers[name] = strconv.FormatUint(n, 10)
+		numeric, different[numbers[name]] = numeric && err == nil, true
+	}
+	if numeric && len(different) < len(folders) || len(positions(folders)) < len(folders) {
+		return nil, fault.New(fault.Malformed, "two of the class folders %s have the same name or number",
+			strings.Join(folders, ", ")).WithHint("put the images of a class into one folder")
+	}
+	if !numeric {
+		numbers = nil
+	}
+	return numbers, nil
 }
 
 // positions returns the positions of the names in each list, normalized because HFS+ has other
@@ -142,11 +169,12 @@ type metadata struct {
 
 // readMetadata reads metadata.csv. Its other forms are errors.
 func (t *table) readMetadata() (m metadata, err error) {
-	for _, name := range []string{"metadata.jsonl", "metadata.parquet"} {
-		if _, err := t.root.Stat(name); err == nil {
+	names, _ := fs.Glob(t.root.FS(), "metadata.*") // the pattern is good
+	for _, name := range names {
+		if name != schema.MetadataFile {
 			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
 			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
-				WithHint("write it as %s, then move it away: duckdb -c %s", schema.MetadataFile,
+				WithHint("make it, and move this away: duckdb -c %s",
 					text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
 		}
 	}
@@ -249,13 +277,11 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 		d = idx.Float64
 	}
 	return t.add(source.Column{Name: name, DType: d}, texts, func(dst []byte, text string) *fault.Error {
-		v, err := strconv.ParseFloat(text, 8*d.Size())
-		if err != nil {
-			return fault.New(fault.Unsupported, "found %q, expected a number", text).
-				WithHint("leave the column out with --columns, or write numbers")
+		if source.PutText(d, dst, []byte(text)) {
+			return nil
 		}
-		source.Put(dst, d, v)
-		return nil
+		return fault.New(fault.Unsupported, "found %q, expected a number that %v holds", text, d).
+			WithHint("leave the column out with --columns, or write numbers")
 	})
 }
 

@@ -108,10 +108,6 @@ func (t *table) list() error {
 		}
 		return cmp.Or(a.rank-b.rank, folders, names)
 	})
-	if last := t.files[len(t.files)-1]; last.rank != t.files[0].rank {
-		t.info.Notes = append(t.info.Notes,
-			t.path+": images whose names are numbers come first, then all others; the last is "+last.path())
-	}
 	return nil
 }
 
@@ -136,13 +132,14 @@ func (t *table) visit(dir string) error {
 	if err != nil {
 		return t.inFile(dir, err)
 	}
-	if len(entries) == 0 {
-		t.empty = dir
-	}
+	before := len(t.files)
 	for _, e := range entries {
 		if err := t.visitEntry(dir, e); err != nil {
 			return err
 		}
+	}
+	if len(t.files) == before && dir != "" {
+		t.empty = dir
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ order of the labels has the rows 1, 3, 2, 5, 0, 4.
 """
 
 import decimal
+import json
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pandas
 import polars
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.feather
 import pyarrow.parquet as pq
 from PIL import Image
 
@@ -69,6 +71,32 @@ def names() -> None:
         polars.DataFrame({"image": polars.Series(ROWS[:3])}).with_columns(label).write_ipc(f"animals/{split}.arrow")
 
 
+def doubts() -> None:
+    """Tables with two readings: names beside numbers, shards with other names, and values that say more than their storage."""
+    label = pa.array([1, 0, 1, 0, 0, 1])
+    names = {"fine": ["cat", "dog"], "coarse": ["wild", "tame"]}
+
+    def classes(table: pa.Table, names: dict[str, list[str]]) -> pa.Table:
+        features = {name: {"names": values, "_type": "ClassLabel"} for name, values in names.items()}
+        return table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+
+    def write(table: pa.Table, name: str) -> None:
+        pq.write_table(table, f"{name}.parquet", compression="NONE", write_statistics=False)
+
+    write(classes(pa.table({"image": IMAGES, "fine": label, "coarse": label}), names), "two-names")
+    Path("shards").mkdir(exist_ok=True)
+    for number, order in enumerate((["cat", "dog"], ["dog", "cat"])):
+        write(classes(pa.table({"image": IMAGES, "label": label}), {"label": order}), f"shards/train-{number:05}-of-00002")
+    write(pa.table({"image": IMAGES, "label": label, "class": ["dog", "cat", "dog", "cat", "owl", "dog"]}), "class-beside")
+    metadata = {"ARROW:extension:name": "ray.data.arrow_tensor", "ARROW:extension:metadata": "[1, 4]"}
+    field = pa.field("image", IMAGES.type, metadata=metadata)
+    write(pa.Table.from_arrays([IMAGES], schema=pa.schema([field])), "ray")
+    with Path("grey-plain/0.png").open("rb") as file:
+        struct = pa.array([{"bytes": file.read(), "path": "0.png", "label": 3}])
+    write(pa.table({"image": struct}), "labelled-struct")
+    pa.feather.write_feather(pa.table({"image": struct}), "labelled-struct.feather", compression="uncompressed")
+
+
 def arrays() -> None:
     """The images and labels as NumPy and Keras have them."""
     images, labels = ROWS.reshape(6, 2, 2), np.array([10, 2, 7, 2, 10, 7], "uint8")
@@ -109,4 +137,5 @@ types()
 names()
 arrays()
 pictures()
+doubts()
 text()
