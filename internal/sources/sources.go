@@ -44,7 +44,7 @@ var formats = map[string]Format{
 // alias has the names of output formats that are read like others.
 var alias = map[string]string{"arrows": "arrow", "tsv": "csv"}
 
-// arrowStream begins an Arrow stream: the continuation marker (Columnar.rst, "Encapsulated message").
+// arrowStream begins an Arrow stream: the continuation marker (Columnar.rst, "Encapsulated").
 const arrowStream = "\xff\xff\xff\xff"
 
 // Stdin returns the table on standard input: an Arrow stream, which is detected from its content
