@@ -282,17 +282,14 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 	if s.Dataset != nil {
 		name = s.Dataset.Name
 	}
-	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: schema.KeyDataset, Value: name},
+	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: source.KeyDataset, Value: name},
 		{Key: keySplit, Value: s.Name}}
 	if !a.isZero() {
 		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
 	}
 	for _, c := range t.Columns() {
-		key, isLabel := schema.KeyClasses, c.Name == dataset.Label.String()
-		if !isLabel {
-			key += "." + c.Name
-		}
-		if c.Classes != nil && !(isLabel && r.knowsNames(s)) {
+		key := source.ClassesKey(c.Name)
+		if c.Classes != nil && !(key == source.KeyClasses && r.knowsNames(s)) {
 			all = append(all, schema.Pair{Key: key, Value: text.JSON(c.Classes)})
 		}
 	}

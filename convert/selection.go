@@ -137,7 +137,8 @@ func integerLabels(r *request, t source.Table) source.Table {
 		return t
 	}
 	needed := r.Stratify || r.choice.ByClass() || r.makes(func(f sinks.Format) bool {
-		return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) && t.Columns()[i].Classes != nil
+		return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) && t.Columns()[i].Classes != nil ||
+			r.formatOptions(f).Layout == "pjreddie"
 	})
 	if !needed {
 		return t

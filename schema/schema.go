@@ -13,14 +13,6 @@ const (
 	KeyShape = "idx.shape" // JSON: "[28,28]"; "[]" for scalars
 )
 
-// Keys of metadata of the table that say what labels mean: the name of the data set, or a JSON list
-// of the names of the column label, in the order of the labels. Those of another column have a key
-// that ends with a point and the name of the column.
-const (
-	KeyDataset = "idx.dataset"
-	KeyClasses = "idx.classes"
-)
-
 // A Schema describes a table as every sink sees it.
 type Schema struct {
 	Columns    []source.Column

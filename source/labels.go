@@ -9,6 +9,20 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
+// Keys of metadata that say what the column label means: the data set, or a JSON list of the names.
+const (
+	KeyDataset = "idx.dataset"
+	KeyClasses = "idx.classes"
+)
+
+// ClassesKey returns the key of the metadata with the names of the labels of a column.
+func ClassesKey(column string) string {
+	if column == "label" {
+		return KeyClasses
+	}
+	return KeyClasses + "." + column
+}
+
 // HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.
 const HubKey = "huggingface"
 

@@ -49,7 +49,7 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 		return nil, fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", doubtful,
 			labels[doubtful]).WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
 			"no numbers, such as class-%s, there and in the file of --classes", doubtful)
-	case named:
+	case !numbers && named:
 		t.Names, t.labels = o.Classes, labels
 		if t.DType = idx.Int32; len(o.Classes) <= 1<<8 {
 			t.DType = idx.Uint8

@@ -9,7 +9,6 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
@@ -127,11 +126,11 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		}
 	}
 	for i, c := range found {
-		key, d := schema.KeyClasses, datasetClasses(in.Dataset)
+		d := datasetClasses(in.Dataset)
 		if i != label {
-			key, d = key+"."+c.Name, nil
+			d = nil
 		}
-		switch names := meta[key]; {
+		switch names := meta[source.ClassesKey(c.Name)]; {
 		case i == label && in.classes != nil:
 			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
@@ -140,7 +139,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		case names != "" && len(names) < 1<<20:
 			_ = json.Unmarshal([]byte(names), &found[i].Classes)
 		case i == label && in.Dataset == "":
-			found[i].Classes = datasetClasses(meta[schema.KeyDataset])
+			found[i].Classes = datasetClasses(meta[source.KeyDataset])
 		}
 	}
 	return source.WithColumns(t, found), nil
@@ -210,9 +209,9 @@ func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) source.Ta
 		label := text.NamesLabels(c.Name) || isLabels(f) && len(columns) == 1
 		if label && !c.Scalar() && c.Elements() == 1 {
 			columns[i].Shape = nil
-			return source.WithColumns(t, columns)
 		}
 	}
+	t = source.WithColumns(t, columns)
 	named := d != nil && d.LabelColumns != nil && slices.Equal(columns[0].Shape, []int{len(d.LabelColumns)})
 	if raw || !named || !isLabels(f) {
 		return t

@@ -68,8 +68,12 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		return test, usagef("--where %s: no such column, found only %s", c.text, source.List(columns)).
-			WithHint("%s", dataset.DidYouMean(c.column, source.Names(columns)))
+		hint := dataset.DidYouMean(c.column, source.Names(columns))
+		if byName {
+			hint = "choose the label with --label-column"
+		}
+		return test, usagef("--where %s: no such column, found only %s", c.text,
+			source.List(columns)).WithHint("%s", hint)
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
@@ -86,7 +90,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	}
 	for _, value := range values {
 		find := c.numberRange
-		if byName {
+		if byName || slices.Contains(column.Classes, value) && !valueRange().MatchString(value) {
 			find = c.classRange
 		}
 		found, err := find(value, column)
@@ -109,9 +113,7 @@ func (c condition) numberRange(value string, column source.Column) (found [2]flo
 	m := valueRange().FindStringSubmatch(strings.TrimSpace(value))
 	if m == nil {
 		e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, value)
-		if slices.Contains(column.Classes, value) {
-			e.Hint = "to select by name: --where " + text.Quote("class="+value)
-		} else if once := strings.Replace(c.text, "==", "=", 1); once != c.text {
+		if once := strings.Replace(c.text, "==", "=", 1); once != c.text {
 			e.Hint = "write = once: --where " + text.Quote(once)
 		}
 		return found, e

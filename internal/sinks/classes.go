@@ -16,7 +16,7 @@ func ClassNames() Format {
 			for _, name := range s.Columns[o.Column].Classes {
 				if strings.ContainsAny(name, "\r\n") {
 					return nil, fault.New(fault.Usage, "found the class name %q, expected one line", name).
-						WithHint("write names of one line: --classes FILE")
+						WithHint("write names of one line: --classes FILE, and perhaps --label-column")
 				}
 			}
 			return &classNames{w, s.Columns[o.Column].Classes}, nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/columnar"
 )
@@ -76,18 +75,24 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 // names of labels.
 func (c *chain) check(path string, t source.Table) error {
 	info := source.About(t)
-	same := func(key string) bool { return info.Meta[key] == c.info.Meta[key] }
+	same := func(key string) bool {
+		found := info.Meta[key]
+		return found == c.info.Meta[key] || found == "" && c.options.Classes != nil
+	}
 	if found, expected := describe(t.Columns(), info), describe(c.columns, c.info); found != expected {
 		return fault.New(fault.Malformed, "found the columns %s, expected %s as in %s", found, expected, c.paths[0]).
 			In(path).WithHint("move the files with other columns away, choose the columns that all have with " +
 			"--columns, or give the type of the values with --dtype")
 	}
-	alike := func(a, b source.Column) bool { return slices.Equal(a.Classes, b.Classes) }
-	if slices.EqualFunc(t.Columns(), c.columns, alike) && same(schema.KeyClasses) && same(schema.KeyDataset) {
+	alike := func(a, b source.Column) bool {
+		key := source.ClassesKey(a.Name)
+		return slices.Equal(a.Classes, b.Classes) && same(key) && (key != source.KeyClasses || same(source.KeyDataset))
+	}
+	if slices.EqualFunc(t.Columns(), c.columns, alike) {
 		return nil
 	}
-	return fault.New(fault.Malformed, "found other names of labels than in %s", c.paths[0]).In(path).
-		WithHint("convert the files one by one, or write them again with the same names")
+	return fault.New(fault.Malformed, "found other names of labels than in %s, or none", c.paths[0]).In(path).
+		WithHint("write the files again with the same names; or, if this one has none, give them with --classes")
 }
 
 // describe lists columns with their types and shapes, and then those that are not read.
@@ -97,7 +102,9 @@ func describe(columns []source.Column, info source.Info) string {
 		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, text.Shape(c.Shape)))
 	}
 	for _, left := range info.Omitted {
-		list = append(list, fmt.Sprintf("%s (%s)", left.Column, left.Type))
+		if left.Err != nil {
+			list = append(list, fmt.Sprintf("%s (%s)", left.Column, left.Type))
+		}
 	}
 	return strings.Join(list, ", ")
 }

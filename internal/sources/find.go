@@ -64,11 +64,12 @@ func As(name, path, prefix, label string) (Table, error) {
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
-// and part.0, DuckDB as data_0, and the Hub's converter as 0000. Those of numberedName have all
+// and part.0, and the Hub's converter those of a split as 0000. Those of numberedName have all
 // numbers from 0 on: parts that this program wrote, and shards. Hugging Face's datasets leave
 // cacheName beside the data that they come from.
 var (
-	partName     = regexp.MustCompile(`^(?:(?:part[-.]|data_)\d+\b|0\d{3}\.)`)
+	partName     = regexp.MustCompile(`^part[-.]\d+\b`)
+	hubName      = regexp.MustCompile(`^0\d{3}\.parquet$`)
 	cacheName    = regexp.MustCompile(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	numberedName = regexp.MustCompile(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
 	idxName      = regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`)
@@ -175,7 +176,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	}
 	here, others := l.image, slices.Concat(tables, below)
 	for _, name := range l.files {
-		if strings.HasPrefix(name, "metadata.") && len(below) > 0 && below[0].Format.Name == "png" {
+		if strings.HasPrefix(name, "metadata.") && tables == nil && below != nil && below[0].Format.Name == "png" {
 			here = source.Under(dir, name) // which may have the labels of those images
 		}
 	}
@@ -214,7 +215,9 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
-			if dataset.ParseName(found[0].Name).Split == "" {
+			isPart := partName.MatchString(filepath.Base(found[0].Paths[0]))
+			isOurs := numberedName.MatchString(filepath.Base(found[0].Paths[0]))
+			if isPart && !isOurs && dataset.ParseName(found[0].Name).Split == "" {
 				unnamed = append(unnamed, path)
 			}
 		}
@@ -225,8 +228,8 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		}
 		below = append(below, found...)
 	}
-	if len(unnamed) > 1 { // the names may be classes, or values of a column
-		return nil, fault.New(fault.Usage, "found a table in each of %s and %s, expected splits such as train and test",
+	if len(unnamed) > 1 && !slices.Contains(l.files, "dataset_dict.json") { // they may be values of a column
+		return nil, fault.New(fault.Usage, "found parts in each of %s and %s, expected splits such as train and test",
 			unnamed[0], unnamed[1]).In(dir).
 			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
 	}
@@ -240,6 +243,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 
 // inFiles finds the tables among the files of dir.
 func inFiles(dir string, names []string) (tables []Table, err error) {
+	isSplit := slices.Contains(splitNames, strings.ToLower(dataset.FolderName(dir)))
 	for _, name := range names {
 		f, stem, ok := byExtension(name)
 		if !ok {
@@ -249,7 +253,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
 		if shard := numberedName.FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
 			t.Name, t.Path = shard[2], source.Under(dir, shard[2]+"-*")
-		} else if partName.MatchString(name) && !f.OneColumn {
+		} else if (partName.MatchString(name) || isSplit && hubName.MatchString(name)) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
 			t.Path = dir
 		}
@@ -287,24 +291,22 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 // one data set: a class then has the same number in all splits. It returns an error if only some of
 // them record their labels.
 func numberTogether(files source.Files, tables []Table) error {
-	all := map[string]bool{}
-	for _, file := range []string{schema.ClassesFile, schema.MetadataFile} {
-		labelled := map[bool]string{}
-		for i, t := range tables {
-			byFolder := false
-			for name, used := range t.folders {
-				all[name], byFolder = all[name] || used, byFolder || used
-			}
-			tables[i].folders = all
-			if _, err := files.Stat(source.Under(t.Path, file)); t.Format.Name == "png" && (err == nil || byFolder) {
-				labelled[err == nil] = t.Path
-			}
+	all, labelled := map[string]bool{}, map[bool]string{}
+	for i, t := range tables {
+		if len(t.folders) == 0 {
+			continue
 		}
-		if len(labelled) == 2 {
-			return fault.New(fault.Usage, "found the labels of the images of %s in %s, and no such file in %s",
-				labelled[true], file, labelled[false]).In(labelled[false]).
-				WithHint("write one, too, or move that one away: %s", text.Path(source.Under(labelled[true], file)))
+		for name, used := range t.folders {
+			all[name] = all[name] || used
 		}
+		_, err := files.Stat(source.Under(t.Path, schema.ClassesFile))
+		tables[i].folders, labelled[err == nil] = all, t.Path
 	}
-	return nil
+	if len(labelled) < 2 {
+		return nil
+	}
+	return fault.New(fault.Usage, "found the labels of the class folders of %s in %s, and none for those of %s",
+		labelled[true], schema.ClassesFile, labelled[false]).In(labelled[false]).
+		WithHint("if they have the same classes: cp %s %s",
+			text.Path(source.Under(labelled[true], schema.ClassesFile)), text.Path(labelled[false]))
 }

@@ -101,8 +101,8 @@ func TestRefused(t *testing.T) {
 		"_delta_log/0.json a=1/b.csv":  {unsupported, "Delta Lake", "duckdb -c"},
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
 		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
-		"train/a/0.png train/" + schema.ClassesFile + " test/a/0.png": {fault.Usage, "and no such file in DIR/test",
-			"away: DIR/train/" + schema.ClassesFile},
+		"train/a/0.png train/" + schema.ClassesFile + " test/a/0.png": {fault.Usage, "and none for those of DIR/test",
+			"cp DIR/train/" + schema.ClassesFile + " DIR/test"},
 	} {
 		dir := touch(t, strings.Fields(files)...)
 		_, err := Find(source.Local{}, dir)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
@@ -43,6 +44,14 @@ const (
 	keyExtensionMetadata = "ARROW:extension:metadata"
 	fixedShapeTensor     = "arrow.fixed_shape_tensor"
 )
+
+// isExtension reports whether f has an extension type that is not known to store plain numbers, as
+// the nested lists of Hugging Face's datasets do.
+func (f *Field) isExtension() bool {
+	name := f.Metadata[keyExtension]
+	plain := name == "" || name == fixedShapeTensor || name == "arrow.bool8" || strings.HasPrefix(name, "datasets.")
+	return !plain
+}
 
 // dtype returns the type of IDX in the metadata, or 0.
 func (f *Field) dtype() idx.DType {

@@ -60,9 +60,8 @@ func Resolve(f Input) (*Resolved, error) {
 	for _, g := range groups {
 		columns = append(columns, g.Name)
 		first := f.Fields[g.Columns[0]]
-		ours := first.Metadata[schema.KeyDType] != "" && f.Meta[schema.KeyDataset]+f.Meta[schema.KeyClasses] != ""
-		known := r.classes[first.Name] != nil || ours && first.Name == "label"
-		r.named = r.named || known && g.Shape == nil && first.Kind == Number && first.Number.Integer()
+		known := f.Meta[source.ClassesKey(first.Name)] != "" || first.Name == "label" && f.Meta[source.KeyDataset] != ""
+		r.named = r.named || known && first.Metadata[schema.KeyDType] != "" && g.Shape == nil
 	}
 	wants := r.Options.Wants(columns)
 	for _, g := range groups {
@@ -154,6 +153,8 @@ func (r *resolver) group(g flat.Field) error {
 		return r.omit(first, "index", "it holds the row numbers of a pandas frame")
 	case first.Name == schema.ClassName && first.Kind == Text && r.named:
 		return r.omit(first, "text", "it holds class names")
+	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
+		err = ofExtension(first)
 	case first.Kind == List:
 		err = r.list(&c, first)
 	case first.Kind == Bytes || first.Kind == Struct:
@@ -190,7 +191,7 @@ func (r *resolver) group(g flat.Field) error {
 func isInteger(d idx.DType) bool { return d.Valid() && !d.Float() }
 
 // dtype returns the type of IDX that the numbers of f become. For integers it is the type in the
-// metadata, or the type in the options if f has a wider type or one that IDX lacks.
+// options if f has a wider type or one that IDX lacks, or without options the type in the metadata.
 func (r *resolver) dtype(f *Field) idx.DType {
 	usual, asked := f.Number.DType(), r.Options.DType
 	switch known := f.dtype(); {
@@ -250,8 +251,6 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case f.Metadata[keyExtension] == fixedShapeTensor && len(shape) == 0:
 		return unsupported(f.Name, "write them in C order, without a permutation",
 			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[keyExtensionMetadata])
-	case f.Metadata[keyExtension] != "" && len(shape) == 0 && len(f.Lengths) == 1: // which says more than the lists do
-		return ofExtension(f)
 	case r.First != nil:
 		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
 			return err

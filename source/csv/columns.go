@@ -103,13 +103,15 @@ func findSeparator(line []byte) byte {
 // for columns without names, and it makes names of a row by turning numbers that occur again into
 // N.1, N.2, ….
 func (t *Table) readNames(row []byte) (header bool, err error) {
-	const limit = 1 << 12 // different numbers
-	words, numbers, from0, from1, seen := 0, 0, true, true, map[string]bool{}
-	named, renamed, repeats := false, false, false
+	const limit = 1 << 12                                                               // different numbers
+	words, names, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{} // names of classes
+	renamed, repeats := false, false
 	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
 		if countNumbers(field) == 0 {
 			words++
-			named = named || slices.Contains(t.options.Classes, string(field))
+			if slices.Contains(t.options.Classes, t.plain.Replace(string(bytes.TrimSpace(field)))) {
+				names++
+			}
 			continue
 		}
 		text := string(bytes.TrimSpace(field))
@@ -124,7 +126,7 @@ func (t *Table) readNames(row []byte) (header bool, err error) {
 	}
 	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats
 	if header = words > 0; header { // a row may have texts, too
-		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || named
+		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || names == words
 	}
 	if chosen := t.options.Header; chosen != nil {
 		header = *chosen
@@ -218,8 +220,9 @@ func (t *Table) group() error {
 		seen[f.Name] = true
 		c := t.add(f, len(f.Columns))
 		span, rest = cut(rest, t.comma, c.fields)
-		odd := len(found) == 1 && strings.Contains(f.Name, " ") || bytes.ContainsAny(span, "\u00a0\u2009\u202f")
-		if n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma})); n > 1 && f.Shape == nil && !odd {
+		n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma}))
+		alone := len(found) == 1 && (n < 4 || strings.Contains(f.Name, " "))
+		if n > 1 && f.Shape == nil && !alone && !bytes.ContainsAny(span, "\u00a0\u2009\u202f") {
 			c.comma, c.count = ' ', n
 			c.GuessShape(n, fmt.Sprintf("column %s: lists of %d numbers", f.Name, n))
 		}

@@ -51,7 +51,7 @@ func (t *Table) observe() (elements int) {
 		return elements
 	}
 	first := &t.fileColumns[len(t.fileColumns)-2].stats
-	better := last.texts == nil && !last.fractions && last.min >= 0 && last.max < 1000 && last.min < last.max &&
+	better := last.texts == nil && !last.fractions && last.min >= 0 && last.max > max(1, last.min) && last.max < 1000 &&
 		(first.min == first.max || first.max > last.max) // UCI's files have it last
 	if first.texts == nil && (better || first.fractions || first.min < 0 || first.max >= 1000) {
 		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label, "+

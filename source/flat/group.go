@@ -79,6 +79,12 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 		}
 	}
 	slices.SortFunc(fields, func(a, b Field) int { return a.Columns[0] - b.Columns[0] })
+	named := func(f Field) bool { return f.Shape == nil && f.Name == Image }
+	for i, f := range fields {
+		if f.Shape != nil && f.Name == Image && slices.ContainsFunc(fields, named) {
+			fields[i].Name = "data"
+		}
+	}
 	return fields, nil
 }
 

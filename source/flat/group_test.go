@@ -57,7 +57,7 @@ func TestGroup(t *testing.T) {
 		{"numbers alone, as pandas writes them", numbered("", 0, 6), "image[6]6?"},
 		{"scalars that are numbered from elsewhere", numbered("t", 8, 4), "t8[]1 t9[]1 t10[]1 t11[]1"},
 		{"one element is a scalar", []string{"label", "pixel0"}, "label[]1 pixel0[]1"},
-		{"pixels beside an image", []string{"image", "pixel0", "pixel1"}, "image[]1 image[2]2?"},
+		{"pixels beside an image", []string{"image", "pixel0", "pixel1"}, "image[]1 data[2]2?"},
 		{"a number twice", []string{"p0", "p00"}, "p0[]1 p00[]1"},
 		{"rows and columns from 0", []string{"0x0", "0x1", "1x0", "1x1"}, "image[2 2]4"},
 		{"sizes of screens", []string{"640x480", "1280x720"}, "640x480[]1 1280x720[]1"},

@@ -34,10 +34,6 @@ type stored struct {
 // inspect describes a picture from what precedes its pixels.
 func inspect(file []byte) (s stored, err error) {
 	defer fault.Recovered(&err)
-	if s.Format = jpegHeader(file); s.Size() > 0 {
-		s.kind = "JPEG"
-		return s, s.check(file)
-	}
 	c, kind, err := image.DecodeConfig(bytes.NewReader(file))
 	s.kind = strings.ToUpper(kind)
 	if err != nil {
@@ -48,24 +44,6 @@ func inspect(file []byte) (s stored, err error) {
 		return s, err
 	}
 	return s, s.check(file)
-}
-
-// jpegHeader returns the format in the frame header of a grey or RGB JPEG file (ITU-T T.81, B.2.2),
-// in a tenth of the time that image/jpeg takes; or a format without pixels for other files.
-func jpegHeader(file []byte) (f Format) {
-	rest, _ := bytes.CutPrefix(file, []byte("\xff\xd8"))
-	for len(rest) >= 10 && len(rest) < len(file) && rest[0] == 0xff {
-		marker, size, channels := rest[1], int(binary.BigEndian.Uint16(rest[2:])), int(rest[9])
-		if marker|2 == 0xc2 && rest[4] == 8 && (channels == 1 || channels == 3) {
-			height, width := binary.BigEndian.Uint16(rest[5:]), binary.BigEndian.Uint16(rest[7:])
-			return Format{Width: int(width), Height: int(height), Channels: channels, Depth: 8}
-		}
-		if marker>>4 != 0xe && !bytes.Contains([]byte("\xc4\xdb\xdd\xfe"), rest[1:2]) { // APP, DHT, DQT, DRI, COM
-			break
-		}
-		rest = rest[min(2+size, len(rest)):]
-	}
-	return f
 }
 
 // format returns the format of a picture of the kind of s. Alpha is a channel in PNG files only.
@@ -134,9 +112,9 @@ func (s stored) check(file []byte) error {
 	for i := range n { // sections 8 and 11 of TIFF 6.0: a tag, a type, a number of values, and the value
 		entry := directory[2+12*i:]
 		tag, value := order.Uint16(entry), order.Uint16(entry[8:])
-		// Compression for fax machines, the order of bits, and planes, which the decoder ignores or
-		// gets wrong.
-		if tag == 259 && 2 <= value && value <= 4 || (tag == 266 || tag == 284) && value != 1 {
+		// Compression for fax machines, the order of bits, and planes: the decoder gets them wrong.
+		if tag == 259 && 2 <= value && value <= 4 || tag == 266 && value != 1 ||
+			tag == 284 && value != 1 && s.Channels > 1 {
 			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
 				tag, value).WithHint("write it as PNG: mogrify -format png FILES")
 		}

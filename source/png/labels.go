@@ -71,14 +71,15 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 	}
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
-	places, err := numbersOf(all) // labels by folder
-	if err != nil {
-		return err
+	if len(positions(t.folders)) < len(t.folders) {
+		return fault.New(fault.Malformed, "two of the class folders %s have the same name",
+			strings.Join(t.folders, ", ")).WithHint("put the images of a class into one folder")
 	}
-	classes := o.Classes
+	places, classes := numbersOf(all), o.Classes // labels by folder
 	if classes == nil {
 		classes = expected.Classes
 	}
+	isNew := func(folder string) bool { return !slices.Contains(all, folder) }
 	switch {
 	case own.Classes != nil && o.Classes == nil:
 		classes = own.Classes
@@ -90,9 +91,10 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		classes = nil
 	case classes != nil:
 		places = positions(schema.FolderNames(classes), classes)
-	case t.empty != "" && !slices.Contains(all, t.empty):
-		return t.inFile(t.empty, fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
-			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
+	case slices.ContainsFunc(t.empty, isNew):
+		e := fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
+			WithHint("remove it, or list the names of all classes in a file: --classes FILE")
+		return t.inFile(t.empty[slices.IndexFunc(t.empty, isNew)], e)
 	case len(all) == 1:
 		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
 			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
@@ -117,23 +119,17 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
 }
 
-// numbersOf returns the numbers that folders are named after, nil if some have other names. It
-// fails if two are the folder of one class.
-func numbersOf(folders []string) (map[string]string, error) {
-	numeric, numbers, different := true, map[string]string{}, map[string]bool{}
+// numbersOf returns the numbers that folders are named after, nil if some have other names.
+func numbersOf(folders []string) map[string]string {
+	numbers := map[string]string{}
 	for _, name := range folders {
 		n, err := strconv.ParseUint(name, 10, 31)
+		if err != nil {
+			return nil
+		}
 		numbers[name] = strconv.FormatUint(n, 10)
-		numeric, different[numbers[name]] = numeric && err == nil, true
 	}
-	if numeric && len(different) < len(folders) || len(positions(folders)) < len(folders) {
-		return nil, fault.New(fault.Malformed, "two of the class folders %s have the same name or number",
-			strings.Join(folders, ", ")).WithHint("put the images of a class into one folder")
-	}
-	if !numeric {
-		numbers = nil
-	}
-	return numbers, nil
+	return numbers
 }
 
 // positions returns the positions of the names in each list, normalized because HFS+ has other
@@ -169,9 +165,9 @@ type metadata struct {
 
 // readMetadata reads metadata.csv. Its other forms are errors.
 func (t *table) readMetadata() (m metadata, err error) {
-	names, _ := fs.Glob(t.root.FS(), "metadata.*") // the pattern is good
-	for _, name := range names {
-		if name != schema.MetadataFile {
+	for _, extension := range []string{"json", "jsonl", "parquet", "tsv", "csv.gz"} {
+		name := "metadata." + extension
+		if _, err := t.root.Stat(name); err == nil {
 			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
 			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
 				WithHint("make it, and move this away: duckdb -c %s",

@@ -27,7 +27,7 @@ type table struct {
 	roots   map[string]*os.Root // of class folders, so that opening a file does not walk its path
 	files   []file              // in the order of the rows
 	folders []string            // sorted names of the class folders; one "" if there are none
-	empty   string              // a folder in it that is empty, or ""
+	empty   []string            // folders in it without images
 	kinds   []string            // of the images, by their names
 	format  picture.Format
 	limit   int64 // maximum size of a file in bytes
@@ -139,7 +139,7 @@ func (t *table) visit(dir string) error {
 		}
 	}
 	if len(t.files) == before && dir != "" {
-		t.empty = dir
+		t.empty = append(t.empty, dir)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // web reads from a web server by https, whose certificate SSL_CERT_FILE has, and demands the exit
@@ -20,8 +21,9 @@ func (t *tests) web() {
 	plain, handler := httptest.NewServer(served), http.NewServeMux()
 	defer plain.Close()
 	handler.Handle("/", served)
-	handler.HandleFunc("/list", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("<!DOCTYPE html>\n<title>Index of /</title>\n"))
+	handler.HandleFunc("/list", func(w http.ResponseWriter, r *http.Request) {
+		list := strings.NewReader("<!DOCTYPE html>\n<title>Index of /</title>\n")
+		http.ServeContent(w, r, "", time.Time{}, list)
 	})
 	handler.Handle("/lowered/", http.RedirectHandler(plain.URL, http.StatusFound))
 	secure := httptest.NewTLSServer(handler)

@@ -1,0 +1,48 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/source/idx"
+)
+
+// TestTexts: numbers are numbers, and names have the places of a list. Numbers that a list has at
+// other places are neither.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	digits, turned := strings.Fields("0 1 2 3 4 5 6 7 8 9 A B"), []string{"A", "1", "0"}
+	for name, c := range map[string]struct {
+		texts, classes []string
+		want           []int64
+		refused        string
+	}{
+		"numbers":                       {[]string{"3", "-1"}, nil, []int64{3, -1}, ""},
+		"numbers as pandas writes them": {[]string{"8.0", "10.0"}, nil, []int64{8, 10}, ""},
+		"numbers at their places":       {[]string{"3", "36"}, digits, []int64{3, 36}, ""},
+		"digits and letters":            {[]string{"3", "B"}, digits, []int64{3, 11}, ""},
+		"numbers at other places":       {[]string{"1", "0"}, turned, nil, `found "0", which may be a label`},
+		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
+		"names without a list":          {[]string{"cat", "dog"}, nil, nil, "found names, whose numbers are not known"},
+		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
+	} {
+		form, bad := NewTexts(c.texts, ReadOptions{Classes: c.classes})
+		if c.refused != "" {
+			if bad == nil || !strings.Contains(bad.Error(), c.refused) || fault.HintOf(bad) == "" {
+				t.Errorf("%s: found %v, expected %q with a hint", name, bad, c.refused)
+			}
+			continue
+		}
+		if bad != nil {
+			t.Errorf("%s: found %v", name, bad)
+			continue
+		}
+		for i, text := range c.texts {
+			data := make([]byte, idx.Int32.Size())
+			if bad := form.Put(data, text); bad != nil || Int(form.DType, data, 0) != c.want[i] {
+				t.Errorf("%s: %q: found %d, %v, expected %d", name, text, Int(form.DType, data, 0), bad, c.want[i])
+			}
+		}
+	}
+}
