@@ -92,7 +92,8 @@ func foldName(name string) string {
 // refuses. Then it trims underscores and hyphens, and shortens the result. It may be empty, or the
 // name of a device.
 func cleanName(name string) string {
-	parts := strings.FieldsFunc(norm.NFC.String(strings.ToValidUTF8(name, "_")), func(r rune) bool { return !allowed(r) })
+	name = norm.NFC.String(strings.ToValidUTF8(name, "_")) // bytes that are no UTF-8 would keep it from being NFC
+	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeftFunc(strings.Join(parts, "_"),
 		func(r rune) bool { return r == '_' || r == '-' || unicode.IsMark(r) })
 	end := min(len(name), maxFolderName)
