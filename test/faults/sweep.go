@@ -27,7 +27,8 @@ func (h *harness) scenarios() []scenario {
 		{name: "parts", inputs: all, flags: words("-o parts.parquet --rows-per-file 2"),
 			targets: words("parts.parquet"), quick: true},
 		{name: "hub", inputs: all, flags: words("--layout huggingface -o hub"), targets: words("hub")},
-		{name: "two", inputs: all, flags: words("-o out.parquet -o png=images"), targets: words("out.parquet images")},
+		{name: "two", inputs: all, flags: words("-o out.parquet -o png=images"), targets: words("out.parquet images"),
+			quick: true},
 		{name: "shuffled", inputs: []string{h.large()}, targets: words("out-idx3-ubyte.gz"), scratch: true,
 			flags: words("--shuffle --max-record-bytes 9000000 -o out-idx3-ubyte.gz")},
 	}
