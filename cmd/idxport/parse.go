@@ -136,7 +136,7 @@ func adviseFlag(command, name string) string {
 		}
 	}
 	if f := flagNamed(flags, "--"+strings.TrimPrefix(name, "no-")); f != nil {
-		return "did you mean --" + f.name + "?"
+		return see + " about --" + f.name
 	}
 	advice := dataset.DidYouMean("--"+name, append(long, "--help"))
 	if other := dataset.Nearest(name, slices.Sorted(maps.Keys(elsewhere))); other != "" && advice == "" {

@@ -176,7 +176,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	}
 	here, others := l.image, slices.Concat(tables, below)
 	for _, name := range l.files {
-		if strings.HasPrefix(name, "metadata.") && tables == nil && below != nil && below[0].Format.Name == "png" {
+		if strings.HasPrefix(name, "metadata.json") && below != nil && below[0].Format.Name == "png" {
 			here = source.Under(dir, name) // which may have the labels of those images
 		}
 	}

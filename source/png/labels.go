@@ -57,8 +57,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	return err
 }
 
-// labelByFolder adds the label that each class folder gives its images. The column that is expected
-// may have the names of the classes.
+// labelByFolder adds the labels of the class folders. The expected column may have their names.
 func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) error {
 	own, err := t.readClasses()
 	if err != nil {
@@ -85,7 +84,8 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		classes = own.Classes
 		places = positions(own.Folders, classes)
 	case places != nil:
-		if _, bad := source.NewTexts(slices.Sorted(maps.Values(places)), o); bad != nil && o.Like == nil {
+		_, bad := source.NewTexts(slices.Sorted(maps.Values(places)), o)
+		if bad != nil && o.Like == nil && own.Classes == nil {
 			return bad
 		}
 		classes = nil
