@@ -259,7 +259,7 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 			names := one
 			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
 			if i != label {
-				names.path = source.Under(out.path, out.job.base()+"-"+c.Name+"-classes.txt")
+				names.path = source.Under(out.path, names.fileName(c)+"-classes.txt")
 			}
 			outs = append(outs, &names)
 		}
