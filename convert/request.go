@@ -150,14 +150,18 @@ func (r *request) makes(match func(sinks.Format) bool) bool {
 // isColumnar reports whether f is Parquet or Arrow.
 func isColumnar(f sinks.Format) bool { return f.Codecs != nil }
 
-// knowsNames reports whether the names of labels in s are those of its data set, as no others were
-// given.
+// knowsNames reports whether the names of labels in s are those of its data set: none were given.
 func (r *request) knowsNames(s dataset.Split) bool { return s.Dataset != nil && r.Classes == "" }
 
 // isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub, not folders
 // of images.
 func (r *request) isHub(f sinks.Format) bool {
 	return isColumnar(f) && r.formatOptions(f).Layout == "huggingface"
+}
+
+// placesLabel reports whether outputs of f have a place for the label, as an integer or a name.
+func (r *request) placesLabel(f sinks.Format) bool {
+	return f.Images || r.ClassColumn && f.ClassColumn || r.formatOptions(f).Layout == "pjreddie"
 }
 
 func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
@@ -206,9 +210,7 @@ func (r *request) checkUsed() error {
 		}
 	}
 	onlyNamed := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
-	ofLabels := func(f sinks.Format) bool {
-		return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) || r.formatOptions(f).Layout == "pjreddie"
-	}
+	ofLabels := func(f sinks.Format) bool { return r.placesLabel(f) || r.isHub(f) }
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
 		Used: r.makes(ofLabels) || r.Classes != "", Users: "the label of PNG folders, tar, the layouts huggingface " +
 			"and pjreddie, --class-column, --classes, --stratify and --where class=…"}))

@@ -137,8 +137,7 @@ func integerLabels(r *request, t source.Table) source.Table {
 		return t
 	}
 	needed := r.Stratify || r.choice.ByClass() || r.makes(func(f sinks.Format) bool {
-		return f.Images || r.ClassColumn && f.ClassColumn || r.isHub(f) && t.Columns()[i].Classes != nil ||
-			r.formatOptions(f).Layout == "pjreddie"
+		return r.placesLabel(f) || r.isHub(f) && t.Columns()[i].Classes != nil
 	})
 	if !needed {
 		return t

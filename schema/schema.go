@@ -60,8 +60,7 @@ type Batch struct {
 
 // Label returns the index of the label column, for formats that have one place for labels, or −1 if
 // there is none. It is the column that was chosen; else the one named "label" if it holds scalar
-// integers; else the only column of scalar integers, if it has class names or a usual name of
-// labels.
+// integers; else the only column of scalar integers, if it has class names or is called like one.
 func (s *Schema) Label() int {
 	if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return c.Label }); i >= 0 {
 		return i

@@ -33,8 +33,7 @@ type settings struct {
 // without a short name, placeholder or detail where there is none; a flag without a placeholder is
 // a switch. The attributes are list, for lists with commas; preset=VALUE, set without the flag;
 // also=NAMES, which are accepted too; aka=NAMES, what other programs call it; and the least and the
-// greatest number, as 1..9, or 1.. without a limit.
-// {{Words}} are filled in.
+// greatest number, as 1..9, or 1.. without a limit. {{Words}} are filled in.
 //
 //go:embed flags.txt
 var flagTable string

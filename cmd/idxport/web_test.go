@@ -85,8 +85,8 @@ func TestWebFilesAreAsFiles(t *testing.T) {
 // TestWebClasses reads class names from a URL.
 func TestWebClasses(t *testing.T) {
 	t.Parallel()
-	names := strings.NewReader("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		names := strings.NewReader("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n")
 		http.ServeContent(w, r, "", time.Time{}, names)
 	}))
 	t.Cleanup(server.Close)

@@ -215,9 +215,9 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
-			isPart := partName.MatchString(filepath.Base(found[0].Paths[0]))
-			isOurs := numberedName.MatchString(filepath.Base(found[0].Paths[0]))
-			if isPart && !isOurs && dataset.ParseName(found[0].Name).Split == "" {
+			first := filepath.Base(found[0].Paths[0]) // of the parts
+			isForeign := partName.MatchString(first) && !numberedName.MatchString(first)
+			if isForeign && dataset.ParseName(found[0].Name).Split == "" {
 				unnamed = append(unnamed, path)
 			}
 		}

@@ -61,7 +61,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		return nil, unsupported("leave out --class-column, or use --layout kaggle",
 			"files of the style %s have no column of class names", style.Name)
 	}
-	headless := style.header == nil && len(s.Columns) > 1
+	headless, label := style.header == nil && len(s.Columns) > 1, s.Label()
 	for _, c := range s.Columns {
 		switch {
 		case c.Elements() == 0:
@@ -70,7 +70,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		case headless && text.NamesLabels(c.Name) && !c.Scalar():
 			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s",
 				c.Elements(), style.Name)
-		case headless && c.Scalar() && s.Label() < 0:
+		case headless && c.Scalar() && label < 0:
 			return nil, unsupported("leave it out with --columns, or make it the label with --label-column",
 				"column %s is no label, and files of the style %s have no names of columns", c.Name, style.Name)
 		}

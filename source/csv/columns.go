@@ -36,7 +36,7 @@ const (
 
 // readFirstLine reads the first line, a header or a row, and finds the separator, the number of
 // fields and their names.
-func (t *Table) readFirstLine() error {
+func (t *table) readFirstLine() error {
 	line, err := t.record(nil)
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
 	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
@@ -69,7 +69,7 @@ func (t *Table) readFirstLine() error {
 }
 
 // check returns an error if line, the first one of a file, is not that of a CSV file.
-func (t *Table) check(line []byte) error {
+func (t *table) check(line []byte) error {
 	control := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' })
 	switch {
 	case len(line) == 0:
@@ -102,9 +102,9 @@ func findSeparator(line []byte) byte {
 // if they are not only numbers. If it is doubtful, the user must decide: pandas writes 0, 1, 2, …
 // for columns without names, and it makes names of a row by turning numbers that occur again into
 // N.1, N.2, ….
-func (t *Table) readNames(row []byte) (header bool, err error) {
-	const limit = 1 << 12                                                               // different numbers
-	words, names, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{} // names of classes
+func (t *table) readNames(row []byte) (header bool, err error) {
+	const limit = 1 << 12 // different numbers
+	words, names, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{}
 	renamed, repeats := false, false
 	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
 		if countNumbers(field) == 0 {
@@ -151,7 +151,7 @@ func (t *Table) readNames(row []byte) (header bool, err error) {
 
 // arrange finds the file columns: by the names in the header; without names, by the expected
 // columns if they have as many elements as a line has fields, or else by that number alone.
-func (t *Table) arrange() error {
+func (t *table) arrange() error {
 	o, like := t.options, 0
 	for _, c := range o.Like {
 		like += c.Elements()
@@ -189,7 +189,7 @@ func (t *Table) arrange() error {
 }
 
 // add adds f, whose elements are the next n fields of a line.
-func (t *Table) add(f flat.Field, n int) *fileColumn {
+func (t *table) add(f flat.Field, n int) *fileColumn {
 	f.Columns = nil // frees the memory
 	t.fileColumns = append(t.fileColumns, fileColumn{Field: f, first: t.placed, fields: n, count: n, comma: t.comma})
 	t.placed += n
@@ -197,7 +197,7 @@ func (t *Table) add(f flat.Field, n int) *fileColumn {
 }
 
 // group finds the tensors by the names in the header.
-func (t *Table) group() error {
+func (t *table) group() error {
 	i := slices.Index(t.names[1:], "") + 1
 	if i > 0 || t.names[0] == "" && t.count > 1 && countNumbers([]byte(t.names[1])) > 0 {
 		return fault.New(fault.Malformed, "column %d of the header has no name, expected one", i+1).
@@ -232,7 +232,7 @@ func (t *Table) group() error {
 
 // divide finds the image and the label by the number of fields alone, or by the shape and the place
 // of the label that the caller gave.
-func (t *Table) divide() {
+func (t *table) divide() {
 	rest, place, shape := t.count, t.options.Label, t.options.Shape
 	size, _ := idx.Product(1, shape)
 	_, square := flat.Square("", rest-1)

@@ -28,7 +28,7 @@ type stats struct {
 
 // observe examines the sample, and returns the number of elements of a row. Decode reports rows
 // with a wrong number of fields.
-func (t *Table) observe() (elements int) {
+func (t *table) observe() (elements int) {
 	var last stats // of the last field
 	for rest := range bytes.Lines(t.sample) {
 		if bytes.Count(rest, []byte{t.comma}) != t.count {
@@ -91,7 +91,7 @@ func cut(row []byte, comma byte, n int) (span, rest []byte) {
 }
 
 // elements yields the elements of f in span, which has its fields: those of a list end with spaces.
-func (t *Table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
+func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 	if f.comma != t.comma {
 		return bytes.FieldsSeq(span[:len(span)-1])
 	}
@@ -99,7 +99,7 @@ func (t *Table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 }
 
 // decide gives every file column that is read its column and type.
-func (t *Table) decide() error {
+func (t *table) decide() error {
 	names := make([]string, len(t.fileColumns))
 	for i, f := range t.fileColumns {
 		names[i] = f.Name
@@ -140,7 +140,7 @@ func (t *Table) decide() error {
 
 // setType sets the type of f: that of the caller, or one for the examined rows. It returns why f is
 // not a column of the table, or nil.
-func (t *Table) setType(f *fileColumn) *source.Omission {
+func (t *table) setType(f *fileColumn) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
 	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
 	isName := func(text string) bool { return slices.Contains(t.options.Classes, t.plain.Replace(text)) }
@@ -176,7 +176,7 @@ func (t *Table) setType(f *fileColumn) *source.Omission {
 }
 
 // setNames makes f a column of the labels of names, if the caller has a list of them.
-func (t *Table) setNames(f *fileColumn) (bad *fault.Error) {
+func (t *table) setNames(f *fileColumn) (bad *fault.Error) {
 	sample := f.stats.texts
 	for i, text := range sample {
 		sample[i] = t.plain.Replace(text)
@@ -192,7 +192,7 @@ func (t *Table) setNames(f *fileColumn) (bad *fault.Error) {
 // applyLike gives f the type and shape of the expected column that has as many elements and the
 // same name, or is the only tensor, if the type holds the examined values. The name of a tensor of
 // one element ends with its number.
-func (t *Table) applyLike(f *fileColumn) {
+func (t *table) applyLike(f *fileColumn) {
 	alone := len(slices.DeleteFunc(slices.Clone(t.options.Like), source.Column.Scalar)) == 1
 	one := strings.TrimRight(strings.TrimRight(f.Name, "01"), "_")
 	for _, c := range t.options.Like {
@@ -215,7 +215,7 @@ func (t *Table) applyLike(f *fileColumn) {
 }
 
 // name returns the name of field i of a line, for messages.
-func (t *Table) name(i int) string {
+func (t *table) name(i int) string {
 	if t.names == nil || t.names[i] == "" {
 		return strconv.Itoa(i + 1)
 	}
@@ -223,7 +223,7 @@ func (t *Table) name(i int) string {
 }
 
 // Decode parses the rows of b. Errors name the file, the row and usually the column.
-func (t *Table) Decode(b *source.Raw) error {
+func (t *table) Decode(b *source.Raw) error {
 	b.Allocate(t.columns)
 	text := b.Input
 	for row := range b.Rows {
@@ -237,7 +237,7 @@ func (t *Table) Decode(b *source.Raw) error {
 }
 
 // parseRow parses the fields of line, each of which ends with a separator, as a row of b.
-func (t *Table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
+func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	at := b.First + int64(row)
 	if n := bytes.Count(line, []byte{t.comma}); n != t.count {
 		return t.inRow(at, "", "found %s, expected %d", text.Count(n, "field"), t.count)
@@ -281,7 +281,7 @@ const hintNumber = "separate fields by commas, tabs or semicolons, fill in missi
 	"or choose a type that holds all values: --dtype int32, and for labels alone --columns label --dtype int32"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
-func (t *Table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {
+func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {
 	if f.texts != nil {
 		return f.texts.Put(dst, t.plain.Replace(string(text)))
 	}

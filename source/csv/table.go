@@ -18,8 +18,8 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Table is a CSV file. It is a source.Table.
-type Table struct {
+// A table is a CSV file as a source.Table.
+type table struct {
 	path    string // as given by the user, for errors
 	options source.ReadOptions
 	file    source.File
@@ -68,7 +68,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &Table{path: path, options: o, file: f, stream: stream,
+		t := &table{path: path, options: o, file: f, stream: stream,
 			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
 			t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
@@ -81,7 +81,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 }
 
 // begin reads the header, if there is one, and examines the first rows.
-func (t *Table) begin() error {
+func (t *table) begin() error {
 	if err := t.readFirstLine(); err != nil {
 		return err
 	}
@@ -95,17 +95,17 @@ func (t *Table) begin() error {
 	return t.decide()
 }
 
-func (t *Table) note(format string, args ...any) {
+func (t *table) note(format string, args ...any) {
 	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
-func (t *Table) Columns() []source.Column { return t.columns }
-func (t *Table) Rows() int64              { return -1 } // only reading to the end can tell
-func (t *Table) Info() source.Info        { return t.info }
-func (t *Table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
+func (t *table) Columns() []source.Column { return t.columns }
+func (t *table) Rows() int64              { return -1 } // only reading to the end can tell
+func (t *table) Info() source.Info        { return t.info }
+func (t *table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
 
 // Read cuts the next rows. They are in b.Input, as split returns them.
-func (t *Table) Read(ctx context.Context, b *source.Raw) error {
+func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	b.First, b.Rows, b.Input = t.next, 0, b.Input[:0]
 	err := ctx.Err()
 	for err == nil && b.Rows < b.Cap {
@@ -127,7 +127,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 
 // row appends the next row of the file to dst, as split does. It returns io.EOF after the last row,
 // which only empty lines may follow.
-func (t *Table) row(dst []byte) ([]byte, error) {
+func (t *table) row(dst []byte) ([]byte, error) {
 	row, err := t.record(dst)
 	empty := false
 	for ; err == nil && len(row) == len(dst); empty = true {
@@ -148,7 +148,7 @@ func (t *Table) row(dst []byte) ([]byte, error) {
 
 // record appends the next line, or lines up to the one that closes all quotes, without its end.
 // After the last record it returns io.EOF.
-func (t *Table) record(dst []byte) ([]byte, error) {
+func (t *table) record(dst []byte) ([]byte, error) {
 	rows := len(dst)
 	for quotes := 0; ; {
 		line, err := t.in.ReadSlice('\n')
@@ -172,7 +172,7 @@ func (t *Table) record(dst []byte) ([]byte, error) {
 
 // split makes a row of the record after the rows in dst: its fields, without quotes, each followed
 // by the separator, and a line feed. A separator or a line feed in a field is escaped.
-func (t *Table) split(dst []byte, rows int) ([]byte, error) {
+func (t *table) split(dst []byte, rows int) ([]byte, error) {
 	record := dst[rows:]
 	switch {
 	case bytes.IndexByte(record, '"') >= 0:
@@ -202,7 +202,7 @@ func (t *Table) split(dst []byte, rows int) ([]byte, error) {
 
 // inRow returns the error for a row, −1 for the first line. It also names the line, which is what
 // editors show; no line feeds in quotes are expected before it.
-func (t *Table) inRow(row int64, hint, format string, args ...any) *fault.Error {
+func (t *table) inRow(row int64, hint, format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, format+" (line %d)", append(args, t.before+row+1)...).
 		In(t.path).InRow(row).WithHint("%s", hint)
 }

@@ -29,18 +29,18 @@ func (m memory) Open(name string) (source.File, error) {
 }
 
 // parse reads a whole file from text.
-func parse(text string, o options) (*Table, [][]byte, error) {
+func parse(text string, o options) (*table, [][]byte, error) {
 	o.Files = memory{text: text}
 	t, err := Open("test.csv", o)
 	if err != nil {
 		return nil, nil, err
 	}
 	data, err := sourcetest.ReadAll(t, 3)
-	return t.(*Table), data, err
+	return t.(*table), data, err
 }
 
 // described formats the columns of a table as name:type[shape].
-func described(t *Table) string {
+func described(t *table) string {
 	var list []string
 	for _, c := range t.Columns() {
 		list = append(list, fmt.Sprintf("%s:%v%v", c.Name, c.DType, c.Shape))
