@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/idxport/idxport/internal/dataset"
@@ -209,7 +207,7 @@ func extension(path string) string { return filepath.Ext(placeholder().ReplaceAl
 
 // placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
 // ones of small letters, which are refused; other braces are part of a name.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z]*\}`) })
+var placeholder = text.Pattern(`\{[a-z]*\}`)
 
 // checkPlaceholders returns an error if a path has an unknown placeholder.
 func checkPlaceholders(path string) error {

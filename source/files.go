@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -124,12 +123,12 @@ func leadingDigits(s string) int {
 
 // isURL reports whether name is a URL, which the functions of package path/filepath would change:
 // Clean replaces "//" by "/".
-var isURL = regexp.MustCompile("^[a-z0-9]{2,}://").MatchString
+var isURL = text.Pattern("^[a-z0-9]{2,}://")
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
 // keeps "..", but on Windows: after a symbolic link, that is the parent of what the link leads to.
 func Under(dir, name string) string {
-	if isURL(dir) || strings.Contains(dir, "..") && filepath.Separator == '/' {
+	if isURL().MatchString(dir) || strings.Contains(dir, "..") && filepath.Separator == '/' {
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)
@@ -137,7 +136,7 @@ func Under(dir, name string) string {
 
 // Above returns the folder of the file name, which may be a URL.
 func Above(name string) string {
-	if isURL(name) {
+	if isURL().MatchString(name) {
 		return name[:strings.LastIndexByte(name, '/')+1]
 	}
 	return filepath.Dir(name)
@@ -146,7 +145,7 @@ func Above(name string) string {
 // Base returns the last element of name, which may be a URL. In URLs of web servers it decodes
 // percent-encoding, unless a file cannot have the decoded name.
 func Base(name string) string {
-	if !isURL(name) {
+	if !isURL().MatchString(name) {
 		return filepath.Base(name)
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]

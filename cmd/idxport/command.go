@@ -63,7 +63,9 @@ func commandNamed(name string) (command, error) {
 
 // readsInputs reports whether the command has flags and reads inputs. The others print something,
 // and have as many arguments as their synopsis.
-func (c command) readsInputs() bool { return len(flagsOf(c.name)) > 0 }
+func (c command) readsInputs() bool {
+	return slices.ContainsFunc(allFlags(), func(f flagSpec) bool { return f.has(c.name) })
+}
 
 // start parses the words after the command and runs it.
 func (c command) start(ctx context.Context, r *report, words []string) error {

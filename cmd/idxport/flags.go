@@ -50,18 +50,18 @@ type flagSpec struct {
 
 // allFlags returns the entries of the flag table.
 var allFlags = sync.OnceValue(func() (all []flagSpec) {
-	filled := strings.NewReplacer("{{formats}}", strings.Join(sinks.Names(), ", "),
+	values := strings.NewReplacer("{{formats}}", strings.Join(sinks.Names(), ", "),
 		"{{splittable}}", sinks.List(func(f sinks.Format) bool { return f.Splittable }),
 		"{{class column}}", sinks.List(func(f sinks.Format) bool { return f.ClassColumn }),
 		"{{record}}", strconv.Itoa(convert.DefaultMaxRecordBytes),
 		"{{largest record}}", strconv.Itoa(convert.MaxRecordBytesLimit),
-		"{{workers}}", strconv.Itoa(convert.MaxWorkers)).Replace(flagTable)
+		"{{workers}}", strconv.Itoa(convert.MaxWorkers))
 	heading := ""
-	for entry := range strings.SplitSeq(strings.TrimSpace(filled), "\n\n") {
+	for entry := range strings.SplitSeq(strings.TrimSpace(flagTable), "\n\n") {
 		if name, ok := strings.CutPrefix(entry, "# "); ok {
 			heading = name
 		} else {
-			all = append(all, parseEntry(heading, entry))
+			all = append(all, parseEntry(heading, values.Replace(entry)))
 		}
 	}
 	return all
@@ -86,7 +86,7 @@ func parseEntry(heading, entry string) flagSpec {
 		f.bounds = f.words[i]
 	}
 	if len(lines) == 3 {
-		f.detail = strings.Join(strings.Fields(lines[2]), " ")
+		f.detail = strings.ReplaceAll(strings.TrimSpace(lines[2]), "\n    ", " ")
 	}
 	return f
 }

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -76,9 +75,7 @@ func badClasses(fileName, format string, args ...any) error {
 }
 
 // besideName matches a line with a number before or after a name.
-var besideName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
-})
+var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
 
 // numbered reports whether there are at least two lines, and they are numbered from 0 or 1, or each
 // has several numbers.

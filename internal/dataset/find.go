@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -68,9 +66,7 @@ type Split struct {
 }
 
 // columnName matches a name before the = of an argument. Other arguments with a = are paths.
-var columnName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\pL_][\pL\pN_-]*$`)
-})
+var columnName = text.Pattern(`^[\pL_][\pL\pN_-]*$`)
 
 // ParseInput parses an argument: PATH or NAME=PATH. The whole argument is a path if a file of that
 // name exists, or if the part before the = is not a name, as in "./a=b".

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // The parts of hidden names after the name of the target; see the package comment.
@@ -51,7 +51,7 @@ func (out *output) newHidden(suffix string) string {
 // A record is one beside a target, see the package comment.
 type record struct{ path, listing, key, content string }
 
-var hiddenTail = regexp.MustCompile(`\.idxport-(?:[0-9a-f]{16}\.(?:partial|old)|` +
+var hiddenTail = text.Pattern(`\.idxport-(?:[0-9a-f]{16}\.(?:partial|old)|` +
 	`([0-9a-f]{16})-([0-9a-f]{16})-([0-9a-f]{16})\.made)$`)
 
 // siblings returns the records beside the target, and the paths of what killed runs left.
@@ -60,7 +60,7 @@ func (out *output) siblings(d disk) (records []record, left []string, err error)
 	entries, err := resultOn(d, "readDir", os.ReadDir, dir)
 	for _, entry := range entries {
 		path := dir + entry.Name()
-		m := hiddenTail.FindStringSubmatch(path)
+		m := hiddenTail().FindStringSubmatch(path)
 		switch {
 		case m == nil || path != out.beside(m[0]):
 		case m[1] != "":

@@ -3,11 +3,9 @@ package rows
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -258,9 +256,8 @@ type holdout struct {
 }
 
 // holdoutArgument matches NAME=ROWS or NAME=PERCENT%.
-var holdoutArgument = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)=(?:([0-9]{1,18})|([0-9]{1,3}(?:\.[0-9]{1,9})?)%)$`)
-})
+var holdoutArgument = text.Pattern(
+	`^([A-Za-z][A-Za-z0-9_-]*)=(?:([0-9]{1,18})|([0-9]{1,3}(?:\.[0-9]{1,9})?)%)$`)
 
 // parseHoldout parses NAME=ROWS or NAME=PERCENT%.
 func parseHoldout(arg string) (holdout, error) {

@@ -2,11 +2,9 @@ package rows
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/text"
@@ -103,10 +101,9 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 }
 
 // valueRange matches a number, or two with a dash between them.
-var valueRange = sync.OnceValue(func() *regexp.Regexp {
-	const number = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
-	return regexp.MustCompile(`^` + number + `(?:-` + number + `)?$`)
-})
+var valueRange = text.Pattern(`^` + number + `(?:-` + number + `)?$`)
+
+const number = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
 // numberRange parses a number, or a range of numbers, of a column.
 func (c condition) numberRange(value string, column source.Column) (found [2]float64, err error) {

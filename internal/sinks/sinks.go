@@ -3,12 +3,11 @@ package sinks
 import (
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/internal/publish"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/arrow"
@@ -123,9 +122,7 @@ func Named(name string) (Format, bool) {
 }
 
 // published matches the names under which IDX files are published: train-images-idx3-ubyte.
-var published = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
-})
+var published = text.Pattern(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
 
 // ByName returns the format of a file and the compression of the whole file ("none", "gzip" or
 // "zstd"), both from the extensions in its name.

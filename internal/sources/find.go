@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -68,11 +67,11 @@ func As(name, path, prefix, label string) (Table, error) {
 // numbers from 0 on: parts that this program wrote, and shards. Hugging Face's datasets leave
 // cacheName beside the data that they come from.
 var (
-	partName     = regexp.MustCompile(`^part[-.]\d+\b`)
-	hubName      = regexp.MustCompile(`^0\d{3}\.parquet$`)
-	cacheName    = regexp.MustCompile(`^cache-[0-9a-f]{16}.*\.arrow$`)
-	numberedName = regexp.MustCompile(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
-	idxName      = regexp.MustCompile(`(?i)(^|[-.])idx(\d|$|\.)`)
+	partName     = text.Pattern(`^part[-.]\d+\b`)
+	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
+	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
+	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
+	idxName      = text.Pattern(`(?i)(^|[-.])idx(\d|$|\.)`)
 )
 
 // splitNames are the names of folders with a split, as in Hugging Face's datasets. With images in
@@ -101,7 +100,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		switch {
 		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata":
 			l.unread = name
-		case name[0] == '.' || name[0] == '_' && !isFolder || name == "__MACOSX" || cacheName.MatchString(name):
+		case name[0] == '.' || name[0] == '_' && !isFolder || name == "__MACOSX" || cacheName().MatchString(name):
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
 			err = errors.Join(err, failed)
@@ -118,7 +117,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		case isFolder:
 		case picture.KindByName(name) != "": // idx0.png too
 			l.image = path
-		case idxName.MatchString(name):
+		case idxName().MatchString(name):
 			l.idx = true
 		default:
 			l.files = append(l.files, name)
@@ -216,7 +215,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
 			first := filepath.Base(found[0].Paths[0]) // of the parts
-			isForeign := partName.MatchString(first) && !numberedName.MatchString(first)
+			isForeign := partName().MatchString(first) && !numberedName().MatchString(first)
 			if isForeign && dataset.ParseName(found[0].Name).Split == "" {
 				unnamed = append(unnamed, path)
 			}
@@ -251,9 +250,9 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
-		if shard := numberedName.FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
+		if shard := numberedName().FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
 			t.Name, t.Path = shard[2], source.Under(dir, shard[2]+"-*")
-		} else if (partName.MatchString(name) || isSplit && hubName.MatchString(name)) && !f.OneColumn {
+		} else if (partName().MatchString(name) || isSplit && hubName().MatchString(name)) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
 			t.Path = dir
 		}
@@ -272,7 +271,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 	for _, t := range tables {
 		slices.SortStableFunc(t.Paths, source.CompareNames)
 		for i, path := range t.Paths {
-			m := numberedName.FindStringSubmatch(filepath.Base(path))
+			m := numberedName().FindStringSubmatch(filepath.Base(path))
 			if m == nil {
 				break // other programs leave out parts without rows
 			}

@@ -4,17 +4,24 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // unstorable are the names that Windows cannot store, or silently changes: con.parquet is the
 // console, "x.csv." becomes x.csv, and a:b writes to a hidden stream of the file a. See
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
-var unstorable = regexp.MustCompile(
+var unstorable = Pattern(
 	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
 
 // Storable reports whether Windows, and so every system, can store a file with this name, which has
 // no slashes.
-func Storable(name string) bool { return !unstorable.MatchString(name) }
+func Storable(name string) bool { return !unstorable().MatchString(name) }
+
+// Pattern returns a function that compiles a regular expression when it is first called: programs
+// that start often should not wait for what they rarely need.
+func Pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // NamesLabels reports whether name is a usual name of columns with labels.
 func NamesLabels(name string) bool {

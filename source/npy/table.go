@@ -6,11 +6,9 @@ import (
 	"encoding/binary"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -195,13 +193,11 @@ func sizeError(found, expected int64) error {
 // dictionary matches the header's text: three entries, in any order. Its groups are the byte order,
 // the type, whether the order is Fortran's, and the dimensions. A key that is there twice leaves
 // the groups of another one empty.
-var dictionary = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*\{(?:\s*(?:` +
-		`['"]descr['"]\s*:\s*['"]([<>=|]?)([\w?]+)['"]|` +
-		`['"]fortran_order['"]\s*:\s*(True|False)|` +
-		`['"]shape['"]\s*:\s*\(((?:\s*\d+L?\s*,)*\s*(?:\d+L?)?)\s*\)` +
-		`)\s*,?){3}\s*\}\s*$`)
-})
+var dictionary = text.Pattern(`^\s*\{(?:\s*(?:` +
+	`['"]descr['"]\s*:\s*['"]([<>=|]?)([\w?]+)['"]|` +
+	`['"]fortran_order['"]\s*:\s*(True|False)|` +
+	`['"]shape['"]\s*:\s*\(((?:\s*\d+L?\s*,)*\s*(?:\d+L?)?)\s*\)` +
+	`)\s*,?){3}\s*\}\s*$`)
 
 // numberOf has the kind of number for a type of NumPy, without the byte order; ? is the type b1.
 var numberOf = map[string]source.NumberKind{
