@@ -83,21 +83,22 @@ func NewReader(r io.Reader) (*Reader, error) {
 func (r *Reader) Format() string { return r.format }
 
 // decode fills buffers until the data ends or Close is called. It allocates a buffer when it first
-// needs it, so a small input needs only one.
+// needs it, so a small input needs only one. The first ones are small: a caller that reads only a
+// header does not wait for more.
 func (r *Reader) decode(d *decoding) {
 	defer close(r.done)
 	defer d.close()
-	for {
+	for size := 1 << 10; ; size = min(4*size, bufferSize) {
 		var buf []byte
 		select {
 		case buf = <-r.free:
 		case <-r.stop:
 			return
 		}
-		if buf == nil {
-			buf = make([]byte, bufferSize)
+		if cap(buf) < size {
+			buf = make([]byte, size)
 		}
-		n, err := d.fill(buf)
+		n, err := d.fill(buf[:size])
 		r.full <- chunk{buf[:n], err}
 		if err != nil {
 			return

@@ -188,14 +188,14 @@ func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
 	in, out := io.Pipe()
 	go out.Write(testFile(t, "long.gz")[:1000])
 	r := must.Get(NewReader(in))(t)
-	for r.in.taken.Load() < 1000 || !r.in.reading.Load() {
-		time.Sleep(time.Millisecond)
-	}
 	read := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, r)
 		read <- err
 	}()
+	for r.in.taken.Load() < 1000 || !r.in.reading.Load() {
+		time.Sleep(time.Millisecond)
+	}
 	closed := make(chan struct{})
 	go func() { r.Close(); close(closed) }()
 	for _, event := range []func() bool{
