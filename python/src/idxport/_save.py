@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import struct
+import sys
 import tempfile
 from collections.abc import Sequence
 from typing import IO, Any
@@ -73,7 +75,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         with Program(arguments("convert", inputs, options), feed=largest != "") as program:
             if program.stdin is not None:  # a pipe saves a copy
                 with contextlib.suppress(BrokenPipeError):  # the program says why
-                    _write(program.stdin, columns[largest])
+                    columns[largest] = _write(program.stdin, columns[largest])
                     program.stdin.close()
             program.finish(program.stdout.read())
 
@@ -82,7 +84,22 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
 _CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
 
 
-def _write(to: IO[bytes], array: Any) -> None:
-    """Write an IDX file: a header, and the elements in C order, big-endian."""
+def _write(to: IO[bytes], array: Any) -> Any:
+    """Write an IDX file: a header, and the elements in C order, big-endian, which are returned.
+
+    On Linux, a pipe gets the pages of memory instead of a copy (vmsplice(2)): it needs them until it is read.
+    """
     to.write(struct.pack(f">HBB{array.ndim}I", 0, _CODES[array.dtype.newbyteorder("=").str[1:]], array.ndim, *array.shape))
-    to.write(array.astype(array.dtype.newbyteorder(">"), order="C", copy=False).reshape(-1).view("u1").data)
+    elements = left = array.astype(array.dtype.newbyteorder(">"), order="C", copy=False).reshape(-1).view("u1")
+    if sys.platform == "linux":
+        to.flush()
+        splice = ctypes.CDLL(None).vmsplice
+        splice.restype = ctypes.c_ssize_t
+        while left.size:
+            pages = (ctypes.c_size_t * 2)(left.ctypes.data, left.size)
+            sent = splice(to.fileno(), pages, ctypes.c_size_t(1), 0)
+            if sent <= 0:  # not a pipe, or the program has ended: write says which
+                break
+            left = left[sent:]
+    to.write(left.data)
+    return elements
