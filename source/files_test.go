@@ -31,7 +31,7 @@ func TestNamesOfFilesAndURLs(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false,
 		"s3:/a": false} {
-		if isURL().MatchString(name) != want {
+		if isURL(name) != want {
 			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
 		}
 	}

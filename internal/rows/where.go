@@ -101,9 +101,9 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 }
 
 // valueRange matches a number, or two with a dash between them.
-var valueRange = text.Pattern(`^` + number + `(?:-` + number + `)?$`)
+var valueRange = text.Pattern(`^` + onePattern + `(?:-` + onePattern + `)?$`)
 
-const number = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
+const onePattern = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
 // numberRange parses a number, or a range of numbers, of a column.
 func (c condition) numberRange(value string, column source.Column) (found [2]float64, err error) {

@@ -145,6 +145,13 @@ func (b *bench) contentionRound(variants []tree, beside company) ([]string, erro
 	if killed {
 		winners = append(winners, b.before)
 	}
+	left, err := b.judgeTree(dir, winners, beside)
+	return append(wrong, left...), err
+}
+
+// judgeTree returns what is wrong with what the runs left in dir: each target must be that of a
+// winner, unless it was moved.
+func (b *bench) judgeTree(dir string, winners []tree, beside company) (wrong []string, err error) {
 	got, err := readTree(dir)
 	if err != nil {
 		return nil, err
@@ -156,7 +163,7 @@ func (b *bench) contentionRound(variants []tree, beside company) ([]string, erro
 			wrong = append(wrong, name+" is not the output of a run that succeeded")
 		}
 	}
-	if left := b.leftIn(got); len(left) > 0 && !killed {
+	if left := b.leftIn(got); len(left) > 0 && beside != killer {
 		wrong = append(wrong, fmt.Sprintf("left %v", left))
 	}
 	wrong = append(wrong, b.touched(got)...)
