@@ -60,9 +60,12 @@ var allFlags = sync.OnceValue(func() (all []flagSpec) {
 	for entry := range strings.SplitSeq(strings.TrimSpace(flagTable), "\n\n") {
 		if name, ok := strings.CutPrefix(entry, "# "); ok {
 			heading = name
-		} else {
-			all = append(all, parseEntry(heading, values.Replace(entry)))
+			continue
 		}
+		if strings.Contains(entry, "{{") { // few do, and a Replacer takes 0.2 ms of each start for all
+			entry = values.Replace(entry)
+		}
+		all = append(all, parseEntry(heading, entry))
 	}
 	return all
 })

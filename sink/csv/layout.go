@@ -62,7 +62,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 			"files of the style %s have no column of class names", style.Name)
 	}
 	headless, label := style.header == nil && len(s.Columns) > 1, s.Label()
-	for _, c := range s.Columns {
+	for i, c := range s.Columns {
 		switch {
 		case c.Elements() == 0:
 			return nil, unsupported("choose others with --columns, or use Parquet or Arrow, which keep empty records",
@@ -70,9 +70,9 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 		case headless && text.NamesLabels(c.Name) && !c.Scalar():
 			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s",
 				c.Elements(), style.Name)
-		case headless && c.Scalar() && label < 0:
+		case headless && c.Scalar() && i != label:
 			return nil, unsupported("leave it out with --columns, or make it the label with --label-column",
-				"column %s is no label, and files of the style %s have no names of columns", c.Name, style.Name)
+				"column %s is not the label, and files of the style %s have no names of columns", c.Name, style.Name)
 		}
 	}
 	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1

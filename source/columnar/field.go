@@ -49,8 +49,7 @@ const (
 // the nested lists of Hugging Face's datasets do.
 func (f *Field) isExtension() bool {
 	name := f.Metadata[keyExtension]
-	plain := name == "" || name == fixedShapeTensor || name == "arrow.bool8" || strings.HasPrefix(name, "datasets.")
-	return !plain
+	return !slices.Contains([]string{"", fixedShapeTensor, "arrow.bool8"}, name) && !strings.HasPrefix(name, "datasets.")
 }
 
 // dtype returns the type of IDX in the metadata, or 0.

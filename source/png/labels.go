@@ -78,7 +78,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	if classes == nil {
 		classes = expected.Classes
 	}
-	isNew := func(folder string) bool { return !slices.Contains(all, folder) }
+	empty := slices.IndexFunc(t.empty, func(folder string) bool { return !slices.Contains(all, folder) })
 	switch {
 	case own.Classes != nil && o.Classes == nil:
 		classes = own.Classes
@@ -91,10 +91,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		classes = nil
 	case classes != nil:
 		places = positions(schema.FolderNames(classes), classes)
-	case slices.ContainsFunc(t.empty, isNew):
-		e := fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
-			WithHint("remove it, or list the names of all classes in a file: --classes FILE")
-		return t.inFile(t.empty[slices.IndexFunc(t.empty, isNew)], e)
+	case empty >= 0:
+		return t.inFile(t.empty[empty], fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
+			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
 	case len(all) == 1:
 		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
 			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
@@ -163,16 +162,26 @@ type metadata struct {
 	texts map[string][]string // by name, a text for each row of the table
 }
 
+// otherMetadata matches the names of other forms of metadata.csv, ofDuckDB those that DuckDB reads.
+var (
+	otherMetadata = text.Pattern(`\.(csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|xlsx)(\.(gz|zst|bz2|xz))?$`)
+	ofDuckDB      = text.Pattern(`\.(csv|tsv|json|jsonl|ndjson|parquet)(\.(gz|zst))?$`)
+)
+
 // readMetadata reads metadata.csv. Its other forms are errors.
 func (t *table) readMetadata() (m metadata, err error) {
-	for _, extension := range []string{"json", "jsonl", "parquet", "tsv", "csv.gz"} {
-		name := "metadata." + extension
-		if _, err := t.root.Stat(name); err == nil {
-			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
-			return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
-				WithHint("make it, and move this away: duckdb -c %s",
-					text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))))
+	names, _ := fs.Glob(t.root.FS(), "metadata.*") // the pattern is valid
+	for _, name := range names {
+		if name == schema.MetadataFile || !otherMetadata().MatchString(name) {
+			continue
 		}
+		hint := "make it, and move this away"
+		if ofDuckDB().MatchString(name) {
+			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
+			hint += ": duckdb -c " + text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))
+		}
+		return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
+			WithHint("%s", hint))
 	}
 	text, err := t.root.ReadFile(schema.MetadataFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
