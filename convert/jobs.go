@@ -108,16 +108,15 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 
 // sameClasses returns an error if a job gives a label another name than the first one does.
 func sameClasses(first, other *job) error {
-	for _, c := range other.table.Columns() {
-		i := source.Index(first.table.Columns(), c.Name)
-		if i < 0 {
-			continue
-		}
-		for label, name := range first.table.Columns()[i].Classes {
-			if label < len(c.Classes) && name != "" && c.Classes[label] != "" && name != c.Classes[label] {
-				return fault.New(fault.Unsupported, "%s and %s number classes differently: label %d of %s is %q and %q",
-					first.title(), other.title(), label, c.Name, name, c.Classes[label]).
-					WithHint("give them one numbering where they were written, or convert each alone with --split")
+	for _, c := range first.table.Columns() {
+		for _, d := range other.table.Columns() {
+			for label := 0; c.Name == d.Name && label < min(len(c.Classes), len(d.Classes)); label++ {
+				if a, b := c.Classes[label], d.Classes[label]; a != "" && b != "" && a != b {
+					return fault.New(fault.Unsupported,
+						"%s and %s number classes differently: label %d of %s is %q and %q",
+						first.title(), other.title(), label, c.Name, a, b).
+						WithHint("give them one numbering where they were written, or convert each alone with --split")
+				}
 			}
 		}
 	}

@@ -49,7 +49,8 @@ const (
 // the nested lists of Hugging Face's datasets do.
 func (f *Field) isExtension() bool {
 	name := f.Metadata[keyExtension]
-	return !slices.Contains([]string{"", fixedShapeTensor, "arrow.bool8"}, name) && !strings.HasPrefix(name, "datasets.")
+	return !slices.Contains([]string{"", "arrow.bool8", fixedShapeTensor}, name) &&
+		!strings.HasPrefix(name, "datasets.")
 }
 
 // dtype returns the type of IDX in the metadata, or 0.

@@ -92,7 +92,8 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case classes != nil:
 		places = positions(schema.FolderNames(classes), classes)
 	case empty >= 0:
-		return t.inFile(t.empty[empty], fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
+		return t.inFile(t.empty[empty], fault.New(fault.Malformed,
+			"the folder has no images; some programs give it a label").
 			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
 	case len(all) == 1:
 		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
