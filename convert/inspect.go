@@ -145,10 +145,7 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error
 // describeFile returns what is known about a file before its columns are read.
 func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
 	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: in.set.Table(f.Path).Format.Name,
-		Compression: compressed.Plain, FileBytes: -1}
-	if s.Dataset != nil {
-		file.Dataset, file.Evidence = s.Dataset.Name, s.Evidence
-	}
+		Compression: compressed.Plain, FileBytes: -1, Dataset: s.DatasetName(), Evidence: s.Evidence}
 	if info, err := in.set.Storage.Files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
 	}

@@ -106,10 +106,16 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 	return true, nil
 }
 
-// sameClasses returns an error if a job gives a label another name than the first one does.
+// sameClasses returns an error if a job gives a label another name than the first one does, or if
+// only one of them has names, and one numbers its labels by what its reader warns of.
 func sameClasses(first, other *job) error {
+	guessed := len(source.About(first.table).Warnings)+len(source.About(other.table).Warnings) > 0
 	for _, c := range first.table.Columns() {
 		for _, d := range other.table.Columns() {
+			if c.Name == d.Name && guessed && (c.Classes == nil) != (d.Classes == nil) {
+				return usagef("only one of %s and %s has names of %s", first.title(), other.title(), c.Name).
+					WithHint("list the names in the order of their numbers in a file: --classes FILE")
+			}
 			for label := 0; c.Name == d.Name && label < min(len(c.Classes), len(d.Classes)); label++ {
 				if a, b := c.Classes[label], d.Classes[label]; a != "" && b != "" && a != b {
 					return fault.New(fault.Unsupported,
@@ -277,12 +283,8 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 			sources = append(sources, text.Legible(c.Origin))
 		}
 	}
-	name := ""
-	if s.Dataset != nil {
-		name = s.Dataset.Name
-	}
-	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)}, {Key: source.KeyDataset, Value: name},
-		{Key: keySplit, Value: s.Name}}
+	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)},
+		{Key: source.KeyDataset, Value: s.DatasetName()}, {Key: keySplit, Value: s.Name}}
 	if !a.isZero() {
 		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
 	}
@@ -347,12 +349,9 @@ func (in *inputs) describeInputs(j *job) {
 	for _, f := range j.split.Files {
 		opened := in.request.input.Storage.About(f.Path)
 		entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
-			ETag: opened.ETag, Sequential: opened.Sequential}
+			ETag: opened.ETag, Sequential: opened.Sequential, Dataset: j.split.DatasetName()}
 		if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
 			entry.SourceRows = &j.schema.SourceRows
-		}
-		if j.split.Dataset != nil {
-			entry.Dataset = j.split.Dataset.Name
 		}
 		isColumn := source.Index(columns, f.Name) >= 0 // not a table, or one of label vectors, whose numbers are
 		for _, c := range columns {

@@ -295,10 +295,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 		if err := input.CheckRereadable("--if-changed", j.split.Split); err != nil {
 			return "", err
 		}
-		key += text.JSON([]any{j.split.Name, j.applied, j.schema.Columns})
-		if j.split.Dataset != nil {
-			key += j.split.Dataset.Name
-		}
+		key += text.JSON([]any{j.split.Name, j.applied, j.schema.Columns}) + j.split.DatasetName()
 	}
 	for _, path := range slices.Compact(in.set.Paths()) { // arrays of a .npz file have one
 		if object.IsURL(path) {

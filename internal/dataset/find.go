@@ -65,6 +65,14 @@ type Split struct {
 	FolderNotes []string // those about the folder; only its first split has them
 }
 
+// DatasetName returns the name of the recognised data set, or "".
+func (s Split) DatasetName() string {
+	if s.Dataset == nil {
+		return ""
+	}
+	return s.Dataset.Name
+}
+
 // columnName matches a name before the = of an argument. Other arguments with a = are paths.
 var columnName = text.Pattern(`^[\pL_][\pL\pN_-]*$`)
 

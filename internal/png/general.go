@@ -65,7 +65,11 @@ var filters = [...]struct {
 }{
 	{0, func(dst, row, _ []byte, _ int) { copy(dst, row) }},
 	{1, filterSub},
-	{2, filterUp},
+	{2, func(dst, row, above []byte, _ int) {
+		for i, b := range above {
+			dst[i] = row[i] - b
+		}
+	}},
 	{4, filterPaeth},
 }
 
@@ -74,13 +78,6 @@ func filterSub(dst, row, _ []byte, pixelBytes int) {
 	n := copy(dst, row[:pixelBytes])
 	for i, left := range row[:len(row)-n] {
 		dst[i+n] = row[i+n] - left
-	}
-}
-
-// filterUp subtracts from each byte the one above.
-func filterUp(dst, row, above []byte, _ int) {
-	for i, b := range above {
-		dst[i] = row[i] - b
 	}
 }
 
