@@ -85,8 +85,10 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
 			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
-		if err := sameClasses(jobs[0], j); err != nil {
-			return jobs, err
+		for _, other := range jobs[:len(jobs)-1] {
+			if err := sameClasses(other, j); err != nil {
+				return jobs, err
+			}
 		}
 	}
 	return jobs, checkRows(in.request, jobs)
@@ -106,18 +108,13 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 	return true, nil
 }
 
-// sameClasses returns an error if a job gives a label another name than the first one does, or if
-// only one of them has names, and one numbers its labels by what its reader warns of.
+// sameClasses returns an error if two jobs give a label different names, or a name two labels.
 func sameClasses(first, other *job) error {
-	guessed := len(source.About(first.table).Warnings)+len(source.About(other.table).Warnings) > 0
 	for _, c := range first.table.Columns() {
 		for _, d := range other.table.Columns() {
-			if c.Name == d.Name && guessed && (c.Classes == nil) != (d.Classes == nil) {
-				return usagef("only one of %s and %s has names of %s", first.title(), other.title(), c.Name).
-					WithHint("list the names in the order of their numbers in a file: --classes FILE")
-			}
-			for label := 0; c.Name == d.Name && label < min(len(c.Classes), len(d.Classes)); label++ {
-				if a, b := c.Classes[label], d.Classes[label]; a != "" && b != "" && a != b {
+			names := append(slices.Clone(d.Classes), make([]string, len(c.Classes))...)
+			for label, a := range c.Classes {
+				if b := names[label]; c.Name == d.Name && a != "" && a != b && (b != "" || slices.Contains(names, a)) {
 					return fault.New(fault.Unsupported,
 						"%s and %s number classes differently: label %d of %s is %q and %q",
 						first.title(), other.title(), label, c.Name, a, b).
@@ -160,6 +157,10 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 	}
 	if !raw {
 		t = integerLabels(r, t)
+	}
+	names, label := source.Index(t.Columns(), schema.ClassName), schema.Of(t).Label()
+	if r.Classes != "" && names >= 0 && label >= 0 && label != names && t.Columns()[names].Classes != nil {
+		return nil, usagef("--classes: found labels, and names in the column class").WithHint("choose with --columns")
 	}
 	cut, err := r.choice.Cut(t, c.rows, r.scratch)
 	if err != nil {

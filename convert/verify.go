@@ -86,7 +86,7 @@ func verifyOutput(ctx context.Context, in *inputs, out *output, path string) err
 	}
 	defer found.Close() // read-only: an error does not matter
 	_, err = compareTables(ctx, in.request, expected, found, comparison{paths: []string{out.path},
-		text: out.format.Text, partial: out.format.OneColumn || out.format.Images})
+		text: out.format.Text, partial: out.format.OneColumn})
 	return err
 }
 
@@ -230,9 +230,9 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		defer again.Close() // read-only: an error does not matter
 		found = again
 	}
-	// A file of one column may lack others, and so may a PNG folder of images and a label.
+	// A file of one column may lack others.
 	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.set.IDX() || table.Format.OneColumn)
-	c := comparison{text: table.Format.Text, partial: oneColumn || table.Format.Name == "png"}
+	c := comparison{text: table.Format.Text, partial: oneColumn}
 	for _, f := range own.Files {
 		if !slices.Contains(c.paths, f.Path) { // a .npz file has several columns
 			c.paths = append(c.paths, f.Path)

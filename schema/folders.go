@@ -68,6 +68,18 @@ func FolderNames(classes []string) []string {
 	return folders
 }
 
+// LabelsByName returns the labels of names of classes or folders, which each list has by label, in
+// the normal form NFC. Names of later lists take precedence.
+func LabelsByName(lists ...[]string) map[string]string {
+	places := map[string]string{}
+	for _, names := range lists {
+		for i, name := range names {
+			places[norm.NFC.String(name)] = strconv.Itoa(i)
+		}
+	}
+	return places
+}
+
 // number appends the label to its folder name.
 func number(folders []string, numbered []bool, label int) {
 	if folders[label] == "" {

@@ -37,8 +37,8 @@ type ReadOptions struct {
 	// do. nil: the names are numbered in order, which a note mentions.
 	Classes []string
 	// Folders maps the name of each class folder, of any split of a data set, to whether it has
-	// images. The class folders of all splits are numbered together. If Folders is nil, only those
-	// of the input are numbered.
+	// images. The class folders of all splits are numbered together, unless a split has its labels
+	// in a file, as schema.ClassesFile tells. If it is nil, only those of the input are numbered.
 	Folders map[string]bool
 }
 

@@ -17,40 +17,32 @@ import (
 // on the rows that a file happens to have.
 type Texts struct {
 	DType  idx.DType
-	Names  []string // by label; nil: the texts are numbers
-	labels map[string]int64
+	Names  []string         // by label; nil: the texts are numbers
+	labels map[string]int64 // of names, also of those that the texts are not
 }
 
 // NewTexts returns how the texts of a column become integers. sample are the texts of some rows, at
 // least of the first one. Texts of which o.Classes has some are names. If it has none, and the
-// texts are not numbers, the error is that of UnknownNames; if the texts are numbers, and other
-// labels have them as names, only the user can tell what they are.
+// texts are not numbers, the error is that of UnknownNames.
 func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
-	t := &Texts{DType: idx.Uint8}
-	labels := map[string]int64{}
+	t := &Texts{DType: idx.Uint8, labels: map[string]int64{}}
 	for i, name := range o.Classes {
 		if name != "" {
-			labels[name] = int64(i)
+			t.labels[name] = int64(i)
 		}
 	}
-	numbers, named, doubtful := true, false, "" // a number that is the name of another label
+	numbers, named := true, false
 	for _, text := range sample {
 		n, isNumber := wholeNumber(text)
-		label, isName := labels[text]
-		if numbers, named = numbers && isNumber, named || isName; isName && label != n {
-			doubtful = text
-		}
+		_, isName := t.labels[text]
+		numbers, named = numbers && isNumber, named || isName
 		if n < 0 || n > math.MaxUint8 {
 			t.DType = idx.Int32
 		}
 	}
 	switch {
-	case numbers && doubtful != "":
-		return nil, fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", doubtful,
-			labels[doubtful]).WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
-			"no numbers, such as class-%s, there and in the file of --classes", doubtful)
 	case !numbers && named:
-		t.Names, t.labels = o.Classes, labels
+		t.Names = o.Classes
 		if t.DType = idx.Int32; len(o.Classes) <= 1<<8 {
 			t.DType = idx.Uint8
 		}
@@ -70,15 +62,21 @@ func wholeNumber(text string) (n int64, ok bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// Put stores the integer for text at the start of dst.
+// Put stores the integer for text at the start of dst. If that is a number, and the name of another
+// label, only the user can tell what it is.
 func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	n, known := t.labels[text]
-	if t.labels == nil {
-		n, known = wholeNumber(text)
+	if t.Names == nil {
+		label, isName := n, known
+		if n, known = wholeNumber(text); known && isName && label != n {
+			return fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", text, label).
+				WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
+					"no numbers, such as class-%s, there and in the file of --classes", text)
+		}
 	}
 	least, most := t.DType.Limits()
 	switch {
-	case !known && t.labels != nil:
+	case !known && t.Names != nil:
 		return fault.New(fault.Malformed, "found the name %q, expected one of the %d names of the classes",
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
 	case !known || n < least || n > most:

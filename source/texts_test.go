@@ -23,11 +23,19 @@ func TestTexts(t *testing.T) {
 		"numbers at their places":       {[]string{"3", "36"}, digits, []int64{3, 36}, ""},
 		"digits and letters":            {[]string{"3", "B"}, digits, []int64{3, 11}, ""},
 		"numbers at other places":       {[]string{"1", "0"}, turned, nil, `found "0", which may be a label`},
+		"a late number":                 {[]string{"1", "1", "2"}, []string{"2", "1"}, nil, `found "2", which`},
 		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
 		"names without a list":          {[]string{"cat", "dog"}, nil, nil, "found names, whose numbers are not known"},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
-		form, bad := NewTexts(c.texts, ReadOptions{Classes: c.classes})
+		sample := c.texts
+		if name == "a late number" {
+			sample = c.texts[:2]
+		}
+		form, bad := NewTexts(sample, ReadOptions{Classes: c.classes})
+		for i := 0; c.refused != "" && bad == nil && i < len(c.texts); i++ {
+			bad = form.Put(make([]byte, 4), c.texts[i])
+		}
 		if c.refused != "" {
 			if bad == nil || !strings.Contains(bad.Error(), c.refused) || fault.HintOf(bad) == "" {
 				t.Errorf("%s: found %v, expected %q with a hint", name, bad, c.refused)

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/internal/text"
 )
 
@@ -149,7 +150,7 @@ func printLabels(out io.Writer, c convert.Column) error {
 	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range c.Labels {
 		bar := strings.Repeat("▇", int(max(1, 24*l.Count/largest)))
-		name := shorten(text.Printable(l.Name), maxName)
+		name := sheet.Shorten(text.Printable(l.Name), "…", maxName)
 		if name == strconv.FormatInt(l.Label, 10) {
 			name = "" // digits are named after themselves
 		}

@@ -29,9 +29,6 @@ func write(w io.Writer, text string) error {
 	return err
 }
 
-// shorten cuts s, which is printable, to at most width columns; a text that was cut ends in "…".
-func shorten(s string, width int) string { return sheet.Shorten(s, "…", width) }
-
 const (
 	helpColumns = 80 // the greatest width of help and lists
 	leastCell   = 20 // the least width of a cell that is broken into lines

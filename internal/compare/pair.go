@@ -61,6 +61,12 @@ func (p *Pair) match(partial bool) error {
 			return fault.New(fault.Differs, "column %s has records of the shape %s, expected %s",
 				e.Name, text.Shape(f.Shape), text.Shape(e.Shape)).In(f.Origin)
 		}
+		for label, name := range e.Classes {
+			if label < len(f.Classes) && name != f.Classes[label] && name != "" && f.Classes[label] != "" {
+				return fault.New(fault.Differs, "label %d of column %s is named %q, expected %q", label, e.Name,
+					f.Classes[label], name).In(f.Origin)
+			}
+		}
 		p.expectedColumns, p.foundColumns = append(p.expectedColumns, i), append(p.foundColumns, k)
 		p.columns, counterparts = append(p.columns, e), append(counterparts, f)
 	}

@@ -153,8 +153,8 @@ func (v value) float() float64 { return source.Float(v.dtype, v.data, 0) }
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
 
 // equals reports whether found equals v. Numbers of different types are equal if they are the same
-// number; if v is a float32 and found a float64, found is rounded first. All NaNs are equal if
-// nansEqual is true or the types differ.
+// number; a float64 for a float32 may have its shortest decimal digits or, in text, which nansEqual
+// tells, be rounded to it. All NaNs are equal if nansEqual is true or the types differ.
 func (v value) equals(found value, nansEqual bool) bool {
 	if v.isNaN() && found.isNaN() && (nansEqual || v.dtype != found.dtype) {
 		return true
@@ -163,7 +163,10 @@ func (v value) equals(found value, nansEqual bool) bool {
 		return bytes.Equal(v.data, found.data)
 	}
 	if v.dtype == idx.Float32 && found.dtype == idx.Float64 {
-		return math.Float32bits(float32(found.float())) == math.Float32bits(float32(v.float()))
+		digits, _ := strconv.ParseFloat(strconv.FormatFloat(v.float(), 'g', -1, 32), 64)
+		bits := math.Float64bits(found.float())
+		return bits == math.Float64bits(digits) || bits == math.Float64bits(v.float()) ||
+			nansEqual && math.Float32bits(float32(found.float())) == math.Float32bits(float32(v.float()))
 	}
 	return v.float() == found.float()
 }

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -22,11 +21,6 @@ type Options struct {
 
 // partSize is the size of the parts of an upload in bytes. Only the last may be smaller.
 const partSize = 8 << 20
-
-// withDefaults replaces zeros by the defaults.
-func (o Options) withDefaults() Options {
-	return Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), o.refused}
-}
 
 // maxPause is the longest of the random pauses between attempts; tests shorten it.
 var maxPause = 800 * time.Millisecond

@@ -72,7 +72,8 @@ func (s *Store) client(name string) (*client, address, error) {
 
 // connect makes the client of an address.
 func (s *Store) connect(a address) (*client, error) {
-	o := s.Options.withDefaults()
+	o := s.Options
+	o = Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), o.refused}
 	if s.Warn != nil {
 		o.refused = func(server string) {
 			const text = "%s refused the connection; trying again for up to five seconds"

@@ -95,11 +95,6 @@ const (
 	endOfBlockBits = 7
 )
 
-// fixedSize returns the memory needed for the zlib stream of n bytes: all of them literals of 9
-// bits (a match has fewer bits than the literals it replaces), the ends of stream and block, and a
-// last store of 8 bytes.
-func fixedSize(n int) int { return n + n/8 + 24 }
-
 // A token is the bits of one literal or match, ready to be written: their count in the low 6 bits,
 // and the bits above it, the first one lowest. The longest is a match with a length of 8+5 and a
 // distance of 5+13 bits.
@@ -124,7 +119,9 @@ type fixedCodes struct {
 
 // newFixedCodes returns the codes for size bytes of scanlines.
 func newFixedCodes(pixelBytes, stride, size int) *fixedCodes {
-	c := &fixedCodes{pixelBytes: pixelBytes, stride: stride, out: make([]byte, fixedSize(size))}
+	// At most all bytes are literals of 9 bits (a match has fewer bits than the literals that it
+	// replaces), and then come the ends of the stream and the block, and a last store of 8 bytes.
+	c := &fixedCodes{pixelBytes: pixelBytes, stride: stride, out: make([]byte, size+size/8+24)}
 	for value := range c.literal {
 		c.literal[value] = literalCode(uint(value))
 	}

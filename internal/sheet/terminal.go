@@ -143,11 +143,9 @@ func paletteIndex(c color.RGBA) int {
 	return 16 + 36*level(c.R) + 6*level(c.G) + level(c.B)
 }
 
-// ramp is characters of growing weight.
-const ramp = " .:-=+*#%@"
-
-// rampCharacter returns the character of ramp for the brightness of two pixels.
+// rampCharacter returns the character, of a weight, for the brightness of two pixels.
 func rampCharacter(upper, lower color.RGBA) byte {
+	const ramp = " .:-=+*#%@"
 	luma := func(c color.RGBA) int { return int(color.GrayModel.Convert(c).(color.Gray).Y) }
 	return ramp[(luma(upper)+luma(lower))*len(ramp)/(2*256)]
 }

@@ -102,7 +102,7 @@ func describe(columns []source.Column, info source.Info) string {
 		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.DType, text.Shape(c.Shape)))
 	}
 	for _, left := range info.Omitted {
-		if left.Err != nil {
+		if left.Err != nil || left.Type == "text" {
 			list = append(list, fmt.Sprintf("%s (%s)", left.Column, left.Type))
 		}
 	}

@@ -118,7 +118,7 @@ func TestChainSkips(t *testing.T) {
 func TestChainDiffers(t *testing.T) {
 	t.Parallel()
 	for second, want := range map[string]string{
-		"class,pixel0\n1,2\n":                   "found the columns class (uint8, scalar), ",
+		"class,pixel0\n1,2\n":                   "found the columns pixel0 (uint8, scalar), class (text), ",
 		"label,pixel0,pixel1,pixel2\n1,2,3,4\n": "image (uint8, 3), expected label (uint8, scalar), image (uint8, 2)",
 		"label,pixel0,pixel1\n1,256,3\n":        "found the columns label (uint8, scalar), image (int32, 2), expected",
 		"label\n1\n":                            "found the columns label (uint8, scalar), expected label ",

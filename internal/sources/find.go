@@ -162,9 +162,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
 	}
-	if l.image != "" { // package png reads or refuses metadata.csv and its like
-		l.files = slices.DeleteFunc(l.files, func(name string) bool { return strings.HasPrefix(name, "metadata.") })
-	}
+	ofImages := func(name string) bool { return l.image != "" && name == schema.MetadataFile } // package png reads it
+	l.files = slices.DeleteFunc(l.files, ofImages)
 	tables, err := inFiles(dir, l.files)
 	var below []Table
 	if err == nil && (deep || l.image != "" || tables != nil) {
@@ -174,9 +173,11 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, err
 	}
 	here, others := l.image, slices.Concat(tables, below)
+	images := here != "" || below != nil && below[0].Format.Name == "png"
 	for _, name := range l.files {
-		if strings.HasPrefix(name, "metadata.json") && below != nil && below[0].Format.Name == "png" {
-			here = source.Under(dir, name) // which may have the labels of those images
+		if images && slices.Contains([]string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}, name) {
+			here = source.Under(dir, name) // which may have the labels of the images
+			others = append(others, Table{Paths: []string{l.image}})
 		}
 	}
 	if here == "" && tables != nil {
@@ -185,14 +186,16 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if here != "" && others != nil {
 		return nil, fault.New(fault.Usage, "found both %s and %s, expected only one of them",
 			here, others[0].Paths[0]).In(dir).
-			WithHint("give one of them, such as %s, or move one of them away", text.Path(others[0].Paths[0]))
+			WithHint("give one of them, such as %s, or move one of them away%s", text.Path(others[0].Paths[0]),
+				map[bool]string{true: "; labels of images are read from metadata.csv only"}[l.image != ""])
 	}
 	if l.image != "" {
 		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders}}, nil
 	}
 	tables = append(tables, below...)
-	return tables, numberTogether(files, tables)
+	numberTogether(files, tables)
+	return tables, nil
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
@@ -264,8 +267,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 			tables[i].Paths = append(tables[i].Paths, path)
 		default:
 			return nil, fault.New(fault.Usage, "found %s in two formats, %s and %s", t.Name,
-				filepath.Base(tables[i].Paths[0]), name).In(dir).
-				WithHint("give one of the files: %s", text.Path(path))
+				filepath.Base(tables[i].Paths[0]), name).In(dir).WithHint("give one of the files: %s", text.Path(path))
 		}
 	}
 	for _, t := range tables {
@@ -287,25 +289,20 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 }
 
 // numberTogether gives each table of class folders those of all of them, because they are splits of
-// one data set: a class then has the same number in all splits. It returns an error if only some of
-// them record their labels.
-func numberTogether(files source.Files, tables []Table) error {
-	all, labelled := map[string]bool{}, map[bool]string{}
+// one data set: a class then has the same number in all splits. schema.ClassesFile is among them if
+// a split has its labels in a file.
+func numberTogether(files source.Files, tables []Table) {
+	all := map[string]bool{}
 	for i, t := range tables {
-		if len(t.folders) == 0 {
-			continue
+		record := schema.MetadataFile
+		if len(t.folders) > 0 {
+			record, tables[i].folders = schema.ClassesFile, all
 		}
 		for name, used := range t.folders {
 			all[name] = all[name] || used
 		}
-		_, err := files.Stat(source.Under(t.Path, schema.ClassesFile))
-		tables[i].folders, labelled[err == nil] = all, t.Path
+		if _, err := files.Stat(source.Under(t.Path, record)); err == nil && t.Format.Name == "png" {
+			all[schema.ClassesFile] = false // without images
+		}
 	}
-	if len(labelled) < 2 {
-		return nil
-	}
-	return fault.New(fault.Usage, "found the labels of the class folders of %s in %s, and none for those of %s",
-		labelled[true], schema.ClassesFile, labelled[false]).In(labelled[false]).
-		WithHint("if they have the same classes: cp %s %s",
-			text.Path(source.Under(labelled[true], schema.ClassesFile)), text.Path(labelled[false]))
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/test/must"
 )
@@ -101,8 +100,12 @@ func TestRefused(t *testing.T) {
 		"_delta_log/0.json a=1/b.csv":  {unsupported, "Delta Lake", "duckdb -c"},
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
 		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
-		"train/a/0.png train/" + schema.ClassesFile + " test/a/0.png": {fault.Usage, "and none for those of DIR/test",
-			"cp DIR/train/" + schema.ClassesFile + " DIR/test"},
+		"0.png metadata.tsv.xz": {fault.Usage, "found both DIR/0.png and DIR/metadata.tsv.xz",
+			"from metadata.csv only"},
+		"a/0.png metadata.jsonl": {fault.Usage, "found both DIR/metadata.jsonl and DIR/a/0.png",
+			"from metadata.csv only"},
+		"train/0.png metadata.CSV": {fault.Usage, "found both DIR/metadata.CSV and DIR/train",
+			"move one of them away"},
 	} {
 		dir := touch(t, strings.Fields(files)...)
 		_, err := Find(source.Local{}, dir)

@@ -31,7 +31,7 @@ type Format struct {
 // formats has the formats by their names.
 var formats = map[string]Format{
 	"parquet": {Name: "parquet", Images: true, magic: "PAR1", open: parquet.Open,
-		extensions: []string{".parquet", ".pq"}},
+		extensions: []string{".parquet", ".pq", ".parq"}},
 	"arrow": {Name: "arrow", Images: true, magic: "ARROW1\x00\x00", open: arrow.Open,
 		extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}},
 	"npy": {Name: "npy", magic: "\x93NUMPY", extensions: []string{".npy"}, OneColumn: true, open: npy.Open},

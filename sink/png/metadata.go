@@ -44,9 +44,7 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 	indices := slices.Clone(found.Rest)
 	if found.Label >= 0 {
 		indices = slices.Insert(indices, 0, found.Label)
-		if len(s.Columns[found.Label].Classes) > 0 {
-			taken = append(taken, schema.ClassName)
-		}
+		taken = append(taken, schema.ClassName)
 	}
 	found.Rest = nil
 	for _, i := range indices {

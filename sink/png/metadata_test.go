@@ -76,7 +76,7 @@ func TestMetadataNames(t *testing.T) {
 		"File_Name":           {"File_Name", nil, true},
 		"image":               {"image", nil, true},
 		"class with names":    {"class", []string{"a"}, true},
-		"class without names": {"class", nil, false},
+		"class without names": {"class", nil, true}, // it would be read as names
 		"an unused name":      {"files", []string{"a"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,8 @@ func Resolve(f Input) (*Resolved, error) {
 	}
 	groups, bad := flat.Group(names, len(names), func(i int) bool {
 		shape := f.Fields[i].shape()
-		return f.Fields[i].Kind != Number || isIndex(names[i]) || shape != nil && len(shape) == 0
+		named := r.classes[names[i]] != nil
+		return named || f.Fields[i].Kind != Number || isIndex(names[i]) || shape != nil && len(shape) == 0
 	})
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -83,6 +84,9 @@ func (t *table) check(line []byte) error {
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control]).
 			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE.csv >utf8.csv; " +
 				`if carriage returns end its lines: tr '\r' '\n' <FILE.csv >lines.csv`)
+	case !utf8.Valid(line):
+		return fault.New(fault.Unsupported, "the first line is not UTF-8").
+			WithHint("convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv")
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 				WithHint("give it a name, such as label, or leave it out with --columns")
 		}
 		return left
-	case t.options.Like != nil && f.Name == schema.ClassName && (s.texts != nil || s.values == 0):
+	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
 		left.Why = "it holds class names"
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
@@ -162,7 +162,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 			return left
 		}
 		return nil
-	case d != 0 && (f.Shape != nil || !t.tensors):
+	case d != 0 && (f.Shape != nil || !t.tensors || d == idx.Int32 && !s.fractions):
 		f.dtype = d
 	case s.floats && (s.fractions || !t.tensors || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
 		f.dtype = idx.Float64 // but labels written 5.0, as in one array with the pixels, are integers

@@ -6,7 +6,8 @@
 //	00000.png, 00001.png, …       no class folders: images alone, or with the labels of metadata.csv
 //
 // Names that are numbers come first, in the order of the numbers across folders. Then come others,
-// folder by folder, img_2 before img_10. Names with a dot first and other files are ignored.
+// folder by folder, img_2 before img_10. Names with a dot first and other files are ignored, but
+// tables in class folders, which may have labels, are errors.
 //
 // The labels are found by the first of these rules that applies:
 //
@@ -17,8 +18,8 @@
 //  3. The names of the folders, if all of them are numbers.
 //  4. The positions of the folder names among the classes that the caller knows.
 //  5. The positions of the folder names, sorted, as in ImageFolder; those of all splits of a data
-//     set are numbered together, and a warning lists them. A folder without images in any split
-//     is an error, and so is a single folder, which need not be a class.
+//     set are numbered together, and a warning lists them. It is an error if a folder has no
+//     images in any split, if there is one folder, or if another split has its labels in a file.
 //
 // Links that lead out of the folder are errors, and so are images that are no regular files. The
 // names of all files and their labels are held in memory. Decode opens and decodes the files.

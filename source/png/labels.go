@@ -2,6 +2,7 @@ package png
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,34 +63,63 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	if err != nil {
 		return err
 	}
-	all := slices.Clone(t.folders) // of all splits
-	for name, images := range o.Folders {
+	names := map[string]bool{} // of all splits, normalized because HFS+ has other forms of names
+	for _, folder := range t.folders {
+		names[norm.NFC.String(folder)] = true
+	}
+	for folder, images := range o.Folders {
 		if images {
-			all = append(all, name)
+			names[norm.NFC.String(folder)] = true
 		}
 	}
-	all = slices.Compact(slices.Sorted(slices.Values(all)))
-	if len(positions(t.folders)) < len(t.folders) {
-		return fault.New(fault.Malformed, "two of the class folders %s have the same name",
-			strings.Join(t.folders, ", ")).WithHint("put the images of a class into one folder")
-	}
+	all := slices.Sorted(maps.Keys(names))
 	places, classes := numbersOf(all), o.Classes // labels by folder
 	if classes == nil {
 		classes = expected.Classes
 	}
-	empty := slices.IndexFunc(t.empty, func(folder string) bool { return !slices.Contains(all, folder) })
 	switch {
-	case own.Classes != nil && o.Classes == nil:
-		classes = own.Classes
-		places = positions(own.Folders, classes)
+	case own.Classes != nil && (o.Classes == nil || slices.Equal(o.Classes, own.Classes)):
+		classes, places = own.Classes, schema.LabelsByName(own.Classes, own.Folders)
 	case places != nil:
-		_, bad := source.NewTexts(slices.Sorted(maps.Values(places)), o)
-		if bad != nil && o.Like == nil && own.Classes == nil {
-			return bad
+		labels := schema.LabelsByName(schema.FolderNames(o.Classes), o.Classes)
+		for _, folder := range all {
+			if label, ok := labels[folder]; ok && label != places[folder] && o.Like == nil {
+				return fault.New(fault.Usage, "the class folder %s may be label %s or, by its name, %s", folder,
+					places[folder], label).WithHint("if it is a label, leave out --classes; or rename the folder")
+			}
 		}
 		classes = nil
 	case classes != nil:
-		places = positions(schema.FolderNames(classes), classes)
+		places = schema.LabelsByName(schema.FolderNames(classes), classes)
+	default:
+		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all, o)
+	}
+	if err != nil {
+		return err
+	}
+	labels, folders := make([]string, len(t.files)), map[string]string{} // folders by label
+	for row, f := range t.files {
+		label, ok := places[norm.NFC.String(f.folder)]
+		if !ok {
+			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
+				f.folder, len(classes)).
+				WithHint("name the class folders after the classes, or give their names with --classes FILE")
+		}
+		if other := cmp.Or(folders[label], f.folder); other != f.folder {
+			return fault.New(fault.Malformed, "the class folders %s and %s both have label %s", other, f.folder, label).
+				WithHint("put the images of a class into one folder")
+		}
+		labels[row], folders[label] = label, f.folder
+	}
+	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
+}
+
+// inOrder warns that the class folders are numbered in the order of their names, all of which are
+// given, or returns an error if other programs may not do so.
+func (t *table) inOrder(all []string, o source.ReadOptions) error {
+	_, listed := o.Folders[schema.ClassesFile]
+	empty := slices.IndexFunc(t.empty, func(name string) bool { return !slices.Contains(all, norm.NFC.String(name)) })
+	switch {
 	case empty >= 0:
 		return t.inFile(t.empty[empty], fault.New(fault.Malformed,
 			"the folder has no images; some programs give it a label").
@@ -98,50 +127,31 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case len(all) == 1:
 		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
 			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
-	default:
-		classes, places = all, positions(all)
-		var listed []string
-		for label, name := range all {
-			listed = append(listed, fmt.Sprintf("%s has label %d", name, label))
-		}
-		t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
-			strings.Join(listed, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
+	case listed:
+		return fault.New(fault.Usage, "another split has its labels in a file, and these class folders have none").
+			WithHint("list the names of all classes in a file: --classes FILE; or copy %s, if it has the names",
+				schema.ClassesFile)
 	}
-	labels := make([]string, len(t.files))
-	for row, f := range t.files {
-		var ok bool
-		if labels[row], ok = places[norm.NFC.String(f.folder)]; !ok {
-			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
-				f.folder, len(classes)).
-				WithHint("name the class folders after the classes, or give their names with --classes FILE")
-		}
+	var lines []string
+	for label, name := range all {
+		lines = append(lines, fmt.Sprintf("%s has label %d", name, label))
 	}
-	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
+	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
+		strings.Join(lines, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
+	return nil
 }
 
 // numbersOf returns the numbers that folders are named after, nil if some have other names.
 func numbersOf(folders []string) map[string]string {
 	numbers := map[string]string{}
 	for _, name := range folders {
-		n, err := strconv.ParseUint(name, 10, 31)
+		n, err := strconv.ParseInt(name, 10, 32)
 		if err != nil {
 			return nil
 		}
-		numbers[name] = strconv.FormatUint(n, 10)
+		numbers[name] = strconv.FormatInt(n, 10)
 	}
 	return numbers
-}
-
-// positions returns the positions of the names in each list, normalized because HFS+ has other
-// forms of names. Names of later lists take precedence.
-func positions(lists ...[]string) map[string]string {
-	places := map[string]string{}
-	for _, names := range lists {
-		for i, name := range names {
-			places[norm.NFC.String(name)] = strconv.Itoa(i)
-		}
-	}
-	return places
 }
 
 // readClasses returns the content of the hidden file that sink/png writes, if there is one.
@@ -163,27 +173,8 @@ type metadata struct {
 	texts map[string][]string // by name, a text for each row of the table
 }
 
-// otherMetadata matches the names of other forms of metadata.csv, ofDuckDB those that DuckDB reads.
-var (
-	otherMetadata = text.Pattern(`\.(csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|xlsx)(\.(gz|zst|bz2|xz))?$`)
-	ofDuckDB      = text.Pattern(`\.(csv|tsv|json|jsonl|ndjson|parquet)(\.(gz|zst))?$`)
-)
-
-// readMetadata reads metadata.csv. Its other forms are errors.
+// readMetadata reads metadata.csv.
 func (t *table) readMetadata() (m metadata, err error) {
-	names, _ := fs.Glob(t.root.FS(), "metadata.*") // the pattern is valid
-	for _, name := range names {
-		if name == schema.MetadataFile || !otherMetadata().MatchString(name) {
-			continue
-		}
-		hint := "make it, and move this away"
-		if ofDuckDB().MatchString(name) {
-			from, to := filepath.Join(t.path, name), filepath.Join(t.path, schema.MetadataFile)
-			hint += ": duckdb -c " + text.Quote(fmt.Sprintf("COPY (FROM '%s') TO '%s'", from, to))
-		}
-		return m, t.inFile(name, fault.New(fault.Unsupported, "labels are read from %s only", schema.MetadataFile).
-			WithHint("%s", hint))
-	}
 	text, err := t.root.ReadFile(schema.MetadataFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, t.inFile(schema.MetadataFile, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/picture"
 )
@@ -156,7 +157,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 			mode = info.Mode().Type()
 		}
 	}
-	kind := picture.KindByName(name)
+	kind, isTable := picture.KindByName(name), slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(name))
 	found, hint := "", "remove it, or put a copy of its target here"
 	switch {
 	case err != nil:
@@ -166,6 +167,8 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		hint = "move it, or give the folder that holds class folders: " + text.Path(filepath.Join(t.path, dir))
 	case mode.IsDir():
 		return t.visit(name)
+	case kind == "" && isTable && (dir != "" || name[0] == '_'):
+		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
 	case kind == "":
 		return nil
 	case mode != 0:

@@ -1,7 +1,5 @@
 package inflate
 
-import "slices"
-
 // Sizes of the alphabets. Each fixed code has two more symbols, which take up codes but must not
 // occur.
 const (
@@ -62,11 +60,4 @@ func makeLengthEntries() (entries [lengthSymbols]entry) {
 		entries[s] = newEntry(s, 0)
 	}
 	return entries
-}
-
-// fixedLengths returns the code lengths of 3.2.6.
-func fixedLengths() (literals, distances []uint8) {
-	literals = slices.Concat(slices.Repeat([]uint8{8}, 144), slices.Repeat([]uint8{9}, 112),
-		slices.Repeat([]uint8{7}, 24), slices.Repeat([]uint8{8}, 8))
-	return literals, slices.Repeat([]uint8{5}, fixedDistanceSymbols)
 }

@@ -1,6 +1,9 @@
 package inflate
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // codes has the two Huffman codes of a block.
 type codes struct {
@@ -11,7 +14,9 @@ type codes struct {
 // fixedCodes returns the codes of blocks that have none of their own.
 var fixedCodes = sync.OnceValue(func() *codes {
 	c := new(codes)
-	literals, distances := fixedLengths()
+	literals := slices.Concat(slices.Repeat([]uint8{8}, 144), slices.Repeat([]uint8{9}, 112), // 3.2.6
+		slices.Repeat([]uint8{7}, 24), slices.Repeat([]uint8{8}, 8))
+	distances := slices.Repeat([]uint8{5}, fixedDistanceSymbols)
 	build(c.literals[:], literalBits, literals, literalEntries[:])
 	build(c.distances[:], distanceBits, distances, distanceEntries[:])
 	return c
