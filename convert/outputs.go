@@ -109,12 +109,11 @@ func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*outpu
 
 // checkOutput returns an error if the options of the run are impossible for an output.
 func checkOutput(r *request, out *output) error {
-	tensor := func(c source.Column) bool { return !c.Scalar() }
 	switch {
 	case out.misleads():
 		return usagef("%s is named like a file of EMNIST, with transposed images, but these are upright", out.path).
 			WithHint("write -o %s", text.Path(source.Under(source.Above(out.path), "upright-"+source.Base(out.path))))
-	case r.Verify && (out.options.Layout == "matrix" && !slices.ContainsFunc(out.job.schema.Columns, tensor) ||
+	case r.Verify && (out.options.Layout == "matrix" && out.job.schema.Columns[0].Scalar() ||
 		out.format.Images && slices.ContainsFunc(out.job.schema.Columns, images.Planes) || out.format.WriteOnly):
 		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
 			WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)

@@ -230,9 +230,8 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		defer again.Close() // read-only: an error does not matter
 		found = again
 	}
-	// A file of one column may lack others.
 	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.set.IDX() || table.Format.OneColumn)
-	c := comparison{text: table.Format.Text, partial: oneColumn}
+	c := comparison{text: table.Format.Text, partial: oneColumn} // a file of one column may lack others
 	for _, f := range own.Files {
 		if !slices.Contains(c.paths, f.Path) { // a .npz file has several columns
 			c.paths = append(c.paths, f.Path)

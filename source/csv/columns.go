@@ -33,6 +33,8 @@ const (
 	maxNamed   = 1 << 19 // fields, as of a picture of 724×724: names take much more memory than numbers
 	maxColumns = 1 << 14 // of the table, each of which costs the writer memory
 	labelName  = "label" // of labels without a name
+	// valueWords, in lower case, are texts of rows, and not of columns.
+	valueWords = "|na|n/a|nan|null|none|true|false|?|"
 )
 
 // readFirstLine reads the first line, a header or a row, and finds the separator, the number of
@@ -113,7 +115,8 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
 		if countNumbers(field) == 0 {
 			words++
-			if slices.Contains(t.options.Classes, t.plain.Replace(string(bytes.TrimSpace(field)))) {
+			word := t.plain.Replace(string(bytes.TrimSpace(field)))
+			if slices.Contains(t.options.Classes, word) || strings.Contains(valueWords, "|"+strings.ToLower(word)+"|") {
 				names++
 			}
 			continue

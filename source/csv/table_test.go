@@ -179,6 +179,8 @@ func TestRefusals(t *testing.T) {
 		{"one number of pandas after row numbers", ",0\n0,5\n", none, malformed, "may be column names or a row",
 			"--header"},
 		{"a row of a number and a name", "0,cat\n1,dog\n", none, malformed, "may be column names or a row", "--header"},
+		{"a row without a value", "NA\n1\n2\n", none, malformed, "may be column names or a row", "--header"},
+		{"a row of truth values", "True,false\n1,0\n", none, malformed, "may be column names or a row", "--header"},
 		{"a row of a name", "cat\nbird\n", options{Classes: []string{"cat"}}, malformed, "may be column names or a row",
 			"--header"},
 		{"class names beside labels", "label,class\n3,cat\n4,dog\n", none, fault.Usage, "column class: found names, " +

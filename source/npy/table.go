@@ -196,8 +196,7 @@ func sizeError(found, expected int64) error {
 var dictionary = text.Pattern(`^\s*\{(?:\s*(?:` +
 	`['"]descr['"]\s*:\s*['"]([<>=|]?)([\w?]+)['"]|` +
 	`['"]fortran_order['"]\s*:\s*(True|False)|` +
-	`['"]shape['"]\s*:\s*\(((?:\s*\d+L?\s*,)*\s*(?:\d+L?)?)\s*\)` +
-	`)\s*,?){3}\s*\}\s*$`)
+	`['"]shape['"]\s*:\s*\(((?:\s*\d+L?\s*,)*\s*(?:\d+L?)?)\s*\))\s*,?){3}\s*\}\s*$`)
 
 // numberOf has the kind of number for a type of NumPy, without the byte order; ? is the type b1.
 var numberOf = map[string]source.NumberKind{

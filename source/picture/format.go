@@ -124,7 +124,7 @@ func KindByName(name string) string {
 	case "JPG", "JPE", "JFIF":
 		return "JPEG"
 	case "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIF", "TIFF",
-		"PPM", "PGM", "PBM", "PNM", "AVIF", "HEIC", "HEIF", "JXL", "JP2":
+		"APNG", "AVIF", "DIB", "HEIC", "HEIF", "ICO", "JP2", "JXL", "PBM", "PCX", "PGM", "PNM", "PPM", "TGA":
 		return kind
 	}
 	return ""
