@@ -134,9 +134,8 @@ func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) 
 	case path == Stdio && f.Folder:
 		return t, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
 	case path == Stdio, f.Folder: // path is the output itself
-	case endsAsFolder(path):
-		t.container = true
-	case namesFolder(path) && !hasExtension && !(sharded && f.Splittable): // else it is the folder of part files
+	case endsAsFolder(path), // or else it may be the folder of part files
+		namesFolder(path) && !hasExtension && !(sharded && f.Splittable):
 		t.container = true
 	case f.Compressible:
 		t.codec = sinks.CompressionByName(path)
