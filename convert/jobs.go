@@ -110,11 +110,13 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 
 // sameClasses returns an error if two jobs give a label different names, or a name two labels.
 func sameClasses(first, other *job) error {
-	for _, c := range first.table.Columns() {
-		for _, d := range other.table.Columns() {
-			names := append(slices.Clone(d.Classes), make([]string, len(c.Classes))...)
+	unnamed := func(c source.Column) bool { return c.Classes == nil }
+	for _, c := range slices.DeleteFunc(slices.Clone(first.table.Columns()), unnamed) {
+		for _, d := range slices.DeleteFunc(slices.Clone(other.table.Columns()), unnamed) {
+			names := slices.Sorted(slices.Values(d.Classes)) // there may be a million
 			for label, a := range c.Classes {
-				if b := names[label]; c.Name == d.Name && a != "" && a != b && (b != "" || slices.Contains(names, a)) {
+				_, known := slices.BinarySearch(names, a)
+				if b := d.ClassName(int64(label)); c.Name == d.Name && a != "" && a != b && (b != "" || known) {
 					return fault.New(fault.Unsupported,
 						"%s and %s number classes differently: label %d of %s is %q and %q",
 						first.title(), other.title(), label, c.Name, a, b).
@@ -158,10 +160,6 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 	if !raw {
 		t = integerLabels(r, t)
 	}
-	names, label := source.Index(t.Columns(), schema.ClassName), schema.Of(t).Label()
-	if r.Classes != "" && names >= 0 && label >= 0 && label != names && t.Columns()[names].Classes != nil {
-		return nil, usagef("--classes: found labels, and names in the column class").WithHint("choose with --columns")
-	}
 	cut, err := r.choice.Cut(t, c.rows, r.scratch)
 	if err != nil {
 		return nil, err
@@ -169,6 +167,10 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 	a.Rows, t = cut.Rows, source.CheckedLabels(cut.Table)
 	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(r, t, s, a)...), applied: a,
 		first: cut.First, chosen: cut.Chosen}
+	names, label := source.Index(t.Columns(), schema.ClassName), j.schema.Label()
+	if r.Classes != "" && names >= 0 && label >= 0 && label != names && t.Columns()[names].Classes != nil {
+		return nil, usagef("--classes: found labels, and names in the column class").WithHint("choose with --columns")
+	}
 	if r.ClassColumn && !raw {
 		err = addClassColumn(j.schema)
 	}

@@ -71,6 +71,5 @@ func (b *bar) text(n int64, columns int) string {
 
 // fit returns title followed by text, shortened to a width of columns.
 func fit(title, text string, columns int) string {
-	title = sheet.Shorten(title, "…", columns-sheet.TextWidth(text))
-	return sheet.Shorten(title+text, "…", columns)
+	return sheet.Shorten(sheet.Shorten(title, "…", columns-sheet.TextWidth(text))+text, "…", columns)
 }

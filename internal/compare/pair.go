@@ -62,9 +62,9 @@ func (p *Pair) match(partial bool) error {
 				e.Name, text.Shape(f.Shape), text.Shape(e.Shape)).In(f.Origin)
 		}
 		for label, name := range e.Classes {
-			if label < len(f.Classes) && name != f.Classes[label] && name != "" && f.Classes[label] != "" {
+			if other := f.ClassName(int64(label)); other != name && other != "" && name != "" {
 				return fault.New(fault.Differs, "label %d of column %s is named %q, expected %q", label, e.Name,
-					f.Classes[label], name).In(f.Origin)
+					other, name).In(f.Origin)
 			}
 		}
 		p.expectedColumns, p.foundColumns = append(p.expectedColumns, i), append(p.foundColumns, k)

@@ -101,9 +101,9 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 }
 
 // valueRange matches a number, or two with a dash between them.
-var valueRange = text.Pattern(`^` + onePattern + `(?:-` + onePattern + `)?$`)
+var valueRange = text.Pattern(`^` + numberPattern + `(?:-` + numberPattern + `)?$`)
 
-const onePattern = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
+const numberPattern = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
 // numberRange parses a number, or a range of numbers, of a column.
 func (c condition) numberRange(value string, column source.Column) (found [2]float64, err error) {

@@ -143,7 +143,7 @@ func paletteIndex(c color.RGBA) int {
 	return 16 + 36*level(c.R) + 6*level(c.G) + level(c.B)
 }
 
-// rampCharacter returns the character, of a weight, for the brightness of two pixels.
+// rampCharacter returns a character for two pixels, which is the heavier the brighter they are.
 func rampCharacter(upper, lower color.RGBA) byte {
 	const ramp = " .:-=+*#%@"
 	luma := func(c color.RGBA) int { return int(color.GrayModel.Convert(c).(color.Gray).Y) }

@@ -18,6 +18,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/npy"
 	"github.com/idxport/idxport/source/picture"
+	"github.com/idxport/idxport/source/png"
 )
 
 // Find returns the tables of the file or folder at path, which it opens through files, sorted by
@@ -173,11 +174,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, err
 	}
 	here, others := l.image, slices.Concat(tables, below)
-	images := here != "" || below != nil && below[0].Format.Name == "png"
 	for _, name := range l.files {
-		if images && slices.Contains([]string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}, name) {
-			here = source.Under(dir, name) // which may have the labels of the images
-			others = append(others, Table{Paths: []string{l.image}})
+		if slices.Contains(png.Unread, name) && below != nil && below[0].Format.Name == "png" {
+			here = source.Under(dir, name) // which may have the labels of those images
 		}
 	}
 	if here == "" && tables != nil {
@@ -193,9 +192,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders}}, nil
 	}
-	tables = append(tables, below...)
-	numberTogether(files, tables)
-	return tables, nil
+	return numberTogether(files, append(tables, below...)), nil
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
@@ -288,10 +285,9 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 	return tables, nil
 }
 
-// numberTogether gives each table of class folders those of all of them, because they are splits of
-// one data set: a class then has the same number in all splits. schema.ClassesFile is among them if
-// a split has its labels in a file.
-func numberTogether(files source.Files, tables []Table) {
+// numberTogether gives tables of class folders those of all, which are splits of one data set, and
+// schema.ClassesFile if one has its labels in a file: a class has the same number in all splits.
+func numberTogether(files source.Files, tables []Table) []Table {
 	all := map[string]bool{}
 	for i, t := range tables {
 		record := schema.MetadataFile
@@ -301,8 +297,10 @@ func numberTogether(files source.Files, tables []Table) {
 		for name, used := range t.folders {
 			all[name] = all[name] || used
 		}
-		if _, err := files.Stat(source.Under(t.Path, record)); err == nil && t.Format.Name == "png" {
+		isThere := func() bool { _, err := files.Stat(source.Under(t.Path, record)); return err == nil }
+		if t.Format.Name == "png" && isThere() {
 			all[schema.ClassesFile] = false // without images
 		}
 	}
+	return tables
 }

@@ -1,4 +1,3 @@
 // Package text writes names, numbers and results for people, JSON for programs, and words of
-// command lines that can be pasted into a shell. It knows the names that every system can
-// store, and compiles patterns when they are needed.
+// command lines that can be pasted into a shell. It knows the names that every system can store.
 package text

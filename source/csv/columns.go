@@ -110,14 +110,14 @@ func findSeparator(line []byte) byte {
 // N.1, N.2, ….
 func (t *table) readNames(row []byte) (header bool, err error) {
 	const limit = 1 << 12 // different numbers
-	words, names, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{}
+	words, values, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{}
 	renamed, repeats := false, false
 	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
 		if countNumbers(field) == 0 {
 			words++
 			word := t.plain.Replace(string(bytes.TrimSpace(field)))
 			if slices.Contains(t.options.Classes, word) || strings.Contains(valueWords, "|"+strings.ToLower(word)+"|") {
-				names++
+				values++
 			}
 			continue
 		}
@@ -133,7 +133,7 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 	}
 	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats
 	if header = words > 0; header { // a row may have texts, too
-		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || names == words
+		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
 	}
 	if chosen := t.options.Header; chosen != nil {
 		header = *chosen

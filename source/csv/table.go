@@ -37,7 +37,7 @@ type table struct {
 	limit        int      // maximum number of bytes of a line
 	fileColumns  []fileColumn
 	placed       int  // number of fields of fileColumns
-	tensors      bool // some columns that are read are tensors, whose type is that of --dtype
+	tensors      bool // some columns that are read are tensors: other types of --dtype than int32 are theirs alone
 	guessedLabel bool // the first field is taken for the label, without a name
 	columns      []source.Column
 	info         source.Info

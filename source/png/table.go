@@ -145,6 +145,9 @@ func (t *table) visit(dir string) error {
 	return nil
 }
 
+// Unread are the names of other forms of metadata.csv that are no tables by their extensions.
+var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
+
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	name, mode, err := path.Join(dir, e.Name()), e.Type(), error(nil)
@@ -167,7 +170,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		hint = "move it, or give the folder that holds class folders: " + text.Path(filepath.Join(t.path, dir))
 	case mode.IsDir():
 		return t.visit(name)
-	case kind == "" && isTable && (dir != "" || name[0] == '_'):
+	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
 	case kind == "":
 		return nil
