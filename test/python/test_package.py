@@ -218,14 +218,29 @@ class Scan(Case):
             for query in ("label, count(*) FROM stream GROUP BY label", "max(label) FROM stream WHERE label < 5", "image FROM stream WHERE label = 3"):
                 duckdb.sql(f"SELECT {query}").fetchall()
             pl.scan_pyarrow_dataset(stream).select("label").collect()
-            frame = idxport.scan_polars(FASHION, split="test")
+        frame = idxport.scan_polars(FASHION, split="test")
+        with unittest.mock.patch("idxport._polars.Program", wraps=idxport._polars.Program) as lazy:
             self.assertEqual(frame.filter(pl.col("label") == 3).select(pl.len()).collect().item(), frame.select(pl.col("label") == 3).sum().collect().item())
             self.assertEqual(frame.slice(995, 10).collect()["label"].to_list(), fashion()[1][995:].tolist())
+            self.assertEqual((len(frame.head(3).collect()), frame.select(pl.len()).collect().item()), (3, 1000))
+        with unittest.mock.patch("idxport._scan.Batches", wraps=idxport._scan.Batches) as more:
             self.assertEqual((len(stream), stream.count_rows(), pl.scan_pyarrow_dataset(stream).select(pl.len()).collect().item()), (1000, 1000, 1000))
-        asked = [each for run in runs.call_args_list for each in run.args[0] if each.startswith(("--columns", "--where"))]
+        calls = [run for each in (runs, lazy, more) for run in each.call_args_list]
+        asked = [each for run in calls for each in run.args[0] if each.startswith(("--columns", "--where"))]
         below = "--where=label=" + ",".join(str(each) for each in dict.fromkeys(fashion()[1].tolist()) if each < 5)
         both, threes = "--columns=label,image", "--where=label=3"
-        self.assertEqual([each for each in asked if each != "--columns=label"], [below, both, threes, threes, both])
+        self.assertEqual([each for each in asked if each != "--columns=label"], [below, both, threes, threes, both, both])
+
+    def test_columns_that_are_made_of_others(self) -> None:
+        labels, names = fashion()[1], idxport.load(FASHION, dataset="fashion-mnist", split="test").classes
+        for options, column in (({"class_column": True}, "class"), ({"layout": "columns"}, "pixel400")):
+            expected = fashion()[0].reshape(-1, 784)[:, 400].tolist() if column != "class" else [names[v] for v in labels]
+            stream, frame = (read(FASHION, dataset="fashion-mnist", split="test", **options) for read in (idxport.scan, idxport.scan_polars))
+            self.assertEqual(pa.table(stream)[column].to_pylist(), expected)
+            self.assertEqual([str(v) for (v,) in duckdb.sql(f'SELECT "{column}" FROM stream').fetchall()], [str(v) for v in expected])
+            self.assertEqual(frame.select(column).collect()[column].to_list(), expected)
+            self.assertEqual(frame.collect().columns, stream.schema.names if column != "class" else ["label", "image", "class"])
+            self.assertEqual(frame.filter(pl.col("label") == 3).select(column).collect()[column].to_list(), [v for v, n in zip(expected, labels) if n == 3])
 
     def test_conditions_keep_their_meaning(self) -> None:
         first = idxport.scan(FASHION, split="test", take=100)

@@ -119,14 +119,15 @@ class Program:
     """A run of the program, which ends with the context manager.
 
     With `stdin` it reads this process's standard input, with `feed` what is written to its own. With
-    `tied`, Linux ends it if this process is killed, even before it writes to the closed pipe.
-    That takes the start of a Python.
+    `stream` it writes no files, and `close` does not wait until it has removed them. With `tied`,
+    Linux ends it if this process is killed, even before it writes to the closed pipe. That takes the
+    start of a Python.
     """
 
-    def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, tied: bool = False) -> None:
+    def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, stream: bool = False, tied: bool = False) -> None:
         if tied and sys.platform == "linux" and sys.executable:
             command = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command]
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close does
+        self._stream, self._said = stream, tempfile.TemporaryFile()  # noqa: SIM115 - close does
         try:
             given = subprocess.PIPE if feed else None if stdin else subprocess.DEVNULL
             self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
@@ -152,11 +153,11 @@ class Program:
     def close(self) -> None:
         """End the process if it still runs."""
         if self._process.poll() is None:
-            self._process.terminate()
+            self._process.send_signal(signal.SIGKILL if self._stream and os.name != "nt" else signal.SIGTERM)
         with contextlib.suppress(OSError):
             self.stdout.close()  # before waiting: a program that ignores the signal gets EPIPE
         try:
-            self._process.wait(10)
+            self._process.wait(None if self._stream else 10)  # a time limit polls, for up to 15 ms
         except subprocess.TimeoutExpired:  # for example a read that blocks in the kernel
             self._process.kill()
             self._process.wait()

@@ -7,7 +7,7 @@ import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._program import IdxError, Option, Path, Program, arguments, run
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 # The bytes of a damaged stream that are read until the program says why, and how many at a time.
 _DRAINED, _PIECE = 64 << 20, 1 << 20
+
+# The most values of a column that a condition is tried with: more than there are labels.
+_TRIED = 1000
+
+# Options that choose among the rows that meet conditions.
+_AFTER = {"holdout", "shuffle", "take", "part"}
 
 
 def scan(
@@ -92,22 +98,32 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
     >>> digits = idxport.scan_polars("./mnist", split="train")
     >>> digits.group_by("label").len().collect()
     """
-    polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
-    table = scan(*inputs, **options)
+    needs("polars", "polars")
+    from ._polars import lazy
 
-    def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
-        where = [] if predicate is None else table.conditions(lambda values: polars.DataFrame(values).filter(predicate))
-        for batch in table.reader(columns, where):
-            frame = polars.DataFrame(batch)
-            if rows is not None:
-                frame = frame.head(rows)
-                rows -= frame.height
-            yield frame if predicate is None else frame.filter(predicate)
-            if rows == 0:
-                return
+    return lazy(inputs, options)
 
-    frame: pl.LazyFrame = plugins.register_io_source(read, schema=polars.DataFrame(table.schema.empty_table()).schema)
-    return frame
+
+def command(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None, where: Sequence[str]) -> list[str]:
+    """A run that writes columns, or more if some are made of others, and rows that meet conditions, as an Arrow stream."""
+    if "-" in inputs:
+        raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
+    options = {"output": "arrows=-", "layout": "list", **options}
+    if columns is not None and options["layout"] != "columns" and not options.get("class_column"):
+        options["columns"] = columns
+    if where:
+        given = options.get("where") or []
+        options["where"] = [*([given] if isinstance(given, str) else given), *where]  # type: ignore[misc]
+    return arguments("convert", inputs, options)
+
+
+def condition(options: dict[str, Option], column: str, values: Callable[[str], Any], kept: Callable[[Any], list[int]]) -> list[str]:
+    """The condition, such as ``"label=3-7"``, that a filter amounts to, which is about a column of whole numbers and tried with its values."""
+    if not _AFTER.isdisjoint(options) or not column.isidentifier():  # the rows that are counted or drawn would be others
+        return []
+    found = values(column)
+    some = kept(found)
+    return [f"{column}={','.join(map(str, some))}"] if len(found) <= _TRIED and 0 < len(some) < len(found) else []
 
 
 class Batches:
@@ -118,7 +134,7 @@ class Batches:
 
         self.report: dict[str, Any] = {}
         self._damage = (pa.ArrowInvalid, OSError)
-        self._program = Program(command, stdin=stdin, tied=tied)
+        self._program = Program(command, stdin=stdin, stream=True, tied=tied)
         try:
             self._stream = pa.ipc.open_stream(self._program.stdout)
         except BaseException as error:

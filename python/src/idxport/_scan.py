@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from ._program import Option, Path, arguments
-from ._read import Batches
+from ._program import Option, Path
+from ._read import Batches, command, condition
 from ._report import sheet
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-# The most values of a column that a condition is tried with: more than there are labels.
-_TRIED = 1000
-
-# Options that choose among the rows that meet conditions.
-_AFTER = {"holdout", "shuffle", "take", "part"}
 
 
 class Scan(ds.Dataset):  # type: ignore[misc]
@@ -32,8 +27,6 @@ class Scan(ds.Dataset):  # type: ignore[misc]
     """
 
     def __init__(self, inputs: Sequence[Path], options: dict[str, Option], schema: pa.Schema | None = None) -> None:
-        if "-" in inputs:
-            raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
         self._inputs, self._options, self._schema = inputs, options, schema
         if schema is None:
             self._schema = found = self._batches().schema
@@ -57,13 +50,7 @@ class Scan(ds.Dataset):  # type: ignore[misc]
         return True
 
     def _batches(self, columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Batches:
-        options = {"output": "arrows=-", **self._options}
-        if columns is not None:
-            options["columns"] = columns
-        if where:
-            given = self._options.get("where") or []
-            options["where"] = [*([given] if isinstance(given, str) else given), *where]  # type: ignore[misc]
-        return Batches(arguments("convert", self._inputs, options))
+        return Batches(command(self._inputs, self._options, columns, where))
 
     @property
     def schema(self) -> pa.Schema:
@@ -75,28 +62,10 @@ class Scan(ds.Dataset):  # type: ignore[misc]
 
         With the given columns or all, and rows that meet conditions such as ``"label=3-7"``, or all.
         """
-        batches = self._batches(self.schema.names if columns is None else columns, where)
-        return pa.RecordBatchReader.from_batches(batches.schema, batches)
-
-    def conditions(self, filtered: Callable[[pa.Table], Any]) -> list[str]:
-        """The condition for `reader` that a filter amounts to, if it is about one column of whole numbers.
-
-        The filter is tried with the values of the column. It may raise an error for other columns.
-        """
-        if not _AFTER.isdisjoint(self._options):  # the rows that are counted or drawn would be others
-            return []
-        for field in self.schema:
-            if not pa.types.is_integer(field.type) or not field.name.isidentifier():
-                continue
-            values = pa.table({field.name: self.reader([field.name]).read_all()[field.name].unique()})
-            try:
-                kept = pa.table(filtered(values))[field.name]
-            except Exception:  # it is about another column
-                continue
-            if len(values) <= _TRIED and 0 < len(kept) < len(values):
-                return [f"{field.name}={','.join(map(str, kept.to_pylist()))}"]
-            break
-        return []
+        names = self.schema.names if columns is None else columns
+        batches = self._batches(names, where)
+        schema = pa.schema([batches.schema.field(name) for name in names], batches.schema.metadata)
+        return pa.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in batches))
 
     def scanner(self, columns: Any = None, filter: ds.Expression | None = None, **_: object) -> ds.Scanner:
         """Begin to read for a query: see `pyarrow.dataset.Dataset.scanner`."""
@@ -104,8 +73,16 @@ class Scan(ds.Dataset):  # type: ignore[misc]
         if isinstance(columns, list):  # a condition may be about any column of single values
             names = [f.name for f in self.schema if f.name in columns or (filter is not None and not _is_tensor(f))] or names[:1]
         if filter is not None:
-            where = self.conditions(lambda table: table.filter(filter))
+            for field in self.schema:
+                empty = self.schema.empty_table().select([field.name])
+                with contextlib.suppress(pa.ArrowException):  # it is about another column
+                    if pa.types.is_integer(field.type) and len(empty.filter(filter)) == 0:
+                        where = condition(self._options, field.name, self._values, lambda values: values.filter(filter)[0].to_pylist())
+                        break
         return ds.Scanner.from_batches(self.reader(names, where), columns=columns, filter=filter)
+
+    def _values(self, column: str) -> pa.Table:
+        return self.reader([column]).read_all().group_by(column).aggregate([])
 
     def count_rows(self, filter: ds.Expression | None = None, **_: object) -> int:
         """The number of rows, for which only single values are read, if there are any."""

@@ -1,0 +1,81 @@
+"""Tables for polars, without pyarrow, whose import takes longer than most queries."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import struct
+from collections.abc import Generator, Iterator, Sequence
+from typing import IO, TYPE_CHECKING
+
+from ._program import Option, Path, Program
+from ._read import command, condition, needs
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# A kind of message (Arrow's Message.fbs, MessageHeader).
+_RECORD_BATCH = 3
+
+
+def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
+    """See `idxport.scan_polars`."""
+    polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
+
+    def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
+        """A frame without rows, and then one for each batch."""
+        with Program(command(inputs, options, columns, where), stream=True) as program:
+            start = b""
+            for kind, message in _messages(program.stdout):
+                first = not start
+                if kind != _RECORD_BATCH:
+                    start, message = start + message, b""
+                if first or message:
+                    frame = polars.read_ipc_stream(io.BytesIO(start + message))
+                    yield frame if columns is None else frame.select(columns)
+            program.finish()  # or raise the error of the program
+
+    def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
+        where: list[str] = []
+        about = set() if predicate is None else set(predicate.meta.root_names())
+        if len(about) == 1 and schema[name := about.pop()].is_integer():
+            where = condition(options, name, lambda name: polars.concat(frames([name])).unique(), lambda v: v.filter(predicate).to_series().to_list())
+        for frame in frames([*schema] if columns is None else columns, where):
+            frame = (frame if predicate is None else frame.filter(predicate)).slice(0, rows)
+            yield frame
+            if rows is not None:
+                rows -= frame.height
+                if rows == 0:
+                    return
+
+    with contextlib.closing(frames()) as first:
+        schema = dict(next(first).schema)
+    if options.get("columns") is None:  # polars counts the rows of the first column
+        schema = dict(sorted(schema.items(), key=lambda column: not column[1].is_numeric()))
+    frame: pl.LazyFrame = plugins.register_io_source(read, schema=schema)
+    return frame
+
+
+def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The messages of an Arrow stream, with their kinds, up to its end or where it is cut off.
+
+    A message is a marker, the size of the metadata, the metadata and a body. The metadata are a table
+    of flatbuffers: the kind is its field 1, the size of the body is 3, if it is not 0.
+    """
+
+    def number(form: str, at: int) -> int:
+        return int(struct.unpack_from("<" + form, head, at)[0])
+
+    while len(head := stream.read(8)) == 8 and (size := number("i", 4)) > 0:
+        head += stream.read(size)
+        if len(head) < 8 + size:
+            return
+        table = 8 + number("i", 8)
+        fields = table - number("i", table)
+        place = number("H", fields + 10) if number("H", fields) > 10 else 0
+        body = number("q", table + place) if place else 0
+        message = head + stream.read(body)
+        if len(message) < len(head) + body:
+            return
+        yield number("B", table + number("H", fields + 6)), message
