@@ -226,7 +226,7 @@ func TestValues(t *testing.T) {
 }
 
 // A record that is stored as a list has no shape of its own: it matches any shape with as many
-// elements. Two shapes must be equal.
+// elements. Two shapes must be equal, but for dimensions of 1.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	of := func(shape ...int) *memory {
@@ -240,7 +240,10 @@ func TestShapes(t *testing.T) {
 		{[]int{2, 3}, []int{6}, true},
 		{[]int{6}, []int{2, 3}, true},
 		{[]int{6}, []int{6}, true},
+		{[]int{2, 3, 1}, []int{2, 3}, true}, // as Keras has grey images, and as PNG has them
+		{[]int{1, 2, 3}, []int{2, 3}, true},
 		{[]int{2, 3}, []int{3, 2}, false},
+		{[]int{2, 3, 1}, []int{3, 2}, false},
 		{[]int{2, 3}, []int{5}, false},
 		{[]int{5}, []int{2, 3}, false},
 	} {

@@ -57,7 +57,8 @@ func (p *Pair) match(partial bool) error {
 			return fault.New(fault.Differs, "found no column %s, only %s", e.Name, source.List(found))
 		}
 		f := found[k]
-		if f.Elements() != e.Elements() || len(f.Shape) > 1 && len(e.Shape) > 1 && !slices.Equal(f.Shape, e.Shape) {
+		a, b := squeezed(f.Shape), squeezed(e.Shape)
+		if f.Elements() != e.Elements() || len(a) > 1 && len(b) > 1 && !slices.Equal(a, b) {
 			return fault.New(fault.Differs, "column %s has records of the shape %s, expected %s",
 				e.Name, text.Shape(f.Shape), text.Shape(e.Shape)).In(f.Origin)
 		}
@@ -78,6 +79,12 @@ func (p *Pair) match(partial bool) error {
 	}
 	p.columns = append(p.columns, counterparts...)
 	return nil
+}
+
+// squeezed returns a shape without dimensions of 1: grey images of Keras are 28×28×1, in a PNG file
+// they are 28×28.
+func squeezed(shape []int) []int {
+	return slices.DeleteFunc(slices.Clone(shape), func(n int) bool { return n == 1 })
 }
 
 // Columns returns the columns of expected that have counterparts, and then these.

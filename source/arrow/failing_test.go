@@ -47,6 +47,8 @@ func readFailing(path string, f *sourcetest.FailingReaderAt) error {
 		o.DType, o.Shape = idx.Uint8, []int{100}
 	case strings.Contains(path, "without-type"):
 		o.DType, o.Shape = idx.Uint8, []int{12}
+	case strings.HasSuffix(path, "/pandas.arrow"): // beside an index of texts
+		o.Columns = []string{"label"}
 	case strings.HasSuffix(path, "/dictionary.arrow"): // beside a column of class names
 		o.Columns = []string{"label", "image"}
 	}

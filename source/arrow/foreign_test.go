@@ -42,7 +42,10 @@ func TestForeign(t *testing.T) {
 			for way, open := range ways(t, file) {
 				for _, limit := range []int{1, 3, 5, 100} {
 					o := source.ReadOptions{}
-					if name == "dictionary" || name == "pixels-by-index" { // beside a column of class names
+					switch name {
+					case "pandas": // beside an index of texts
+						o.Columns = []string{"label", "x"}
+					case "dictionary", "pixels-by-index": // beside a column of class names
 						o.Columns = []string{"label", "image"}
 					}
 					// bytes of an unknown type

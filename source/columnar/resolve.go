@@ -150,7 +150,7 @@ func (r *resolver) group(g flat.Field) error {
 	shape := first.shape()
 	var err error
 	switch {
-	case isIndex(first.Name):
+	case isIndex(first.Name) && first.Kind == Number:
 		return r.omit(first, "index", "it holds the row numbers of a pandas frame")
 	case first.Name == schema.ClassName && first.Kind == Text && r.named:
 		return r.omit(first, "text", "it holds class names")

@@ -131,6 +131,7 @@ func TestRefused(t *testing.T) {
 		kind   error
 		text   string
 	}{
+		"an index of texts":   {[]Field{{Name: "__index_level_0__", Kind: Text}}, nil, ErrNoRows, "found no rows"},
 		"texts without rows":  {[]Field{{Name: "x", Kind: Text}}, nil, ErrNoRows, "found no rows, expected"},
 		"lists without rows":  {list, nil, ErrNoRows, "found no rows, expected"},
 		"bytes without rows":  {[]Field{{Name: "x", Kind: Bytes}}, nil, ErrNoRows, "found no rows, expected"},
