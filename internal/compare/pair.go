@@ -81,8 +81,7 @@ func (p *Pair) match(partial bool) error {
 	return nil
 }
 
-// squeezed returns a shape without dimensions of 1: grey images of Keras are 28×28×1, in a PNG file
-// they are 28×28.
+// squeezed drops dimensions of 1: Keras has grey images of 28×28×1, PNG files have 28×28.
 func squeezed(shape []int) []int {
 	return slices.DeleteFunc(slices.Clone(shape), func(n int) bool { return n == 1 })
 }

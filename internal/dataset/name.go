@@ -142,7 +142,7 @@ func (n *Name) readWords(words []string) {
 
 func roleOf(word string) Role {
 	switch word {
-	case "image", "images", "patterns": // patterns: InfiMNIST, https://leon.bottou.org/projects/infimnist
+	case "image", "images", "imgs", "patterns": // KMNIST .npz; https://leon.bottou.org/projects/infimnist
 		return Image
 	case "label", "labels":
 		return Label

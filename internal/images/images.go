@@ -83,8 +83,10 @@ func New(r Rules, c source.Column) (Image, error) {
 // flatError returns the error for records of one dimension.
 func flatError(r Rules, c source.Column) error {
 	advice := r.Advice
-	if side := int(math.Round(math.Sqrt(float64(c.Elements())))); side > 0 && side*side == c.Elements() {
-		advice = fmt.Sprintf("if they are square images: --shape %dx%d", side, side)
+	for n, channels := c.Elements(), 1; channels <= 3; channels += 2 {
+		if side := int(math.Sqrt(float64(n / channels))); side > 1 && side*side*channels == n {
+			advice = fmt.Sprintf("for square images: --shape %dx%d", side, side) + map[int]string{3: "x3"}[channels]
+		}
 	}
 	if c.Name == "label" && r.Advice != HintOther {
 		advice = schema.HintLabel
