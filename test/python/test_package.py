@@ -242,6 +242,10 @@ class Scan(Case):
             self.assertEqual(frame.collect().columns, stream.schema.names if column != "class" else ["label", "image", "class"])
             self.assertEqual(frame.filter(pl.col("label") == 3).select(column).collect()[column].to_list(), [v for v, n in zip(expected, labels) if n == 3])
 
+    def test_polars_needs_no_other_package(self) -> None:
+        code = f"import idxport, sys; print(len(idxport.scan_polars({str(FASHION)!r}, split='test').collect()), 'pyarrow' in sys.modules)"
+        self.assertEqual(subprocess.check_output([sys.executable, "-c", code], text=True), "1000 False\n")
+
     def test_conditions_keep_their_meaning(self) -> None:
         first = idxport.scan(FASHION, split="test", take=100)
         labels = fashion()[1][:100]
@@ -277,6 +281,8 @@ class Scan(Case):
             idxport.scan(path).reader().read_all()
         self.assertEqual((caught.exception.code, caught.exception.path), ("bad_data", str(path)))
         self.assertIn("download", caught.exception.hint or "")
+        with self.assertRaisesRegex(idxport.IdxError, "the data ends too early"):
+            idxport.scan_polars(path).collect()
         stream = idxport.scan(path)  # noqa: F841 - DuckDB finds it by its name
         with self.assertRaisesRegex(duckdb.Error, "download"):
             duckdb.sql("SELECT count(*) FROM stream").fetchall()
