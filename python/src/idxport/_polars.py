@@ -43,11 +43,10 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
             where = condition(options, name, lambda name: polars.concat(frames([name])).unique(), lambda v: v.filter(predicate).to_series().to_list())
         for frame in frames([*schema] if columns is None else columns, where):
             frame = (frame if predicate is None else frame.filter(predicate)).slice(0, rows)
-            yield frame
-            if rows is not None:
-                rows -= frame.height
-                if rows == 0:
-                    return
+            rows = None if rows is None else rows - frame.height
+            yield frame  # which has no rows afterwards in polars 1.20
+            if rows == 0:
+                return
 
     with contextlib.closing(frames()) as first:
         schema = dict(next(first).schema)
