@@ -16,16 +16,15 @@ func TestParsePublishedNames(t *testing.T) {
 	}
 	names := map[string]want{
 		// MNIST, Fashion-MNIST and KMNIST share these four, so they do not identify the data set.
-		"train-images-idx3-ubyte.gz":   {"", "train", Image},
-		"train-labels-idx1-ubyte.gz":   {"", "train", Label},
-		"t10k-images-idx3-ubyte.gz":    {"", "test", Image},
-		"kmnist-train-imgs-idx3-ubyte": {"kmnist", "train", Image}, // "imgs" as in the .npz files of rois-codh/kmnist
-		"t10k-labels-idx1-ubyte.gz":    {"", "test", Label},
-		"train-images-idx3-ubyte":      {"", "train", Image},
-		"train-images.idx3-ubyte":      {"", "train", Image},
-		"train-labels.idx1-ubyte":      {"", "train", Label},
-		"t10k-images.idx3-ubyte":       {"", "test", Image},
-		"t10k-labels.idx1-ubyte":       {"", "test", Label},
+		"train-images-idx3-ubyte.gz": {"", "train", Image},
+		"train-labels-idx1-ubyte.gz": {"", "train", Label},
+		"t10k-images-idx3-ubyte.gz":  {"", "test", Image},
+		"t10k-labels-idx1-ubyte.gz":  {"", "test", Label},
+		"train-images-idx3-ubyte":    {"", "train", Image},
+		"train-images.idx3-ubyte":    {"", "train", Image},
+		"train-labels.idx1-ubyte":    {"", "train", Label},
+		"t10k-images.idx3-ubyte":     {"", "test", Image},
+		"t10k-labels.idx1-ubyte":     {"", "test", Label},
 
 		"qmnist-train-images-idx3-ubyte.gz": {"qmnist", "train", Image},
 		"qmnist-train-labels-idx2-int.gz":   {"qmnist", "train", Label},
@@ -41,6 +40,8 @@ func TestParsePublishedNames(t *testing.T) {
 		"y_kannada_MNIST_test-idx1-ubyte.gz":  {"kannada-mnist", "test", Label},
 		"X_dig_MNIST-idx3-ubyte.gz":           {"kannada-mnist", "dig", Image},
 		"y_dig_MNIST-idx1-ubyte.gz":           {"kannada-mnist", "dig", Label},
+
+		"kmnist-train-imgs-idx3-ubyte": {"kmnist", "train", Image}, // as in .npz: https://github.com/rois-codh/kmnist
 
 		"mnist8m-patterns-idx3-ubyte": {"", "", Image},
 		"mnist8m-labels-idx1-ubyte":   {"", "", Label},

@@ -11,18 +11,20 @@ const (
 	// 7 bytes after the first. Between them is a match of up to 48 bits.
 	fastInput = 16
 
-	// fastOutput is the number of bytes that a round may write: literals, and a match and what
-	// copyMatch writes after it.
-	fastOutput = fastLiterals + 1 + maxMatch + 32
+	// copySlack is the number of bytes after a match that copyMatch may write.
+	copySlack = 31
+
+	// fastOutput is the number of bytes that a round may write: literals, and a match.
+	fastOutput = fastLiterals + 1 + maxMatch + copySlack
 )
 
 // fast decodes literals and matches as long as a round stays within the input's buffer and the
-// window. It leaves everything else to symbol: the end of a block, literals of more than 11 bits,
+// window. It leaves everything else to symbol: the end of a block, literals of the second level,
 // which are rare, bad codes, and distances that reach too far.
 //
 // Measured on one core of two, whole streams through bufio.Readers of 64 KiB: the 47 MB of
-// Fashion-MNIST's training images, as published, took 83 ms (klauspost/compress/flate 164,
-// compress/flate 217); MNIST's after gzip -9 took 46 ms (94 and 122). A first level of 10 or 12
+// Fashion-MNIST's training images, as published, took 81 ms (klauspost/compress/flate 164,
+// compress/flate 216); MNIST's after gzip -9 took 48 ms (103 and 132). A first level of 10 or 12
 // bits, one of 9 bits for distances, and a window half or twice as large make no measurable
 // difference.
 func (d *Reader) fast() {
@@ -67,7 +69,7 @@ func (d *Reader) fast() {
 		}
 		bits, count, next = refill(bits, count, next, in)
 		e = literals[bits&(1<<literalBits-1)]
-		copyMatch(out[written-distance:written+length+32], distance, length)
+		copyMatch(out[written-distance:written+length+copySlack], distance, length)
 		written += length
 	}
 	// Give back whole bytes, so that fewer than eight bits are held again.
@@ -89,25 +91,19 @@ func refill(bits uint64, count uint, next int, in []byte) (uint64, uint, int) {
 }
 
 // copyMatch copies the first length bytes of src to distance bytes further on, in order, as later
-// bytes may be copies of earlier ones. It may write up to 31 more bytes, for which src must have
+// bytes may be copies of earlier ones. It may write copySlack more bytes, for which src must have
 // room: most matches of images are short, and a branch costs more than copying 32 bytes.
 func copyMatch(src []byte, distance, length int) {
 	dst := src[distance:]
-	switch {
-	case distance >= 16:
-		*(*[16]byte)(dst) = *(*[16]byte)(src)
-		*(*[16]byte)(dst[16:]) = *(*[16]byte)(src[16:])
-		for i := 32; i < length; i += 16 {
-			*(*[16]byte)(dst[i:]) = *(*[16]byte)(src[i:])
-		}
-	case distance == 1:
-		v := uint64(src[0]) * 0x0101010101010101
-		for i := 0; i < length; i += 8 {
-			binary.LittleEndian.PutUint64(dst[i:], v)
-		}
-	default:
+	if distance < 16 {
 		for i := 0; i < length; { // what is there doubles
 			i += copy(dst[i:length], src[:distance+i])
 		}
+		return
+	}
+	*(*[16]byte)(dst) = *(*[16]byte)(src)
+	*(*[16]byte)(dst[16:]) = *(*[16]byte)(src[16:])
+	for i := 32; i < length; i += 16 {
+		*(*[16]byte)(dst[i:]) = *(*[16]byte)(src[i:])
 	}
 }
