@@ -241,6 +241,9 @@ class Scan(Case):
             self.assertEqual(frame.select(column).collect()[column].to_list(), expected)
             self.assertEqual(frame.collect().columns, stream.schema.names if column != "class" else ["label", "image", "class"])
             self.assertEqual(frame.filter(pl.col("label") == 3).select(column).collect()[column].to_list(), [v for v, n in zip(expected, labels) if n == 3])
+        zeros = int((fashion()[0].reshape(-1, 784)[:, 400] == 0).sum())  # a condition on an element
+        self.assertEqual(frame.filter(pl.col("pixel400") == 0).select(pl.len()).collect().item(), zeros)
+        self.assertEqual(duckdb.sql("SELECT count(*) FROM stream WHERE pixel400 = 0").fetchall(), [(zeros,)])
 
     def test_polars_needs_no_other_package(self) -> None:
         code = f"import idxport, sys; print(len(idxport.scan_polars({str(FASHION)!r}, split='test').collect()), 'pyarrow' in sys.modules)"

@@ -10,13 +10,13 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from ._program import Option, Path, Program
-from ._read import command, condition, needs
+from ._read import condition, needs, query
 
 if TYPE_CHECKING:
     import polars as pl
 
-# A kind of message (Arrow's Message.fbs, MessageHeader).
-_RECORD_BATCH = 3
+# Kinds of messages (Arrow's Message.fbs, MessageHeader).
+_DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
 
 def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
@@ -25,14 +25,14 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
 
     def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
         """A frame without rows, and then one for each batch."""
-        with Program(command(inputs, options, columns, where), stream=True) as program:
-            start = b""
-            for kind, message in _messages(program.stdout):
-                first = not start
+        with Program(query(inputs, options, columns, where), stream=True) as program:
+            start = b""  # the schema and the dictionaries, which polars reads before each batch
+            for kind, head, body in _messages(program.stdout):
+                message = b"".join((start, head, body))
                 if kind != _RECORD_BATCH:
-                    start, message = start + message, b""
-                if first or message:
-                    frame = polars.read_ipc_stream(io.BytesIO(start + message))
+                    start = message
+                if kind != _DICTIONARY_BATCH:
+                    frame = polars.read_ipc_stream(io.BytesIO(message))
                     yield frame if columns is None else frame.select(columns)
             program.finish()  # or raise the error of the program
 
@@ -56,10 +56,10 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     return frame
 
 
-def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The messages of an Arrow stream, with their kinds, up to its end or where it is cut off.
+def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
+    """The kinds, heads and bodies of the messages of an Arrow stream, up to its end or where it is cut off.
 
-    A message is a marker, the size of the metadata, the metadata and a body. The metadata are a table
+    A head is a marker, the size of the metadata, and the metadata. The metadata are a table
     of flatbuffers: the kind is its field 1, the size of the body is 3, if it is not 0.
     """
 
@@ -73,8 +73,8 @@ def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         table = 8 + number("i", 8)
         fields = table - number("i", table)
         place = number("H", fields + 10) if number("H", fields) > 10 else 0
-        body = number("q", table + place) if place else 0
-        message = head + stream.read(body)
-        if len(message) < len(head) + body:
+        size = number("q", table + place) if place else 0
+        body = stream.read(size)
+        if len(body) < size:
             return
-        yield number("B", table + number("H", fields + 6)), message
+        yield number("B", table + number("H", fields + 6)), head, body

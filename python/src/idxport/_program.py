@@ -153,7 +153,10 @@ class Program:
     def close(self) -> None:
         """End the process if it still runs."""
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGKILL if self._stream and os.name != "nt" else signal.SIGTERM)
+            if self._stream:
+                self._process.kill()
+            else:
+                self._process.terminate()
         with contextlib.suppress(OSError):
             self.stdout.close()  # before waiting: a program that ignores the signal gets EPIPE
         try:

@@ -98,14 +98,13 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
     >>> digits = idxport.scan_polars("./mnist", split="train")
     >>> digits.group_by("label").len().collect()
     """
-    needs("polars", "polars")
     from ._polars import lazy
 
     return lazy(inputs, options)
 
 
-def command(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None, where: Sequence[str]) -> list[str]:
-    """A run that writes columns, or more if some are made of others, and rows that meet conditions, as an Arrow stream."""
+def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
+    """The command line of a run that writes columns, or more if some are made of others, and rows that meet conditions, as an Arrow stream."""
     if "-" in inputs:
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
     options = {"output": "arrows=-", "layout": "list", **options}
@@ -120,6 +119,8 @@ def command(inputs: Sequence[Path], options: dict[str, Option], columns: Sequenc
 def condition(options: dict[str, Option], column: str, values: Callable[[str], Any], kept: Callable[[Any], list[int]]) -> list[str]:
     """The condition, such as ``"label=3-7"``, that a filter amounts to, which is about a column of whole numbers and tried with its values."""
     if not _AFTER.isdisjoint(options) or not column.isidentifier():  # the rows that are counted or drawn would be others
+        return []
+    if options.get("layout") == "columns":  # it may be an element of another one
         return []
     found = values(column)
     some = kept(found)

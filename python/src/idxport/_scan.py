@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ._program import Option, Path
-from ._read import Batches, command, condition
+from ._read import Batches, condition, query
 from ._report import sheet
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Scan(ds.Dataset):  # type: ignore[misc]
     def __init__(self, inputs: Sequence[Path], options: dict[str, Option], schema: pa.Schema | None = None) -> None:
         self._inputs, self._options, self._schema = inputs, options, schema
         if schema is None:
-            self._schema = found = self._batches().schema
+            self._schema = found = Batches(query(inputs, options)).schema
             if options.get("columns") is None:
                 self._schema = pa.schema(sorted(found, key=_is_tensor), found.metadata)
 
@@ -49,9 +49,6 @@ class Scan(ds.Dataset):  # type: ignore[misc]
     def __bool__(self) -> bool:
         return True
 
-    def _batches(self, columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Batches:
-        return Batches(command(self._inputs, self._options, columns, where))
-
     @property
     def schema(self) -> pa.Schema:
         """The columns and their types."""
@@ -63,7 +60,7 @@ class Scan(ds.Dataset):  # type: ignore[misc]
         With the given columns or all, and rows that meet conditions such as ``"label=3-7"``, or all.
         """
         names = self.schema.names if columns is None else columns
-        batches = self._batches(names, where)
+        batches = Batches(query(self._inputs, self._options, names, where))
         schema = pa.schema([batches.schema.field(name) for name in names], batches.schema.metadata)
         return pa.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in batches))
 
@@ -73,13 +70,19 @@ class Scan(ds.Dataset):  # type: ignore[misc]
         if isinstance(columns, list):  # a condition may be about any column of single values
             names = [f.name for f in self.schema if f.name in columns or (filter is not None and not _is_tensor(f))] or names[:1]
         if filter is not None:
-            for field in self.schema:
-                empty = self.schema.empty_table().select([field.name])
-                with contextlib.suppress(pa.ArrowException):  # it is about another column
-                    if pa.types.is_integer(field.type) and len(empty.filter(filter)) == 0:
-                        where = condition(self._options, field.name, self._values, lambda values: values.filter(filter)[0].to_pylist())
-                        break
+            name = self._about(filter)
+            where = condition(self._options, name, self._values, lambda values: values.filter(filter)[0].to_pylist()) if name else []
         return ds.Scanner.from_batches(self.reader(names, where), columns=columns, filter=filter)
+
+    def _about(self, filter: ds.Expression) -> str | None:
+        """The column of whole numbers that a filter is about, if it is about no other column."""
+        empty = self.schema.empty_table()
+        for field in self.schema:
+            if pa.types.is_integer(field.type):
+                with contextlib.suppress(pa.ArrowException):  # it is about another column
+                    empty.select([field.name]).filter(filter)
+                    return str(field.name)
+        return None
 
     def _values(self, column: str) -> pa.Table:
         return self.reader([column]).read_all().group_by(column).aggregate([])
