@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/ulikunitz/xz"
@@ -44,8 +45,12 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("read without an error what the reference refuses: %v", err)
 		}
 		want := make([]byte, len(data))
-		if n, _ := io.ReadFull(reference, want); !bytes.Equal(data, want[:n]) {
-			t.Fatal("the data differs from that of the reference")
+		n, err := io.ReadFull(reference, want)
+		if err != nil && strings.Contains(err.Error(), "filter") { // the reference has LZMA2 only
+			return
+		}
+		if !bytes.Equal(data, want[:n]) {
+			t.Fatalf("the data differs from that of the reference: %v", err)
 		}
 	})
 }

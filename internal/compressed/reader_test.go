@@ -37,6 +37,7 @@ var goodFiles = []struct {
 	{"long.zst", "zstd"},
 	{"small.xz", "xz"},
 	{"small-nocheck.xz", "xz"},
+	{"small-delta.xz", "xz"},
 	{"small-streams.xz", "xz"},
 	{"small-blocks.xz", "xz"},
 	{"empty.xz", "xz"},
@@ -75,7 +76,7 @@ func TestFilesOfTheRealPrograms(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"unsupported-delta.xz", "unsupported-dictionary.xz", "unsupported-window.zst"} {
+	for _, name := range []string{"unsupported-dictionary.xz", "unsupported-window.zst"} {
 		if data, _, err := decompress(testFile(t, name)); len(data) > 0 || !errors.Is(err, fault.Unsupported) {
 			t.Errorf("%s: found %d bytes and %v, expected unsupported data", name, len(data), err)
 		}
@@ -303,6 +304,7 @@ func xzWithDictionary(size byte) string {
 // Not parallel: it reads the process's memory statistics.
 func TestHostileHeaders(t *testing.T) {
 	const limit = 66 << 20
+	idleXZ() // whose dictionaries are reserved once
 	for _, test := range hostile {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -331,7 +333,7 @@ func TestJunkAfterTheLastMember(t *testing.T) {
 				t.Errorf("%s and %q: found %d bytes and %v, expected all data, then an error", name, junk,
 					len(data), err)
 			}
-			if len(junk) >= 4 && !errors.Is(err, fault.Malformed) {
+			if len(junk) >= 12 && !errors.Is(err, fault.Malformed) { // less may be the beginning of a header
 				t.Errorf("%s and %q: found %v, expected malformed data", name, junk, err)
 			}
 		}

@@ -27,7 +27,7 @@ xz -0 -c --check=none small.plain > small-nocheck.xz
 { xz -0 -c --check=crc32 half.aa; printf '\0\0\0\0'; xz -0 -c --check=sha256 half.ab; printf '\0\0\0\0\0\0\0\0'; } > small-streams.xz
 xz -0 -c -T2 --block-size=96 small.plain > small-blocks.xz # sizes in the block headers
 xz -0 -c < /dev/null > empty.xz
-xz -0 -c --delta=dist=25 --lzma2=preset=0 small.plain > unsupported-delta.xz
+xz -0 -c --delta=dist=25 --lzma2=preset=0 small.plain > small-delta.xz
 xz -c --lzma2=preset=0,dict=96MiB small.plain > unsupported-dictionary.xz
 zstd -q -c --long=28 < small.plain > unsupported-window.zst
 
