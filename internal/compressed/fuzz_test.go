@@ -46,7 +46,8 @@ func FuzzReader(f *testing.F) {
 		}
 		want := make([]byte, len(data))
 		n, err := io.ReadFull(reference, want)
-		if err != nil && strings.Contains(err.Error(), "filter") { // the reference has LZMA2 only
+		// The reference has LZMA2 only, and compares a byte that never matters: the first one of LZMA data.
+		if err != nil && (strings.Contains(err.Error(), "filter") || strings.Contains(err.Error(), "first byte")) {
 			return
 		}
 		if !bytes.Equal(data, want[:n]) {
