@@ -110,11 +110,7 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 			return f.folder(in.Path)
 		}
 	}
-	s, err := f.files(inputs)
-	if err != nil {
-		return nil, err
-	}
-	return []Split{s}, nil
+	return f.files(inputs)
 }
 
 // A finder is a Prober with the options of one call of Find.
@@ -141,7 +137,7 @@ func isSplit(asked, name string) bool {
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
 // files makes one table of the given files, with its columns in their order.
-func (f finder) files(inputs []Input) (Split, error) {
+func (f finder) files(inputs []Input) ([]Split, error) {
 	var s Split
 	names := make([]Name, len(inputs))
 	for i, in := range inputs {
@@ -162,29 +158,29 @@ func (f finder) files(inputs []Input) (Split, error) {
 		}
 	}
 	if err := f.distinct(s.Files, names); err != nil {
-		return Split{}, err
+		return nil, err
 	}
 	first := names[max(0, slices.IndexFunc(inputs, func(in Input) bool { return in.Path != source.Stdin }))]
 	if s.Name, s.Stem = common(names, splitName), first.Stem; len(names) > 1 && first.Prefix != "" {
 		s.Stem = first.Prefix
 	}
 	if err := f.checkSplits(baseNames(s.Files), []string{s.Name}); err != nil {
-		return Split{}, err
+		return nil, err
 	}
 	for i := range s.Files {
 		var err error
 		if s.Files[i].Header, err = f.header(s.Files[i].Path); err != nil && !f.options.Damaged {
-			return Split{}, err
+			return nil, err
 		}
 	}
 	if s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" }) {
 		s.Notes = append(s.Notes, "the files belong to different splits, but are read as the columns of one table")
 	}
 	if err := f.checkSwapped(&s); err != nil {
-		return Split{}, err
+		return nil, err
 	}
 	err := f.identify([]*Split{&s}, common(names, func(n Name) string { return n.Dataset }))
-	return s, err
+	return []Split{s}, err
 }
 
 // inputName parses the name of an input.
