@@ -44,7 +44,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	if all, err = f.selectSet(all); err != nil {
 		return nil, err
 	}
-	groups := groupFiles(all)
+	groups := groupFiles(all, compareTables)
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		names[i] = g[0].name.Split
@@ -179,16 +179,16 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	return e
 }
 
-// groupFiles groups candidates into tables, in the order in which Find returns the tables.
-func groupFiles(all []candidate) (groups [][]candidate) {
+// groupFiles groups the candidates that compare as equal, and sorts the groups.
+func groupFiles(all []candidate, compare func(a, b candidate) int) (groups [][]candidate) {
 	for _, c := range all {
-		i := slices.IndexFunc(groups, func(g []candidate) bool { return compareTables(g[0].name, c.name) == 0 })
+		i := slices.IndexFunc(groups, func(g []candidate) bool { return compare(g[0], c) == 0 })
 		if i < 0 {
 			i, groups = len(groups), append(groups, nil)
 		}
 		groups[i] = append(groups[i], c)
 	}
-	slices.SortFunc(groups, func(a, b []candidate) int { return compareTables(a[0].name, b[0].name) })
+	slices.SortFunc(groups, func(a, b []candidate) int { return compare(a[0], b[0]) })
 	return groups
 }
 
@@ -196,30 +196,28 @@ func groupFiles(all []candidate) (groups [][]candidate) {
 var splitRanks = map[string]int{"train": -2, "test": -1, "": 1}
 
 // compareTables compares the tables that files are of: first their splits, then their sets.
-func compareTables(a, b Name) int {
-	return cmp.Or(cmp.Compare(splitRanks[a.Split], splitRanks[b.Split]), cmp.Compare(a.Split, b.Split),
-		cmp.Compare(a.setKey(), b.setKey()))
+func compareTables(a, b candidate) int {
+	return cmp.Or(cmp.Compare(splitRanks[a.name.Split], splitRanks[b.name.Split]),
+		cmp.Compare(a.name.Split, b.name.Split), cmp.Compare(a.name.setKey(), b.name.setKey()))
+}
+
+// compareColumns compares the columns that files of one table are of.
+func compareColumns(a, b candidate) int {
+	return cmp.Or(cmp.Compare(a.name.Role, b.name.Role), cmp.Compare(a.column, b.column))
 }
 
 // table makes the table of one split in dir, with one file for every role and additional column.
 func (f finder) table(dir string, files []candidate) (Split, error) {
 	s := Split{Name: files[0].name.Split, Stem: tableStem(dir, files)}
-	rank := func(c candidate) string { return fmt.Sprint(int(c.name.Role), c.column) }
-	slices.SortStableFunc(files, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
-	for len(files) > 0 {
-		n := 1
-		for n < len(files) && rank(files[n]) == rank(files[0]) {
-			n++
-		}
-		file, notes, err := f.choose(files[:n])
+	for _, group := range groupFiles(files, compareColumns) {
+		file, notes, err := f.choose(group)
 		if err != nil {
 			return Split{}, err
 		}
-		if column := files[0].column; column != "" {
+		if column := group[0].column; column != "" {
 			file.Name = column
 			notes = append(notes, fmt.Sprintf("%s is read as the column %s", file.base(), column))
 		}
-		files = files[n:]
 		s.Files = append(s.Files, file)
 		s.Notes = append(s.Notes, notes...)
 	}
