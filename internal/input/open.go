@@ -32,11 +32,7 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, t)
-		if t = Labels(t, s, f, raw); in.IDX() {
-			t = in.narrowed(t)
-		}
-		tables[len(tables)-1] = t
+		tables = append(tables, in.narrowed(Labels(t, s, f, raw))) // tables in other formats are narrowed already
 	}
 	t, err := source.Join(in.Salvage, tables...)
 	if fault.KindOf(err) == fault.Malformed { // columns of different lengths
@@ -126,16 +122,12 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		}
 	}
 	for i, c := range found {
-		d := datasetClasses(in.Dataset)
-		if i != label {
-			d = nil
-		}
 		switch names := meta[source.ClassesKey(c.Name)]; {
 		case i == label && in.classes != nil:
 			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
-		case d != nil:
-			found[i].Classes = d
+		case i == label && read.Classes != nil: // those of --dataset
+			found[i].Classes = read.Classes
 		case names != "" && len(names) < 1<<20:
 			_ = json.Unmarshal([]byte(names), &found[i].Classes)
 		case i == label && in.Dataset == "":
