@@ -195,10 +195,13 @@ func groupFiles(all []candidate, compare func(a, b candidate) int) (groups [][]c
 // splitRanks orders splits: train, test, other names, no name.
 var splitRanks = map[string]int{"train": -2, "test": -1, "": 1}
 
+// compareSets compares the data sets that files are of.
+func compareSets(a, b candidate) int { return cmp.Compare(a.name.setKey(), b.name.setKey()) }
+
 // compareTables compares the tables that files are of: first their splits, then their sets.
 func compareTables(a, b candidate) int {
 	return cmp.Or(cmp.Compare(splitRanks[a.name.Split], splitRanks[b.name.Split]),
-		cmp.Compare(a.name.Split, b.name.Split), cmp.Compare(a.name.setKey(), b.name.setKey()))
+		cmp.Compare(a.name.Split, b.name.Split), compareSets(a, b))
 }
 
 // compareColumns compares the columns that files of one table are of.

@@ -131,46 +131,33 @@ func fileOf(s *Split, role Role) File {
 // without a known data set or split are tables of their own, and do not count as data sets.
 func (f finder) selectSet(all []candidate) ([]candidate, error) {
 	asked := f.options.Dataset != "" && f.options.Dataset != DatasetNone
-	counts := func(n Name) bool { return n.Dataset != "" || n.Split != "" }
+	counts := func(c candidate) bool { return c.name.Dataset != "" || c.name.Split != "" }
+	sets := groupFiles(all, compareSets)
 	if asked {
-		for _, set := range []string{f.options.Dataset, Name{}.setKey()} { // MNIST's files have no prefix
-			if named := inSet(all, set); len(named) > 0 {
-				return named, nil
+		for _, key := range []string{f.options.Dataset, Name{}.setKey()} { // MNIST's files have no prefix
+			for _, set := range sets {
+				if set[0].name.setKey() == key {
+					return set, nil
+				}
 			}
 		}
-		counts = func(n Name) bool { return n.Dataset == "" }
+		counts = func(c candidate) bool { return c.name.Dataset == "" }
 	}
-	switch found := sets(all, counts); {
-	case len(found) > 1:
-		return nil, severalSets(all, found)
-	case asked && len(found) == 1:
-		return inSet(all, found[0]), nil
+	sets = slices.DeleteFunc(sets, func(set []candidate) bool { return !slices.ContainsFunc(set, counts) })
+	switch {
+	case len(sets) > 1:
+		return nil, severalSets(sets)
+	case asked && len(sets) == 1:
+		return sets[0], nil
 	}
 	return all, nil // with asked, identify refuses them
 }
 
-// sets returns the sets, sorted, of the candidates whose names pass the test include.
-func sets(all []candidate, include func(Name) bool) []string {
-	var list []string
-	for _, c := range all {
-		if include(c.name) {
-			list = append(list, c.name.setKey())
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// inSet returns the candidates of one set.
-func inSet(all []candidate, set string) []candidate {
-	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.name.setKey() != set })
-}
-
-func severalSets(all []candidate, found []string) error {
+func severalSets(sets [][]candidate) error {
 	var list, known []string
-	for _, set := range found {
-		if first := inSet(all, set)[0]; first.name.Dataset != "" {
-			known, list = append(known, set), append(list, set)
+	for _, set := range sets {
+		if first := set[0]; first.name.Dataset != "" {
+			known, list = append(known, first.name.Dataset), append(list, first.name.Dataset)
 		} else {
 			list = append(list, "files like "+first.base())
 		}
@@ -180,5 +167,5 @@ func severalSets(all []candidate, found []string) error {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}
 	return fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).
-		In(inSet(all, found[0])[0].path).WithHint("%s", advice)
+		In(sets[0][0].path).WithHint("%s", advice)
 }
