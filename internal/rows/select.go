@@ -84,9 +84,13 @@ func (c Choice) scan(ctx context.Context, in Split) (found scanned, err error) {
 	if last < whole.Rows() {
 		found.rows.StopEarly()
 	}
-	tests, err := rowTests(c.conditions, whole)
-	if err != nil {
-		return found, err
+	var tests []rowTest
+	for _, condition := range c.conditions {
+		test, err := condition.rowTest(whole)
+		if err != nil {
+			return found, err
+		}
+		tests = append(tests, test)
 	}
 	if tests == nil && !stratify {
 		for row := range whole.Rows() {

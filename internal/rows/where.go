@@ -32,18 +32,6 @@ func parseCondition(arg string) (condition, error) {
 	return c, nil
 }
 
-// rowTests returns conditions as tests of the rows of t.
-func rowTests(conditions []condition, t source.Table) (tests []rowTest, err error) {
-	for _, c := range conditions {
-		test, err := c.rowTest(t)
-		if err != nil {
-			return nil, err
-		}
-		tests = append(tests, test)
-	}
-	return tests, nil
-}
-
 // A rowTest is a condition on a column of a table.
 type rowTest struct {
 	name    string
