@@ -78,7 +78,7 @@ func (c Choice) HoldsOut() bool { return c.holdouts != nil }
 
 // LeavesOut reports whether rows of a table may be left out.
 func (c Choice) LeavesOut() bool {
-	return c.conditions != nil || c.HoldsOut() || c.span.given || c.Take > 0 || c.Part != ""
+	return c.conditions != nil || c.HoldsOut() || c.Rows != "" || c.Take > 0 || c.Part != ""
 }
 
 // NeedsCount reports whether the choice depends on the number of rows.
@@ -107,11 +107,11 @@ func (c Choice) Parts() (n int64, number string) {
 // Check returns the error for a choice that has selected none of the rows that there are. A range
 // that is empty as written is no mistake.
 func (c Choice) Check() error {
-	if !c.span.given && !c.Selects() || c.span.given && c.span.first == c.span.last && !c.span.open {
+	if c.Rows == "" && !c.Selects() || c.Rows != "" && c.span.first == c.span.last && !c.span.open {
 		return nil
 	}
 	var flags []string
-	if c.span.given {
+	if c.Rows != "" {
 		flags = append(flags, "--rows "+c.Rows)
 	}
 	for _, where := range c.Where {
@@ -131,7 +131,7 @@ type Cut struct {
 // Cut returns the chosen rows of t. selected is the selection that [Choice.Select] made, nil if it
 // was not needed; scratch makes the file for rows that are shuffled.
 func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.Scratch) (Cut, error) {
-	if !c.span.given && selected == nil && c.Take == 0 && c.Part == "" {
+	if c.Rows == "" && selected == nil && c.Take == 0 && c.Part == "" {
 		return Cut{Table: t, Chosen: t.Rows()}, nil
 	}
 	if t.Rows() < 0 && (c.span.relative() || c.Take > 0 || c.Part != "") {
@@ -143,7 +143,7 @@ func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.S
 		return Cut{}, err
 	}
 	cut := Cut{}
-	if c.span.given {
+	if c.Rows != "" {
 		cut.Rows = fmt.Sprintf("%d:%d", first, last)
 	}
 	if selected == nil {
@@ -164,10 +164,9 @@ func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.S
 }
 
 // A span is a half-open range of rows as the user wrote it: a negative bound counts from the end of
-// the table. If given is not set, there is no range.
+// the table. No range, with an empty text, is open.
 type span struct {
 	text        string
-	given       bool
 	first, last int64
 	open        bool // there is no last row: the range extends to the end
 }
@@ -175,7 +174,7 @@ type span struct {
 // parseSpan parses A:B, where either number may be missing; "" means that there is no range.
 func parseSpan(s string) (span, error) {
 	a, b, ok := strings.Cut(s, ":")
-	r := span{text: s, given: s != "", open: b == ""}
+	r := span{text: s, open: b == ""}
 	var firstErr, lastErr error
 	if a != "" {
 		r.first, firstErr = strconv.ParseInt(a, 10, 64)
@@ -195,7 +194,7 @@ func parseSpan(s string) (span, error) {
 }
 
 // relative reports whether r depends on the number of rows.
-func (r span) relative() bool { return r.given && (r.open || r.first < 0 || r.last < 0) }
+func (r span) relative() bool { return r.text != "" && (r.open || r.first < 0 || r.last < 0) }
 
 // resolve returns the rows that r selects from a table of total rows; total may be −1, for unknown,
 // unless r is relative. As with Python's slices, rows beyond the end are ignored if it is known.
@@ -204,7 +203,7 @@ func (r span) resolve(total int64) (first, last int64, err error) {
 	if !r.open && first > last && (first < 0) == (last < 0) {
 		return 0, 0, usagef("--rows %s is empty: it ends before it begins", r.text)
 	}
-	if r.open || !r.given {
+	if r.open {
 		last = total
 	}
 	if first < 0 {
