@@ -96,10 +96,8 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	if in.classes == nil {
 		read.Classes = datasetClasses(in.Dataset)
 	}
-	open := func() (source.Table, error) {
-		return Interruptible(ctx, func() (source.Table, error) { return table.Open(read) })
-	}
-	opened, err := open()
+	open := func() (source.Table, error) { return table.Open(read) }
+	opened, err := Interruptible(ctx, open)
 	if err == nil && opened.Rows() < 0 && in.Counted {
 		opened, err = counted(ctx, opened, f.Path, open)
 	}
@@ -151,7 +149,7 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 	if err != nil {
 		return nil, err
 	}
-	again, err := open()
+	again, err := Interruptible(ctx, open)
 	if err != nil {
 		return nil, err
 	}
