@@ -25,6 +25,5 @@
 // # The invariant
 //
 // Nothing is guessed. Two files for one column, several data sets in one folder, and swapped images
-// and labels are errors that name the files. [Split.Notes] has what was decided
-// for the user.
+// and labels are errors that name the files. [Split.Notes] has what was decided for the user.
 package dataset
