@@ -17,11 +17,7 @@ import (
 // error it still reads the other flags, because some decide how errors are shown.
 func (s *settings) parse(command string, words []string) (first error) {
 	flags, given := flagsOf(command), map[string]bool{}
-	failed := func(err error) {
-		if first == nil {
-			first = err
-		}
-	}
+	failed := func(err error) { first = cmp.Or(first, err) }
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		if word == "--" {
