@@ -37,8 +37,12 @@ func runPreview(ctx context.Context, r *report) (err error) {
 		}
 		pictures := k.pictures()
 		if k.onSheet {
-			page, err := drawSheet(t, pictures)
-			return page, int64(len(pictures)), err
+			page, size := sheet.Draw(pictures, maxShown)
+			if page == nil {
+				return nil, 0, usagef("the sheet of %s would have %d×%d pixels", t.Title, size.X, size.Y).
+					WithHint("%s", showLess)
+			}
+			return page, int64(len(pictures)), nil
 		}
 		if s.Images == 0 {
 			pictures = pictures[:min(len(pictures), screen.Fit(pictures))] // captions may be wider than images
@@ -80,15 +84,6 @@ const (
 
 	showLess = "show less: a smaller --images, such as 1"
 )
-
-// drawSheet draws the sheet of a table.
-func drawSheet(t *convert.Table, pictures []sheet.Picture) (image.Image, error) {
-	page, size := sheet.Draw(pictures, maxShown)
-	if page == nil {
-		return nil, usagef("the sheet of %s would have %d×%d pixels", t.Title, size.X, size.Y).WithHint("%s", showLess)
-	}
-	return page, nil
-}
 
 // A picker takes the first images of a table, or of each of its classes, and draws them.
 type picker struct {
