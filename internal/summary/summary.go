@@ -108,28 +108,19 @@ func (c *Column) add(b Column) {
 
 // addElements adds the elements of data, which are little-endian, of type d.
 func (c *Column) addElements(d idx.DType, data []byte) {
-	switch d {
-	case idx.Uint8:
-		c.addBytes(data, func(b int) float64 { return float64(b) })
-	case idx.Int8:
-		c.addBytes(data, func(b int) float64 { return float64(int8(b)) })
-	default:
+	if d.Size() > 1 {
 		for i := range len(data) / d.Size() {
 			c.addValue(source.Float(d, data, i), 1)
 		}
+		return
 	}
-}
-
-// addBytes adds elements of one byte. It counts each of the 256 values first; value returns the
-// value of a byte.
-func (c *Column) addBytes(data []byte, value func(int) float64) {
-	var counts [256]int64
+	var counts [256]int64 // of each byte
 	for _, b := range data {
 		counts[b]++
 	}
 	for b, n := range counts {
 		if n > 0 {
-			c.addValue(value(b), n)
+			c.addValue(source.Float(d, []byte{byte(b)}, 0), n)
 		}
 	}
 }
