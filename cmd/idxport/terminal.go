@@ -62,11 +62,9 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 			left = len(indent) + 2
 			line = strings.Repeat(" ", left)
 		}
-		for i, part := range wrap(text.Printable(row[len(row)-1]), limit-left) {
-			if i > 0 {
-				line = strings.Repeat(" ", left)
-			}
+		for _, part := range wrap(text.Printable(row[len(row)-1]), limit-left) {
 			out.WriteString(line + part + "\n")
+			line = strings.Repeat(" ", left)
 		}
 	}
 	return write(w, out.String())
