@@ -119,9 +119,6 @@ func flagsOf(command string) []flagSpec {
 	return slices.DeleteFunc(slices.Clone(allFlags()), func(f flagSpec) bool { return !f.has(command) })
 }
 
-// example returns the example at the end of the usage of the flag.
-func (f flagSpec) example() string { return f.usage[strings.LastIndex(f.usage, " ")+1:] }
-
 // field returns a pointer to the field of s that holds the value of the flag.
 func (f flagSpec) field(s *settings) any {
 	name := strings.ReplaceAll(f.name, "-", "")
@@ -208,8 +205,8 @@ func (f flagSpec) number(value string) (int64, error) {
 // dims returns the value of a flag for dimensions, such as -1x28x28.
 func (f flagSpec) dims(value string) (dims []int, err error) {
 	failed := func(expected string) error {
-		return usagef("--%s %q, expected %s", f.name, value, expected).
-			WithHint("for example --%s %s", f.name, f.example())
+		example := f.usage[strings.LastIndex(f.usage, " ")+1:] // its usage ends in one
+		return usagef("--%s %q, expected %s", f.name, value, expected).WithHint("for example --%s %s", f.name, example)
 	}
 	elements := int64(1)
 	for text := range strings.SplitSeq(strings.NewReplacer("×", "x", ",", "x").Replace(value), "x") {
