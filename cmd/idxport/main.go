@@ -83,7 +83,7 @@ func (r *report) library(completes bool) *cli.Command {
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for s := range signalNames {
 		// nohup starts a program with SIGHUP ignored, and a shell without job control starts
 		// background jobs with SIGINT ignored; that stays so.
 		if !signal.Ignored(s) {
@@ -95,9 +95,7 @@ func withSignals(parent context.Context) (context.Context, func()) {
 		select {
 		case s := <-caught:
 			signal.Stop(caught)
-			if n, ok := s.(syscall.Signal); ok {
-				cancel(signalError{n})
-			}
+			cancel(signalError{s.(syscall.Signal)}) // as all of signalNames are
 		case <-ctx.Done():
 		}
 	}()
