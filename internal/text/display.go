@@ -3,7 +3,6 @@ package text
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,11 +99,8 @@ func Shape[T int | int64](shape []T) string {
 	if len(shape) == 0 {
 		return "scalar"
 	}
-	texts := make([]string, len(shape))
-	for i, d := range shape {
-		texts[i] = strconv.FormatInt(int64(d), 10)
-	}
-	return strings.Join(texts, "×")
+	sizes := strings.Trim(fmt.Sprint(shape), "[]") // such as 28 28
+	return strings.ReplaceAll(sizes, " ", "×")
 }
 
 // JSON returns v as JSON without escapes for HTML. It cannot fail, as v must consist of strings,
