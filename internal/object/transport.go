@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -124,7 +123,7 @@ func requestError(ctx context.Context, err error, hint string) error {
 			WithHint("check the host's name and this machine's clock and certificates (on Linux: SSL_CERT_FILE=FILE)")
 	case errors.As(err, &name) && name.IsNotFound:
 		return failed(fault.IO, "%s", reason(err)).WithHint("%s", hint)
-	case errors.As(err, new(*url.Error)) || errors.As(err, new(net.Error)):
+	case errors.As(err, new(net.Error)): // also a *url.Error
 		return temporary("%s", reason(err)).WithHint("check the address and the network, or run again")
 	}
 	return failed(fault.IO, "the server's answer cannot be read: %s", reason(err)).WithHint("check ?endpoint=")
@@ -165,15 +164,10 @@ func fill(body io.Reader, p []byte) (int, error) {
 	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
 		return got, nil
 	}
-	return got, lost(err)
-}
-
-// lost returns the error of a connection while the body of an answer was read.
-func lost(err error) error {
 	if known, ok := errors.AsType[*fault.Error](err); ok {
-		return known
+		return got, known
 	}
-	return temporary("the connection was lost: %s", reason(err))
+	return got, temporary("the connection was lost: %s", reason(err))
 }
 
 // kinds are the kinds of errors of answers.
@@ -205,8 +199,7 @@ func statusError(status int, text, hint string) *fault.Error {
 
 // reason returns the safe part of a connection's error, without the request.
 func reason(err error) string {
-	var name *net.DNSError
-	if errors.As(err, &name) {
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		return "found no address of the server " + scrub(name.Name)
 	}
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
