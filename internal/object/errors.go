@@ -59,15 +59,12 @@ func isSuspicious(word string) bool {
 // scrub makes text from servers and libraries safe to show. It cuts the text off before the first
 // suspicious word, as the following words may belong to the same secret.
 func scrub(text string) string {
-	var safe []string
-	for _, w := range strings.Fields(text) {
-		if len(w) > maxWord || isSuspicious(w) {
-			safe = append(safe, "…")
-			break
-		}
-		safe = append(safe, w)
+	words := strings.Fields(text)
+	bad := slices.IndexFunc(words, func(w string) bool { return len(w) > maxWord || isSuspicious(w) })
+	if bad >= 0 {
+		words = append(words[:bad], "…")
 	}
-	text = strings.Join(safe, " ")
+	text = strings.Join(words, " ")
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
