@@ -31,10 +31,8 @@ func (o Options) pause(ctx context.Context, err error, n int) error {
 	if !errors.Is(err, errTemporary) || n >= o.Attempts {
 		return err
 	}
-	timer := time.NewTimer(rand.N(maxPause + 1))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(rand.N(maxPause + 1)):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
