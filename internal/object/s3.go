@@ -87,9 +87,7 @@ func (s *s3Client) head(ctx context.Context, key string) (identity, error) {
 
 func (s *s3Client) read(ctx context.Context, key string, v identity, offset int64, p []byte) (got int, err error) {
 	var o minio.GetObjectOptions
-	if err := o.SetRange(offset, offset+int64(len(p))-1); err != nil {
-		return 0, err
-	}
+	o.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(p))-1))
 	if v.etag != "" {
 		o.Set("If-Match", v.etag)
 	}
