@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -64,9 +65,7 @@ func readSettings(query url.Values) *settings {
 		if e.profile == nil {
 			e.profile = map[string]string{}
 		}
-		for _, key := range shared.Section(file.section).Keys() {
-			e.profile[key.Name()] = key.Value()
-		}
+		maps.Copy(e.profile, shared.Section(file.section).KeysHash())
 	}
 	e.check(chosen == "" || e.profile != nil,
 		"%s is %s, but AWS's shared config and credentials files have no such profile", origin, scrub(chosen))
