@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/internal/compressed"
@@ -195,7 +196,7 @@ func FuzzRead(f *testing.F) {
 func schemaMessage(b *flatbuffers.Builder, schema flatbuffers.UOffsetT) []byte {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, 4, 0) // MetadataVersion.V5
-	b.PrependByteSlot(1, kindSchema, 0)
+	b.PrependByteSlot(1, byte(ipc.MessageSchema), 0)
 	b.PrependUOffsetTSlot(2, schema, 0)
 	b.Finish(b.EndObject())
 	metadata := b.FinishedBytes()

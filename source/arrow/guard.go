@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
@@ -11,13 +12,6 @@ import (
 // short. The functions of this file walk a message first: every vector must be inside the buffer,
 // small parts may not be shared by a large tree, and a column of views must have its buffers.
 
-// Numbers of the union MessageHeader in Message.fbs.
-const (
-	kindSchema     = 1
-	kindDictionary = 2
-	kindBatch      = 3
-)
-
 // Limits far above those of real files. Beyond maxRows, products could overflow.
 const (
 	maxDepth = 64 // of fields
@@ -26,7 +20,7 @@ const (
 
 // A summary is what the walk over a message found.
 type summary struct {
-	kind           byte
+	kind           ipc.MessageType
 	body           int64         // bytes
 	views          map[int64]int // of a schema: see walk.schema
 	id             int64         // of a dictionary
@@ -127,15 +121,15 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	defer fault.Recovered(&err)
 	t := root(metadata)
 	t.GetInt16Slot(slot(0), 0) // the version of the format, which arrow-go looks at
-	s.kind, s.body = t.GetByteSlot(slot(1), 0), t.GetInt64Slot(slot(3), 0)
+	s.kind, s.body = ipc.MessageType(t.GetByteSlot(slot(1), 0)), t.GetInt64Slot(slot(3), 0)
 	t.pairs(4)
 	header, ok := t.table(2)
 	owner := int64(-1)
-	if ok && s.kind == kindSchema && s.body >= 0 {
+	if ok && s.kind == ipc.MessageSchema && s.body >= 0 {
 		s.views = header.schema()
 		return s, nil
 	}
-	if ok && s.kind == kindDictionary {
+	if ok && s.kind == ipc.MessageDictionaryBatch {
 		if header.GetByteSlot(slot(2), 0) != 0 {
 			return s, fault.New(fault.Unsupported, "found a delta dictionary, expected a whole one").
 				WithHint("%s", hintDictionary)
@@ -144,7 +138,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 		owner = s.id
 		header, ok = header.table(1)
 	}
-	if !ok || s.body < 0 || s.kind != kindDictionary && s.kind != kindBatch {
+	if !ok || s.body < 0 || s.kind != ipc.MessageDictionaryBatch && s.kind != ipc.MessageRecordBatch {
 		return s, damaged("found a message of kind %d, expected a schema, a dictionary or a record batch", s.kind)
 	}
 	return s, header.batch(&s, views[owner])

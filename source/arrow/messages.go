@@ -94,7 +94,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 			"(ff ff ff ff)", prefix).At(0).WithHint("give the path of the file, with the extension of its format; " +
 			"write it again if it is older than Feather 2, or download it again if it is a web page")
 	}
-	if err == io.EOF || err == nil && schema.kind != kindSchema {
+	if err == io.EOF || err == nil && schema.kind != ipc.MessageSchema {
 		err = damaged("found no schema at the beginning").At(schema.offset)
 	}
 	m.schema = schema
@@ -205,7 +205,7 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 // passBody reads or skips the body of msg, the last message.
 func (m *messages) passBody(msg *message, read bool) (err error) {
 	limit, n := int64(maxBody), msg.body
-	if msg.kind == kindDictionary {
+	if msg.kind == ipc.MessageDictionaryBatch {
 		limit = maxDictionaries - msg.size
 		for _, d := range m.known {
 			limit -= d.size + d.body
@@ -241,7 +241,7 @@ func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if msg.kind == kindDictionary {
+		if msg.kind == ipc.MessageDictionaryBatch {
 			if err := m.keep(msg); err != nil {
 				return nil, err
 			}
@@ -282,7 +282,7 @@ func (m *messages) nextMessage() (msg message, err error) {
 			return msg, err
 		}
 		err = damaged("found more data after the end mark").At(m.offset)
-	case err == nil && msg.kind == kindSchema && m.schema.metadata != nil:
+	case err == nil && msg.kind == ipc.MessageSchema && m.schema.metadata != nil:
 		err = damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}
 	return msg, err
