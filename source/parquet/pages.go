@@ -222,9 +222,6 @@ func (s *stream) readDictionary(h *format.PageHeader, offset int64) error {
 	if err == nil {
 		s.dictionary, err = s.newDictionary(data, int(d.NumValues))
 	}
-	if err == nil {
-		s.dictionary.held = s.held
-	}
 	return err
 }
 

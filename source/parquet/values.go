@@ -154,25 +154,25 @@ type dictionary struct {
 
 // newDictionary returns a dictionary of n PLAIN values. A value that does not fit the type of the
 // column is an error only if it is used: if there is one, the elements are not converted yet.
-func (l *leaf) newDictionary(src []byte, n int) (d *dictionary, err error) {
-	d = &dictionary{n: n, size: l.width}
-	if l.Type.V == format.ByteArray {
+func (s *stream) newDictionary(src []byte, n int) (d *dictionary, err error) {
+	d = &dictionary{n: n, size: s.width, held: s.held}
+	if s.Type.V == format.ByteArray {
 		d.texts, err = plainTexts(src, n)
 		return d, err
 	}
 	if d.size == 0 || n > len(src)/d.size {
 		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
 	}
-	if l.dtype == 0 || l.stored.Is(l.dtype) {
+	if s.dtype == 0 || s.stored.Is(s.dtype) {
 		d.table = append(src[:n*d.size:n*d.size], make([]byte, 256)...)
 		return d, nil
 	}
-	d.table = make([]byte, n*l.dtype.Size()+256)
-	if bad, _ := l.stored.Convert(d.table, l.dtype, src, n); bad >= 0 {
-		d.number, d.table = l.stored, src
+	d.table = make([]byte, n*s.dtype.Size()+256)
+	if bad, _ := s.stored.Convert(d.table, s.dtype, src, n); bad >= 0 {
+		d.number, d.table = s.stored, src
 		return d, nil
 	}
-	d.size = l.dtype.Size()
+	d.size = s.dtype.Size()
 	return d, nil
 }
 
