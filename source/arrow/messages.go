@@ -81,30 +81,28 @@ func (m *messages) open() (*arrow.Schema, error) {
 		return nil, err
 	}
 	m.r = io.MultiReader(bytes.NewReader(prefix), m.r) // of a pipe
-	var schema message
 	switch m.footer = string(prefix) == magic && m.file != nil; {
 	case m.footer:
-		schema, err = m.readFooter()
+		m.schema, err = m.readFooter()
 	case bytes.HasPrefix(prefix, []byte(continuation)):
-		if schema, err = m.nextMessage(); err == nil {
-			err = m.passBody(&schema, false)
+		if m.schema, err = m.nextMessage(); err == nil {
+			err = m.passBody(&m.schema, false)
 		}
 	default:
 		err = fault.New(fault.Unsupported, "found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream "+
 			"(ff ff ff ff)", prefix).At(0).WithHint("give the path of the file, with the extension of its format; " +
 			"write it again if it is older than Feather 2, or download it again if it is a web page")
 	}
-	if err == io.EOF || err == nil && schema.kind != ipc.MessageSchema {
-		err = damaged("found no schema at the beginning").At(schema.offset)
+	if err == io.EOF || err == nil && m.schema.kind != ipc.MessageSchema {
+		err = damaged("found no schema at the beginning").At(m.schema.offset)
 	}
-	m.schema = schema
 	for all := *m; err == nil && m.file != nil; _, err = all.next(func(*message) bool { return false }) {
 		m.rows = all.first
 	}
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	return decodeSchema(schema)
+	return decodeSchema(m.schema)
 }
 
 // readFooter reads the footer of a file, whose length and the magic number are its last bytes. It
