@@ -69,10 +69,8 @@ func Resolve(f Input) (*Resolved, error) {
 		if !wants(g.Name) {
 			continue
 		}
-		if err := r.group(g); err != nil {
-			if err = r.leave(&r.Fields[g.Columns[0]], err); err != nil {
-				return nil, err
-			}
+		if err := r.leave(&r.Fields[g.Columns[0]], r.group(g)); err != nil {
+			return nil, err
 		}
 	}
 	if len(r.Columns) == 0 {
@@ -119,12 +117,12 @@ func (r *resolver) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// leave leaves out f, which IDX cannot hold: this matters only if the column is wanted. It returns
-// other errors, such as those of damage.
+// leave leaves out f if err says that IDX cannot hold it: this matters only if the column is
+// wanted. It returns other errors, such as those of damage, and nil.
 func (r *resolver) leave(f *Field, err error) error {
-	var bad *fault.Error
+	bad, ok := errors.AsType[*fault.Error](err)
 	refused := errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Usage) || errors.Is(err, ErrNull)
-	if !refused || !errors.As(err, &bad) || bad.Column == "" || errors.Is(err, ErrNoRows) {
+	if !refused || !ok || bad.Column == "" || errors.Is(err, ErrNoRows) {
 		return err
 	}
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: f.Type, Why: bad.Msg, Err: err})
