@@ -60,7 +60,8 @@ func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, e
 	return in, jobs, err
 }
 
-// openJobs opens the tables that are made of the inputs, those of all splits.
+// openJobs opens the tables that are made of the inputs, those of all splits. It is an error if the
+// flags select no row of any of them, unless the input of one is empty or was not counted.
 func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 	chosen, err := chooseRows(ctx, in)
 	if err != nil {
@@ -91,7 +92,11 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 			}
 		}
 	}
-	return jobs, checkRows(in.request, jobs)
+	mayHaveRows := func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }
+	if slices.ContainsFunc(jobs, mayHaveRows) {
+		return jobs, nil
+	}
+	return jobs, in.request.choice.Check()
 }
 
 // keepsRaw reports whether labels of several numbers in s, such as those of QMNIST, stay one
@@ -126,17 +131,6 @@ func sameClasses(first, other *job) error {
 		}
 	}
 	return nil
-}
-
-// checkRows returns an error if the flags select no row of any job, unless the input of one is
-// empty or was not counted.
-func checkRows(r *request, jobs []*job) error {
-	for _, j := range jobs {
-		if j.chosen != 0 || j.schema.SourceRows <= 0 {
-			return nil
-		}
-	}
-	return r.choice.Check()
 }
 
 // openJob opens the table of a split and applies the view to it. raw is that of keepsRaw.
