@@ -16,12 +16,6 @@ type inputs struct {
 	set     *input.Set
 }
 
-// findInputs finds the inputs of a request.
-func findInputs(ctx context.Context, r *request) (*inputs, error) {
-	set, err := input.Find(ctx, r.input, false) // damaged files are errors
-	return &inputs{r, set}, err
-}
-
 // reportTable reports what was found while reading t. Notes become warnings if the inputs are IDX
 // files, whose notes tell of damage, and with --salvage.
 func (in *inputs) reportTable(t source.Table) {

@@ -125,9 +125,9 @@ func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 // findAnyway finds the splits even if files are damaged, or if images and labels are swapped, which
 // is then an error of its own.
 func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error) {
-	in, strict := findInputs(ctx, r)
+	set, strict := input.Find(ctx, r.input, false)
 	if strict == nil {
-		return in, nil, nil
+		return &inputs{r, set}, nil, nil
 	}
 	lenient := r.input
 	lenient.Salvage = true

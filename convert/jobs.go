@@ -56,6 +56,7 @@ func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, e
 	if err != nil {
 		return nil, nil, err
 	}
+	in := &inputs{r, set}
 	jobs, err := openJobs(ctx, in)
 	return in, jobs, err
 }
