@@ -77,7 +77,7 @@ func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*outpu
 	r := in.request
 	taken := map[string]*job{}
 	for _, j := range jobs {
-		var all, single []*output
+		var all []*output
 		for _, t := range r.targets {
 			for _, f := range t.formats {
 				outs, err := outputsAt(ctx, in, t, j, f)
@@ -92,14 +92,11 @@ func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*outpu
 						return nil, collision(t, out, other)
 					}
 					taken[out.place()] = j
-					if out.single {
-						single = append(single, out)
-					}
 				}
 				all = append(all, outs...)
 			}
 		}
-		if err := checkColumns(j, single, len(single) == len(all)); err != nil {
+		if err := checkColumns(j, all); err != nil {
 			return nil, err
 		}
 		outputs = append(outputs, all...)
@@ -131,10 +128,11 @@ func checkOutput(r *request, out *output) error {
 	return nil
 }
 
-// checkColumns returns an error if j has several columns, and two of outs, its outputs of a single
-// column, hold the same one in the same format and compression. If all is set, j has no other
-// outputs, and a column that is in none of outs is an error too.
-func checkColumns(j *job, outs []*output, all bool) error {
+// checkColumns returns an error if j has several columns, and two of its outputs of a single column
+// hold the same one in the same format and compression. If j has no other outputs, a column that is
+// in none of them is an error too. all are the outputs of j.
+func checkColumns(j *job, all []*output) error {
+	outs := slices.DeleteFunc(slices.Clone(all), func(out *output) bool { return !out.single })
 	missing := source.Names(j.table.Columns())
 	several := len(missing) > 1
 	for i, out := range outs {
@@ -149,7 +147,7 @@ func checkColumns(j *job, outs []*output, all bool) error {
 		}
 		missing = slices.DeleteFunc(missing, func(other string) bool { return other == name })
 	}
-	if len(missing) > 0 && len(outs) > 0 && all {
+	if len(missing) > 0 && len(outs) > 0 && len(outs) == len(all) {
 		return usagef("%s holds one column; no output holds %s", outs[0].shownName(), strings.Join(missing, ", ")).
 			WithHint("%s", adviseColumns(outs[0]))
 	}
