@@ -25,9 +25,14 @@ type target struct {
 
 // parseTargets parses the -o arguments and --to. parts is the N of --part, or 1.
 func parseTargets(s *object.Store, o Options, parts int64) (targets []target, err error) {
-	wanted, err := parseTo(o.To)
-	if err != nil {
-		return nil, err
+	var wanted []sinks.Format
+	for _, name := range o.To {
+		name = strings.TrimSpace(name)
+		f, ok := sinks.Named(name)
+		if !ok {
+			return nil, unknownFormat("--to "+strings.Join(o.To, ","), name)
+		}
+		wanted = append(wanted, f)
 	}
 	usesTo := false
 	for _, arg := range o.Outputs {
@@ -54,18 +59,6 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 			WithHint("--to is for folders, such as -o out/, and for -o -")
 	}
 	return targets, nil
-}
-
-// parseTo parses the formats of --to.
-func parseTo(to []string) (wanted []sinks.Format, err error) {
-	for _, name := range to {
-		f, ok := sinks.Named(strings.TrimSpace(name))
-		if !ok {
-			return nil, unknownFormat("--to "+strings.Join(to, ","), strings.TrimSpace(name))
-		}
-		wanted = append(wanted, f)
-	}
-	return wanted, nil
 }
 
 // parseTarget parses one -o argument; wanted are the formats of --to. sharded means that
