@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,14 +149,12 @@ func (t target) inserted(more string) string {
 // unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
 // the hint names its format, or the tool that writes such files.
 func unknownFormat(arg, name string) *fault.Error {
-	advice := dataset.DidYouMean(name, sinks.Names())
-	if hint := Alternative("." + name); hint != "" {
-		advice = hint
-	} else if f, _, ok := sinks.ByName("x." + name); ok {
-		advice = fmt.Sprintf("did you mean %s?", f.Name)
+	meant := dataset.DidYouMean(name, sinks.Names())
+	if f, _, ok := sinks.ByName("x." + name); ok {
+		meant = fmt.Sprintf("did you mean %s?", f.Name)
 	}
 	return usagef("%s: unknown format %q, expected one of %s", arg, name, strings.Join(sinks.Names(), ", ")).
-		WithHint("%s", advice)
+		WithHint("%s", cmp.Or(Alternative("."+name), meant))
 }
 
 // unknownExtension returns the error for an output whose name has an unknown file extension.
