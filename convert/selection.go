@@ -56,12 +56,9 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 // neededFiles returns the files of s that hold the wanted columns, if each is a file of its own, or
 // else all files.
 func neededFiles(s dataset.Split, wanted []string) []dataset.File {
-	if wanted == nil {
-		return s.Files
-	}
 	isOther := func(f dataset.File) bool { return !slices.Contains(wanted, f.Name) }
 	needed := slices.DeleteFunc(slices.Clone(s.Files), isOther)
-	if len(needed) != len(wanted) {
+	if wanted == nil || len(needed) != len(wanted) {
 		return s.Files
 	}
 	return needed
