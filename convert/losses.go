@@ -105,10 +105,9 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 		}
 	}
 	if out.format.WriteOnly { // tar
-		rows, extensions := samplesAt(path)
-		c.columns = extensions
-		if count {
-			c.rows = rows
+		c.rows, c.columns = samplesAt(path)
+		if !count {
+			c.rows = -1
 		}
 		return c
 	}

@@ -250,7 +250,6 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		out.options.Column, err = out.columnFor(columns)
 		return []*output{out}, err
 	}
-	label := schema.Of(out.job.table).Label()
 	for i, c := range columns {
 		one := *out
 		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
@@ -258,7 +257,7 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		if out.format.IsIDX && c.Classes != nil && !r.knowsNames(out.job.split.Split) {
 			names := one
 			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
-			if i != label {
+			if i != out.job.schema.Label() {
 				names.path = source.Under(out.path, names.fileName(c)+"-classes.txt")
 			}
 			outs = append(outs, &names)

@@ -46,7 +46,6 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.input, err = inputOptions(r.Source, input.NewStorage(report.warning), report.Note); err != nil {
 		return nil, err
 	}
-	store := r.input.Storage.Store
 	for i, name := range r.Columns {
 		if name == "" || slices.Contains(r.Columns[:i], name) {
 			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name)
@@ -64,7 +63,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return r, nil
 	}
 	parts, _ := r.choice.Parts()
-	if r.targets, err = parseTargets(store, r.Options, parts); err != nil {
+	if r.targets, err = parseTargets(r.input.Storage.Store, r.Options, parts); err != nil {
 		return nil, err
 	}
 	if r.codecs, err = parseCompression(r.Compression); err != nil {

@@ -30,8 +30,7 @@ type comparison struct {
 // compareTables compares found with expected.
 func compareTables(ctx context.Context, r *request, expected *job, found source.Table, c comparison) (Verified, error) {
 	both, err := compare.NewPair(expected.table, found, c.partial)
-	var differs *fault.Error
-	if errors.As(err, &differs) {
+	if differs, ok := errors.AsType[*fault.Error](err); ok {
 		return Verified{}, differ(c.paths, differs.Path, differs.Msg)
 	}
 	s := schema.Of(both)
