@@ -52,7 +52,7 @@ func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, e
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := findInputs(ctx, r)
+	set, err := input.Find(ctx, r.input, false) // damaged files are errors
 	if err != nil {
 		return nil, nil, err
 	}
