@@ -23,7 +23,7 @@ type stats struct {
 	fractions bool     // some are not whole numbers (5.0 is whole)
 	rising    bool     // each is larger than the one before
 	min, max  float64  // NaN counts as 0
-	texts     []string // the first fields that are not numbers
+	texts     []string // the first fields that are not numbers, without escapes
 }
 
 // observe examines the sample, and returns the number of elements of a row. Decode reports rows
@@ -39,10 +39,10 @@ func (t *table) observe() (elements int) {
 			f := &t.fileColumns[i]
 			span, rest = cut(rest, t.comma, f.fields)
 			for text = range t.elements(f, span) {
-				f.stats.observe(text)
+				f.stats.observe(text, t.plain)
 			}
 		}
-		last.observe(text)
+		last.observe(text, t.plain)
 	}
 	for _, f := range t.fileColumns {
 		elements += f.count
@@ -60,13 +60,13 @@ func (t *table) observe() (elements int) {
 	return elements
 }
 
-func (s *stats) observe(text []byte) {
+func (s *stats) observe(text []byte, plain *strings.Replacer) {
 	const maxTexts = 1 << 14 // they decide whether texts are names
 	text = bytes.TrimSpace(text)
 	v, integer, ok := source.ParseNumber(text, 64)
 	if !ok {
 		if len(s.texts) < maxTexts {
-			s.texts = append(s.texts, string(text))
+			s.texts = append(s.texts, plain.Replace(string(text)))
 		}
 		return
 	}
@@ -143,7 +143,7 @@ func (t *table) decide() error {
 func (t *table) setType(f *fileColumn) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
 	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
-	isName := func(text string) bool { return slices.Contains(t.options.Classes, t.plain.Replace(text)) }
+	isName := func(text string) bool { return slices.Contains(t.options.Classes, text) }
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
@@ -178,9 +178,6 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 // setNames makes f a column of the labels of names, if the caller has a list of them.
 func (t *table) setNames(f *fileColumn) (bad *fault.Error) {
 	sample := f.stats.texts
-	for i, text := range sample {
-		sample[i] = t.plain.Replace(text)
-	}
 	if f.texts, bad = source.NewTexts(sample, t.options); bad == nil {
 		f.dtype = f.texts.DType
 	} else if strings.Trim(sample[0], "+-.,;: \u00a0\u2009\u202f0123456789eE") == "" { // a number in another form
