@@ -57,7 +57,9 @@ func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, unreadable(err)
 		}
-		return newTable(f, path, ": "+m.Name, member{r}, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
+		part := ": " + m.Name
+		t, err := newTable(f, path, part, member{r}, int64(min(m.UncompressedSize64, math.MaxInt64)), o)
+		return t, fault.In(path+part, err)
 	})
 }
 

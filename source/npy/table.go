@@ -44,29 +44,25 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 func newTable(f io.Closer, path, part string, r io.Reader, size int64, o source.ReadOptions) (source.Table, error) {
 	h, err := readHeader(r)
 	if err != nil {
-		return nil, fault.In(path+part, err)
+		return nil, err
 	}
 	c := source.Column{
 		Name: cmp.Or(o.Name, "data"), DType: h.number.DType(), Shape: h.shape[1:], Origin: source.Base(path)}
 	if h.number.Integer() && !h.number.Is(c.DType) && o.DType.Valid() && !o.DType.Float() {
 		c.DType = o.DType
 	}
-	t := &table{header: h, path: path + part, column: c, r: r, file: f}
 	record := h.record / int64(h.number.Size()) * int64(max(h.number.Size(), c.DType.Size()))
 	switch {
 	case record > o.MaxRecord():
-		err = fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", record, o.MaxRecord()).
+		return nil, fault.New(fault.Unsupported, "a record has %d bytes, expected at most %d", record, o.MaxRecord()).
 			At(h.start).WithHint("allow larger records with --max-record-bytes %d", record)
-	case record == 0 && t.Rows() > idx.MaxEmptyRecords:
-		err = fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
-			t.Rows(), idx.MaxEmptyRecords).At(h.start).WithHint(hintDamaged)
+	case record == 0 && h.shape[0] > idx.MaxEmptyRecords:
+		return nil, fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
+			h.shape[0], idx.MaxEmptyRecords).At(h.start).WithHint(hintDamaged)
 	case size != h.end:
-		err = sizeError(size, h.end)
+		return nil, sizeError(size, h.end)
 	}
-	if err != nil {
-		return nil, fault.In(t.path, err)
-	}
-	return t, nil
+	return &table{header: h, path: path + part, column: c, r: r, file: f}, nil
 }
 
 func (t *table) Columns() []source.Column { return []source.Column{t.column} }
