@@ -29,7 +29,7 @@ type table struct {
 	files   []file              // in the order of the rows
 	folders []string            // sorted names of the class folders; one "" if there are none
 	empty   []string            // folders in it without images
-	kinds   []string            // of the images, by their names
+	kinds   map[string]bool     // of the images, by their names
 	format  picture.Format
 	limit   int64 // maximum size of a file in bytes
 	columns []source.Column
@@ -45,7 +45,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{path: path, root: root, roots: map[string]*os.Root{}}
+	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{}}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -72,7 +72,8 @@ func (t *table) begin(o source.ReadOptions) error {
 	}
 	t.limit = t.format.MaxFile()
 	t.columns[0].DType, t.columns[0].Shape = t.format.DType(), t.format.Shape()
-	t.info.Decoders = options.Decoders(append(t.kinds, picture.KindOf(first))...)
+	t.kinds[picture.KindOf(first)] = true
+	t.info.Decoders = options.Decoders(slices.Collect(maps.Keys(t.kinds))...)
 	return nil
 }
 
@@ -178,9 +179,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		found = "a " + mode.String()
 	default:
 		t.files = append(t.files, file{dir, e.Name(), rank(e.Name())})
-		if !slices.Contains(t.kinds, kind) {
-			t.kinds = append(t.kinds, kind)
-		}
+		t.kinds[kind] = true
 		return nil
 	}
 	return t.inFile(name, fault.New(fault.Malformed, "found %s, expected images directly in class folders", found).
