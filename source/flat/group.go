@@ -34,7 +34,7 @@ type group struct {
 	stem
 	names   []string // of all columns
 	columns []int
-	has     [3]bool // has[n] reports whether all numbers of a name are n
+	has     [3]bool // has[n] reports whether all numbers of some name are n
 }
 
 // Group finds the elements of tensors among names: those with a common prefix that are numbered
@@ -60,9 +60,8 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 			groups[of], order = g, append(order, g)
 		}
 		g.columns = append(g.columns, i)
-		if of.rank > 0 && slices.Max(numbers) < len(g.has) {
-			n := slices.Max(numbers)
-			g.has[n] = g.has[n] || n == slices.Min(numbers)
+		if of.rank > 0 && numbers[0] < len(g.has) && slices.Min(numbers) == slices.Max(numbers) {
+			g.has[numbers[0]] = true
 		}
 		if len(order) > limit {
 			return nil, tooMany
