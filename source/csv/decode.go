@@ -222,13 +222,12 @@ func (t *table) name(i int) string {
 // Decode parses the rows of b. Errors name the file, the row and usually the column.
 func (t *table) Decode(b *source.Raw) error {
 	b.Allocate(t.columns)
-	text := b.Input
-	for row := range b.Rows {
-		n := bytes.IndexByte(text, '\n')
-		if bad := t.parseRow(b, text[:n], row); bad != nil {
+	row := 0
+	for line := range bytes.Lines(b.Input) {
+		if bad := t.parseRow(b, line, row); bad != nil {
 			return bad.In(t.path).InRow(b.First + int64(row))
 		}
-		text = text[n+1:]
+		row++
 	}
 	return nil
 }
