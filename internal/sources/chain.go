@@ -31,14 +31,13 @@ type chain struct {
 	next   int64        // row of the chain that is read next
 }
 
-// openChain opens the files at paths as one table, called name. If the files record their numbers
-// of rows, all are opened to check them, and those without rows are left out. Types and shapes that
-// a file does not record are assumed to be those of the first file.
-func openChain(open func(string, source.ReadOptions) (source.Table, error), paths []string, name string,
-	o source.ReadOptions) (source.Table, error) {
-	c := &chain{open: open, options: o}
-	for i, path := range paths {
-		t, err := open(path, c.options)
+// openChain opens the files of found as one table. If the files record their numbers of rows, all
+// are opened to check them, and those without rows are left out. Types and shapes that a file does
+// not record are assumed to be those of the first file.
+func openChain(found Table, o source.ReadOptions) (source.Table, error) {
+	c := &chain{open: found.Format.open, options: o}
+	for i, path := range found.Paths {
+		t, err := c.open(path, c.options)
 		if errors.Is(err, columnar.ErrNoRows) {
 			continue
 		}
@@ -58,15 +57,15 @@ func openChain(open func(string, source.ReadOptions) (source.Table, error), path
 			return nil, err
 		}
 		if rows < 0 { // the other files are checked when they are read
-			c.paths, c.total = append(c.paths, paths[i+1:]...), -1
+			c.paths, c.total = append(c.paths, found.Paths[i+1:]...), -1
 			break
 		}
 	}
 	if c.paths == nil { // no file has rows: the first one, or its error, is the result
-		return open(paths[0], o)
+		return c.open(found.Paths[0], o)
 	}
 	for i := range c.columns {
-		c.columns[i].Origin = filepath.Base(name)
+		c.columns[i].Origin = filepath.Base(found.Path)
 	}
 	return c, nil
 }

@@ -79,7 +79,7 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
 	}
-	return openChain(t.Format.open, t.Paths, t.Path, o)
+	return openChain(t, o)
 }
 
 // Named reports whether the file at path has the extension of one of the formats.
