@@ -75,12 +75,11 @@ func (t *table) readFirstLine() error {
 func (t *table) check(line []byte) error {
 	control := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' })
 	switch {
-	case len(line) == 0:
-	case line[0] == '#' && t.options.Header == nil:
+	case bytes.HasPrefix(line, []byte{'#'}) && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
 			WithHint("remove comments: grep -v '^#' FILE.csv >rows.csv; " +
 				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
-	case line[0] == '<':
+	case bytes.HasPrefix(line, []byte{'<'}):
 		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control]).
@@ -147,10 +146,9 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 		return false, fault.New(fault.Unsupported, "the header has %d names, expected at most %d", t.count, maxNamed).
 			WithHint("leave out the header, or use Parquet or Arrow")
 	case header && words > 0:
-		names := string(row[:len(row)-len(",\n")]) // they share its memory
-		t.names = make([]string, 0, t.count)
-		for name := range strings.SplitSeq(names, string(rune(t.comma))) {
-			t.names = append(t.names, t.plain.Replace(strings.TrimSpace(name)))
+		t.names = strings.Split(string(row[:len(row)-len(",\n")]), string(rune(t.comma))) // they share its memory
+		for i, name := range t.names {
+			t.names[i] = t.plain.Replace(strings.TrimSpace(name))
 		}
 	}
 	return header, nil
