@@ -46,7 +46,7 @@ func FuzzReader(f *testing.F) {
 		}
 		want := make([]byte, len(data))
 		n, err := io.ReadFull(reference, want)
-		// The reference has LZMA2 only, and compares a byte that never matters: the first one of LZMA data.
+		// The reference has LZMA2 only, and compares the first byte of LZMA data, an unused one.
 		if err != nil && (strings.Contains(err.Error(), "filter") || strings.Contains(err.Error(), "first byte")) {
 			return
 		}

@@ -22,6 +22,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/jpeg"
 )
 
 // A stored describes a picture as it is in its file.
@@ -81,16 +82,10 @@ func (s stored) format(model color.Model, bounds image.Rectangle) (Format, error
 // check returns an error for pictures that the decoders accept, but that other programs show in
 // another way, or that take too much memory or time.
 func (s stored) check(file []byte) error {
-	// An entry of EXIF data or of a TIFF directory, in either byte order, before its value: the tag
-	// of the orientation, the type SHORT, one value. Its place differs between the kinds of files,
-	// and so many bytes do not occur by chance.
-	for _, entry := range []string{"\x12\x01\x03\x00\x01\x00\x00\x00", "\x01\x12\x00\x03\x00\x00\x00\x01\x00"} {
-		_, value, _ := bytes.Cut(file, []byte(entry))
-		if len(value) > 0 && 2 <= value[0] && value[0] <= 8 {
-			return fault.New(fault.Unsupported, "the EXIF data say that the image is to be turned or mirrored "+
-				"(orientation %d), which some programs do and others do not", value[0]).
-				WithHint("turn the pixels: mogrify -auto-orient FILES; or remove the EXIF data: mogrify -strip FILES")
-		}
+	if turn := orientation(file); turn > 1 {
+		return fault.New(fault.Unsupported, "the EXIF data say that the image is to be turned or mirrored "+
+			"(orientation %d), which some programs do and others do not", turn).
+			WithHint("turn the pixels: mogrify -auto-orient FILES; or remove the EXIF data: mogrify -strip FILES")
 	}
 	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3):
 	// image/jpeg takes 5 bytes for each sample, and every scan may go through the whole image.
@@ -127,6 +122,18 @@ func (s stored) check(file []byte) error {
 		WithHint("write each page to a file of its own: convert FILE.tif FILE-%%d.png")
 }
 
+// orientation returns that of EXIF data or of a TIFF directory, from 2 to 8, or 0 if there is none.
+func orientation(file []byte) byte {
+	// The entry before its value, in either byte order: the tag, the type SHORT, one value. Its
+	// place differs between the kinds of files, and so many bytes do not occur by chance.
+	for _, entry := range []string{"\x12\x01\x03\x00\x01\x00\x00\x00", "\x01\x12\x00\x03\x00\x00\x00\x01\x00"} {
+		if _, value, _ := bytes.Cut(file, []byte(entry)); len(value) > 0 && 2 <= value[0] && value[0] <= 8 {
+			return value[0]
+		}
+	}
+	return 0
+}
+
 // damaged returns the error for a file that cannot be decoded because of err.
 func (s stored) damaged(file []byte, err error) error {
 	switch {
@@ -155,6 +162,11 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 	if record, ok := f.appendPlain(dst, file); ok {
 		return record, nil
 	}
+	if f.options == (Options{}) && f.Depth == 8 && orientation(file) == 0 {
+		if record, ok := jpeg.Append(dst, file, f.Width, f.Height, f.Channels); ok {
+			return record, nil
+		}
+	}
 	s, err := inspect(file)
 	if err == nil {
 		err = f.accepts(s)
@@ -173,6 +185,11 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 // appendAny appends the samples of a file that f accepts.
 func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
 	defer fault.Recovered(&err)
+	if s.kind == "JPEG" {
+		if samples, ok := jpeg.Append(nil, file, s.Width, s.Height, s.Channels); ok {
+			return f.AppendScaled(dst, samples, s.Format), nil
+		}
+	}
 	m, err := f.decode(file, s)
 	if err != nil {
 		return nil, err
@@ -180,29 +197,22 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if grey, ok := m.(*image.Gray16); ok {
 		return append16(dst, grey)
 	}
-	dst = slices.Grow(dst, int(f.Size()))
-	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && grey.Rect == f.bounds() { // a fifth faster than drawing
-		for y := range s.Height {
-			dst = append(dst, grey.Pix[y*grey.Stride:][:s.Width]...)
-		}
-		return dst, nil
-	}
-	pixels := s.draw(m)
-	if f.options.Grey && s.Channels > 1 {
-		makeGrey(pixels.Pix)
-	}
-	return f.appendScaled(dst, pixels), nil
+	return f.appendScaled(dst, s.draw(m)), nil
 }
 
 func (f Format) bounds() image.Rectangle { return image.Rect(0, 0, f.Width, f.Height) }
 
-// appendScaled appends the samples of m, scaled to the size of f.
+// appendScaled appends the samples of m, grey if f is, and scaled to the size of f.
 func (f Format) appendScaled(dst []byte, m *image.RGBA) []byte {
+	if f.options.Grey {
+		makeGrey(m.Pix)
+	}
 	if m.Rect != f.bounds() {
 		scaled := image.NewRGBA(f.bounds())
 		draw.CatmullRom.Scale(scaled, scaled.Rect, m, m.Rect, draw.Src, nil)
 		m = scaled
 	}
+	dst = slices.Grow(dst, int(f.Size()))
 	for pixels := m.Pix; len(pixels) > 0; pixels = pixels[4:] {
 		dst = append(dst, pixels[:f.Channels]...)
 	}

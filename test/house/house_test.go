@@ -24,6 +24,7 @@ const module = "github.com/idxport/idxport/"
 // below source. Every package may import fault and text. How large they may be is in measures.
 var rooms = map[string][]string{
 	"internal/fault":               nil,
+	"internal/jpeg":                nil,
 	"internal/png":                 nil,
 	"internal/sheet":               nil,
 	"source/idx":                   nil,
@@ -36,7 +37,7 @@ var rooms = map[string][]string{
 	"internal/dataset":             {"source", "source/idx"},
 	"schema":                       {"source", "source/idx"},
 	"source/flat":                  {"source/idx"},
-	"source/picture":               {"internal/png", "source/idx"},
+	"source/picture":               {"internal/jpeg", "internal/png", "source/idx"},
 	"source/columnar":              {"schema", "source", "source/flat", "source/idx", "source/picture"},
 	"source/arrow":                 {"source", "source/columnar", "source/idx"},
 	"source/parquet":               {"source", "source/arrow", "source/columnar", "source/idx"},

@@ -1,0 +1,125 @@
+package jpeg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"sync"
+)
+
+// A decoder decodes one file at a time.
+type decoder struct {
+	width, height int // pixels
+	h, v          int // blocks of grey or Y in a unit of the scan, which has one of Cb and Cr
+	quant         [4]*[64]byte
+	tables        [18]*table // by class<<4 | number
+	made          [18]table  // of this file or another, which often has the same
+	planes        [3]plane
+	bits          bits
+}
+
+// A plane is a component of the units that are being decoded.
+type plane struct {
+	samples []byte
+	stride  int   // of a line
+	dc      int32 // coefficient of the block before
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// Append appends the samples of a picture to dst, line by line: one of grey for each pixel, or red,
+// green and blue, if that is the number of channels. ok is false if file is for image/jpeg.
+func Append(dst, file []byte, width, height, channels int) (samples []byte, ok bool) {
+	d := decoders.Get().(*decoder)
+	defer decoders.Put(d)
+	defer func() { ok = recover() == nil && ok }() // what is missing is nil, or out of range
+	d.width, d.height, d.h = width, height, 0
+	d.quant, d.tables = [4]*[64]byte{}, [18]*table{}
+	scan := d.readHeader(file, channels)
+	if scan == nil || (width|height)>>16 != 0 {
+		return nil, false
+	}
+	d.bits = bits{data: scan}
+	return d.appendLines(slices.Grow(dst, width*height*channels), channels)
+}
+
+// readHeader reads the segments up to that of the scan (B.1.1.4), and returns what follows, or nil.
+func (d *decoder) readHeader(file []byte, channels int) (scan []byte) {
+	frame := []byte{8, byte(d.height >> 8), byte(d.height), byte(d.width >> 8), byte(d.width), byte(channels), 1}
+	parts, order := "\x00", "\x01\x01\x00\x00\x3f\x00"
+	if channels == 3 {
+		parts, order = "\x00\x02\x11\x01\x03\x11\x01", "\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00"
+	}
+	rest, begins := bytes.CutPrefix(file, []byte("\xff\xd8"))
+	for begins && rest[0] == 0xff {
+		marker, end := rest[1], 2+int(binary.BigEndian.Uint16(rest[2:]))
+		body := rest[4:end]
+		rest = rest[end:]
+		switch {
+		case marker == 0xc0 && d.h == 0: // SOF0, B.2.2
+			d.h, d.v = int(body[7]>>4), int(body[7]&0xf)
+			if !bytes.HasPrefix(body, frame) || string(body[8:]) != parts || (d.h-1)|(d.v-1)|1 != 1 {
+				return nil
+			}
+			if channels == 1 {
+				d.h, d.v = 1, 1 // A.2.2
+			}
+		case marker == 0xc4: // DHT, B.2.4.2
+			for len(body) > 0 {
+				size := 17
+				for _, n := range body[1:17] {
+					size += int(n)
+				}
+				d.tables[body[0]] = d.made[body[0]].set(body[1:size])
+				body = body[size:]
+			}
+		case marker == 0xda && string(body) == order && d.h > 0: // SOS, B.2.3
+			return rest
+		case marker == 0xdb: // DQT, B.2.4.1
+			for ; len(body) > 0; body = body[65:] {
+				d.quant[body[0]] = (*[64]byte)(body[1:])
+			}
+		case 0xe0 <= marker && marker < 0xee || marker == 0xfe: // not APP14: other components
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// appendLines decodes the scan (F.2). ok is false if it has other blocks than those of the frame.
+func (d *decoder) appendLines(dst []byte, channels int) (samples []byte, ok bool) {
+	units := (d.width + 8*d.h - 1) / (8 * d.h)
+	for i, lines := range [3]int{8 * d.v, 8, 8} {
+		p := &d.planes[i]
+		if p.stride, p.dc = 8*units, 0; i == 0 {
+			p.stride *= d.h
+		}
+		p.samples = slices.Grow(p.samples[:0], lines*p.stride)[:lines*p.stride]
+	}
+	luma, cb, cr := d.planes[0], d.planes[1], d.planes[2]
+	for left := d.height; left > 0; left -= 8 * d.v {
+		for x := range units {
+			ok = true
+			for j := range d.h * d.v {
+				ok = ok && d.decodeBlock(0, 8*(j/d.h*luma.stride+x*d.h+j%d.h))
+			}
+			for i := 1; i < channels; i++ {
+				ok = ok && d.decodeBlock(i, 8*x)
+			}
+			if !ok {
+				return nil, false
+			}
+		}
+		for y := range min(8*d.v, left) {
+			line, chroma := luma.samples[y*luma.stride:], y/d.v*cb.stride
+			if channels == 1 {
+				dst = append(dst, line[:d.width]...)
+			} else {
+				dst = appendRGB(dst, line, cb.samples[chroma:], cr.samples[chroma:], d.width, d.h)
+			}
+		}
+	}
+	b := &d.bits
+	return dst, b.n-b.missing < 8 && b.n >= b.missing && bytes.HasPrefix(b.data, []byte("\xff\xd9"))
+}

@@ -1,0 +1,162 @@
+package jpeg
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/idxport/idxport/test/must"
+)
+
+// reference returns the samples of a file by image/jpeg, and those of the pixels by image/color.
+func reference(file []byte) (samples []byte, size image.Point, channels int, err error) {
+	m, err := jpeg.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, size, 0, err
+	}
+	for y := range m.Bounds().Dy() {
+		for x := range m.Bounds().Dx() {
+			switch c := m.At(x, y).(type) {
+			case color.Gray:
+				samples, channels = append(samples, c.Y), 1
+			default:
+				r, g, b, _ := c.RGBA()
+				samples, channels = append(samples, byte(r>>8), byte(g>>8), byte(b>>8)), 3
+			}
+		}
+	}
+	return samples, m.Bounds().Size(), channels, nil
+}
+
+// check compares the samples of a file with those of the reference, and reports whether the file is
+// not left to it.
+func check(t *testing.T, file []byte, size image.Point, channels int) bool {
+	t.Helper()
+	dst := append(make([]byte, 0, 6+size.X*size.Y*channels), "before"...)
+	got, ok := Append(dst, file, size.X, size.Y, channels)
+	if !ok {
+		return false
+	}
+	if &got[0] != &dst[0] {
+		t.Error("found samples in other memory, expected them after those that were there")
+	}
+	want, found, n, err := reference(file)
+	if err != nil || found != size || n != channels || string(got) != "before"+string(want) {
+		t.Errorf("found %d bytes, expected %d of %v pixels and %d channels, and %v; equal: %v", len(got)-6, len(want),
+			found, n, err, bytes.HasSuffix(got, want))
+	}
+	return true
+}
+
+// files returns those of testdata, which libjpeg-turbo wrote, by name.
+func files(t testing.TB) map[string][]byte {
+	all := map[string][]byte{}
+	for _, name := range must.Get(filepath.Glob("testdata/*.jpg"))(t) {
+		all[filepath.Base(name)] = must.Get(os.ReadFile(name))(t)
+	}
+	return all
+}
+
+func TestFilesOfLibjpeg(t *testing.T) {
+	for name, file := range files(t) {
+		channels := 3
+		if name == "grey.jpg" {
+			channels = 1
+		}
+		if !check(t, file, image.Pt(45, 37), channels) {
+			t.Errorf("%s: left to image/jpeg", name)
+		}
+		for _, other := range []struct{ width, height, channels int }{
+			{45, 38, channels}, {46, 37, channels}, {45, 37 + 1<<16, channels}, {45, 37, 4 - channels}, {45, 37, 4},
+		} {
+			if _, ok := Append(nil, file, other.width, other.height, other.channels); ok {
+				t.Errorf("%s: read as %v", name, other)
+			}
+		}
+	}
+}
+
+// TestSizes has pictures of noise and of one grey, whose sizes are not those of whole blocks.
+func TestSizes(t *testing.T) {
+	for _, size := range []image.Point{{1, 1}, {2, 1}, {1, 9}, {8, 8}, {15, 17}, {16, 16}, {33, 7}, {28, 28}} {
+		grey, rgb := image.NewGray(image.Rectangle{Max: size}), image.NewRGBA(image.Rectangle{Max: size})
+		for _, noise := range []int{1, 30, 256} {
+			for _, pixels := range [][]byte{grey.Pix, rgb.Pix} {
+				for i := range pixels {
+					pixels[i] = byte(rand.IntN(noise))
+				}
+			}
+			for _, quality := range []int{1, 50, 100} {
+				for channels, m := range map[int]image.Image{1: grey, 3: rgb} {
+					var file bytes.Buffer
+					must.Do(t, jpeg.Encode(&file, m, &jpeg.Options{Quality: quality}))
+					if !check(t, file.Bytes(), size, channels) {
+						t.Errorf("%v, noise %d, quality %d: left to image/jpeg", size, noise, quality)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDamagedFiles cuts files, and flips a bit of every byte. What remains is left to image/jpeg,
+// or has the same samples there.
+func TestDamagedFiles(t *testing.T) {
+	for name, file := range files(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			channels := 3
+			if name == "grey.jpg" {
+				channels = 1
+			}
+			for n := range file {
+				if check(t, file[:n], image.Pt(45, 37), channels) {
+					t.Errorf("cut at byte %d: taken", n)
+				}
+			}
+			taken := 0
+			for i := range file {
+				damaged := bytes.Clone(file)
+				damaged[i] ^= 1 << (i % 8)
+				if check(t, damaged, image.Pt(45, 37), channels) {
+					taken++
+				}
+			}
+			if taken == 0 {
+				t.Error("no damaged file was taken: the values of quantizers have no check")
+			}
+		})
+	}
+}
+
+func FuzzAppend(f *testing.F) {
+	for name, file := range files(f) {
+		f.Add(file, uint8(45), uint8(37), name != "grey.jpg")
+	}
+	f.Fuzz(func(t *testing.T, file []byte, width, height uint8, rgb bool) {
+		channels := 1
+		if rgb {
+			channels = 3
+		}
+		check(t, file, image.Pt(int(width), int(height)), channels)
+	})
+}
+
+// TestLaterFiles has files that lack a table or a quantizer, after one that has it.
+func TestLaterFiles(t *testing.T) {
+	whole := files(t)["2x2.jpg"]
+	for _, marker := range []byte{0xdb, 0xc4, 0xc0} {
+		at := bytes.Index(whole, []byte{0xff, marker})
+		end := at + 2 + int(whole[at+2])<<8 + int(whole[at+3])
+		file := append(bytes.Clone(whole[:at]), whole[end:]...)
+		check(t, whole, image.Pt(45, 37), 3)
+		if check(t, file, image.Pt(45, 37), 3) {
+			t.Errorf("without %x: taken", marker)
+		}
+	}
+}
