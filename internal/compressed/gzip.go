@@ -159,47 +159,47 @@ func readGzipHeader(in *bufio.Reader) error {
 	return nil
 }
 
-// A gzipEncoder deflates blocks with pooled writers, each of which has tables of several hundred
-// KiB.
-type gzipEncoder struct {
+// newGzip returns an encoder of one member.
+func newGzip(level int) encoder {
+	return encoder{
+		header: []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff},
+		encode: (&deflater{level: cmp.Or(level, defaultGzipLevel)}).append,
+		sums:   true,
+		trailer: func(crc uint32, size uint64) ([]byte, error) {
+			lastBlock := []byte{3, 0} // BFINAL, fixed codes, end of block
+			t := binary.LittleEndian.AppendUint32(lastBlock, crc)
+			return binary.LittleEndian.AppendUint32(t, uint32(size)), nil
+		},
+	}
+}
+
+// A deflater deflates blocks with pooled writers, each of which has tables of several hundred KiB.
+type deflater struct {
 	level int
 	pool  sync.Pool // of *flate.Writer
 }
 
-func newGzip(level int) encoder {
-	return &gzipEncoder{level: cmp.Or(level, defaultGzipLevel)}
-}
-
-func (g *gzipEncoder) encode(dst, block []byte) (Block, error) {
-	out := bytes.NewBuffer(dst[:0])
+// append appends deflate blocks with the contents of block, none of which is the last.
+func (g *deflater) append(dst, block []byte) ([]byte, error) {
+	out := bytes.NewBuffer(dst)
 	deflate, ok := g.pool.Get().(*flate.Writer)
 	if ok {
 		deflate.Reset(out)
 	} else {
 		var err error
 		if deflate, err = flate.NewWriter(out, g.level); err != nil {
-			return Block{}, err
+			return dst, err
 		}
 	}
 	if _, err := deflate.Write(block); err != nil {
-		return Block{}, err
+		return dst, err
 	}
 	if err := deflate.Flush(); err != nil { // not Close: the trailer contains the last block
-		return Block{}, err
+		return dst, err
 	}
 	deflate.Reset(nil) // drops the reference to dst
 	g.pool.Put(deflate)
-	return Block{data: out.Bytes(), size: len(block), crc: crc32.ChecksumIEEE(block)}, nil
-}
-
-func (*gzipEncoder) header() []byte {
-	return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
-}
-
-func (*gzipEncoder) trailer(crc uint32, size uint64) ([]byte, error) {
-	lastBlock := []byte{3, 0} // BFINAL, fixed codes, end of block
-	t := binary.LittleEndian.AppendUint32(lastBlock, crc)
-	return binary.LittleEndian.AppendUint32(t, uint32(size)), nil
+	return out.Bytes(), nil
 }
 
 // combineCRC32 returns the IEEE CRC32 of A followed by B, given the CRCs of both and B's length n

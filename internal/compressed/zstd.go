@@ -98,24 +98,13 @@ func (z *ZstdEncoder) give(e *zstdEncoders) {
 	z.free = append(z.free, e)
 }
 
-// A zstdFrames is the encoder of a Writer: each block becomes a frame.
-type zstdFrames struct{ frames *ZstdEncoder }
-
+// newZstd returns an encoder of a Writer: each block becomes a frame.
 func newZstd(level int) encoder {
-	return zstdFrames{&ZstdEncoder{Level: level, Stream: true, Literals: true}}
-}
-
-func (z zstdFrames) encode(dst, block []byte) (Block, error) {
-	data, err := z.frames.Append(dst[:0], block)
-	return Block{data: data, size: len(block)}, err
-}
-
-func (zstdFrames) header() []byte { return nil }
-
-// trailer returns nothing, or the frame of a stream without data.
-func (z zstdFrames) trailer(_ uint32, size uint64) ([]byte, error) {
-	if size > 0 {
-		return nil, nil
-	}
-	return z.frames.Append(nil, nil)
+	frames := &ZstdEncoder{Level: level, Stream: true, Literals: true}
+	return encoder{encode: frames.Append, trailer: func(_ uint32, size uint64) ([]byte, error) {
+		if size > 0 {
+			return nil, nil
+		}
+		return frames.Append(nil, nil) // a stream without data has a frame too
+	}}
 }
