@@ -113,16 +113,11 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if r.full == nil {
-		if r.in.closed.Load() {
-			return 0, fs.ErrClosed
-		}
-		return r.buf.Read(p)
-	}
-	select {
-	case <-r.stop:
+	if r.in.closed.Load() {
 		return 0, fs.ErrClosed
-	default:
+	}
+	if r.full == nil {
+		return r.buf.Read(p)
 	}
 	for len(r.rest) == 0 {
 		if r.err != nil {
