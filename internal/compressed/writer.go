@@ -25,7 +25,6 @@ type Block struct {
 // A Writer writes one stream.
 type Writer struct {
 	w          io.Writer
-	codec      Codec
 	encoder    encoder
 	buffers    sync.Pool // of *[]byte: see Buffer
 	compressed sync.Pool // of *[]byte: blocks until they are written
@@ -36,9 +35,6 @@ type Writer struct {
 	crc   uint32 // of these bytes
 	err   error  // of the first write that failed
 }
-
-// EncoderSize returns Codec.EncoderSize of the stream's codec.
-func (w *Writer) EncoderSize() int64 { return w.codec.EncoderSize() }
 
 // Encode compresses data. For "none", the Block refers to data, which the caller must not change
 // until Append has returned. Empty data is valid and adds nothing to the stream. Encode is safe for
@@ -199,7 +195,7 @@ func NewWriter(w io.Writer, c Codec) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: w, codec: c, encoder: e}, nil
+	return &Writer{w: w, encoder: e}, nil
 }
 
 // A Choice is a row of a format's table of codecs. The first row is the default.

@@ -26,10 +26,10 @@ const (
 
 // A Sink writes a table as CSV. It implements sink.Splitter.
 type Sink struct {
-	out        *compressed.Writer
-	layout     *layout
-	compresses bool // out compresses
-	pieceCap   int  // capacity of a piece of text, with slack
+	out      *compressed.Writer
+	layout   *layout
+	codec    compressed.Codec // of out
+	pieceCap int              // capacity of a piece of text, with slack
 
 	// Used by the steps and Close only.
 	begun bool // whether the header or a batch is written
@@ -60,7 +60,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		rows = min(rows, max(s.Rows, 1))
 	}
 	pieceCap := int(min(pieceSize, rows*l.rowSize())) + slack
-	return &Sink{out: out, layout: l, compresses: !o.Compression.Plain(), pieceCap: pieceCap}, nil
+	return &Sink{out: out, layout: l, codec: o.Compression, pieceCap: pieceCap}, nil
 }
 
 // BatchSize implements sink.Sizer. It returns the maximum size of the text. With compression, it
@@ -68,10 +68,10 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 // and of the encoder.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
-	if s.compresses {
-		return size/minCompressionRatio + min(size, pieceSize) + s.out.EncoderSize()
+	if s.codec.Plain() {
+		return size
 	}
-	return size
+	return size/minCompressionRatio + min(size, pieceSize) + s.codec.EncoderSize()
 }
 
 // Encode implements sink.Sink. It renders up to maxReady pieces of b, which the step writes; then

@@ -16,13 +16,13 @@ import (
 // A Sink writes a header, which contains the number of rows, and then one column. It implements
 // sink.Sink and sink.Sizer.
 type Sink struct {
-	format     string // name of the format, for errors
-	out        *compressed.Writer
-	column     source.Column
-	index      int   // of the column, in a batch
-	want       int64 // number of rows in the header
-	swaps      bool  // elements are big-endian
-	compresses bool  // out compresses
+	format string // name of the format, for errors
+	out    *compressed.Writer
+	codec  compressed.Codec // of out
+	column source.Column
+	index  int   // of the column, in a batch
+	want   int64 // number of rows in the header
+	swaps  bool  // elements are big-endian
 
 	// Used by the steps and Close only.
 	header []byte // nil once it is written
@@ -58,10 +58,7 @@ func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options,
 			"but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
-	made := &Sink{
-		format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows,
-		compresses: !o.Compression.Plain(),
-	}
+	made := &Sink{format: format, codec: o.Compression, column: s.Columns[o.Column], index: o.Column, want: s.Rows}
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
 		return nil, err
@@ -72,10 +69,10 @@ func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options,
 
 // BatchSize implements sink.Sizer. It returns 0 if the batch's own bytes are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
-	if !s.swaps && !s.compresses {
+	if !s.swaps && s.codec.Plain() {
 		return 0
 	}
-	return int64(rows)*int64(s.column.RecordSize()) + s.out.EncoderSize()
+	return int64(rows)*int64(s.column.RecordSize()) + s.codec.EncoderSize()
 }
 
 // Encode implements sink.Sink: it makes the column of b big-endian and compresses it.
