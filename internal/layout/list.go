@@ -138,26 +138,18 @@ func levelAt(shape []int, i int) byte {
 func levelRuns(shape []int, first int) []byte {
 	n, last := elements(shape), shape[len(shape)-1]
 	var dst []byte
-	level, length := byte(0), 0
-	add := func(l byte, n int) {
-		if l != level && length > 0 {
-			dst = appendRun(dst, length, level)
-			length = 0
-		}
-		level, length = l, length+n
-	}
 	for i := first; i < n; {
-		next := min(i/last*last+last, n) // where the innermost list ends
-		add(levelAt(shape, i), 1)
-		if i++; i < next {
-			add(byte(len(shape)), next-i)
-			i = next
+		level, end := levelAt(shape, i), i+1
+		if level == byte(len(shape)) { // to the end of the innermost list
+			end = i/last*last + last
 		}
+		for last == 1 && end < n && levelAt(shape, end) == level { // lists of one element
+			end++
+		}
+		dst = appendRun(dst, end-i, level)
+		i = end
 	}
-	if length == 0 {
-		return nil
-	}
-	return appendRun(dst, length, level)
+	return dst
 }
 
 // appendRun appends a run-length run of n times level, which must fit one byte: a varint of 2n (odd
