@@ -184,33 +184,23 @@ type recordBatch struct {
 // A buffer is the position of a buffer in the body, without padding.
 type buffer struct{ offset, length int64 }
 
-// add adds an array.
+// add adds an array, whose buffers are compressed unless they are empty.
 func (r *recordBatch) add(a layout.Array) error {
 	r.nodes = append(r.nodes, a.Nodes...)
-	for _, b := range a.Buffers {
-		if err := r.addBuffer(b); err != nil {
-			return err
+	for _, data := range a.Buffers {
+		if r.codec != nil && len(data) > 0 {
+			f, err := r.codec.compress(data)
+			if err != nil {
+				return err
+			}
+			r.frames = append(r.frames, f)
+			data = *f
 		}
+		r.buffers = append(r.buffers, buffer{r.size, int64(len(data))})
+		padding := make([]byte, align(len(data))-len(data))
+		r.body = append(r.body, data, padding)
+		r.size += int64(len(data) + len(padding))
 	}
-	return nil
-}
-
-// addBuffer adds data as the next buffer, compressed unless it is empty.
-func (r *recordBatch) addBuffer(data []byte) error {
-	if r.codec != nil && len(data) > 0 {
-		f, err := r.codec.compress(data)
-		if err != nil {
-			return err
-		}
-		r.frames = append(r.frames, f)
-		data = *f
-	}
-	r.buffers = append(r.buffers, buffer{r.size, int64(len(data))})
-	r.body = append(r.body, data)
-	if fill := align(len(data)) - len(data); fill > 0 {
-		r.body = append(r.body, make([]byte, fill))
-	}
-	r.size += int64(align(len(data)))
 	return nil
 }
 
