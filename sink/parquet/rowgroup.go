@@ -85,7 +85,8 @@ func (s *Sink) endGroup() error {
 	group := format.RowGroup{
 		NumRows:    int64(s.rowsInGroup),
 		FileOffset: s.groupOffset,
-		Ordinal:    int16(min(len(s.groups), math.MaxInt16)), // only for encrypted files, which cannot have more groups
+		// Only for encrypted files, which cannot have more groups.
+		Ordinal: int16(min(len(s.footer.RowGroups), math.MaxInt16)),
 	}
 	offset := s.groupOffset
 	for i := range s.leaves {
@@ -100,8 +101,8 @@ func (s *Sink) endGroup() error {
 		offset += c.TotalCompressedSize
 		c.reset()
 	}
-	s.groups = append(s.groups, group)
-	s.rows += group.NumRows
+	s.footer.RowGroups = append(s.footer.RowGroups, group)
+	s.footer.NumRows += group.NumRows
 	s.rowsInGroup, s.buffered = 0, 0
 	return nil
 }
@@ -242,7 +243,7 @@ func (s *Sink) writeIndexes() error {
 
 // column returns the metadata of the i-th chunk of the file.
 func (s *Sink) column(i int) *format.ColumnChunk {
-	return &s.groups[i/len(s.leaves)].Columns[i%len(s.leaves)]
+	return &s.footer.RowGroups[i/len(s.leaves)].Columns[i%len(s.leaves)]
 }
 
 // writeIndex writes index and sets its offset and size.
@@ -256,8 +257,6 @@ func (s *Sink) writeIndex(index any, offset *int64, size *int32) error {
 }
 
 func (s *Sink) writeFooter() error {
-	s.footer.NumRows = s.rows
-	s.footer.RowGroups = s.groups
 	footer, err := marshal(&s.footer)
 	if err != nil {
 		return err

@@ -31,18 +31,16 @@ type Sink struct {
 	asIs         pageCompressor // has no codec: for values that are already compressed
 	encoderSize  int64          // bytes per goroutine that compresses
 	rowsPerGroup int
-	footer       format.FileMetaData // without rows and row groups
 
 	// Used by the steps only.
 	out         sink.Appender
-	distinct    distinct // values of a scalar's chunk
-	chunks      []chunk  // of the current row group, one per leaf
-	rowsInGroup int      // rows in the current row group
-	groupOffset int64    // start of the current row group
-	buffered    int64    // bytes of the current row group in memory
-	rows        int64    // rows of earlier row groups
-	groups      []format.RowGroup
-	indexes     []chunkIndex // of all chunks, row group by row group
+	footer      format.FileMetaData // with the rows and row groups so far
+	distinct    distinct            // values of a scalar's chunk
+	chunks      []chunk             // of the current row group, one per leaf
+	rowsInGroup int                 // rows in the current row group
+	groupOffset int64               // start of the current row group
+	buffered    int64               // bytes of the current row group in memory
+	indexes     []chunkIndex        // of all chunks, row group by row group
 }
 
 // New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot
@@ -166,6 +164,6 @@ func (s *Sink) Next(w io.Writer) error {
 		return err
 	}
 	s.out = sink.Appender{Writer: w}
-	s.rows, s.groups, s.indexes = 0, nil, nil
+	s.footer.NumRows, s.footer.RowGroups, s.indexes = 0, nil, nil
 	return s.out.Append([]byte(magic))
 }
