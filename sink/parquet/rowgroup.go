@@ -58,7 +58,6 @@ func (s *Sink) append(rows int, pieces []piece) error {
 		if err := s.put(i, pieces[i].page); err != nil {
 			return err
 		}
-		s.pages.recycle(pieces[i].page)
 	}
 	s.rowsInGroup += rows
 	if s.rowsInGroup >= s.rowsPerGroup || s.buffered >= maxBuffered {
@@ -67,11 +66,13 @@ func (s *Sink) append(rows int, pieces []piece) error {
 	return nil
 }
 
-// put appends p to the chunk of leaf i. The first leaf's pages are written immediately, the others
-// wait.
+// put appends p to the chunk of leaf i. p must not be used afterwards. The pages of the first leaf
+// are written immediately, and so are those of scalars, which are made at the end of the row group;
+// the others wait.
 func (s *Sink) put(i int, p page) error {
+	defer s.pages.recycle(p)
 	s.chunks[i].add(p)
-	if i == 0 {
+	if i == 0 || s.leaves[i].Scalar {
 		return s.out.Append(p.parts...)
 	}
 	// A copy: the parts belong to the batch, or will be recycled.
@@ -91,7 +92,7 @@ func (s *Sink) endGroup() error {
 	offset := s.groupOffset
 	for i := range s.leaves {
 		l, c := &s.leaves[i], &s.chunks[i]
-		if err := s.endChunk(l, c); err != nil {
+		if err := s.endChunk(i); err != nil {
 			return err
 		}
 		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: c.metadata(l, offset)})
@@ -107,20 +108,14 @@ func (s *Sink) endGroup() error {
 	return nil
 }
 
-// endChunk writes the pages of c, the chunk of l, that were not written immediately.
-func (s *Sink) endChunk(l *leaf, c *chunk) error {
-	if !l.Scalar {
-		err := s.out.Append(c.waiting...)
-		clear(c.waiting) // frees the pages; the slice itself is kept
-		return err
+// endChunk writes the pages of leaf i that were not written immediately.
+func (s *Sink) endChunk(i int) error {
+	if s.leaves[i].Scalar {
+		return s.putScalars(i)
 	}
-	var err error
-	c.bounds, err = s.scalarPages(l, c, func(p page) error {
-		c.add(p)
-		err := s.out.Append(p.parts...)
-		s.pages.recycle(p)
-		return err
-	})
+	waiting := s.chunks[i].waiting
+	err := s.out.Append(waiting...)
+	clear(waiting) // frees the pages; the slice itself is kept
 	return err
 }
 

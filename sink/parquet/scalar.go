@@ -15,20 +15,19 @@ import (
 // readers to skip pages by their bounds, many enough for headers not to matter.
 const scalarPageRows = 20_000
 
-// scalarPages passes the pages of c, the chunk of l, to put, one after another, and returns the
-// bounds of the data pages. The dictionary covers the whole chunk, without a fallback to PLAIN in
-// the middle.
-func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, error) {
+// putScalars makes the pages of leaf i, a scalar, from the values of its chunk. The dictionary
+// covers the whole chunk, without a fallback to PLAIN in the middle.
+func (s *Sink) putScalars(i int) error {
+	l, c := &s.leaves[i], &s.chunks[i]
 	size := layout.NameIndexSize
 	if l.Names == nil {
 		size = l.Element.Size()
 	}
 	rows := len(c.values) / size
-	entries, err := s.scalarDictionary(l, c.values, rows, put)
+	entries, err := s.putDictionary(i, rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []bounds
 	for from := 0; from < rows; from += scalarPageRows {
 		to := min(from+scalarPageRows, rows)
 		elements := c.values[from*size : to*size]
@@ -44,30 +43,31 @@ func (s *Sink) scalarPages(l *leaf, c *chunk, put func(page) error) ([]bounds, e
 		}
 		p, err := l.pages.page(p, l.levels(to-from), body)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := put(p); err != nil {
-			return nil, err
+		if err := s.put(i, p); err != nil {
+			return err
 		}
 		if l.Names != nil {
-			all = append(all, l.boundsOfNames(s.distinct.indices[from:to]))
+			c.bounds = append(c.bounds, l.boundsOfNames(s.distinct.indices[from:to]))
 		} else {
-			all = append(all, boundsOf(elements, l.Element))
+			c.bounds = append(c.bounds, boundsOf(elements, l.Element))
 		}
 	}
-	return all, nil
+	return nil
 }
 
-// scalarDictionary passes the dictionary page of a chunk to put, and returns the number of its
-// entries. The chunk has one value per row. s.distinct then has the indices into the dictionary. If
-// a dictionary would not make the chunk smaller, scalarDictionary returns 0.
-func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page) error) (entries int, err error) {
+// putDictionary makes the dictionary page of leaf i, a scalar of the given number of rows, and
+// returns the number of its entries. s.distinct then has the indices into the dictionary. If a
+// dictionary would not make the chunk smaller, putDictionary returns 0.
+func (s *Sink) putDictionary(i, rows int) (entries int, err error) {
+	l, values := &s.leaves[i], s.chunks[i].values
 	if l.Names != nil { // the values are the indices
 		s.distinct.reset(1)
 		for ; len(values) > 0; values = values[layout.NameIndexSize:] {
 			s.distinct.indices = append(s.distinct.indices, binary.LittleEndian.Uint16(values))
 		}
-		return len(l.Names), put(*l.dictionary)
+		return len(l.Names), s.put(i, *l.dictionary)
 	}
 	size := l.Element.Size()
 	s.distinct.reset(max(l.maxEntries(rows), 1))
@@ -81,7 +81,7 @@ func (s *Sink) scalarDictionary(l *leaf, values []byte, rows int, put func(page)
 	if err != nil {
 		return 0, err
 	}
-	return entries, put(p)
+	return entries, s.put(i, p)
 }
 
 // indexWidth returns the number of bits of an index into a dictionary of n entries: at least 1, as
