@@ -84,6 +84,7 @@ func (s *Sink) put(i int, p page) error {
 // endGroup writes the waiting pages of the row group and adds it to the footer.
 func (s *Sink) endGroup() error {
 	group := format.RowGroup{
+		Columns:    make([]format.ColumnChunk, len(s.leaves)),
 		NumRows:    int64(s.rowsInGroup),
 		FileOffset: s.groupOffset,
 		// Only for encrypted files, which cannot have more groups.
@@ -95,10 +96,10 @@ func (s *Sink) endGroup() error {
 		if err := s.endChunk(i); err != nil {
 			return err
 		}
-		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: c.metadata(l, offset)})
+		group.Columns[i].MetaData = c.metadata(l, offset)
 		group.TotalByteSize += c.TotalUncompressedSize
 		group.TotalCompressedSize += c.TotalCompressedSize
-		s.indexes = append(s.indexes, c.index(l, offset))
+		s.indexes = append(s.indexes, c.index(l, offset, &group.Columns[i]))
 		offset += c.TotalCompressedSize
 		c.reset()
 	}
@@ -175,16 +176,18 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	return m
 }
 
-// index returns the indexes of a chunk that starts at offset.
-func (c *chunk) index(l *leaf, offset int64) chunkIndex {
+// index returns the indexes of a chunk that starts at offset and is described in the footer by
+// place.
+func (c *chunk) index(l *leaf, offset int64, place *format.ColumnChunk) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset
 	}
-	return chunkIndex{l.columnIndex(c.bounds), &format.OffsetIndex{PageLocations: c.pages}}
+	return chunkIndex{place, l.columnIndex(c.bounds), &format.OffsetIndex{PageLocations: c.pages}}
 }
 
 // A chunkIndex contains the indexes of a chunk's pages.
 type chunkIndex struct {
+	place  *format.ColumnChunk // in the footer: where the positions of the indexes belong
 	column *format.ColumnIndex // nil if there is none
 	offset *format.OffsetIndex
 }
@@ -218,27 +221,20 @@ func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version st
 // writeIndexes writes the column indexes of all chunks, then their offset indexes, so that readers
 // can read each kind in one piece.
 func (s *Sink) writeIndexes() error {
-	for i, index := range s.indexes {
-		if index.column == nil {
+	for _, x := range s.indexes {
+		if x.column == nil {
 			continue
 		}
-		c := s.column(i)
-		if err := s.writeIndex(index.column, &c.ColumnIndexOffset, &c.ColumnIndexLength); err != nil {
+		if err := s.writeIndex(x.column, &x.place.ColumnIndexOffset, &x.place.ColumnIndexLength); err != nil {
 			return err
 		}
 	}
-	for i, index := range s.indexes {
-		c := s.column(i)
-		if err := s.writeIndex(index.offset, &c.OffsetIndexOffset, &c.OffsetIndexLength); err != nil {
+	for _, x := range s.indexes {
+		if err := s.writeIndex(x.offset, &x.place.OffsetIndexOffset, &x.place.OffsetIndexLength); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// column returns the metadata of the i-th chunk of the file.
-func (s *Sink) column(i int) *format.ColumnChunk {
-	return &s.footer.RowGroups[i/len(s.leaves)].Columns[i%len(s.leaves)]
 }
 
 // writeIndex writes index and sets its offset and size.
