@@ -80,32 +80,25 @@ func plain(v float64, t format.Type) []byte {
 	}
 }
 
-// chunkBounds returns the bounds of a chunk with the given pages, nil if one of them has none.
+// chunkBounds returns the bounds of a chunk with the given pages.
 func (l *leaf) chunkBounds(pages []bounds) (least, greatest []byte) {
 	if len(pages) == 0 {
 		return nil, nil
 	}
 	all := pages[0]
 	for _, b := range pages[1:] {
-		all = bounds{min(all.min, b.min), max(all.max, b.max), all.none || b.none}
-	}
-	if all.none {
-		return nil, nil
+		all.min, all.max = min(all.min, b.min), max(all.max, b.max)
 	}
 	return l.encodeBounds(all)
 }
 
-// columnIndex returns the index of a chunk's pages. It is nil if the pages have no bounds or one of
-// them has a NaN, as an index must have the bounds of every page.
+// columnIndex returns the index of a chunk's pages. It is nil if the pages have no bounds.
 func (l *leaf) columnIndex(pages []bounds) *format.ColumnIndex {
 	if len(pages) == 0 {
 		return nil
 	}
 	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages)}
 	for _, b := range pages {
-		if b.none {
-			return nil
-		}
 		least, greatest := l.encodeBounds(b)
 		index.NullPages = append(index.NullPages, false)
 		index.MinValues = append(index.MinValues, least)

@@ -128,7 +128,7 @@ type chunk struct {
 
 	rows    int64
 	pages   []format.PageLocation // the data pages
-	bounds  []bounds              // of each data page, for scalars
+	bounds  []bounds              // of each data page, for scalars; nil if one has none
 	waiting [][]byte              // pages that wait for the end of the row group
 	values  []byte                // a scalar's elements, which become pages at the end of the row group
 }

@@ -54,6 +54,10 @@ func (s *Sink) putScalars(i int) error {
 			c.bounds = append(c.bounds, boundsOf(elements, l.Element))
 		}
 	}
+	// Neither the chunk nor its column index has bounds if one page has none.
+	if slices.ContainsFunc(c.bounds, func(b bounds) bool { return b.none }) {
+		c.bounds = nil
+	}
 	return nil
 }
 
