@@ -34,7 +34,6 @@ type Sink struct {
 	writers  sync.Pool // of *writer
 	lines    sync.Pool // of *[]byte: lines of metadata.csv
 	present  sync.Map  // the labels that occurred, as int64
-	notes    []string
 }
 
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with
@@ -66,11 +65,6 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 	p.writers.New = func() any {
 		return &writer{sink: p, encoder: found.Pixels.NewEncoder(), classes: map[int64]classFolder{}}
 	}
-	present := slices.DeleteFunc(slices.Clone(p.labels.names), func(name string) bool { return name == "" })
-	if !slices.IsSorted(present) {
-		p.notes = append(p.notes, format+": sorted by name, the class folders are not in the order of the labels; "+
-			"readers that number the folders will number the classes differently")
-	}
 	return p, nil
 }
 
@@ -95,17 +89,22 @@ func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
 
 // Notes reports why readers that number the class folders may number
 // the classes differently. The notes are complete once the sink is closed.
-func (s *Sink) Notes() []string {
+func (s *Sink) Notes() (notes []string) {
+	names := slices.DeleteFunc(slices.Clone(s.labels.names), func(name string) bool { return name == "" })
+	if !slices.IsSorted(names) {
+		notes = append(notes, format+": sorted by name, the class folders are not in the order of the labels; "+
+			"readers that number the folders will number the classes differently")
+	}
 	var present []int64
 	s.present.Range(func(label, _ any) bool {
 		present = append(present, label.(int64))
 		return true
 	})
 	if missing := gaps(present); missing != "" {
-		return append(slices.Clone(s.notes), fmt.Sprintf("%s: no folder is made for labels without images: %s; "+
+		notes = append(notes, fmt.Sprintf("%s: no folder is made for labels without images: %s; "+
 			"readers that number the folders will number the later classes differently", format, missing))
 	}
-	return s.notes
+	return notes
 }
 
 // BatchSize implements sink.Sizer. It returns the memory for one image at a time and for the lines
