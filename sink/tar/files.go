@@ -79,19 +79,15 @@ type scalar struct {
 	key    string // with quotes, colon and the separator before it
 }
 
-// newScalars returns those of the given columns of s that are scalars, and the others.
-func newScalars(s *schema.Schema, columns []int) (scalars []scalar, rest []int) {
+// newScalars returns the given columns of s, which are scalars.
+func newScalars(s *schema.Schema, columns []int) (scalars []scalar) {
 	separator := "{"
 	for _, i := range columns {
 		c := s.Columns[i]
-		if !c.Scalar() {
-			rest = append(rest, i)
-			continue
-		}
 		scalars = append(scalars, scalar{column: i, dtype: c.DType, key: separator + text.JSON(c.Name) + ":"})
 		separator = ","
 	}
-	return scalars, rest
+	return scalars
 }
 
 // appendJSON appends the JSON object of row i of b.

@@ -3,6 +3,7 @@ package tar
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -41,6 +42,14 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
+	isScalar := func(i int) bool { return s.Columns[i].Scalar() }
+	if rest := slices.DeleteFunc(slices.Clone(found.Rest), isScalar); len(rest) > 0 {
+		advice := "leave them out with --columns"
+		if slices.ContainsFunc(rest, func(i int) bool { return s.Columns[i].Name == "label" }) {
+			advice = schema.HintLabel
+		}
+		return nil, images.Unsupported(format, advice, "cannot hold %s", images.Names(s, rest))
+	}
 	found.Digits = max(found.Digits, minDigits)
 	t := &Sink{out: w, images: found, imageHead: newHeader(found.Digits, ".png")}
 	t.encoders.New = func() any { return found.Pixels.NewEncoder() }
@@ -50,8 +59,7 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		t.clsHead = newHeader(found.Digits, ".cls")
 		t.rowSize += 2 * block
 	}
-	var rest []int
-	if t.scalars, rest = newScalars(s, found.Rest); t.scalars != nil {
+	if t.scalars = newScalars(s, found.Rest); t.scalars != nil {
 		t.jsonHead = newHeader(found.Digits, ".json")
 		size := 1
 		for _, c := range t.scalars {
@@ -59,16 +67,7 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		}
 		t.rowSize += int64(block + padded(size))
 	}
-	if rest == nil {
-		return t, nil
-	}
-	advice := "leave them out with --columns"
-	for _, i := range rest { // no scalars
-		if s.Columns[i].Name == "label" {
-			advice = schema.HintLabel
-		}
-	}
-	return nil, images.Unsupported(format, advice, "cannot hold %s", images.Names(s, rest))
+	return t, nil
 }
 
 // BatchSize implements sink.Sizer.
