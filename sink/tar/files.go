@@ -1,7 +1,6 @@
 package tar
 
 import (
-	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -77,17 +76,6 @@ type scalar struct {
 	column int
 	dtype  idx.DType
 	key    string // with quotes, colon and the separator before it
-}
-
-// newScalars returns the given columns of s, which are scalars.
-func newScalars(s *schema.Schema, columns []int) (scalars []scalar) {
-	separator := "{"
-	for _, i := range columns {
-		c := s.Columns[i]
-		scalars = append(scalars, scalar{column: i, dtype: c.DType, key: separator + text.JSON(c.Name) + ":"})
-		separator = ","
-	}
-	return scalars
 }
 
 // appendJSON appends the JSON object of row i of b.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
@@ -59,12 +60,16 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		t.clsHead = newHeader(found.Digits, ".cls")
 		t.rowSize += 2 * block
 	}
-	if t.scalars = newScalars(s, found.Rest); t.scalars != nil {
+	size, separator := 1, "{" // of a .json file, with the brace at its end
+	for _, i := range found.Rest {
+		c := s.Columns[i]
+		key := separator + text.JSON(c.Name) + ":"
+		t.scalars = append(t.scalars, scalar{column: i, dtype: c.DType, key: key})
+		size += len(key) + schema.MaxNumber
+		separator = ","
+	}
+	if t.scalars != nil {
 		t.jsonHead = newHeader(found.Digits, ".json")
-		size := 1
-		for _, c := range t.scalars {
-			size += len(c.key) + schema.MaxNumber
-		}
 		t.rowSize += int64(block + padded(size))
 	}
 	return t, nil
