@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"math"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -245,13 +244,4 @@ func (s *Sink) writeIndex(index any, offset *int64, size *int32) error {
 	}
 	*offset, *size = s.out.Offset, int32(len(encoded))
 	return s.out.Append(encoded)
-}
-
-func (s *Sink) writeFooter() error {
-	footer, err := marshal(&s.footer)
-	if err != nil {
-		return err
-	}
-	end := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...)
-	return s.out.Append(footer, end)
 }

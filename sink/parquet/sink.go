@@ -3,6 +3,7 @@ package parquet
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"io"
 	"math"
 
@@ -155,7 +156,12 @@ func (s *Sink) Close() error {
 	if err := s.writeIndexes(); err != nil {
 		return err
 	}
-	return s.writeFooter()
+	footer, err := marshal(&s.footer)
+	if err != nil {
+		return err
+	}
+	end := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...)
+	return s.out.Append(footer, end)
 }
 
 // Next implements sink.Splitter.
