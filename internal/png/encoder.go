@@ -167,9 +167,7 @@ func (f format) linesSize() int { return f.stride() * f.height }
 
 // appendLines appends the scanlines of pixels with filter 0, and loadSlack zeros.
 func (f format) appendLines(dst, pixels []byte) []byte {
-	if n := f.linesSize() + loadSlack; cap(dst) < n {
-		dst = make([]byte, 0, n)
-	}
+	dst = slices.Grow(dst, f.linesSize()+loadSlack)
 	for ; len(pixels) > 0; pixels = pixels[f.rowBytes:] {
 		row := pixels[:f.rowBytes]
 		if dst = append(dst, 0); !f.wide {
