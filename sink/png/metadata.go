@@ -20,7 +20,6 @@ const maxPath = 128
 type metadata struct {
 	stream  *publish.Stream
 	columns []metadataColumn
-	header  []byte
 	maxLine int // in bytes
 }
 
@@ -31,13 +30,13 @@ type metadataColumn struct {
 	texts []string // class names by label, quoted; nil for a column of numbers
 }
 
-// newMetadata chooses the columns of metadata.csv: the label, its class names if they are known,
-// and the other scalars, which it removes from found.Rest.
-func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
-	m := &metadata{header: []byte("file_name"), maxLine: maxPath}
+// newMetadata creates metadata.csv in folder and writes its header. Its columns are the label, its
+// class names if they are known, and the other scalars, which newMetadata removes from found.Rest.
+func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns) (*metadata, error) {
+	m, header := &metadata{maxLine: maxPath}, []byte("file_name")
 	taken := []string{"file_name", "image"} // readers name the column of images "image"
 	add := func(name string, c metadataColumn, size int) {
-		m.header = csv.AppendQuoted(append(m.header, ','), []byte(name), ',')
+		header = csv.AppendQuoted(append(header, ','), []byte(name), ',')
 		m.columns = append(m.columns, c)
 		m.maxLine += 1 + size
 	}
@@ -71,21 +70,15 @@ func newMetadata(s *schema.Schema, found *images.Columns) (*metadata, error) {
 			add(schema.ClassName, names, size)
 		}
 	}
-	m.header = append(m.header, '\n')
-	return m, nil
-}
-
-// open creates the file and writes the header.
-func (m *metadata) open(folder *publish.Folder) error {
 	root, err := folder.Subfolder("")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m.stream, err = root.Create(schema.MetadataFile); err != nil {
-		return err
+		return nil, err
 	}
-	_, err = m.stream.Write(m.header)
-	return err
+	_, err = m.stream.Write(append(header, '\n'))
+	return m, err
 }
 
 // append appends the line of row i of b. The row's file is name in the given class folder; neither

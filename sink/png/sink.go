@@ -49,10 +49,7 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, err
 	}
 	if o.Layout == huggingFace {
-		if p.metadata, err = newMetadata(s, &found.Columns); err != nil {
-			return nil, err
-		}
-		if err := p.metadata.open(folder); err != nil {
+		if p.metadata, err = newMetadata(folder, s, &found.Columns); err != nil {
 			return nil, err
 		}
 	}
