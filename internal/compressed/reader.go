@@ -154,11 +154,9 @@ func (r *Reader) Close() error {
 		<-r.done
 		return nil
 	}
-	grace := time.NewTimer(closeGrace)
-	defer grace.Stop()
 	select {
 	case <-r.done:
-	case <-grace.C:
+	case <-time.After(closeGrace):
 	}
 	return nil
 }
