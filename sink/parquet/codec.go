@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"cmp"
+
 	"github.com/parquet-go/parquet-go/compress/gzip"
 	"github.com/parquet-go/parquet-go/compress/snappy"
 	"github.com/parquet-go/parquet-go/format"
@@ -31,10 +33,7 @@ func codecs() []compressed.Choice[codec] {
 func Codecs() []string { return compressed.Names(codecs()) }
 
 func newGzip(level int) codec {
-	if level == 0 {
-		level = gzip.DefaultCompression
-	}
-	return codec{id: format.Gzip, encode: (&gzip.Codec{Level: level}).Encode}
+	return codec{format.Gzip, (&gzip.Codec{Level: cmp.Or(level, gzip.DefaultCompression)}).Encode}
 }
 
 func newZstd(level int) codec {
