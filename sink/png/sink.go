@@ -118,19 +118,18 @@ func (s *Sink) BatchSize(rows int) int64 {
 // their lines of metadata.csv. The error is fault.Unsupported for a value or a label that the
 // format does not support, and fault.Malformed for a label without a name.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if err := s.images.Check(b); err != nil {
+	err := s.images.Check(b)
+	if err != nil {
 		return nil, err
 	}
 	w := s.writers.Get().(*writer)
 	defer s.writers.Put(w)
 	lines := compressed.Take(&s.lines, 0)
 	for i := range b.Rows {
-		err := ctx.Err()
-		if err == nil {
-			*lines, err = w.write(*lines, b, i)
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			s.lines.Put(lines)
+		if *lines, err = w.write(*lines, b, i); err != nil {
 			return nil, err
 		}
 	}

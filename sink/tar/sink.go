@@ -81,27 +81,24 @@ func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.imag
 // Encode implements sink.Sink. It makes the files of b and their headers, which the step writes.
 // The error for a value that PNG cannot hold is fault.Unsupported.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if err := s.images.Check(b); err != nil {
+	err := s.images.Check(b)
+	if err != nil {
 		return nil, err
 	}
 	e := s.encoders.Get().(*images.Encoder)
 	defer s.encoders.Put(e)
 	buffer := compressed.Take(&s.buffers, 0)
-	out := *buffer
 	for i := range b.Rows {
-		err := ctx.Err()
-		if err == nil {
-			out, err = s.appendRow(out, e, b, i)
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			s.buffers.Put(buffer)
+		if *buffer, err = s.appendRow(*buffer, e, b, i); err != nil {
 			return nil, err
 		}
 	}
-	*buffer = out
 	return func() error {
 		defer s.buffers.Put(buffer)
-		_, err := s.out.Write(out)
+		_, err := s.out.Write(*buffer)
 		return err
 	}, nil
 }
