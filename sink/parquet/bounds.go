@@ -53,17 +53,20 @@ func byteBounds(elements []byte, flip byte) (least, greatest byte) {
 	return least, greatest
 }
 
-// encode returns the bounds as PLAIN values of t. The Parquet specification (ColumnOrder in
-// parquet.thrift) requires a float zero to be written as −0 in the minimum and as +0 in the
-// maximum, whatever the sign of the values.
-func (b bounds) encode(t format.Type) (least, greatest []byte) {
+// encodeBounds returns b as PLAIN values of the leaf, but text without the length before it. The
+// Parquet specification (ColumnOrder in parquet.thrift) requires a float zero to be written as −0
+// in the minimum and as +0 in the maximum, whatever the sign of the values.
+func (l *leaf) encodeBounds(b bounds) (least, greatest []byte) {
+	if l.sorted != nil {
+		return []byte(l.sorted[int(b.min)]), []byte(l.sorted[int(b.max)])
+	}
 	if b.min == 0 {
 		b.min = math.Copysign(0, -1)
 	}
 	if b.max == 0 {
 		b.max = 0
 	}
-	return plain(b.min, t), plain(b.max, t)
+	return plain(b.min, l.Type), plain(b.max, l.Type)
 }
 
 // plain returns v as a PLAIN value of t.

@@ -100,7 +100,7 @@ func (s *Sink) endGroup() error {
 		group.TotalCompressedSize += c.TotalCompressedSize
 		s.indexes = append(s.indexes, c.index(l, offset, &group.Columns[i]))
 		offset += c.TotalCompressedSize
-		c.reset()
+		*c = chunk{waiting: c.waiting[:0], values: c.values[:0]} // keeps the memory that nothing else uses
 	}
 	s.footer.RowGroups = append(s.footer.RowGroups, group)
 	s.footer.NumRows += group.NumRows
@@ -130,11 +130,6 @@ type chunk struct {
 	bounds  []bounds              // of each data page, for scalars; nil if one has none
 	waiting [][]byte              // pages that wait for the end of the row group
 	values  []byte                // a scalar's elements, which become pages at the end of the row group
-}
-
-// reset prepares c for the next row group. It keeps the memory of slices that nothing else uses.
-func (c *chunk) reset() {
-	*c = chunk{waiting: c.waiting[:0], values: c.values[:0]}
 }
 
 // add counts p as the next page of c.

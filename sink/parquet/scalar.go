@@ -245,11 +245,3 @@ func (l *leaf) boundsOfNames(indices []uint16) bounds {
 	}
 	return bounds{min: float64(least), max: float64(greatest)}
 }
-
-// encodeBounds returns b as PLAIN values of the leaf, but text without the length before it.
-func (l *leaf) encodeBounds(b bounds) (least, greatest []byte) {
-	if l.sorted != nil {
-		return []byte(l.sorted[int(b.min)]), []byte(l.sorted[int(b.max)])
-	}
-	return b.encode(l.Type)
-}
