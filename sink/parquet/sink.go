@@ -25,7 +25,6 @@ const magic = "PAR1"
 // A Sink writes a file, or several one after the other, see Next. It implements sink.Splitter.
 type Sink struct {
 	// Used by Encode and the steps; these do not change.
-	schema       *schema.Schema
 	columns      []layout.Column
 	leaves       []leaf
 	pages        pageCompressor // with the codec of the options
@@ -56,22 +55,22 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{schema: s, columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec},
+	made := &Sink{columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec},
 		encoderSize: o.Compression.EncoderSize(), out: sink.Appender{Writer: w}}
-	if err := made.plan(); err != nil {
+	if err := made.plan(s); err != nil {
 		return nil, err
 	}
 	made.footer = newFooter(s, columns, len(made.leaves), o.Version)
 	return made, made.out.Append([]byte(magic))
 }
 
-// plan decides how the leaves of the columns are written. It returns an error if records are too
-// large for a page: sizes in page headers are 32-bit integers.
-func (s *Sink) plan() error {
+// plan decides how the leaves of the columns of table are written. It returns an error if records
+// are too large for a page: sizes in page headers are 32-bit integers.
+func (s *Sink) plan(table *schema.Schema) error {
 	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
 	rows := s.rowsPerGroup
-	if s.schema.Rows >= 0 {
-		rows = int(min(int64(rows), s.schema.Rows))
+	if table.Rows >= 0 {
+		rows = int(min(int64(rows), table.Rows))
 	}
 	for _, column := range s.columns {
 		for _, l := range column.Leaves {
@@ -83,10 +82,10 @@ func (s *Sink) plan() error {
 			if err != nil {
 				return err
 			}
-			if size := planned.bodySize(s.schema.BatchRows()); size > math.MaxInt32-room {
+			if size := planned.bodySize(table.BatchRows()); size > math.MaxInt32-room {
 				return fault.New(fault.Usage,
 					"parquet: a page of column %s would have %d bytes, expected less than 2 GiB",
-					s.schema.Columns[column.Source].Name, size)
+					table.Columns[column.Source].Name, size)
 			}
 			s.leaves = append(s.leaves, planned)
 		}
