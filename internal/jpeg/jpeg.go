@@ -25,7 +25,7 @@ type plane struct {
 	dc      int32 // coefficient of the block before
 }
 
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
+var decoders = sync.Pool{New: func() any { makeTables(); return new(decoder) }}
 
 // Append appends the samples of a picture to dst, line by line: one of grey for each pixel, or red,
 // green and blue, if that is the number of channels. ok is false if file is for image/jpeg.

@@ -1,5 +1,7 @@
 package jpeg
 
+import "sync"
+
 // A block has the coefficients of 8×8 samples, by rows.
 type block [64]int32
 
@@ -60,8 +62,26 @@ func odd(x1, x3, x5, x7 int32, shift uint) (p, q, r, s int32) {
 	return a*cos3x12 + c*sin3x12, d*cos1x12 + b*sin1x12, b*cos1x12 - d*sin1x12, c*cos3x12 - a*sin3x12
 }
 
-// level returns the sample of v, which has 18 bits after the point, with the level shift (A.3.1).
-func level(v int32) byte { return byte(max(0, min(255, v>>18+128))) }
+// Tables of the samples for values without the bits after the point, which are 18 and 16: a look
+// at them takes less time than two comparisons. Those of levels have the level shift (A.3.1).
+var (
+	levels  [1 << 14]byte
+	samples [1 << 16]byte
+)
+
+// makeTables fills the tables, which takes as long as a small picture.
+var makeTables = sync.OnceFunc(func() {
+	clamp := func(v int16) byte { return byte(max(0, min(255, v))) }
+	for v := range levels {
+		levels[v] = clamp(int16(v<<2)>>2 + 128)
+	}
+	for v := range samples {
+		samples[v] = clamp(int16(v))
+	}
+})
+
+func level(v int32) byte  { return levels[uint32(v)>>18] }
+func sample(v int32) byte { return samples[uint32(v)>>16] }
 
 // appendRGB appends the pixels of a line, h of which have the same chroma, as color.YCbCrToRGB
 // converts them. dst has the capacity for them.
@@ -83,14 +103,3 @@ func appendRGB(dst, luma, cbs, crs []byte, width, h int) []byte {
 	}
 	return dst[:len(dst)+3*width]
 }
-
-// samples has the sample for a value, modulo 1024, from −512 to 511.
-var samples = func() (s [1024]byte) {
-	for v := range s[:512] {
-		s[v] = byte(min(v, 255))
-	}
-	return s
-}()
-
-// sample returns the sample of v, which has 16 bits after the point.
-func sample(v int32) byte { return samples[uint32(v)>>16&1023] }

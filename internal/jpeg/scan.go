@@ -41,7 +41,15 @@ func (t *table) set(spec []byte) *table {
 	return t
 }
 
-// long returns the entry for the code of more than shortBits that next begins with, 0 for none.
+// entry returns that of the code which next begins with, or 0 if there is no such code.
+func (t *table) entry(next uint64) uint16 {
+	if entry := t.short[next>>(64-shortBits)]; entry != 0 {
+		return entry
+	}
+	return t.long(next)
+}
+
+// long returns the entry of a code of more than shortBits.
 func (t *table) long(next uint64) uint16 {
 	for length := shortBits + 1; length <= 16; length++ {
 		if bits := uint32(next >> 48); bits < t.end[length] {
@@ -86,23 +94,10 @@ func (b *bits) fill() {
 	}
 }
 
-// code returns the entry of t for the next code, of at most 16 of the n bits.
-func (b *bits) code(t *table) uint16 {
-	entry := t.short[b.next>>(64-shortBits)]
-	if entry == 0 {
-		entry = t.long(b.next)
-	}
-	b.next <<= entry & 63
-	b.n -= int(entry & 63)
-	return entry
-}
-
-// number returns the number of the next size bits (F.2.2.1).
-func (b *bits) number(size uint16) int32 {
+// extend returns the number that the highest size bits of next are (F.2.2.1).
+func extend(next uint64, size uint16) int32 {
 	size &= 15
-	v := int32(b.next >> 1 >> (63 - size))
-	b.next <<= size
-	b.n -= int(size)
+	v := int32(next >> 1 >> (63 - size))
 	negative := (v - 1<<size>>1) >> 31 // all bits, or none
 	return v + negative&(1-1<<size)
 }
@@ -112,33 +107,47 @@ var unzig = [64]byte{0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12,
 	6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46,
 	53, 60, 61, 54, 47, 55, 62, 63}
 
-// decodeBlock decodes the next block, to 8 lines of plane i from at on.
+// decodeBlock decodes the next block, to 8 lines of plane i from at on. A code and its number have
+// at most 31 bits.
 func (d *decoder) decodeBlock(i, at int) bool {
-	p, b, set := &d.planes[i], &d.bits, min(i, 1)
-	quant, ac, x, rows := d.quant[set], d.tables[0x10|set], block{}, 0
-	b.fill()
-	entry := b.code(d.tables[set])
-	if entry == 0 || entry>>8 > 15 {
+	p, in, set := &d.planes[i], &d.bits, min(i, 1)
+	quant, t, x, rows := d.quant[set], d.tables[set], block{}, 0
+	in.fill()
+	next, n := in.next, in.n
+	entry := t.entry(next)
+	size := entry >> 8
+	if entry == 0 || size > 15 {
 		return false
 	}
-	p.dc += b.number(entry >> 8)
+	next <<= entry & 63
+	p.dc += extend(next, size)
+	next <<= size
+	n -= int(entry&63 + size)
 	x[0] = p.dc * int32(quant[0])
+	t = d.tables[0x10|set]
 	for k := 1; k < 64; k++ {
-		if b.n < 32 {
-			b.fill()
+		if n < 32 {
+			in.next, in.n = next, n
+			in.fill()
+			next, n = in.next, in.n
 		}
-		entry = b.code(ac)
-		size := entry >> 8 & 0xf
+		entry = t.entry(next)
+		next <<= entry & 63
+		n -= int(entry & 63)
 		if entry < 1<<8 { // the end of the block, or no code
 			break
 		}
+		size = entry >> 8 & 0xf
 		if k += int(entry >> 12); size == 0 && entry>>12 != 15 || k > 63 {
 			return false
 		}
 		to := unzig[k]
-		x[to&63] = b.number(size) * int32(quant[k])
+		x[to&63] = extend(next, size) * int32(quant[k])
 		rows |= 1 << (to >> 3)
+		next <<= size
+		n -= int(size)
 	}
+	in.next, in.n = next, n
 	x.transform(p.samples[at:], p.stride, rows)
 	return entry != 0
 }
