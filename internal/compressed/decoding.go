@@ -74,8 +74,8 @@ func (d *decoding) classify(err error) error {
 }
 
 // errorAt returns an error like e whose message also names the format and the number of compressed
-// bytes that have been decoded. That number is not the Offset of the error, which counts
-// decompressed bytes.
+// bytes that the decoder has taken, of xz up to 512 in advance. That number is not the Offset of
+// the error, which counts decompressed bytes.
 func (d *decoding) errorAt(e *fault.Error) error {
 	offset := d.in.taken.Load() - int64(d.buf.Buffered())
 	located := fault.New(e.Kind, "%s stream, at compressed byte %d: %s", d.name, offset, e.Msg).Because(e.Err)

@@ -26,10 +26,10 @@
 // error, or when Close is called. Plain data has none.
 //
 // A header may ask for a window (zstd) or a dictionary (xz), up to the limits above. Such memory is
-// not resident before data fills it. The blocks of an xz file share one dictionary, and so do files
-// one after another. Measured as the peak of a whole conversion, with the limit of memory that the
-// command sets: two blocks of 64 MiB of zeros in 20 KB, 89 MiB; 146 MiB of data with a dictionary
-// of 64 MiB, 89 MiB; Fashion-MNIST, written with xz -9, 84 MiB.
+// not resident before data fills it. The blocks of an xz file share one dictionary. Measured as the
+// peak of a whole conversion, with the limit of memory that the command sets: two blocks of 64 MiB
+// of zeros in 20 KB, 89 MiB; 146 MiB of data with a dictionary of 64 MiB, 89 MiB; Fashion-MNIST,
+// written with xz -9, 71 MiB.
 //
 // # Writing
 //

@@ -2,8 +2,11 @@ package compressed
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"math/bits"
 	"strings"
 	"sync"
 
@@ -18,11 +21,14 @@ const (
 
 	// xzHeaders are those of a stream and of a block with a dictionary of maxXZDictionary.
 	xzHeaders = xzMagic + "\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x1c\x00\x00\x00\x10\xcf\x58\xcc"
+
+	usualXZProperty = 22      // of LZMA2: a dictionary of 8 MiB, that of the default preset (5.3.1)
+	littleXZData    = 1 << 20 // bytes, by which a dictionary is still as good as new
 )
 
-// idleXZ returns the readers that are not in use, each of which has a dictionary for the largest
-// files. They are made together, before any other: the runtime clears a dictionary where it kept
-// something else before, and then all of it is resident, not only what data has filled.
+// idleXZ returns readers for files with large dictionaries. They are made together, before any
+// other: the runtime clears a dictionary where it kept something else before, and then all of it is
+// resident, and not only what data has filled.
 var idleXZ = sync.OnceValue(func() chan *xz.Reader {
 	readers := make(chan *xz.Reader, 4) // images and labels of two splits
 	for range cap(readers) {
@@ -33,30 +39,91 @@ var idleXZ = sync.OnceValue(func() chan *xz.Reader {
 	return readers
 })
 
-// An xzReader reads .xz streams (https://tukaani.org/xz/xz-file-format.txt). The library, after XZ
-// Embedded, compares the checks, the sizes, the index and the footer of each, and the padding.
-type xzReader struct{ *xz.Reader }
-
-func openXZ(in *bufio.Reader) (io.Reader, error) {
-	select {
-	case r := <-idleXZ():
-		return xzReader{r}, xzError(r.Reset(in))
-	default:
-		r, err := xz.NewReader(in, maxXZDictionary)
-		return xzReader{r}, xzError(err)
-	}
+// An xzReader reads .xz streams (https://tukaani.org/xz/xz-file-format.txt, whose section numbers
+// are given). The library, after XZ Embedded, compares the checks, the sizes, the index and the
+// footer of each, and the padding.
+type xzReader struct {
+	*xz.Reader
+	in   *xzInput
+	read int64 // bytes of data
+	idle bool  // the reader is one of idleXZ
 }
 
-func (r xzReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
+// An xzInput passes on few bytes at a time, as the library reads them in advance, and keeps the
+// last ones.
+type xzInput struct {
+	*bufio.Reader
+	last []byte
+}
+
+func (x *xzInput) Read(p []byte) (int, error) {
+	const few, kept = 512, 64
+	n, err := x.Reader.Read(p[:min(len(p), few)])
+	x.last = append(x.last[max(0, len(x.last)-kept):], p[:n]...)
+	return n, err
+}
+
+func openXZ(in *bufio.Reader) (io.Reader, error) {
+	x := &xzReader{in: &xzInput{Reader: in}}
+	if hasLargeDictionary(in) {
+		select {
+		case x.Reader = <-idleXZ():
+			x.idle = true
+		default:
+		}
+	}
+	var err error
+	if x.idle {
+		err = x.Reset(x.in)
+	} else {
+		x.Reader, err = xz.NewReader(x.in, maxXZDictionary)
+	}
+	x.Multistream(false)
+	return x, xzError(err)
+}
+
+// hasLargeDictionary reports whether the first block has a larger dictionary than usual, or another
+// filter before LZMA2 (3.1).
+func hasLargeDictionary(in *bufio.Reader) bool {
+	head, err := in.Peek(len(xzHeaders) + 2*binary.MaxVarintLen64)
+	if len(head) < len(xzHeaders) || err != nil && err != io.EOF {
+		return false
+	}
+	fields := head[14:]
+	for range bits.OnesCount8(head[13] & 0xc0) { // sizes
+		_, n := binary.Uvarint(fields)
+		fields = fields[max(n, 0):]
+	}
+	return len(fields) < 3 || fields[0] != 0x21 || fields[2] > usualXZProperty
+}
+
+// Read reads data, of one stream after another.
+func (x *xzReader) Read(p []byte) (int, error) {
+	n, err := x.Reader.Read(p)
+	x.read += int64(n)
+	if err != io.EOF {
+		return n, xzError(err)
+	}
+	err = x.Reset(nil) // reads the header of the next stream
+	x.Multistream(false)
+	if errors.Is(err, xz.ErrBuf) && !x.endsInHeader() {
+		err = xz.ErrFormat
+	}
 	return n, xzError(err)
 }
 
-// Close keeps the reader for another file.
-func (r xzReader) Close() error {
-	select {
-	case idleXZ() <- r.Reader:
-	default:
+// endsInHeader reports whether the input ends in the beginning of a stream.
+func (x *xzReader) endsInHeader() bool {
+	rest := x.in.last
+	rest = bytes.TrimLeft(rest[bytes.LastIndex(rest, []byte("YZ"))+2:], "\x00")
+	return strings.HasPrefix(xzMagic, string(rest[:min(len(rest), len(xzMagic))]))
+}
+
+// Close keeps the reader for another file, unless its dictionary is resident.
+func (x *xzReader) Close() error {
+	if x.idle && x.read <= littleXZData {
+		_ = x.Reset(strings.NewReader("")) // without references to this file
+		idleXZ() <- x.Reader
 	}
 	return nil
 }

@@ -3,6 +3,6 @@
 // nearly all programs number them (ITU-T T.81, whose sections are given in comments, and T.871,
 // JFIF). Others, and damaged ones, are left to image/jpeg.
 //
-// The invariant: a file that is not left to image/jpeg has there the same samples, to the bit, and
-// each bit of its scan is used.
+// The invariant: a file that is not left to image/jpeg has the same samples there, as of Go 1.26,
+// to the bit, and each bit of its scan is used.
 package jpeg

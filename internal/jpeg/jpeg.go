@@ -32,9 +32,12 @@ var decoders = sync.Pool{New: func() any { makeTables(); return new(decoder) }}
 func Append(dst, file []byte, width, height, channels int) (samples []byte, ok bool) {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	defer func() { ok = recover() == nil && ok }() // what is missing is nil, or out of range
+	defer func() {
+		ok = recover() == nil && ok                // what is missing is nil, or out of range
+		d.quant, d.bits.data = [4]*[64]byte{}, nil // of the file
+	}()
 	d.width, d.height, d.h = width, height, 0
-	d.quant, d.tables = [4]*[64]byte{}, [18]*table{}
+	d.tables = [18]*table{}
 	scan := d.readHeader(file, channels)
 	if scan == nil || (width|height)>>16 != 0 {
 		return nil, false
@@ -69,6 +72,9 @@ func (d *decoder) readHeader(file []byte, channels int) (scan []byte) {
 				size := 17
 				for _, n := range body[1:17] {
 					size += int(n)
+				}
+				if body[0]&^0x11 != 0 || size == 17 || size > 17+256 { // image/jpeg refuses the file
+					return nil
 				}
 				d.tables[body[0]] = d.made[body[0]].set(body[1:size])
 				body = body[size:]

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/idxport/idxport/test/must"
@@ -131,6 +132,27 @@ func TestDamagedFiles(t *testing.T) {
 				t.Error("no damaged file was taken: the values of quantizers have no check")
 			}
 		})
+	}
+}
+
+// TestUnusedTables adds tables that no scan uses, and that image/jpeg refuses, to a file.
+func TestUnusedTables(t *testing.T) {
+	whole := files(t)["grey.jpg"]
+	scan := bytes.Index(whole, []byte("\xff\xda"))
+	lengths := func(class byte, ones, all int) []byte {
+		table := append([]byte{class, byte(ones)}, make([]byte, 15+all)...)
+		table[16] = byte(all - ones)
+		return table
+	}
+	for name, table := range map[string][]byte{
+		"number 2": lengths(2, 1, 1), "number 7": lengths(7, 1, 1), "no codes": lengths(0x11, 0, 0),
+		"257 codes": lengths(0x11, 2, 257),
+	} {
+		segment := append([]byte{0xff, 0xc4, byte((len(table) + 2) >> 8), byte(len(table) + 2)}, table...)
+		file := slices.Concat(whole[:scan], segment, whole[scan:])
+		if _, _, _, err := reference(file); err == nil || check(t, file, image.Pt(45, 37), 1) {
+			t.Errorf("%s: taken, or image/jpeg has no error", name)
+		}
 	}
 }
 

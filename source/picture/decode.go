@@ -124,8 +124,7 @@ func (s stored) check(file []byte) error {
 
 // orientation returns that of EXIF data or of a TIFF directory, from 2 to 8, or 0 if there is none.
 func orientation(file []byte) byte {
-	// The entry before its value, in either byte order: the tag, the type SHORT, one value. Its
-	// place differs between the kinds of files, and so many bytes do not occur by chance.
+	// A tag, the type SHORT, one value, in either byte order: so many bytes do not occur by chance.
 	for _, entry := range []string{"\x12\x01\x03\x00\x01\x00\x00\x00", "\x01\x12\x00\x03\x00\x00\x00\x01\x00"} {
 		if _, value, _ := bytes.Cut(file, []byte(entry)); len(value) > 0 && 2 <= value[0] && value[0] <= 8 {
 			return value[0]
@@ -196,6 +195,9 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	}
 	if grey, ok := m.(*image.Gray16); ok {
 		return append16(dst, grey)
+	}
+	if grey, ok := m.(*image.Gray); ok && f == s.Format && int64(len(grey.Pix)) == f.Size() { // without a copy
+		return append(dst, grey.Pix...), nil
 	}
 	return f.appendScaled(dst, s.draw(m)), nil
 }
