@@ -130,7 +130,7 @@ func (t *table) visit(dir string) error {
 	} else {
 		defer root.Close() // read-only: an error does not matter
 	}
-	entries, err := fs.ReadDir(root.FS(), ".")
+	entries, err := os.ReadDir(filepath.Join(t.path, dir)) // that of a root calls lstat for each
 	if err != nil {
 		return t.inFile(dir, err)
 	}
