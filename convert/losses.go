@@ -105,9 +105,10 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 		}
 	}
 	if out.format.WriteOnly { // tar
-		c.rows, c.columns = samplesAt(path)
-		if !count {
-			c.rows = -1
+		rows, extensions := samplesAt(path)
+		c.columns = extensions
+		if count {
+			c.rows = rows
 		}
 		return c
 	}

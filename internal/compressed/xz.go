@@ -114,7 +114,7 @@ func (x *xzReader) Read(p []byte) (int, error) {
 
 // endsInHeader reports whether the input ends in the beginning of a stream.
 func (x *xzReader) endsInHeader() bool {
-	rest := x.in.last
+	rest := x.in.last // from a footer on, or from zeros after one
 	rest = bytes.TrimLeft(rest[bytes.LastIndex(rest, []byte("YZ"))+2:], "\x00")
 	return strings.HasPrefix(xzMagic, string(rest[:min(len(rest), len(xzMagic))]))
 }

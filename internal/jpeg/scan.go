@@ -52,8 +52,8 @@ func (t *table) entry(next uint64) uint16 {
 // long returns the entry of a code of more than shortBits.
 func (t *table) long(next uint64) uint16 {
 	for length := shortBits + 1; length <= 16; length++ {
-		if bits := uint32(next >> 48); bits < t.end[length] {
-			return uint16(t.spec[t.shift[length]+int(bits>>(16-length))])<<8 | uint16(length)
+		if code := uint32(next >> 48); code < t.end[length] {
+			return uint16(t.spec[t.shift[length]+int(code>>(16-length))])<<8 | uint16(length)
 		}
 	}
 	return 0

@@ -184,7 +184,7 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 // appendAny appends the samples of a file that f accepts.
 func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
 	defer fault.Recovered(&err)
-	if s.kind == "JPEG" {
+	if s.kind == "JPEG" && f != s.Format { // else Append has tried
 		if samples, ok := jpeg.Append(nil, file, s.Width, s.Height, s.Channels); ok {
 			return f.AppendScaled(dst, samples, s.Format), nil
 		}
