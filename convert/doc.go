@@ -17,7 +17,7 @@ package convert
 //
 //	options.go, request.go, targets.go, values.go
 //	                                    what was asked for: a request with its targets, checked
-//	inputs.go, package internal/input   from arguments to inputs: splits whose tables can be opened
+//	package internal/input              from arguments to inputs: splits whose tables can be opened
 //	selection.go, jobs.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
 //	run.go, publication.go, losses.go   from outputs to sinks, published outputs and the report

@@ -71,7 +71,6 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 	defer func() {
 		if err != nil {
 			releaseAll(jobs)
-			jobs = nil
 		}
 	}()
 	for _, c := range chosen {

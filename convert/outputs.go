@@ -208,7 +208,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	case t.container:
 		out.path = source.Under(path, j.base()+out.fileExtension())
 	}
-	return []*output{out}, shard(r, t, out)
+	return []*output{out}, shard(in, t, out)
 }
 
 // maxLabel returns the largest label of a split, found by reading the IDX files of its labels, or
@@ -332,9 +332,9 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 
 // shard makes the output a folder of several files if the options ask for that. In the Hugging Face
 // layout, all splits share one folder of Parquet files, and out becomes one split of that folder.
-func shard(r *request, t target, out *output) error {
-	if !t.container || out.format.Name != "parquet" || !r.isHub(out.format) {
-		if r.RowsPerFile > 0 && out.format.Splittable {
+func shard(in *inputs, t target, out *output) error {
+	if !t.container || out.format.Name != "parquet" || !in.request.isHub(out.format) {
+		if in.request.RowsPerFile > 0 && out.format.Splittable {
 			out.sharding = &sharding{kind: publish.Parts, stem: "part"}
 		}
 		return nil
@@ -346,7 +346,7 @@ func shard(r *request, t target, out *output) error {
 				text.Quote(strings.TrimRight(t.path, "/")+"/huggingface/"))
 	}
 	stem := hubName(out.job.base())
-	if out.job.split.Name == "" && out.job.split.alone {
+	if out.job.split.Name == "" && len(in.set.Splits) == 1 {
 		stem = "train" // as the datasets library names the split of a single table
 	}
 	out.path = source.Above(out.path) // the folder itself, not a file in it

@@ -27,38 +27,35 @@ type destination struct {
 
 // standardOutput returns the destination of an output that goes to w, which must be none of inputs.
 func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, error) {
-	file, isFile := w.(*os.File)
-	if isFile && term.IsTerminal(int(file.Fd())) && !f.Text {
+	to := destination{writer: &tally{Writer: w}}
+	file, ok := w.(*os.File)
+	if !ok {
+		return to, nil
+	}
+	if term.IsTerminal(int(file.Fd())) && !f.Text {
 		return destination{}, usagef("will not write %s to a terminal", f.Name).
 			WithHint("redirect standard output to a file or a program")
 	}
-	var out os.FileInfo // nil if w is no file: the same as none
-	if isFile {
-		out, _ = file.Stat()
-	}
+	out, _ := file.Stat() // nil after an error: the same as none
 	for _, path := range inputs {
 		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
 			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
 				WithHint("redirect standard output to another file")
 		}
 	}
-	return destination{writer: &tally{Writer: w}}, checkOpen(w)
+	return to, checkOpen(file, out)
 }
 
-// checkOpen returns an error if w is standard output and was closed when the program began. Go's
-// runtime has then opened the null device there for reading and writing; a shell's >/dev/null opens
-// it for writing only. Python's subprocess.DEVNULL cannot be told from a closed output.
-func checkOpen(w io.Writer) error {
-	f, ok := w.(*os.File)
-	if !ok || runtime.GOOS == "windows" {
+// checkOpen returns an error if f, which info describes, is standard output and was closed when the
+// program began. Go's runtime has then opened the null device there for reading and writing; a
+// shell's >/dev/null opens it for writing only. Python's subprocess.DEVNULL cannot be told from a
+// closed output.
+func checkOpen(f *os.File, info os.FileInfo) error {
+	null, _ := os.Stat(os.DevNull)
+	if runtime.GOOS == "windows" || !os.SameFile(info, null) {
 		return nil
 	}
-	info, err := f.Stat()
-	null, nullErr := os.Stat(os.DevNull)
-	if err != nil || nullErr != nil || !os.SameFile(info, null) {
-		return nil
-	}
-	if _, err = f.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
+	if _, err := f.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
 		return nil
 	}
 	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).

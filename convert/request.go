@@ -3,6 +3,7 @@ package convert
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +17,10 @@ import (
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/sinks"
+	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
+	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -74,8 +79,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	}
 	// The headers of IDX and .npy have the number of rows, names of images as many digits as it
 	// needs.
-	needsCount := func(f sinks.Format) bool { return f.OneColumn || f.Images }
-	r.input.Counted = r.input.Counted || r.makes(needsCount)
+	r.input.Counted = r.input.Counted || r.makes(func(f sinks.Format) bool { return f.OneColumn || f.Images })
 	return r, r.checkUsed()
 }
 
@@ -213,6 +217,31 @@ func (r *request) checkUsed() error {
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
 		Used: r.makes(ofLabels) || r.Classes != "", Users: "the label of PNG folders, tar, the layouts huggingface " +
 			"and pjreddie, --class-column, --classes, --stratify and --where class=…"}))
+}
+
+// inputs are a request and what was found for it.
+type inputs struct {
+	request *request
+	set     *input.Set
+}
+
+// reportTable reports what was found while reading t. Notes become warnings if the inputs are IDX
+// files, whose notes tell of damage, and with --salvage.
+func (in *inputs) reportTable(t source.Table) {
+	about := source.About(t)
+	if in.set.IDX() || in.request.Salvage {
+		about.Notes, about.Warnings = nil, append(about.Notes, about.Warnings...)
+	}
+	in.request.report.addInfo(about)
+}
+
+// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
+// name of the table in progress messages.
+func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
+	int64, error) {
+	update, end := r.report.progress(title, s.Rows)
+	defer end()
+	return pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
 }
 
 // An expectation is an element of --expect: a split with its number of rows or, if that is −1, a

@@ -61,8 +61,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		}
 		in.describeJob(j)
 	}
-	known := func(j *job) int64 { return j.schema.Rows } // as the headers say, or −1
-	if err := checkExpected(r, jobs, known); err != nil {
+	if err := checkExpected(r, jobs, func(j *job) int64 { return j.schema.Rows }); err != nil { // as in the headers
 		return err
 	}
 	key, err := runKey(in, jobs, outputs)

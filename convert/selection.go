@@ -21,7 +21,6 @@ type chosenSplit struct {
 	// then applies --rows, --take and --part, with a selection only --part.
 	rows    *source.Selection
 	divided bool // by --holdout: this is what is left, or what was held out
-	alone   bool // the run has no other splits
 }
 
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
@@ -48,7 +47,6 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 	}
 	for i, c := range chosen {
 		chosen[i].Files = neededFiles(c.Split, wantedColumns(r, false))
-		chosen[i].alone = len(chosen) == 1
 	}
 	return chosen, nil
 }

@@ -105,8 +105,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 	}
 	read := source.ReadOptions{MaxRecordSize: MaxRecordBytesLimit, Like: columns} // lines are longer than records
 	if out.format.Text {
-		header := csv.HasHeader(out.options.Layout)
-		read.Header = &header
+		read.Header = new(csv.HasHeader(out.options.Layout))
 	}
 	t, err := table.Open(read)
 	if err != nil || !out.format.OneColumn {
@@ -284,8 +283,7 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 		return 0, nil
 	}
 	var splits []dataset.Split
-	recorded := source.About(found).Meta[keySplit]
-	name := cmp.Or(own.Name, recorded, own.Stem)
+	name := cmp.Or(own.Name, source.About(found).Meta[keySplit], own.Stem)
 	for i, c := range chosen {
 		if hubName(c.Name) == hubName(name) || hubName(c.Stem) == hubName(name) {
 			return i, nil

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -82,10 +83,7 @@ func LabelsByName(lists ...[]string) map[string]string {
 
 // number appends the label to its folder name.
 func number(folders []string, numbered []bool, label int) {
-	if folders[label] == "" {
-		folders[label] = "class"
-	}
-	folders[label] += "-" + strconv.Itoa(label)
+	folders[label] = cmp.Or(folders[label], "class") + "-" + strconv.Itoa(label)
 	numbered[label] = true
 }
 

@@ -18,11 +18,9 @@ import (
 
 // A File is an open input: an *os.File, an object in a bucket, or a file on a web server.
 type File interface {
-	io.Reader
+	fs.File
 	io.ReaderAt
 	io.Seeker
-	io.Closer
-	Stat() (fs.FileInfo, error)
 }
 
 // Files opens inputs by the names that users give.

@@ -58,13 +58,8 @@ func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) (
 	return n, nil
 }
 
-// skipBlock is the approximate number of bytes that Skip, Count and Each read at a time.
-const skipBlock = 1 << 20
-
-// blockRows returns the number of rows of t that have about skipBlock bytes.
-func blockRows(t Table) int {
-	return int(max(1, skipBlock/(1+RowSize(t.Columns()))))
-}
+// blockRows returns the number of rows of t that Skip, Count and Each read at a time: about 1 MiB.
+func blockRows(t Table) int { return int(max(1, 1<<20/(1+RowSize(t.Columns())))) }
 
 // RowSize returns the number of bytes of a row of the columns.
 func RowSize(columns []Column) (size int64) {

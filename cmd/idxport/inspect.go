@@ -73,17 +73,15 @@ func fileRows(f fileReport) [][]string {
 		add("shape", f.DType+" "+text.Shape(f.Shape))
 	}
 	add("size", sizeText(f.File))
+	if f.Whole {
+		add("complete", "yes")
+	}
 	switch {
-	case f.Whole && f.Problem != nil:
-		add("complete", "yes")
-		add("problem", f.Problem.Message)
-	case f.Whole:
-		add("complete", "yes")
-	case f.Problem != nil && f.Problem.Code == codeNames[exitUsage]: // the file may be complete
+	case f.Problem != nil && (f.Whole || f.Problem.Code == codeNames[exitUsage]): // the file may be complete
 		add("problem", f.Problem.Message)
 	case f.Problem != nil:
 		add("complete", "no: "+f.Problem.Message)
-	default:
+	case !f.Whole:
 		add("complete", "no: the values below are those of the complete records")
 	}
 	for _, c := range f.Columns {

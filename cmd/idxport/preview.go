@@ -122,8 +122,7 @@ func newPicker(t *convert.Table, r *report, screen sheet.Terminal) (*picker, err
 		k.labels, k.classes = t.Schema.Columns[view.Label], k.onSheet
 	}
 	if k.classes {
-		unnamed := func(name string) bool { return name == "" }
-		k.known = len(slices.DeleteFunc(slices.Clone(k.labels.Classes), unnamed))
+		k.known = len(slices.DeleteFunc(slices.Clone(k.labels.Classes), func(name string) bool { return name == "" }))
 		most, fit = usualPerClass, fit/max(usualClasses, k.known)
 	}
 	switch {

@@ -105,17 +105,15 @@ func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 	if p.lengths != nil {
 		return io.EOF
 	}
-	want, got := b.Part(0), b.Part(1)
-	for _, side := range []struct {
-		table source.Table
-		raw   *source.Raw
-	}{{p.expected, want}, {p.found, got}} {
-		if err := side.table.Read(ctx, side.raw); err == io.EOF {
-			side.raw.Rows = 0
+	for i, table := range []source.Table{p.expected, p.found} {
+		raw := b.Part(i)
+		if err := table.Read(ctx, raw); err == io.EOF {
+			raw.Rows = 0
 		} else if err != nil {
 			return err
 		}
 	}
+	want, got := b.Part(0), b.Part(1)
 	b.First, b.Rows = want.First, min(want.Rows, got.Rows)
 	p.rows += int64(b.Rows)
 	switch { // Read fills its batch, so the table with fewer rows has ended
@@ -146,15 +144,13 @@ func countError(found, expected int64) error {
 // Decode decodes both tables; the last batch of one may have more rows than that of the other.
 func (p *Pair) Decode(b *source.Raw) error {
 	b.Columns = b.Columns[:0]
-	for i, side := range []struct {
-		table   source.Table
-		columns []int
-	}{{p.expected, p.expectedColumns}, {p.found, p.foundColumns}} {
+	columns := [][]int{p.expectedColumns, p.foundColumns}
+	for i, table := range []source.Table{p.expected, p.found} {
 		raw := b.Part(i)
-		if err := side.table.Decode(raw); err != nil {
+		if err := table.Decode(raw); err != nil {
 			return err
 		}
-		for _, k := range side.columns {
+		for _, k := range columns[i] {
 			b.Columns = append(b.Columns, raw.Columns[k])
 		}
 	}
@@ -165,11 +161,8 @@ func (p *Pair) Decode(b *source.Raw) error {
 // likewise for tensors; −1 if either table has another number of them.
 func onlyOne(expected, found []source.Column, e source.Column) int {
 	kind := func(c source.Column) bool { return c.Scalar() == e.Scalar() }
-	k := slices.IndexFunc(found, kind)
-	if k < 0 || slices.ContainsFunc(found[k+1:], kind) {
-		return -1
-	}
-	if i := slices.IndexFunc(expected, kind); slices.ContainsFunc(expected[i+1:], kind) {
+	i, k := slices.IndexFunc(expected, kind), slices.IndexFunc(found, kind)
+	if k < 0 || slices.ContainsFunc(expected[i+1:], kind) || slices.ContainsFunc(found[k+1:], kind) {
 		return -1
 	}
 	return k

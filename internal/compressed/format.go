@@ -35,7 +35,8 @@ func formatOf(prefix []byte) format {
 		{"gzip", startsWith(gzipMagic), openGzip},
 		{"zstd", isZstd, openZstd},
 		{"xz", startsWith(xzMagic), openXZ},
-		{"bzip2", isBzip2, openBzip2},
+		// The standard library's decoder reads several streams and verifies all checksums.
+		{"bzip2", isBzip2, func(in *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }},
 	} {
 		if f.match(prefix) {
 			return f
@@ -70,7 +71,3 @@ func isBzip2(prefix []byte) bool {
 	level, next := prefix[3], string(prefix[4:magicLen])
 	return '1' <= level && level <= '9' && (next == "\x31\x41" || next == "\x17\x72")
 }
-
-// openBzip2 uses the standard library's decoder, which reads several streams and verifies all
-// checksums.
-func openBzip2(in *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }

@@ -161,9 +161,14 @@ func readGzipHeader(in *bufio.Reader) error {
 
 // newGzip returns an encoder of one member.
 func newGzip(level int) encoder {
+	// Writers are pooled, as each has tables of several hundred KiB.
+	writers := &sync.Pool{New: func() any {
+		w, _ := flate.NewWriter(nil, cmp.Or(level, defaultGzipLevel)) // fails for wrong levels only
+		return w
+	}}
 	return encoder{
 		header: []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff},
-		encode: (&deflater{level: cmp.Or(level, defaultGzipLevel)}).append,
+		encode: func(dst, block []byte) ([]byte, error) { return appendDeflated(dst, block, writers) },
 		sums:   true,
 		trailer: func(crc uint32, size uint64) ([]byte, error) {
 			lastBlock := []byte{3, 0} // BFINAL, fixed codes, end of block
@@ -173,24 +178,11 @@ func newGzip(level int) encoder {
 	}
 }
 
-// A deflater deflates blocks with pooled writers, each of which has tables of several hundred KiB.
-type deflater struct {
-	level int
-	pool  sync.Pool // of *flate.Writer
-}
-
-// append appends deflate blocks with the contents of block, none of which is the last.
-func (g *deflater) append(dst, block []byte) ([]byte, error) {
-	out := bytes.NewBuffer(dst)
-	deflate, ok := g.pool.Get().(*flate.Writer)
-	if ok {
-		deflate.Reset(out)
-	} else {
-		var err error
-		if deflate, err = flate.NewWriter(out, g.level); err != nil {
-			return dst, err
-		}
-	}
+// appendDeflated appends deflate blocks with the contents of block, none of which is the last. It
+// takes a *flate.Writer from writers.
+func appendDeflated(dst, block []byte, writers *sync.Pool) ([]byte, error) {
+	out, deflate := bytes.NewBuffer(dst), writers.Get().(*flate.Writer)
+	deflate.Reset(out)
 	if _, err := deflate.Write(block); err != nil {
 		return dst, err
 	}
@@ -198,7 +190,7 @@ func (g *deflater) append(dst, block []byte) ([]byte, error) {
 		return dst, err
 	}
 	deflate.Reset(nil) // drops the reference to dst
-	g.pool.Put(deflate)
+	writers.Put(deflate)
 	return out.Bytes(), nil
 }
 

@@ -14,15 +14,12 @@ type decoder struct {
 	quant         [4]*[64]byte
 	tables        [18]*table // by class<<4 | number
 	made          [18]table  // of this file or another, which often has the same
-	planes        [3]plane
 	bits          bits
-}
+	dcs           [3]int32 // DC coefficients of the blocks before
 
-// A plane is a component of the units that are being decoded.
-type plane struct {
-	samples []byte
-	stride  int   // of a line
-	dc      int32 // coefficient of the block before
+	// Samples of the units that are being decoded, in 8 lines of 16 bytes each: of grey or Y, of
+	// which 8 are not used if h is 1, and of Cb and Cr side by side.
+	luma, chroma []byte
 }
 
 var decoders = sync.Pool{New: func() any { makeTables(); return new(decoder) }}
@@ -33,8 +30,8 @@ func Append(dst, file []byte, width, height, channels int) (samples []byte, ok b
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
 	defer func() {
-		ok = recover() == nil && ok                // what is missing is nil, or out of range
-		d.quant, d.bits.data = [4]*[64]byte{}, nil // of the file
+		ok = recover() == nil && ok // what is missing is nil, or out of range
+		d.quant = [4]*[64]byte{}    // of the file
 	}()
 	d.width, d.height, d.h = width, height, 0
 	d.tables = [18]*table{}
@@ -42,8 +39,10 @@ func Append(dst, file []byte, width, height, channels int) (samples []byte, ok b
 	if scan == nil || (width|height)>>16 != 0 {
 		return nil, false
 	}
-	d.bits = bits{data: scan}
-	return d.appendLines(slices.Grow(dst, width*height*channels), channels)
+	if rest := d.bits.load(scan); !bytes.HasPrefix(rest, []byte("\xff\xd9")) {
+		return nil, false
+	}
+	return d.appendPicture(slices.Grow(dst, width*height*channels), channels)
 }
 
 // readHeader reads the segments up to that of the scan (B.1.1.4), and returns what follows, or nil.
@@ -93,39 +92,39 @@ func (d *decoder) readHeader(file []byte, channels int) (scan []byte) {
 	return nil
 }
 
-// appendLines decodes the scan (F.2). ok is false if it has other blocks than those of the frame.
-func (d *decoder) appendLines(dst []byte, channels int) (samples []byte, ok bool) {
+// appendPicture decodes the scan (F.2). ok is false if it has other blocks than those of the frame.
+func (d *decoder) appendPicture(dst []byte, channels int) (samples []byte, ok bool) {
 	units := (d.width + 8*d.h - 1) / (8 * d.h)
-	for i, lines := range [3]int{8 * d.v, 8, 8} {
-		p := &d.planes[i]
-		if p.stride, p.dc = 8*units, 0; i == 0 {
-			p.stride *= d.h
-		}
-		p.samples = slices.Grow(p.samples[:0], lines*p.stride)[:lines*p.stride]
-	}
-	luma, cb, cr := d.planes[0], d.planes[1], d.planes[2]
+	d.dcs = [3]int32{}
+	d.luma = slices.Grow(d.luma[:0], 256*units+16)[:256*units+16]
+	d.chroma = slices.Grow(d.chroma[:0], 128*units)[:128*units]
 	for left := d.height; left > 0; left -= 8 * d.v {
 		for x := range units {
 			ok = true
 			for j := range d.h * d.v {
-				ok = ok && d.decodeBlock(0, 8*(j/d.h*luma.stride+x*d.h+j%d.h))
+				ok = ok && d.decodeBlock(0, d.luma[128*(x+j/d.h*units)+8*(j%d.h):])
 			}
 			for i := 1; i < channels; i++ {
-				ok = ok && d.decodeBlock(i, 8*x)
+				ok = ok && d.decodeBlock(i, d.chroma[128*x+8*(i-1):])
 			}
 			if !ok {
 				return nil, false
 			}
 		}
-		for y := range min(8*d.v, left) {
-			line, chroma := luma.samples[y*luma.stride:], y/d.v*cb.stride
-			if channels == 1 {
-				dst = append(dst, line[:d.width]...)
-			} else {
-				dst = appendRGB(dst, line, cb.samples[chroma:], cr.samples[chroma:], d.width, d.h)
+		for y, lines := 0, 1; y < min(8*d.v, left); y += lines {
+			luma := d.luma[16*(y%8)+128*units*(y/8):]
+			if lines = 1; d.h*d.v == 4 && d.width >= 16 && y+1 < left {
+				lines = 2
+			}
+			if channels == 3 {
+				dst = appendLines(dst, luma, d.chroma[16*(y/d.v):], d.width, d.h, lines)
+				continue
+			}
+			for x := 0; x < d.width; x += 8 {
+				dst = append(dst, luma[16*x:][:min(8, d.width-x)]...)
 			}
 		}
 	}
-	b := &d.bits
-	return dst, b.n-b.missing < 8 && b.n >= b.missing && bytes.HasPrefix(b.data, []byte("\xff\xd9"))
+	left := 8*(len(d.bits.data)-padding-d.bits.at) + d.bits.n // bits, or less than none
+	return dst, 0 <= left && left < 8
 }

@@ -6,15 +6,29 @@ import (
 )
 
 // shortBits is the length of codes that one look at a table decodes.
-const shortBits = 9
+const shortBits = 10
 
 // A table has Huffman codes (C.2).
 type table struct {
-	spec  []byte                 // the numbers of codes of 1 to 16 bits, and their values
-	short [1 << shortBits]uint16 // for the next bits: value<<8 | length of a code, or 0: a longer one
-	end   [17]uint32             // by length: what is greater than its codes, as 16 bits
-	shift [17]int                // by length: the place in spec of the code 0
+	spec  []byte                // the numbers of codes of 1 to 16 bits, and their values
+	short [1 << shortBits]entry // for the next bits; 0: a longer code
+	end   [17]uint32            // by length: what is greater than its codes, as 16 bits
+	shift [17]int               // by length: the place in spec of the code 0
 }
+
+// An entry is a code, or 0. It has the length of the code and of the number that follows; from bit
+// 8 on the value of the code, which is the size of the number in bits and the run of zeros before
+// it; and from bit 16 on the number, or 0 if shortBits do not have all of it.
+type entry int32
+
+func newEntry(value byte, length int) entry {
+	return entry(value)<<8 | entry(length) + entry(value&15)
+}
+
+func (e entry) all() int    { return int(e & 63) }
+func (e entry) size() int   { return int(e >> 8 & 15) }
+func (e entry) run() int    { return int(e >> 12 & 15) }
+func (e entry) length() int { return (e.all() - e.size()) & 63 }
 
 // set makes t the table of spec and returns it, or nil if there are more codes than bits allow.
 func (t *table) set(spec []byte) *table {
@@ -28,7 +42,11 @@ func (t *table) set(spec []byte) *table {
 		t.shift[length] = at - code
 		for range spec[length-1] {
 			for i := range 1 << shortBits >> length {
-				t.short[code<<shortBits>>length|i] = uint16(spec[at])<<8 | uint16(length)
+				e, next := newEntry(spec[at], length), code<<shortBits>>length|i
+				if e.all() <= shortBits {
+					e |= entry(extend(uint64(next)<<(64-shortBits+length), e.size())) << 16
+				}
+				t.short[next] = e
 			}
 			code, at = code+1, at+1
 		}
@@ -41,65 +59,47 @@ func (t *table) set(spec []byte) *table {
 	return t
 }
 
-// entry returns that of the code which next begins with, or 0 if there is no such code.
-func (t *table) entry(next uint64) uint16 {
-	if entry := t.short[next>>(64-shortBits)]; entry != 0 {
-		return entry
-	}
-	return t.long(next)
-}
-
-// long returns the entry of a code of more than shortBits.
-func (t *table) long(next uint64) uint16 {
+// long returns the entry of a code of more than shortBits that next begins with.
+func (t *table) long(next uint64) entry {
 	for length := shortBits + 1; length <= 16; length++ {
 		if code := uint32(next >> 48); code < t.end[length] {
-			return uint16(t.spec[t.shift[length]+int(code>>(16-length))])<<8 | uint16(length)
+			return newEntry(t.spec[t.shift[length]+int(code>>(16-length))], length)
 		}
 	}
 	return 0
 }
 
-// bits reads the bits of a scan up to a marker (F.2.2.5), and zeros after them.
+// bits reads the bits of a scan (F.2.2.5).
 type bits struct {
-	data    []byte // not yet read
-	next    uint64 // bits, the next one is the highest
-	n       int    // number of bits in next
-	missing int    // number of them that are after the end
+	data []byte // without stuffed bytes, and with padding
+	at   int    // number of bytes that are in next, or were
+	next uint64 // bits, the next one is the highest; those after n are 0, or right too
+	n    int    // number of bits in next that at has passed
 }
 
-// fill makes n at least 57.
-func (b *bits) fill() {
-	if len(b.data) >= 8 {
-		const ones = 0x0101_0101_0101_0101
-		v := binary.BigEndian.Uint64(b.data)
-		if (^v-ones)&v&(ones<<7) == 0 { // no byte is 0xff
-			b.next |= v >> (b.n & 63) // and bits that are read again, to the same places
-			taken := (64 - b.n) / 8
-			b.n += 8 * taken
-			b.data = b.data[taken:]
-			return
+// padding is the number of bytes after the end, which may be read but not used.
+const padding = 16
+
+// load makes b the bits of the scan that file begins with, and returns the rest from a marker on.
+func (b *bits) load(file []byte) (rest []byte) {
+	*b = bits{data: b.data[:0]}
+	for {
+		n := bytes.IndexByte(file, 0xff)
+		b.data = append(b.data, file[:n]...)
+		if file[n+1] != 0 {
+			b.data = append(b.data, make([]byte, padding)...)
+			return file[n:]
 		}
-	}
-	for ; b.n <= 56; b.n += 8 {
-		switch {
-		case len(b.data) > 0 && b.data[0] != 0xff:
-			b.next |= uint64(b.data[0]) << (56 - b.n)
-			b.data = b.data[1:]
-		case len(b.data) > 1 && b.data[1] == 0:
-			b.next |= 0xff << (56 - b.n)
-			b.data = b.data[2:]
-		default:
-			b.missing += 8
-		}
+		b.data = append(b.data, 0xff)
+		file = file[n+2:]
 	}
 }
 
 // extend returns the number that the highest size bits of next are (F.2.2.1).
-func extend(next uint64, size uint16) int32 {
-	size &= 15
-	v := int32(next >> 1 >> (63 - size))
-	negative := (v - 1<<size>>1) >> 31 // all bits, or none
-	return v + negative&(1-1<<size)
+func extend(next uint64, size int) int32 {
+	negative := ^(int64(next) >> 63) // all bits, or none
+	v := (next ^ uint64(negative)) >> 1 >> (63 - size&15)
+	return int32(int64(v)^negative) - int32(negative)
 }
 
 // unzig has the places of coefficients in a block, by their order in the scan (figure A.6).
@@ -107,47 +107,71 @@ var unzig = [64]byte{0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12,
 	6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46,
 	53, 60, 61, 54, 47, 55, 62, 63}
 
-// decodeBlock decodes the next block, to 8 lines of plane i from at on. A code and its number have
-// at most 31 bits.
-func (d *decoder) decodeBlock(i, at int) bool {
-	p, in, set := &d.planes[i], &d.bits, min(i, 1)
-	quant, t, x, rows := d.quant[set], d.tables[set], block{}, 0
-	in.fill()
-	next, n := in.next, in.n
-	entry := t.entry(next)
-	size := entry >> 8
-	if entry == 0 || size > 15 {
+// decodeBlock decodes the next block, of component i, to out: lines that are 16 bytes apart.
+func (d *decoder) decodeBlock(i int, out []byte) bool {
+	b, set, x := &d.bits, min(i, 1), block{}
+	quant, t := d.quant[set], d.tables[set]
+	b.next, b.n = b.fill(b.next, b.n)
+	e := t.short[b.next>>(64-shortBits)]
+	if e == 0 {
+		e = t.long(b.next)
+	}
+	if e == 0 || e.run() > 0 {
 		return false
 	}
-	next <<= entry & 63
-	p.dc += extend(next, size)
-	next <<= size
-	n -= int(entry&63 + size)
-	x[0] = p.dc * int32(quant[0])
-	t = d.tables[0x10|set]
-	for k := 1; k < 64; k++ {
-		if n < 32 {
-			in.next, in.n = next, n
-			in.fill()
-			next, n = in.next, in.n
-		}
-		entry = t.entry(next)
-		next <<= entry & 63
-		n -= int(entry & 63)
-		if entry < 1<<8 { // the end of the block, or no code
-			break
-		}
-		size = entry >> 8 & 0xf
-		if k += int(entry >> 12); size == 0 && entry>>12 != 15 || k > 63 {
-			return false
-		}
-		to := unzig[k]
-		x[to&63] = extend(next, size) * int32(quant[k])
-		rows |= 1 << (to >> 3)
-		next <<= size
-		n -= int(size)
+	d.dcs[i] += extend(b.next<<e.length(), e.size())
+	b.next, b.n = b.next<<e.all(), b.n-e.all()
+	x[0] = d.dcs[i] * int32(quant[0])
+	last, ok := b.decodeAC(d.tables[0x10|set], quant, &x)
+	if ok {
+		x.transform((*[120]byte)(out), last)
 	}
-	in.next, in.n = next, n
-	x.transform(p.samples[at:], p.stride, rows)
-	return entry != 0
+	return ok
+}
+
+// fill returns next and n with at least 56 bits.
+func (b *bits) fill(next uint64, n int) (uint64, int) {
+	next |= binary.BigEndian.Uint64(b.data[b.at:]) >> (n & 63)
+	b.at += (63 - n) >> 3
+	return next, n | 56
+}
+
+// decodeAC sets the AC coefficients of x (F.2.2.2), of which last is the last one. It is a function
+// of its own for the sake of registers.
+func (b *bits) decodeAC(t *table, quant *[64]byte, x *block) (last int, ok bool) {
+	_, _, _ = t.short[0], quant[0], x[0] // not nil
+	next, n := b.next, b.n
+	for k := uint(1); k < 64; k++ {
+		if n < 32 { // a code and its number have at most 31
+			next, n = b.fill(next, n)
+		}
+		e := t.short[next>>(64-shortBits)]
+		number := int32(e >> 16)
+		if number == 0 {
+			if e == 0 {
+				e = t.long(next)
+			}
+			if e.size() == 0 {
+				next, n = next<<e.all(), n-e.all()
+				if e.run() == 15 {
+					k += 15
+					continue
+				}
+				if e == 0 || e.run() > 0 {
+					return 0, false
+				}
+				break // the end of the block
+			}
+			number = extend(next<<e.length(), e.size())
+		}
+		if k += uint(e.run()); k > 63 {
+			return 0, false
+		}
+		to := int(unzig[k] & 63)
+		x[to] = number * int32(quant[k])
+		last = max(last, to)
+		next, n = next<<e.all(), n-e.all()
+	}
+	b.next, b.n = next, n
+	return last, true
 }

@@ -26,8 +26,17 @@ type Feature struct {
 func Features(s *schema.Schema) []Feature {
 	var all []Feature
 	for _, c := range s.Columns {
-		f := featureOf(c)
-		f.Column = c.Name
+		f := Feature{Column: c.Name, Type: "Value"}
+		switch {
+		case !c.Scalar():
+			f.Type = "Image"
+		case !isLabel(c):
+			f.DType = c.DType.String()
+		case len(c.Classes) == 0:
+			f.DType = "int64"
+		default:
+			f.Type, f.Names = "ClassLabel", uniqueNames(c.Classes)
+		}
 		all = append(all, f)
 	}
 	return all
@@ -44,18 +53,6 @@ func features(s *schema.Schema) schema.Pair {
 		all = append(all, string(name)+":"+string(value))
 	}
 	return schema.Pair{Key: source.HubKey, Value: `{"info":{"features":{` + strings.Join(all, ",") + `}}}`}
-}
-
-func featureOf(c source.Column) Feature {
-	switch {
-	case !c.Scalar():
-		return Feature{Type: "Image"}
-	case !isLabel(c):
-		return Feature{Type: "Value", DType: c.DType.String()}
-	case len(c.Classes) == 0:
-		return Feature{Type: "Value", DType: "int64"}
-	}
-	return Feature{Type: "ClassLabel", Names: uniqueNames(c.Classes)}
 }
 
 // uniqueNames returns classes with a different name for every label, as datasets require. A label

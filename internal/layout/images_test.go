@@ -62,7 +62,8 @@ func TestFeatures(t *testing.T) {
 	if _, other, _ := Represent(s, "list"); len(other.Meta) != 1 {
 		t.Error("list: found metadata that is not in the schema")
 	}
-	if f := featureOf(source.Column{Name: "label", DType: idx.Uint8}); f.Type != "Value" || f.DType != "int64" {
+	unnamed := &schema.Schema{Columns: []source.Column{{Name: "label", DType: idx.Uint8}}}
+	if f := Features(unnamed)[0]; f.Type != "Value" || f.DType != "int64" {
 		t.Errorf("a label without class names: found %+v, expected a Value of int64", f)
 	}
 }

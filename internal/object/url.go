@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // An address names an object, or a prefix if the key is empty or ends with a slash. On a web
@@ -38,12 +39,8 @@ func IsURL(name string) bool {
 	return ok && len(scheme) > 1 && strings.Trim(scheme, letters) == ""
 }
 
-// isBucket reports whether text is the name of a bucket, without a user and password before an @.
-func isBucket(text string) bool {
-	text = strings.ToLower(text)
-	return len(text) >= 3 && len(text) <= 63 && strings.Trim(text, letters+"._-") == "" &&
-		strings.Trim(text, "._-") == text
-}
+// bucketName matches the name of a bucket, without a user and password before an @.
+var bucketName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
 
 // parse parses a URL without parameters. It does not decode escapes such as %20.
 func parse(name string) (address, error) {
@@ -57,7 +54,7 @@ func parse(name string) (address, error) {
 			return a, err
 		}
 	case "s3":
-		if !isBucket(bucket) { // the message does not show it, as it may contain a password
+		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
 			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, and a slash")
 		}
 	default:

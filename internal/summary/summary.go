@@ -94,14 +94,12 @@ func (c *Column) add(b Column) {
 	}
 	c.Elements, c.Zeros, c.NaNs, c.Infs = c.Elements+b.Elements, c.Zeros+b.Zeros, c.NaNs+b.NaNs, c.Infs+b.Infs
 	c.Sum += b.Sum
-	if c.Counts == nil || b.Counts == nil {
-		c.Counts = nil
-		return
+	if c.Counts != nil {
+		for v, n := range b.Counts {
+			c.Counts[v] += n
+		}
 	}
-	for v, n := range b.Counts {
-		c.Counts[v] += n
-	}
-	if len(c.Counts) > MaxLabels {
+	if b.Counts == nil || len(c.Counts) > MaxLabels {
 		c.Counts = nil
 	}
 }

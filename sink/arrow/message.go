@@ -204,14 +204,6 @@ func (r *recordBatch) add(a layout.Array) error {
 	return nil
 }
 
-// release returns the memory of the compressed buffers to the pool. The body must not be used
-// afterwards.
-func (r *recordBatch) release() {
-	for _, f := range r.frames {
-		r.codec.frames.Put(f)
-	}
-}
-
 // align rounds n up to a multiple of 8.
 func align(n int) int { return (n + 7) &^ 7 }
 
@@ -220,7 +212,9 @@ func codecs() []compressed.Choice[*codec] {
 	return []compressed.Choice[*codec]{
 		{Name: "none", Make: func(int) *codec { return nil }},
 		{Name: "lz4", MaxLevel: 9, Make: newLZ4},
-		{Name: "zstd", MaxLevel: 22, Make: newZstd},
+		{Name: "zstd", MaxLevel: 22, Make: func(level int) *codec {
+			return &codec{id: codecZstd, encode: (&compressed.ZstdEncoder{Level: level, Literals: true}).Append}
+		}},
 	}
 }
 
@@ -241,10 +235,6 @@ func (c *codec) compress(data []byte) (frame *[]byte, err error) {
 	frame = compressed.Take(&c.frames, len(data)+len(data)/64+64)
 	*frame, err = c.encode(binary.LittleEndian.AppendUint64(*frame, uint64(len(data))), data)
 	return frame, err
-}
-
-func newZstd(level int) *codec {
-	return &codec{id: codecZstd, encode: (&compressed.ZstdEncoder{Level: level, Literals: true}).Append}
 }
 
 // newLZ4 returns a codec of frames without checksums and with small blocks, as in Arrow C++.

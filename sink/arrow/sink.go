@@ -111,8 +111,11 @@ func (s *Sink) append(index *[]block, head []byte, r *recordBatch) error {
 	if err := s.out.Append(head); err != nil {
 		return err
 	}
-	defer r.release()
-	return s.out.Append(r.body...)
+	err := s.out.Append(r.body...)
+	for _, frame := range r.frames {
+		r.codec.frames.Put(frame)
+	}
+	return err
 }
 
 // Encode implements sink.Sink. It makes the record batch of b, whose buffers are b's own memory or,

@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -40,14 +41,11 @@ type Sink struct {
 // elements, for more than one column in the style matrix, and for class names in a style without a
 // header.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
-	if o.Comma == 0 {
-		o.Comma = ','
-	}
 	style, err := findStyle(o.Layout)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLayout(s, style, o.Comma)
+	l, err := newLayout(s, style, cmp.Or(o.Comma, ','))
 	if err != nil {
 		return nil, err
 	}

@@ -104,18 +104,13 @@ func newShortTable(comma byte) *shortTable {
 	return t
 }
 
-// zeros returns the text of four zeros.
-func (t *shortTable) zeros() uint64 {
-	zero := t[0] & 0xffff
-	return zero | zero<<16 | zero<<32 | zero<<48
-}
-
 // appendInt8 is the renderer for signed bytes. Measured against strconv.AppendInt on random values:
 // 1.7 against 13 ns.
 func (t *shortTable) appendInt8(dst, src []byte) []byte {
 	at := len(dst)
 	dst = dst[:cap(dst)]
-	zeros := t.zeros()
+	zero := t[0] & 0xffff // without its length
+	zeros := zero | zero<<16 | zero<<32 | zero<<48
 	for len(src) > 0 {
 		if len(src) >= 8 && binary.LittleEndian.Uint64(src) == 0 {
 			binary.LittleEndian.PutUint64(dst[at:], zeros)

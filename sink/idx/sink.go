@@ -33,22 +33,17 @@ type Sink struct {
 // first step. It fails with fault.Usage if the number of rows is not known, or if the dimensions do
 // not fit the header.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
-	made, err := newSink(w, s, "idx", o, idxHeader)
-	if err != nil {
-		return nil, err
-	}
-	made.swaps = made.column.DType.Size() > 1
-	return made, nil
+	return newSink(w, s, "idx", o, true, idxHeader)
 }
 
 // NewNPY is New for a .npy file, which must not have more dimensions than NumPy supports.
 func NewNPY(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
-	return newSink(w, s, "npy", o, npyHeader)
+	return newSink(w, s, "npy", o, false, npyHeader)
 }
 
-// newSink returns a sink of files that are a header and the elements of a column, little-endian.
-// header returns the header of a file with the given number of records of c.
-func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options,
+// newSink returns a sink of files that are a header and the elements of a column, big-endian or
+// little-endian. header returns the header of a file with the given number of records of c.
+func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options, bigEndian bool,
 	header func(c source.Column, rows int64) ([]byte, error)) (*Sink, error) {
 	if o.Column < 0 || o.Column >= len(s.Columns) {
 		return nil, fmt.Errorf("%s: column %d does not exist, expected 0 to %d", format, o.Column, len(s.Columns)-1)
@@ -59,6 +54,7 @@ func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options,
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
 	made := &Sink{format: format, codec: o.Compression, column: s.Columns[o.Column], index: o.Column, want: s.Rows}
+	made.swaps = bigEndian && made.column.DType.Size() > 1
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
 		return nil, err

@@ -22,21 +22,17 @@ type codec struct {
 // levels gain next to nothing on images. Some readers misread LZ4_RAW.
 func codecs() []compressed.Choice[codec] {
 	return []compressed.Choice[codec]{
-		{Name: "zstd", MaxLevel: 22, Make: newZstd},
+		{Name: "zstd", MaxLevel: 22, Make: func(level int) codec {
+			frames := &compressed.ZstdEncoder{Level: level} // without checksums: a page has a CRC of its own
+			return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
+		}},
 		{Name: "none", Make: func(int) codec { return codec{id: format.Uncompressed} }},
 		{Name: "snappy", Make: func(int) codec { return codec{format.Snappy, new(snappy.Codec).Encode} }},
-		{Name: "gzip", MaxLevel: 9, Make: newGzip},
+		{Name: "gzip", MaxLevel: 9, Make: func(level int) codec {
+			return codec{format.Gzip, (&gzip.Codec{Level: cmp.Or(level, gzip.DefaultCompression)}).Encode}
+		}},
 	}
 }
 
 // Codecs lists the compressions of pages, the default first.
 func Codecs() []string { return compressed.Names(codecs()) }
-
-func newGzip(level int) codec {
-	return codec{format.Gzip, (&gzip.Codec{Level: cmp.Or(level, gzip.DefaultCompression)}).Encode}
-}
-
-func newZstd(level int) codec {
-	frames := &compressed.ZstdEncoder{Level: level} // without checksums: a page has a CRC of its own
-	return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
-}

@@ -24,18 +24,16 @@ type leaf struct {
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.
-func newLeaf(l layout.Leaf, source, groupRows int, pages *pageCompressor) (leaf, error) {
-	made := leaf{Leaf: l, source: source, pages: pages, valueSize: plainSize(l)}
+func newLeaf(l layout.Leaf, source, groupRows int, pages *pageCompressor) (*leaf, error) {
+	made := &leaf{Leaf: l, source: source, pages: pages, valueSize: plainSize(l)}
 	if l.Names != nil {
-		err := made.setNames()
-		return made, err
+		return made, made.setNames()
 	}
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}
 	made.valueSize = l.Element.Size()
-	err := made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
-	return made, err
+	return made, made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
 }
 
 // setDictionary sets the page that each chunk starts with, from PLAIN values.

@@ -108,13 +108,6 @@ func (x *pageCompressor) compress(p *page, body [][]byte) (err error) {
 	return err
 }
 
-// recycle returns p's memory to the pool. p must not be used afterwards.
-func (x *pageCompressor) recycle(p page) {
-	if p.memory != nil {
-		x.compressed.Put(p.memory)
-	}
-}
-
 func length(parts [][]byte) int {
 	n := 0
 	for _, part := range parts {
@@ -133,25 +126,23 @@ func widen(elements []byte, d idx.DType, t format.Type) []byte {
 	if t == format.Int64 {
 		return layout.Int64s(d, elements)
 	}
-	var wide []byte
+	if t != format.Int32 || d == idx.Int32 {
+		return elements
+	}
+	wide := make([]byte, 0, len(elements)/d.Size()*4)
 	switch d {
 	case idx.Uint8:
-		wide = make([]byte, 0, 4*len(elements))
 		for _, e := range elements {
 			wide = append(wide, e, 0, 0, 0)
 		}
 	case idx.Int8:
-		wide = make([]byte, 0, 4*len(elements))
 		for _, e := range elements {
 			wide = binary.LittleEndian.AppendUint32(wide, uint32(int8(e)))
 		}
 	case idx.Int16:
-		wide = make([]byte, 0, 2*len(elements))
 		for i := 0; i < len(elements); i += 2 {
 			wide = binary.LittleEndian.AppendUint32(wide, uint32(int16(binary.LittleEndian.Uint16(elements[i:]))))
 		}
-	default:
-		return elements
 	}
 	return wide
 }

@@ -42,8 +42,8 @@ func (s *Sink) append(rows int, pieces []piece) error {
 	if s.rowsInGroup == 0 {
 		s.groupOffset = s.out.Offset
 	}
-	for i := range s.leaves {
-		l, c := &s.leaves[i], &s.chunks[i]
+	for i, l := range s.leaves {
+		c := &s.chunks[i]
 		if l.Scalar {
 			c.values = append(c.values, pieces[i].values...)
 			s.buffered += int64(len(pieces[i].values))
@@ -69,7 +69,9 @@ func (s *Sink) append(rows int, pieces []piece) error {
 // are written immediately, and so are those of scalars, which are made at the end of the row group;
 // the others wait.
 func (s *Sink) put(i int, p page) error {
-	defer s.pages.recycle(p)
+	if p.memory != nil {
+		defer s.pages.compressed.Put(p.memory)
+	}
 	s.chunks[i].add(p)
 	if i == 0 || s.leaves[i].Scalar {
 		return s.out.Append(p.parts...)
@@ -90,11 +92,17 @@ func (s *Sink) endGroup() error {
 		Ordinal: int16(min(len(s.footer.RowGroups), math.MaxInt16)),
 	}
 	offset := s.groupOffset
-	for i := range s.leaves {
-		l, c := &s.leaves[i], &s.chunks[i]
-		if err := s.endChunk(i); err != nil {
+	for i, l := range s.leaves {
+		c := &s.chunks[i]
+		if l.Scalar {
+			if err := s.putScalars(i); err != nil {
+				return err
+			}
+		}
+		if err := s.out.Append(c.waiting...); err != nil {
 			return err
 		}
+		clear(c.waiting) // frees the pages; the slice itself is kept
 		group.Columns[i].MetaData = c.metadata(l, offset)
 		group.TotalByteSize += c.TotalUncompressedSize
 		group.TotalCompressedSize += c.TotalCompressedSize
@@ -106,17 +114,6 @@ func (s *Sink) endGroup() error {
 	s.footer.NumRows += group.NumRows
 	s.rowsInGroup, s.buffered = 0, 0
 	return nil
-}
-
-// endChunk writes the pages of leaf i that were not written immediately.
-func (s *Sink) endChunk(i int) error {
-	if s.leaves[i].Scalar {
-		return s.putScalars(i)
-	}
-	waiting := s.chunks[i].waiting
-	err := s.out.Append(waiting...)
-	clear(waiting) // frees the pages; the slice itself is kept
-	return err
 }
 
 // A chunk collects one leaf of the row group that is being written. Its offsets count from the

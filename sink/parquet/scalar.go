@@ -18,7 +18,7 @@ const scalarPageRows = 20_000
 // putScalars makes the pages of leaf i, a scalar, from the values of its chunk. The dictionary
 // covers the whole chunk, without a fallback to PLAIN in the middle.
 func (s *Sink) putScalars(i int) error {
-	l, c := &s.leaves[i], &s.chunks[i]
+	l, c := s.leaves[i], &s.chunks[i]
 	size := layout.NameIndexSize
 	if l.Names == nil {
 		size = l.Element.Size()
@@ -65,7 +65,7 @@ func (s *Sink) putScalars(i int) error {
 // returns the number of its entries. s.distinct then has the indices into the dictionary. If a
 // dictionary would not make the chunk smaller, putDictionary returns 0.
 func (s *Sink) putDictionary(i, rows int) (entries int, err error) {
-	l, values := &s.leaves[i], s.chunks[i].values
+	l, values := s.leaves[i], s.chunks[i].values
 	if l.Names != nil { // the values are the indices
 		s.distinct.reset(1)
 		for ; len(values) > 0; values = values[layout.NameIndexSize:] {

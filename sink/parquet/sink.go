@@ -26,7 +26,7 @@ const magic = "PAR1"
 type Sink struct {
 	// Used by Encode and the steps; these do not change.
 	columns      []layout.Column
-	leaves       []leaf
+	leaves       []*leaf
 	pages        pageCompressor // with the codec of the options
 	asIs         pageCompressor // has no codec: for values that are already compressed
 	encoderSize  int64          // bytes per goroutine that compresses
@@ -108,11 +108,11 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		return nil, err
 	}
 	pieces := make([]piece, len(s.leaves))
-	for i := range s.leaves {
+	for i, l := range s.leaves {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l, data := &s.leaves[i], prepared[s.leaves[i].source]
+		data := prepared[l.source]
 		if l.Scalar {
 			pieces[i].values = l.Values(data, b.Rows)
 			continue
@@ -127,8 +127,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 // BatchSize implements sink.Sizer.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := int64(0)
-	for i := range s.leaves {
-		l := &s.leaves[i]
+	for _, l := range s.leaves {
 		switch {
 		case l.Names != nil:
 			size += int64(rows) * layout.NameIndexSize

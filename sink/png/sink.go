@@ -93,10 +93,9 @@ func (s *Sink) Notes() (notes []string) {
 			"readers that number the folders will number the classes differently")
 	}
 	var present []int64
-	s.present.Range(func(label, _ any) bool {
+	for label := range s.present.Range {
 		present = append(present, label.(int64))
-		return true
-	})
+	}
 	if missing := gaps(present); missing != "" {
 		notes = append(notes, fmt.Sprintf("%s: no folder is made for labels without images: %s; "+
 			"readers that number the folders will number the later classes differently", format, missing))

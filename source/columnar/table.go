@@ -108,12 +108,10 @@ func (t *Table) Close() error { return t.file.Close() }
 // advance ensures that leaf i has a chunk with entries left. The next skip entries are not needed.
 func (t *Table) advance(i int, skip int64) (err error) {
 	defer fault.Recovered(&err)
-	for l := &t.leaves[i]; l.chunk == nil || l.used == l.chunk.Entries; {
+	for l := &t.leaves[i]; l.chunk == nil || l.used == l.chunk.Entries; l.used = 0 {
 		if l.chunk, err = t.file.Next(i, skip); err != nil {
-			l.chunk = nil
 			return err
 		}
-		l.used = 0
 	}
 	return nil
 }

@@ -27,9 +27,6 @@ const (
 // HintSalvage is the end of the hint for an incomplete file that may have complete records.
 const HintSalvage = ", or read the complete records with --salvage"
 
-// lookAhead is the number of bytes that are read to detect the format of a file that is not IDX.
-const lookAhead = 512
-
 // foreignFormats are formats that users mistake for IDX, recognised by the bytes at an offset.
 var foreignFormats = []struct {
 	offset            int
@@ -71,7 +68,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 			"found data type 0x%02x and %s, expected 08, 09, 0b, 0c, 0d or 0e, and 1 to 255",
 			m[2], text.Count(int(m[3]), "dimension")).At(2).WithHint(hintHeader)
 	}
-	more := make([]byte, lookAhead)
+	more := make([]byte, 512)    // to detect another format
 	n, _ := io.ReadFull(r, more) // the file is refused whether or not this fails
 	return notIDX(append(m[:], more[:n]...))
 }

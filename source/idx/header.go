@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -150,10 +151,8 @@ func (h Header) checkSize() error {
 // Product returns size times all of dims. ok is false if that exceeds 2⁶²−1. If one of the dims is
 // 0, the product is 0, however large the others are.
 func Product[T int | int64](size int64, dims []T) (product int64, ok bool) {
-	for _, d := range dims {
-		if d == 0 {
-			return 0, true
-		}
+	if slices.Contains(dims, 0) {
+		return 0, true
 	}
 	p := uint64(size)
 	for _, d := range dims {

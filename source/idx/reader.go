@@ -287,9 +287,6 @@ func (rd *Reader) ended(got int) (int, error) {
 	return whole, nil
 }
 
-// maxTrailing is how much data after the records is read to find damage.
-const maxTrailing = 64 << 20
-
 // finish requires the input to end here; a salvage notes that it does not.
 func (rd *Reader) finish() error {
 	var one [1]byte
@@ -299,8 +296,8 @@ func (rd *Reader) finish() error {
 	} else if err != nil {
 		return err
 	}
-	if rd.opts.Checked {
-		if _, err := io.CopyN(io.Discard, rd.r, maxTrailing); err != nil && err != io.EOF {
+	if rd.opts.Checked { // see Options
+		if _, err := io.CopyN(io.Discard, rd.r, 64<<20); err != nil && err != io.EOF {
 			return err
 		}
 	}

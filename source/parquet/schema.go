@@ -113,9 +113,8 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 		f.Kind = columnar.Number
 	case n.Type.V == format.ByteArray && lists == 0 && !n.physicalOnly():
 		f.Kind, f.Type = columnar.Text, "text"
-	case n.Type.V == format.ByteArray && lists == 0:
-		f.Kind = columnar.Bytes
-	case n.Type.V == format.FixedLenByteArray && n.physicalOnly() && lists == 0 && f.Size > 0:
+	case n.Type.V == format.ByteArray && lists == 0,
+		n.Type.V == format.FixedLenByteArray && n.physicalOnly() && lists == 0 && f.Size > 0:
 		f.Kind = columnar.Bytes
 	}
 	return f

@@ -21,7 +21,6 @@ var lengthOrder = [lengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 
 var (
 	literalEntries  = makeLiteralEntries()
 	distanceEntries = makeDistanceEntries()
-	lengthEntries   = makeLengthEntries()
 )
 
 // makeLiteralEntries implements the first table of 3.2.5: after eight lengths without extra bits,
@@ -52,12 +51,5 @@ func makeDistanceEntries() (entries [fixedDistanceSymbols]entry) {
 		base += 1 << extra
 	}
 	entries[30], entries[31] = special, special
-	return entries
-}
-
-func makeLengthEntries() (entries [lengthSymbols]entry) {
-	for s := range entries {
-		entries[s] = newEntry(s, 0)
-	}
 	return entries
 }

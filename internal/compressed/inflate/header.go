@@ -77,13 +77,14 @@ func (d *Reader) dynamicHeader() error {
 	return nil
 }
 
-// lengthCode reads the code of the code lengths: n lengths of 3 bits.
+// lengthCode reads the code of the code lengths: n lengths of 3 bits. Like literals, its symbols
+// are their own values.
 func (d *Reader) lengthCode(n int) error {
 	var lengths [lengthSymbols]uint8
 	for _, s := range lengthOrder[:n] {
 		lengths[s] = uint8(d.number(3))
 	}
-	if d.err != nil || !build(d.lengthTable[:], lengthBits, lengths[:], lengthEntries[:]) {
+	if d.err != nil || !build(d.lengthTable[:], lengthBits, lengths[:], literalEntries[:]) {
 		return d.corrupt("the code for code lengths is incomplete or has too many codes")
 	}
 	return nil

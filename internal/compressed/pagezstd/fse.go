@@ -2,7 +2,6 @@ package pagezstd
 
 import (
 	"math/bits"
-	"slices"
 	"sync"
 )
 
@@ -159,14 +158,13 @@ type pair struct{ literals, matches table }
 
 // predefined returns the tables that need no description (section 3.1.1.3.2.2).
 var predefined = sync.OnceValue(func() *pair {
-	var p pair
-	p.literals.log = 6
-	copy(p.literals.shares[:], []int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1,
-		2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1})
+	p := &pair{
+		literals: table{log: 6, shares: [64]int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1,
+			2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1}},
+		matches: table{log: 6, shares: [64]int16{1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+			1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}},
+	}
 	p.literals.build()
-	p.matches.log = 6
-	copy(p.matches.shares[:], append(append([]int16{1, 4, 3, 2, 2, 2, 2, 2, 2}, slices.Repeat([]int16{1}, 37)...),
-		-1, -1, -1, -1, -1, -1, -1))
 	p.matches.build()
-	return &p
+	return p
 })
