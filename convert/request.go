@@ -3,7 +3,6 @@ package convert
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,10 +16,6 @@ import (
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/sinks"
-	"github.com/idxport/idxport/pipeline"
-	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/sink"
-	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -217,31 +212,6 @@ func (r *request) checkUsed() error {
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
 		Used: r.makes(ofLabels) || r.Classes != "", Users: "the label of PNG folders, tar, the layouts huggingface " +
 			"and pjreddie, --class-column, --classes, --stratify and --where class=…"}))
-}
-
-// inputs are a request and what was found for it.
-type inputs struct {
-	request *request
-	set     *input.Set
-}
-
-// reportTable reports what was found while reading t. Notes become warnings if the inputs are IDX
-// files, whose notes tell of damage, and with --salvage.
-func (in *inputs) reportTable(t source.Table) {
-	about := source.About(t)
-	if in.set.IDX() || in.request.Salvage {
-		about.Notes, about.Warnings = nil, append(about.Notes, about.Warnings...)
-	}
-	in.request.report.addInfo(about)
-}
-
-// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
-// name of the table in progress messages.
-func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
-	int64, error) {
-	update, end := r.report.progress(title, s.Rows)
-	defer end()
-	return pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
 }
 
 // An expectation is an element of --expect: a split with its number of rows or, if that is −1, a

@@ -94,7 +94,10 @@ func (d *decoder) readHeader(file []byte, channels int) (scan []byte) {
 
 // appendPicture decodes the scan (F.2). ok is false if it has other blocks than those of the frame.
 func (d *decoder) appendPicture(dst []byte, channels int) (samples []byte, ok bool) {
-	units := (d.width + 8*d.h - 1) / (8 * d.h)
+	units, most := (d.width+8*d.h-1)/(8*d.h), 1 // most lines that are converted at once
+	if d.h*d.v == 4 && d.width >= 16 {
+		most = 2
+	}
 	d.dcs = [3]int32{}
 	d.luma = slices.Grow(d.luma[:0], 256*units+16)[:256*units+16]
 	d.chroma = slices.Grow(d.chroma[:0], 128*units)[:128*units]
@@ -111,13 +114,10 @@ func (d *decoder) appendPicture(dst []byte, channels int) (samples []byte, ok bo
 				return nil, false
 			}
 		}
-		for y, lines := 0, 1; y < min(8*d.v, left); y += lines {
+		for y := 0; y < min(8*d.v, left); y += most {
 			luma := d.luma[16*(y%8)+128*units*(y/8):]
-			if lines = 1; d.h*d.v == 4 && d.width >= 16 && y+1 < left {
-				lines = 2
-			}
 			if channels == 3 {
-				dst = appendLines(dst, luma, d.chroma[16*(y/d.v):], d.width, d.h, lines)
+				dst = appendLines(dst, luma, d.chroma[16*(y/d.v):], d.width, d.h, min(most, left-y))
 				continue
 			}
 			for x := 0; x < d.width; x += 8 {

@@ -93,7 +93,7 @@ func rotate(x, y, cos, sin int32) (u, v int32) {
 var (
 	levels      [1 << 14]byte
 	samples     [1 << 16]byte
-	greens      [256]int32     // what Cr adds to green, and -128 of Cb
+	greens      [256]int32     // what Cr adds to green, and a Cb of 0
 	reds, blues [256][256]byte // by Cr or Cb, and Y
 )
 
@@ -122,7 +122,7 @@ func sample(v int32) byte { return samples[uint32(v)>>16] }
 func appendLines(dst, luma, chroma []byte, width, h, lines int) []byte {
 	units := (width + 8*h - 1) / (8 * h)
 	room := dst[len(dst):cap(dst)]
-	if size := 3*width*(lines-1) + 24*h*units; len(room) < size { // more than is left: all units are whole
+	if size := 3*width*(lines-1) + 24*h*units; len(room) < size { // the last unit may be wider than the line
 		return append(dst, appendLines(make([]byte, 0, size), luma, chroma, width, h, lines)...)
 	}
 	below := room[3*width*(lines-1):]

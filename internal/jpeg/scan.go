@@ -3,6 +3,7 @@ package jpeg
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // shortBits is the length of codes that one look at a table decodes.
@@ -82,7 +83,7 @@ const padding = 16
 
 // load makes b the bits of the scan that file begins with, and returns the rest from a marker on.
 func (b *bits) load(file []byte) (rest []byte) {
-	*b = bits{data: b.data[:0]}
+	*b = bits{data: slices.Grow(b.data[:0], len(file)+padding)}
 	for {
 		n := bytes.IndexByte(file, 0xff)
 		b.data = append(b.data, file[:n]...)
