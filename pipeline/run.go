@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/schema"
@@ -135,6 +136,7 @@ func (r *run) work(ctx context.Context) error {
 		if err := r.encode(ctx, s); err != nil {
 			return err
 		}
+		runtime.Gosched() // lets writers run, which might wait for 10 ms, and the workers then for free slots
 	}
 }
 
