@@ -5,10 +5,12 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/test/must"
@@ -152,6 +154,32 @@ func TestUnusedTables(t *testing.T) {
 		file := slices.Concat(whole[:scan], segment, whole[scan:])
 		if _, _, _, err := reference(file); err == nil || check(t, file, image.Pt(45, 37), 1) {
 			t.Errorf("%s: taken, or image/jpeg has no error", name)
+		}
+	}
+}
+
+// TestLongNumbers has a block of the longest codes, 16 bits, with numbers of the size given. More
+// than 11 bits, which samples of 8 bits never need, are left to image/jpeg.
+func TestLongNumbers(t *testing.T) {
+	for size, taken := range map[byte]bool{10: true, 11: true, 12: false} {
+		file := []byte("\xff\xd8\xff\xdb\x00\x43\x00" + strings.Repeat("\x01", 64) +
+			"\xff\xc0\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00")
+		for class := range byte(2) { // whose only code is 16 zeros
+			file = append(file, 0xff, 0xc4, 0, 20, class<<4)
+			file = append(append(file, make([]byte, 15)...), 1, size)
+		}
+		file = append(file, "\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00"...)
+		for range 4 { // groups of 16 codes with their numbers, which fill whole bytes
+			bits := new(big.Int)
+			for i := range 16 {
+				bits.Lsh(bits, 16+uint(size)).Add(bits, big.NewInt(int64(i%3+1)<<(size-2)-1))
+			}
+			group := bits.FillBytes(make([]byte, 2*(16+int(size))))
+			file = append(file, bytes.ReplaceAll(group, []byte{0xff}, []byte{0xff, 0})...)
+		}
+		file = append(file, 0xff, 0xd9)
+		if _, _, _, err := reference(file); err != nil || check(t, file, image.Pt(8, 8), 1) != taken {
+			t.Errorf("%d bits: found taken %v, expected %v; %v", size, !taken, taken, err)
 		}
 	}
 }

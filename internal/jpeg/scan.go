@@ -31,13 +31,14 @@ func (e entry) size() int   { return int(e >> 8 & 15) }
 func (e entry) run() int    { return int(e >> 12 & 15) }
 func (e entry) length() int { return (e.all() - e.size()) & 63 }
 
-// set makes t the table of spec and returns it, or nil if there are more codes than bits allow.
+// set makes t the table of spec and returns it, or nil if there are more codes than bits allow, or
+// numbers of more than 11 bits, which are not of samples of 8 bits (F.1.2).
 func (t *table) set(spec []byte) *table {
 	if bytes.Equal(t.spec, spec) {
 		return t
 	}
 	*t = table{}
-	code, at := 0, 16
+	code, at, most := 0, 16, byte(0)
 	for length := 1; length <= 16; length++ {
 		code <<= 1
 		t.shift[length] = at - code
@@ -49,10 +50,10 @@ func (t *table) set(spec []byte) *table {
 				}
 				t.short[next] = e
 			}
-			code, at = code+1, at+1
+			code, at, most = code+1, at+1, max(most, spec[at]&15)
 		}
 		t.end[length] = uint32(code) << (16 - length)
-		if code > 1<<length {
+		if code > 1<<length || most > 11 {
 			return nil
 		}
 	}
@@ -142,8 +143,8 @@ func (b *bits) fill(next uint64, n int) (uint64, int) {
 func (b *bits) decodeAC(t *table, quant *[64]byte, x *block) (last int, ok bool) {
 	_, _, _ = t.short[0], quant[0], x[0] // not nil
 	next, n := b.next, b.n
-	for k := uint(1); k < 64; k++ {
-		if n < 32 { // a code and its number have at most 31
+	for i, k := 0, uint(1); k < 64; i, k = i+1, k+1 {
+		if i%2 == 0 { // before two codes and their numbers; as soon as n is low would be harder to predict
 			next, n = b.fill(next, n)
 		}
 		e := t.short[next>>(64-shortBits)]
