@@ -41,16 +41,16 @@ func (f *File) create(partial string, old fs.FileInfo) (err error) {
 	return err
 }
 
-// writebackStep is the number of bytes after which the kernel is asked to start storing them, so
-// that most of the work is done before fsync.
-const writebackStep = 8 << 20
+// After writebackStep bytes, the kernel is asked to start storing them, so that most of the work is
+// done before fsync. For partSize see writeParts.
+const writebackStep, partSize = 8 << 20, 128 << 10
 
 // Write appends p. After an error the file cannot be committed. It fails with fs.ErrClosed after
 // Discard.
 func (f *File) Write(p []byte) (n int, err error) {
 	handle, err := f.opened()
 	if err == nil {
-		err = f.disk("write", f.path, func() (err error) { n, err = writeParts(handle, p); return err })
+		err = f.disk("write", f.path, func() (err error) { n, err = f.writeParts(handle, p); return err })
 	}
 	f.count += int64(n)
 	if err != nil {
@@ -63,11 +63,11 @@ func (f *File) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// writeParts writes p in parts of some 50 µs each. Go's runtime watches all threads closely after
-// longer system calls, which slows those that open and read many small files down by a fifth.
-func writeParts(handle *os.File, p []byte) (n int, err error) {
+// writeParts writes p by calls that end at multiples of partSize, as pages do, and take some 50 µs:
+// after longer ones, Go's runtime watches all threads, and readers of small files are slowed down.
+func (f *File) writeParts(handle *os.File, p []byte) (n int, err error) {
 	for m := 0; err == nil && n < len(p); n += m {
-		m, err = handle.Write(p[n:min(len(p), n+128<<10)])
+		m, err = handle.Write(p[n:min(len(p), n+partSize-int(f.count+int64(n))%partSize)])
 	}
 	return n, err
 }
