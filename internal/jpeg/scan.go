@@ -144,7 +144,7 @@ func (b *bits) decodeAC(t *table, quant *[64]byte, x *block) (last int, ok bool)
 	_, _, _ = t.short[0], quant[0], x[0] // not nil
 	next, n := b.next, b.n
 	for i, k := 0, uint(1); k < 64; i, k = i+1, k+1 {
-		if i%2 == 0 { // before two codes and their numbers; as soon as n is low would be harder to predict
+		if i%2 == 0 { // two codes and their numbers have at most 54 bits; n is harder to predict than i
 			next, n = b.fill(next, n)
 		}
 		e := t.short[next>>(64-shortBits)]
