@@ -342,7 +342,7 @@ func (in *inputs) describeJob(j *job) {
 
 // describeInputs reports the files of the split from which j was made, by column.
 func (in *inputs) describeInputs(j *job) {
-	columns := j.table.Columns()
+	columns, several := j.table.Columns(), len(j.split.Files) > 1
 	for _, f := range j.split.Files {
 		opened := in.request.input.Storage.About(f.Path)
 		entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
@@ -352,12 +352,8 @@ func (in *inputs) describeInputs(j *job) {
 		}
 		isColumn := source.Index(columns, f.Name) >= 0 // not a table, or one of label vectors, whose numbers are
 		for _, c := range columns {
-			ofOther := c.Name != f.Name
-			if !isColumn {
-				ofOther = len(j.split.Files) > 1 && c.Origin != source.Base(f.Path)
-			}
-			if ofOther {
-				continue
+			if isColumn && c.Name != f.Name || !isColumn && several && c.Origin != source.Base(f.Path) {
+				continue // it is of another file
 			}
 			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...) // not null
 			entry.Classes = c.Classes

@@ -30,7 +30,6 @@ type output struct {
 	options sinks.Options
 	perName bool // its path is not just what the user gave: it has the name of its split or column
 	single  bool // it holds one column, at a path that the user gave
-	upright bool // it is an IDX file whose images are known to be upright
 	// sharding is nil if the output is one file, or its format is a folder by itself.
 	sharding *sharding
 }
@@ -74,18 +73,17 @@ func (out *output) shownName() string {
 // planOutputs returns the outputs of all jobs, in their order. It is an error if two have the same
 // place, or if an output is impossible at its path.
 func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*output, err error) {
-	r := in.request
 	taken := map[string]*job{}
 	for _, j := range jobs {
 		var all []*output
-		for _, t := range r.targets {
+		for _, t := range in.request.targets {
 			for _, f := range t.formats {
 				outs, err := outputsAt(ctx, in, t, j, f)
 				if err != nil {
 					return nil, err
 				}
 				for _, out := range outs {
-					if err := checkOutput(r, out); err != nil {
+					if err := checkOutput(in, out); err != nil {
 						return nil, err
 					}
 					if other, ok := taken[out.place()]; ok {
@@ -105,9 +103,10 @@ func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*outpu
 }
 
 // checkOutput returns an error if the options of the run are impossible for an output.
-func checkOutput(r *request, out *output) error {
+func checkOutput(in *inputs, out *output) error {
+	r := in.request
 	switch {
-	case out.misleads():
+	case out.format.IsIDX && misleads(in, out):
 		return usagef("%s is named like a file of EMNIST, with transposed images, but these are upright", out.path).
 			WithHint("write -o %s", text.Path(source.Under(source.Above(out.path), "upright-"+source.Base(out.path))))
 	case r.Verify && (out.options.Layout == "matrix" && out.job.schema.Columns[0].Scalar() ||
@@ -182,7 +181,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	r := in.request
 	_, number := r.choice.Parts()
 	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
-	out := &output{job: j, format: f, path: path, options: r.formatOptions(f), upright: f.IsIDX && in.isUpright(j)}
+	out := &output{job: j, format: f, path: path, options: r.formatOptions(f)}
 	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""
 	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // no extension, and no name of a column
 		t.container = true
@@ -266,21 +265,17 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 	return outs, nil
 }
 
-// isUpright reports whether the images of a job are known to be upright. Those in IDX files of an
-// unknown data set may be transposed.
-func (in *inputs) isUpright(j *job) bool {
-	turned := len(j.applied.Transpose) > 0
-	if d := j.split.Dataset; d != nil {
-		return turned == d.Transposed
+// misleads reports whether the IDX file out has images that are known to be upright, and that its
+// next reader would turn, as it is named like the files of a data set whose images are stored
+// transposed. The images in IDX files of an unknown data set may be transposed.
+func misleads(in *inputs, out *output) bool {
+	named, err := dataset.Lookup(dataset.ParseName(out.path).Dataset)
+	turned := len(out.job.applied.Transpose) > 0
+	upright := !turned && !in.set.IDX()
+	if d := out.job.split.Dataset; d != nil {
+		upright = turned == d.Transposed
 	}
-	return !in.set.IDX() && !turned
-}
-
-// misleads reports whether the output has upright images that its next reader would turn, as it is
-// named like the IDX files of a data set whose images are stored transposed.
-func (out *output) misleads() bool {
-	d, err := dataset.Lookup(dataset.ParseName(out.path).Dataset)
-	return out.upright && isImage(out.writtenColumn()) && err == nil && d.Transposed
+	return upright && isImage(out.writtenColumn()) && err == nil && named.Transposed
 }
 
 // fileName returns the name of the file of column c in a folder: train-image.npy or, for

@@ -54,10 +54,8 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	for _, j := range jobs {
-		if r.Verify {
-			if err := input.CheckRereadable("--verify", j.split.Split); err != nil {
-				return err
-			}
+		if err := input.CheckRereadable("--verify", j.split.Split); r.Verify && err != nil {
+			return err
 		}
 		in.describeJob(j)
 	}

@@ -19,8 +19,7 @@ type joined struct {
 	columns  []Column
 	rows     int64 // number of rows that the table returns; −1 if unknown
 	shortest bool
-	next     int64 // rows read so far
-	done     bool  // with shortest: a part has no further rows
+	done     bool // with shortest: a part has no further rows
 	notes    []string
 }
 
@@ -35,7 +34,7 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	most := j.rows
 	for _, t := range tables {
 		for _, c := range t.Columns() {
-			if i := slices.IndexFunc(j.columns, func(o Column) bool { return o.Name == c.Name }); i >= 0 {
+			if i := Index(j.columns, c.Name); i >= 0 {
 				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s",
 					c.Name, j.columns[i].Origin, c.Origin)
 			}
@@ -62,7 +61,7 @@ func (j *joined) countsError(b *Raw) error {
 	for i, t := range j.tables {
 		c, rows := t.Columns()[0], t.Rows()
 		if rows < 0 {
-			rows = j.next + int64(b.Part(i).Rows)
+			rows = b.First + int64(b.Part(i).Rows)
 		}
 		parts[i] = fmt.Sprintf("%s (%s) has %d", c.Name, c.Origin, rows)
 	}
@@ -100,7 +99,7 @@ func (j *joined) Read(ctx context.Context, b *Raw) error {
 	if smallest < largest && !j.shortest {
 		return j.countsError(b)
 	}
-	j.done, j.next = smallest < largest || smallest == 0, j.next+int64(smallest)
+	j.done = smallest < largest || smallest == 0
 	for i, t := range j.tables {
 		if n := b.Part(i).Rows; j.done && n == smallest && n > 0 { // let it check its end and complete its notes
 			if err := t.Read(ctx, &Raw{Cap: 1}); err != nil && err != io.EOF {

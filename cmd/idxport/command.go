@@ -82,7 +82,7 @@ func (c command) start(ctx context.Context, r *report, words []string) error {
 		output := map[string]string{"convert": " -o out"}[c.name]
 		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.name, output)
 	}
-	s.Stdin, s.Stdout, s.Events = r.program.stdin, r.program.stdout, r.events()
+	s.Stdin, s.Stdout, s.Events = r.stdin, r.stdout, r.events()
 	return c.run(ctx, r)
 }
 
@@ -112,7 +112,7 @@ func unknownCommand(name string) error {
 
 func runConvert(ctx context.Context, r *report) (err error) {
 	r.Report, err = convert.Run(ctx, r.settings.Options)
-	r.wroteAll()
+	r.wroteAll("row")
 	return err
 }
 
@@ -137,7 +137,7 @@ func runVersion(_ context.Context, r *report) error {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
 		build = " (" + info.Main.Version + ")"
 	}
-	_, err := fmt.Fprintf(r.program.stdout, "idxport %s %s/%s %s%s\n",
+	_, err := fmt.Fprintf(r.stdout, "idxport %s %s/%s %s%s\n",
 		convert.Version, runtime.GOOS, runtime.GOARCH, runtime.Version(), build)
 	return err
 }
@@ -163,6 +163,6 @@ func runCompletion(_ context.Context, r *report) error {
 		return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", shell).
 			WithHint("for example: idxport completion bash")
 	}
-	_, err = r.program.stdout.Write(script)
+	_, err = r.stdout.Write(script)
 	return err
 }

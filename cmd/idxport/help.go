@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -25,9 +26,9 @@ func helpAsked(args []string) (command string, all, asked bool) {
 	return command, all, all || len(args) == 1 || slices.Contains(options, "--help") || slices.Contains(options, "-h")
 }
 
-// help prints the help of the command, or of the program if name is empty: what it is for, its
+// printHelp prints the help of the command, or of the program if name is empty: what it is for, its
 // usage, examples, a description, and its flags, with their details if all is set.
-func (p *program) help(name string, all bool) error {
+func printHelp(w io.Writer, name string, all bool) error {
 	c := allCommands()[0]
 	if name != "" {
 		var err error
@@ -35,20 +36,20 @@ func (p *program) help(name string, all bool) error {
 			return err
 		}
 	}
-	out := bufio.NewWriter(p.stdout) // Flush returns the first error of all writes
+	out := bufio.NewWriter(w) // Flush returns the first error of all writes
 	_ = table(out, "", helpColumns, [][]string{{strings.ToUpper(c.usage[:1]) + c.usage[1:] + "."}})
-	_ = write(out, "\n"+c.help+"\n")
+	fmt.Fprintf(out, "\n%s\n", c.help)
 	flags, heading := flagsOf(c.name), ""
 	for _, f := range flags {
 		if f.heading != heading {
 			heading = f.heading
-			_ = write(out, "\n"+heading+":\n")
+			fmt.Fprintf(out, "\n%s:\n", heading)
 		}
 		short := fmt.Sprintf("%4s", f.short)
 		if f.short != "" {
 			short = f.short + ", "
 		}
-		_ = write(out, fmt.Sprintf("  %-26s%s\n", short+"--"+f.name+" "+f.placeholder, f.usage))
+		fmt.Fprintf(out, "  %-26s%s\n", short+"--"+f.name+" "+f.placeholder, f.usage)
 		if all && f.detail != "" {
 			_ = table(out, strings.Repeat(" ", 10), helpColumns, [][]string{{f.detail}})
 		}
@@ -56,11 +57,11 @@ func (p *program) help(name string, all bool) error {
 	switch {
 	case name == "":
 		for _, c := range commands() {
-			_ = write(out, fmt.Sprintf("  %-12s%s\n", c.name, c.usage))
+			fmt.Fprintf(out, "  %-12s%s\n", c.name, c.usage)
 		}
-		_ = write(out, "\nidxport COMMAND --help explains a command and its flags.\n")
+		fmt.Fprintln(out, "\nidxport COMMAND --help explains a command and its flags.")
 	case !all && len(flags) > 0:
-		_ = write(out, fmt.Sprintf("\nidxport %s --help-all adds details.\n", c.name))
+		fmt.Fprintf(out, "\nidxport %s --help-all adds details.\n", c.name)
 	}
 	return out.Flush()
 }

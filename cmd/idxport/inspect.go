@@ -26,16 +26,15 @@ func runInspect(ctx context.Context, r *report) (err error) {
 		if r.settings.JSON {
 			return nil
 		}
-		return printFile(r.program.stdout, found)
+		return printFile(r.stdout, found)
 	})
 	return err
 }
 
-// maxBars limits the different labels that are shown; a column with more has no histogram.
-const maxBars = 100
-
-// maxName is the width of the longest name of a class beside its bar.
-const maxName = 28
+const (
+	maxBars = 100 // different labels in a histogram; a column with more has none
+	maxName = 28  // the width of the longest name of a class beside its bar
+)
 
 // printFile prints what inspect found in a file.
 func printFile(out io.Writer, f fileReport) error {
@@ -155,7 +154,8 @@ func printLabels(out io.Writer, c convert.Column) error {
 		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, text.Thousands(l.Count), bar)
 	}
 	_ = w.Flush() // into memory
-	return write(out, lines.String())
+	_, err := io.WriteString(out, lines.String())
+	return err
 }
 
 // numberText formats v, without an exponent if it is an integer of up to 15 digits.

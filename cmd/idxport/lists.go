@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -40,23 +41,23 @@ func runFormats(_ context.Context, r *report) error {
 		}
 		tables = append(tables, layouts)
 	}
-	return r.program.tables(tables...)
+	return printTables(r.stdout, tables...)
 }
 
-// tables prints tables of at most 80 columns with empty lines between them.
-func (p *program) tables(tables ...[][]string) (err error) {
+// printTables prints tables of at most 80 columns with empty lines between them.
+func printTables(w io.Writer, tables ...[][]string) (err error) {
 	for i, rows := range tables {
 		if i > 0 {
-			err = errors.Join(err, write(p.stdout, "\n"))
+			err = errors.Join(err, show(w, "\n"))
 		}
-		err = errors.Join(err, table(p.stdout, "", helpColumns, rows))
+		err = errors.Join(err, table(w, "", helpColumns, rows))
 	}
 	return err
 }
 
 func runDatasets(_ context.Context, r *report) error {
 	if len(r.settings.Inputs) > 0 {
-		return r.program.printDataset(r.settings.Inputs[0])
+		return printDataset(r.stdout, r.settings.Inputs[0])
 	}
 	rows := [][]string{{"DATASET", "TITLE", "IMAGE", "CLASSES", "SPLITS"}}
 	for _, d := range dataset.Known() {
@@ -65,10 +66,10 @@ func runDatasets(_ context.Context, r *report) error {
 	}
 	const note = "Data sets are recognised by their file names or labels. " +
 		"--dataset NAME sets one, --dataset none turns recognition off."
-	return r.program.tables(rows, [][]string{{note}})
+	return printTables(r.stdout, rows, [][]string{{note}})
 }
 
-func (p *program) printDataset(name string) error {
+func printDataset(w io.Writer, name string) error {
 	d, err := dataset.Lookup(name)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (p *program) printDataset(name string) error {
 			rows = append(rows, []string{fmt.Sprint("class ", label), class})
 		}
 	}
-	return p.tables(rows)
+	return printTables(w, rows)
 }
 
 func splitsText(d dataset.Info) string {

@@ -28,20 +28,19 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	r := p.newReport(commandOf(args))
+	r := newReport(commandOf(args), stdin, stdout, stderr)
 	if last := len(args) - 1; last > 0 && args[last] == completionFlag { // before anything interprets the words
 		_ = r.library(true).Run(ctx, args) // an error would appear in the line that the user is typing
 		return exitOK
 	}
 	r.settings.JSON = slices.Contains(args, "--json")
-	return r.end(ctx, pipeline.Recover(func() error { return p.start(ctx, r, args) }))
+	return r.end(ctx, pipeline.Recover(func() error { return start(ctx, r, args) }))
 }
 
 // start prints help, or runs a command.
-func (p *program) start(ctx context.Context, r *report, args []string) error {
+func start(ctx context.Context, r *report, args []string) error {
 	if name, all, asked := helpAsked(args); asked {
-		err := p.help(name, all)
+		err := printHelp(r.stdout, name, all)
 		r.settings.JSON = r.settings.JSON && err != nil
 		return err
 	}
@@ -61,7 +60,7 @@ func (p *program) start(ctx context.Context, r *report, args []string) error {
 // is set, lists what can follow. Flags are added only for that list; in a run, parse reads them.
 func (r *report) library(completes bool) *cli.Command {
 	root := &cli.Command{Name: "idxport", HideHelp: true, EnableShellCompletion: completes,
-		Reader: r.program.stdin, Writer: r.program.stdout, ErrWriter: r.program.stderr,
+		Reader: r.stdin, Writer: r.stdout, ErrWriter: r.stderr,
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}} // it would exit by itself
 	for _, c := range commands() {
 		command := &cli.Command{Name: c.name, Usage: c.usage, HideHelp: true, SkipFlagParsing: true,

@@ -15,8 +15,7 @@ import (
 func TestPanicIsReported(t *testing.T) {
 	t.Parallel()
 	var stdout bytes.Buffer
-	p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: io.Discard}
-	ctx, r := context.Background(), p.newReport("convert")
+	ctx, r := context.Background(), newReport("convert", strings.NewReader(""), &stdout, io.Discard)
 	c := command{name: "convert", run: func(context.Context, *report) error { panic("a defect") }}
 	code := r.end(ctx, pipeline.Recover(func() error { return c.start(ctx, r, []string{"--json", "x.idx"}) }))
 	follows(t, stdout.Bytes(), code, exitInternal)

@@ -21,7 +21,7 @@ import (
 )
 
 func runPreview(ctx context.Context, r *report) (err error) {
-	s, out := r.settings, r.program.stdout
+	s, out := r.settings, r.stdout
 	r.dataOnStdout = len(s.Outputs) == 0
 	if r.dataOnStdout && s.Overwrite {
 		return usagef("--overwrite is for sheets, but there is no -o")
@@ -56,7 +56,7 @@ func runPreview(ctx context.Context, r *report) (err error) {
 		return nil, int64(len(pictures)), screen.Print(out, pictures)
 	}
 	r.Report, err = convert.Preview(ctx, s.Source, s.View, s.Target, draw)
-	r.wroteAll()
+	r.wroteAll("image")
 	return err
 }
 

@@ -30,15 +30,16 @@ type report struct {
 	Seconds float64      `json:"seconds"`
 	Error   *errorReport `json:"error,omitempty"`
 
-	program      *program
-	settings     *settings
-	start        time.Time
-	dataOnStdout bool // standard output carries data although no -o asks for that
+	settings       *settings
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	start          time.Time
+	dataOnStdout   bool // standard output carries data although no -o asks for that
 }
 
-func (p *program) newReport(command string) *report {
+func newReport(command string, stdin io.Reader, stdout, stderr io.Writer) *report {
 	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}),
-		program: p, settings: new(settings), start: time.Now()}
+		settings: new(settings), stdin: stdin, stdout: stdout, stderr: stderr, start: time.Now()}
 }
 
 // end shows the end of a run, the error, if there is one, and with --json the object, and returns
@@ -55,7 +56,7 @@ func (r *report) end(ctx context.Context, err error) int {
 		}
 	}
 	if err == nil && len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
-		_ = show(r.program.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
+		_ = show(r.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
 	}
 	return exitCode(err)
 }
@@ -63,14 +64,14 @@ func (r *report) end(ctx context.Context, err error) int {
 // showError shows the error that ends a run on one line, and its hint on another. If the reader of
 // standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
-	hint, to := fault.HintOf(err), r.program.stderr
+	hint, to := fault.HintOf(err), r.stderr
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
 	case r.settings.JSON:
 		r.logJSON("error", err.Error(), hint)
 	default:
 		if errors.As(err, new(signalError)) && terminal(to) && !r.streams() {
-			_ = write(to, "\r") // the message covers the ^C that the terminal shows
+			_ = show(to, "\r") // the message covers the ^C that the terminal shows
 		}
 		_ = show(to, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
 		if hint != "" {
@@ -95,9 +96,9 @@ func (r *report) writeObject(err error) error {
 	if err != nil {
 		r.Status, r.Error = "error", describeError(err)
 	}
-	out := r.program.stdout
+	out := r.stdout
 	if r.streams() {
-		out = r.program.stderr
+		out = r.stderr
 	}
 	_, err = fmt.Fprintln(out, text.Escaped(text.JSON(r)))
 	return err
@@ -118,13 +119,13 @@ func (r *report) say(level, prefix, message string) {
 	case r.settings.JSON:
 		r.logJSON(level, message, "")
 	default:
-		_ = show(r.program.stderr, "%s%s\n", prefix, message)
+		_ = show(r.stderr, "%s%s\n", prefix, message)
 	}
 }
 
 // logJSON writes a message as one JSON object on a line of its own.
 func (r *report) logJSON(level, message, hint string) {
-	fmt.Fprintln(r.program.stderr, text.Escaped(text.JSON(struct {
+	fmt.Fprintln(r.stderr, text.Escaped(text.JSON(struct {
 		Time    string `json:"time"`
 		Level   string `json:"level"`
 		Message string `json:"message"`
@@ -132,12 +133,8 @@ func (r *report) logJSON(level, message, hint string) {
 	}{time.Now().UTC().Format(time.RFC3339), level, text.Printable(message), text.Printable(hint)})))
 }
 
-// wroteAll shows the published outputs.
-func (r *report) wroteAll() {
-	unit := "row"
-	if r.Command == "preview" {
-		unit = "image"
-	}
+// wroteAll shows the published outputs; unit is the noun for what they hold.
+func (r *report) wroteAll(unit string) {
 	for _, o := range r.Outputs {
 		what := []string{filepath.ToSlash(o.Path), text.Count(o.Rows, unit)}
 		switch {
@@ -158,23 +155,16 @@ type fileReport struct {
 	Problem *errorReport `json:"problem,omitempty"`
 }
 
-// A program holds the standard streams, which tests replace.
-type program struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-}
-
 // progress returns the display of a pass over total rows, −1 if unknown; title names what is read.
 func (r *report) progress(title string, total int64) (update func(int64), end func()) {
 	if !r.draws() {
 		return nil, func() {}
 	}
-	b := &bar{w: r.program.stderr, title: text.Printable(title), total: total}
+	b := &bar{w: r.stderr, title: text.Printable(title), total: total}
 	return b.rows, b.done
 }
 
 // draws reports whether progress is drawn on a terminal.
 func (r *report) draws() bool {
-	return !r.settings.Quiet && !r.settings.JSON && terminal(r.program.stderr) && os.Getenv("TERM") != "dumb"
+	return !r.settings.Quiet && !r.settings.JSON && terminal(r.stderr) && os.Getenv("TERM") != "dumb"
 }

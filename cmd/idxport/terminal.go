@@ -20,12 +20,7 @@ func show(w io.Writer, format string, args ...any) error {
 			args[i] = text.Printable(s)
 		}
 	}
-	return write(w, fmt.Sprintf(format, args...))
-}
-
-// write writes text that is ours, or printable.
-func write(w io.Writer, text string) error {
-	_, err := io.WriteString(w, text)
+	_, err := fmt.Fprintf(w, format, args...)
 	return err
 }
 
@@ -67,7 +62,8 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 			line = strings.Repeat(" ", left)
 		}
 	}
-	return write(w, out.String())
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // wrap breaks text between words into lines of at most limit columns, if it is not too small for

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/layout"
@@ -122,15 +123,10 @@ func writeFeature(b *bytes.Buffer, f layout.Feature) {
 
 // sizeCategory returns the Hub's category for a number of rows.
 func sizeCategory(rows int64) string {
-	names := []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"}
-	limit := int64(1000)
-	for _, name := range names {
-		if rows < limit {
-			return name
-		}
-		limit *= 10
-	}
-	return "n>1B"
+	names := []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M",
+		"100M<n<1B", "n>1B"}
+	digits := len(strconv.FormatInt(rows, 10))
+	return names[min(max(digits-3, 0), len(names)-1)]
 }
 
 // quoted returns s as a YAML scalar: a JSON string, except for the control characters that JSON

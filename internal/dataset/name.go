@@ -2,12 +2,12 @@ package dataset
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -42,14 +42,8 @@ type Name struct {
 var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, and
-// train-images.idx3-ubyte as some tools unpack it.
-var publishedFormat = sync.OnceValue(func() *regexp.Regexp {
-	suffixes := make([]string, 0, len(idx.DTypes()))
-	for _, d := range idx.DTypes() {
-		suffixes = append(suffixes, d.Suffix())
-	}
-	return regexp.MustCompile(`^(?:(.*)[-.])?(idx([0-9]{1,3})-(?:` + strings.Join(suffixes, "|") + `))$`)
-})
+// train-images.idx3-ubyte as some tools unpack it. cutFormat checks the rank and the data type.
+var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
@@ -93,7 +87,9 @@ func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 func cutFormat(name string) (stem, format string) {
 	rest, named := strings.CutSuffix(name, ".idx")
 	if m := publishedFormat().FindStringSubmatch(rest); m != nil {
-		if rank, _ := strconv.Atoi(m[3]); rank >= 1 && rank <= idx.MaxRank {
+		hasSuffix := func(d idx.DType) bool { return d.Suffix() == m[4] }
+		known := slices.ContainsFunc(idx.DTypes(), hasSuffix)
+		if rank, _ := strconv.Atoi(m[3]); known && rank >= 1 && rank <= idx.MaxRank {
 			return m[1], m[2]
 		}
 	}

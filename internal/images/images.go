@@ -21,9 +21,6 @@ type Rules struct {
 	Advice string // hint for records that are no images
 }
 
-// PNG returns the rules of a format that consists of PNG files.
-func PNG(format string) Rules { return Rules{Format: format, Advice: HintOther} }
-
 func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
 	return Image{}, Unsupported(r.Format, advice, message, args...)
 }
@@ -135,7 +132,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 	}
 	if len(images) == 0 {
 		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
-			return Columns{}, flatError(PNG(format), s.Columns[i])
+			return Columns{}, flatError(Rules{format, HintOther}, s.Columns[i])
 		}
 		return Columns{}, Unsupported(format, "add a file of images to the command",
 			"no column has images, expected records of two or three dimensions")
@@ -173,7 +170,7 @@ func NewTable(format string, s *schema.Schema) (t Table, err error) {
 	}
 	t = Table{Digits: Digits(s.SourceRows - 1), rows: s.SourceRows}
 	if t.Columns, err = Find(format, s); err == nil {
-		t.Pixels, err = New(PNG(format), s.Columns[t.Image])
+		t.Pixels, err = New(Rules{format, HintOther}, s.Columns[t.Image])
 	}
 	return t, err
 }
@@ -226,9 +223,8 @@ func NewView(format string, s *schema.Schema) (View, error) {
 	}
 	c := s.Columns[found.Image]
 	c.DType = idx.Uint8 // for which all shapes are allowed
-	rules := PNG(format)
-	rules.Advice = "if they are images, give them rows and columns: --shape HEIGHTxWIDTH"
-	m, err := New(rules, c)
+	const advice = "if they are images, give them rows and columns: --shape HEIGHTxWIDTH"
+	m, err := New(Rules{format, advice}, c)
 	if err != nil {
 		return View{}, err
 	}

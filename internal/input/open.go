@@ -50,15 +50,10 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 }
 
 // OpenFile opens the file f of the split s: a column, or a table in another format.
-func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, columns []string) (
-	source.Table, error) {
+func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, columns []string) (source.Table, error) {
 	if _, ok := in.tables[f.Path]; ok {
 		return in.openTable(ctx, f, columns)
 	}
-	return in.openIDX(ctx, s, f)
-}
-
-func (in *Set) openIDX(ctx context.Context, s dataset.Split, f dataset.File) (*source.IDX, error) {
 	options := in.idxOptions(ctx)
 	options.Name, options.Shape = f.Name, f.Shape
 	if isLabels(f) {
@@ -82,7 +77,7 @@ func (in *Set) openIDX(ctx context.Context, s dataset.Split, f dataset.File) (*s
 }
 
 // openTable opens the file f, which is in a format other than IDX.
-func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) (_ source.Table, err error) {
+func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) (source.Table, error) {
 	table := in.tables[f.Path]
 	read := source.ReadOptions{MaxRecordSize: in.MaxRecordBytes, DType: in.DType, Shape: in.Shape, Header: in.Header,
 		Classes: in.classes, Resize: in.Resize, Grey: in.Grey, Columns: columns, Name: f.Name, Array: f.Array,
@@ -104,11 +99,6 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = opened.Close() // read-only: an error does not matter
-		}
-	}()
 	t := in.shaped(opened, f.Path)
 	found, meta := slices.Clone(t.Columns()), source.About(t).Meta // which other programs may have changed
 	label := slices.IndexFunc(found, func(c source.Column) bool {
@@ -116,6 +106,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	})
 	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && !table.Format.OneColumn) {
 		if err := in.checkClasses(t, label, f.Path); err != nil {
+			_ = t.Close() // read-only: an error does not matter
 			return nil, err
 		}
 	}

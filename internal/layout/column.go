@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -9,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -202,7 +202,4 @@ func fieldMetadata(c source.Column) arrow.Metadata {
 }
 
 // shapeJSON returns the shape of c as JSON: "[28,28]", or "[]" for scalars.
-func shapeJSON(c source.Column) string {
-	text, _ := json.Marshal(append([]int{}, c.Shape...)) // a list of integers: cannot fail
-	return string(text)
-}
+func shapeJSON(c source.Column) string { return text.JSON(append([]int{}, c.Shape...)) }

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A Layout is one way to represent tensor columns. Get returns one.
+// A Layout is one way to represent tensor columns.
 type Layout struct {
 	Name  string
 	Title string // one line for help texts
@@ -63,41 +62,26 @@ func Layouts() (all []sink.Layout) {
 	return all
 }
 
-// Get returns the layout with the given name, or the default layout if name is empty. The error for
-// an unknown name lists the known ones.
-func Get(name string) (Layout, error) {
+// Represent returns the columns of an output of s in the named layout, or in the default layout if
+// name is empty, and s with the metadata that the layout adds. The error is fault.Usage if there is
+// no such layout, or if it cannot hold a column.
+func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) {
 	var names []string
 	for _, l := range layouts() {
-		if l.Name == cmp.Or(name, "list") {
-			return l, nil
+		if name == "" || l.Name == name {
+			return l.represent(s)
 		}
 		names = append(names, l.Name)
 	}
-	return Layout{}, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(names, ", "))
+	return nil, nil, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name,
+		strings.Join(names, ", "))
 }
 
-// Represent returns the columns of an output of s in the named layout, and s with the metadata that
-// the layout adds. The error is fault.Usage if there is no such layout, or if it cannot hold a
-// column.
-func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) {
-	l, err := Get(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	columns, err := l.represent(s)
-	if err != nil || !l.hub {
-		return columns, s, err
-	}
-	described := *s
-	described.Meta = append(slices.Clone(s.Meta), features(s))
-	return columns, &described, nil
-}
-
-// represent returns the columns for all columns of s, in their order.
-func (l Layout) represent(s *schema.Schema) ([]Column, error) {
+// represent returns the columns for all columns of s, in their order, and s with the metadata of l.
+func (l Layout) represent(s *schema.Schema) ([]Column, *schema.Schema, error) {
 	if s.Classes != nil {
 		if err := l.checkClasses(s.Classes); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	l.alone = len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
@@ -105,7 +89,7 @@ func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 	for i, c := range s.Columns {
 		columns, err := l.column(c)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, column := range columns {
 			column.Source = i
@@ -115,7 +99,11 @@ func (l Layout) represent(s *schema.Schema) ([]Column, error) {
 			all = append(all, classes(s.Classes))
 		}
 	}
-	return all, l.checkNames(all)
+	described := *s
+	if l.hub {
+		described.Meta = append(slices.Clone(s.Meta), features(s))
+	}
+	return all, &described, l.checkNames(all)
 }
 
 // column represents c. Scalars are primitive columns in every layout, except for labels in one.

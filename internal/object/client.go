@@ -61,7 +61,7 @@ type client struct {
 	read func(ctx context.Context, key string, version identity, offset int64, p []byte) (int, error)
 	// list returns the objects directly below a prefix, which is empty or ends with a slash, and
 	// the prefixes of deeper objects, in no order: all, or at most limit entries if limit > 0.
-	list func(ctx context.Context, prefix string, limit int) ([]fs.FileInfo, error)
+	list func(ctx context.Context, prefix string, limit int) ([]fs.DirEntry, error)
 
 	// begin returns the ID of an upload in parts; send sends one of them, numbered from 1.
 	begin func(ctx context.Context, key string, u upload) (id string, err error)

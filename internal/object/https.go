@@ -30,7 +30,7 @@ func connectWeb(name, query string, o Options) *client {
 	}
 	h := &http.Client{Transport: newTransport(o.Stall, o.refused), CheckRedirect: checkRedirect}
 	w := &webFile{url: name, options: o, client: h}
-	list := func(context.Context, string, int) ([]fs.FileInfo, error) {
+	list := func(context.Context, string, int) ([]fs.DirEntry, error) {
 		return nil, failed(fault.Usage, "the folders of web servers cannot be listed")
 	}
 	return &client{Options: o, head: w.head, read: w.read, list: list}

@@ -100,7 +100,7 @@ func (s *s3Client) read(ctx context.Context, key string, v identity, offset int6
 	return got, classify(ctx, err)
 }
 
-func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []fs.FileInfo, err error) {
+func (s *s3Client) list(ctx context.Context, prefix string, limit int) (found []fs.DirEntry, err error) {
 	core, err := s.newCore(&guard{RoundTripper: s.options.Transport})
 	if err != nil {
 		return nil, err
@@ -111,17 +111,17 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (infos []
 		if o.Key == prefix { // an empty object that some programs make for a folder
 			i = info{}
 		}
-		infos = append(infos, i)
+		found = append(found, fs.FileInfoToDirEntry(i))
 		switch {
 		case o.Err != nil:
 			return nil, classify(ctx, o.Err)
-		case len(infos) > maxEntries:
+		case len(found) > maxEntries:
 			return nil, endless()
-		case len(infos) == limit:
-			return infos, nil
+		case len(found) == limit:
+			return found, nil
 		}
 	}
-	return infos, classify(ctx, ctx.Err()) // the iterator stops without an error if the context has ended
+	return found, classify(ctx, ctx.Err()) // the iterator stops without an error if the context has ended
 }
 
 // putOptions returns the options of a request that begins an upload or makes an object visible.
@@ -208,10 +208,7 @@ func answerError(answer minio.ErrorResponse) error {
 	if !isCode(code) {
 		code = ""
 	}
-	text := code
-	if status >= http.StatusMultipleChoices {
-		text = strings.TrimSpace(fmt.Sprintf("%s (status %d)", code, status))
-	}
+	text := strings.TrimSpace(fmt.Sprintf("%s (status %d)", code, status))
 	switch {
 	case status == 0:
 		return failed(fault.IO, "the request could not be made: %s", scrub(answer.Error()))
@@ -223,7 +220,7 @@ func answerError(answer minio.ErrorResponse) error {
 	case code == "PreconditionFailed":
 		return failed(fault.Exists, "")
 	case status < http.StatusMultipleChoices: // the error is in the body
-		return temporary("%s", text)
+		return temporary("%s", code)
 	case status < http.StatusBadRequest, status == http.StatusBadRequest && answer.Region != "":
 		return failed(fault.IO, "the bucket is in another region: %s", scrub(cmp.Or(answer.Region, "not named"))).
 			WithHint("name the region: ?region=eu-central-1, or AWS_REGION")

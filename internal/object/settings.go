@@ -28,7 +28,7 @@ const amazon = "s3.amazonaws.com"
 type settings struct {
 	query   url.Values
 	name    string            // of the profile
-	profile map[string]string // nil if there is no such profile
+	profile map[string]string // empty if there is no such profile
 	err     error             // about the first invalid setting
 }
 
@@ -43,8 +43,9 @@ func (e *settings) check(ok bool, format string, args ...any) {
 // profile that is chosen by name must exist. In the config file, sections of profiles are named
 // "profile NAME", except for the default profile.
 func readSettings(query url.Values) *settings {
-	e := &settings{query: query}
+	e := &settings{query: query, profile: map[string]string{}}
 	chosen, origin := e.find("profile", "AWS_PROFILE", "AWS_DEFAULT_PROFILE")
+	exists := chosen == ""
 	e.name = cmp.Or(chosen, "default")
 	section := "profile " + e.name
 	if e.name == "default" {
@@ -59,15 +60,12 @@ func readSettings(query url.Values) *settings {
 		path := cmp.Or(os.Getenv(file.variable), filepath.Join(home, ".aws", file.name))
 		shared, err := ini.LoadSources(options, path)
 		e.check(err == nil, "cannot read AWS's shared file %s", file.name)
-		if err != nil || !shared.HasSection(file.section) {
-			continue
+		if err == nil && shared.HasSection(file.section) {
+			exists = true
+			maps.Copy(e.profile, shared.Section(file.section).KeysHash())
 		}
-		if e.profile == nil {
-			e.profile = map[string]string{}
-		}
-		maps.Copy(e.profile, shared.Section(file.section).KeysHash())
 	}
-	e.check(chosen == "" || e.profile != nil,
+	e.check(exists,
 		"%s is %s, but AWS's shared config and credentials files have no such profile", origin, scrub(chosen))
 	return e
 }

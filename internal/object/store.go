@@ -27,14 +27,17 @@ type Store struct {
 	clients sync.Map // the *client of each bucket and file that was opened, by address.root
 }
 
-// ParseArg parses an argument that may be a URL, perhaps after a name and an equals sign. It
-// returns the argument without the query of the URL, which the store keeps for the bucket, or for
-// the file on a web server. Other arguments are returned as they are. ParseArg fails with
-// fault.Usage if an earlier URL had another query. URLs of buckets may have none. All arguments of
-// a run must be parsed before an object is opened.
+// ParseArg parses an argument that may be a URL, perhaps after a name or format, as in
+// image=s3://…. It returns the argument without the query of the URL, which the store keeps for the
+// bucket, or for the file on a web server. Other arguments are returned as they are. ParseArg fails
+// with fault.Usage if an earlier URL had another query. URLs of buckets may have none. All
+// arguments of a run must be parsed before an object is opened.
 func (s *Store) ParseArg(arg string) (string, error) {
-	begin := urlIndex(arg)
-	if begin < 0 {
+	begin := strings.IndexByte(arg, '=') + 1
+	if strings.Contains(arg[:begin], "/") { // it is in a path or the URL, not after a name
+		begin = 0
+	}
+	if !IsURL(arg[begin:]) {
 		return arg, nil
 	}
 	name, query, found := strings.Cut(arg[begin:], "?")
@@ -147,16 +150,11 @@ func (s *Store) ReadDir(ctx context.Context, name string, limit int) ([]fs.DirEn
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}
-	infos, err := c.list(ctx, prefix, limit)
+	entries, err := c.list(ctx, prefix, limit)
 	if err != nil {
 		return nil, errorAt(a, err)
 	}
-	var entries []fs.DirEntry
-	for _, info := range infos {
-		if info.Name() != "" {
-			entries = append(entries, fs.FileInfoToDirEntry(info))
-		}
-	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "" })
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }

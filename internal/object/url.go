@@ -82,18 +82,6 @@ func (a address) checkWeb() error {
 	return nil
 }
 
-// urlIndex returns the index of the URL in an argument, which may be preceded by a name or
-// format, as in image=s3://…; −1 if there is none.
-func urlIndex(arg string) int {
-	if IsURL(arg) {
-		return 0
-	}
-	if i := strings.IndexByte(arg, '='); i >= 0 && !strings.Contains(arg[:i], "/") && IsURL(arg[i+1:]) {
-		return i + 1
-	}
-	return -1
-}
-
 // parameters are those of URLs. None of them is a secret.
 var parameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous",
 	"request_checksum_calculation", "stall"}

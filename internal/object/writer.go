@@ -24,8 +24,7 @@ const (
 type Writer struct {
 	client  *client
 	address address
-	parent  context.Context // cancels the sending of parts, but not the last request of Commit
-	ctx     context.Context // also canceled by the first failure of a part, and by Discard
+	ctx     context.Context // of all requests but the last of Commit; its cause is the first failure
 	cancel  context.CancelCauseFunc
 
 	upload upload
@@ -62,7 +61,7 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 			return nil, errorAt(a, failed(fault.Refused, ""))
 		}
 	}
-	w := &Writer{client: c, address: a, parent: ctx, sum: crc32.NewIEEE(), free: make(chan []byte, maxSends+1),
+	w := &Writer{client: c, address: a, sum: crc32.NewIEEE(), free: make(chan []byte, maxSends+1),
 		upload: upload{mark: rand.Text(), replace: overwrite}}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.group.SetLimit(maxSends)
@@ -120,17 +119,11 @@ func (w *Writer) send() (err error) {
 		*sent, err = w.client.send(w.ctx, key, id, number, data)
 		if err != nil {
 			w.cancel(err)
-			if w.parent.Err() == nil {
-				err = context.Cause(w.ctx)
-			}
 		}
 		w.free <- data[:0]
 		return err
 	})
-	if w.ctx.Err() != nil {
-		return w.group.Wait() // the first of the failures
-	}
-	return nil
+	return context.Cause(w.ctx)
 }
 
 // Complete waits until all parts are sent, so that Commit only has to make the object visible. It
@@ -139,17 +132,13 @@ func (w *Writer) Complete() error {
 	if w.err != nil || w.ended {
 		return w.err
 	}
-	var err error
 	if w.upload.id != "" && len(w.buffer) > 0 { // without an upload Commit sends the buffer
-		err = w.send()
+		if err := w.send(); err != nil {
+			return w.fail(err)
+		}
 	}
-	if err == nil {
-		err = w.group.Wait()
-	}
-	if err == nil && w.ctx.Err() != nil {
-		err = context.Cause(w.ctx)
-	}
-	return w.fail(err)
+	_ = w.group.Wait() // the cause of the context is the first failure
+	return w.fail(context.Cause(w.ctx))
 }
 
 // Commit makes the object visible in one step. If another object exists, Commit replaces it if
@@ -164,7 +153,7 @@ func (w *Writer) Commit() error {
 	}
 	u := w.upload
 	u.data, u.crc32 = w.buffer, checksum(w.sum.Sum32())
-	ctx := context.WithoutCancel(w.parent)
+	ctx := context.WithoutCancel(w.ctx)
 	err := w.client.finish(ctx, w.address.key, u)
 	if err != nil {
 		err = w.resolve(ctx, err)
@@ -199,7 +188,7 @@ func (w *Writer) Discard() {
 	if w.upload.id == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), 2*w.client.Stall)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), 2*w.client.Stall)
 	defer cancel()
 	for range 2 { // a part in transit may arrive after the first attempt
 		_ = w.client.abort(ctx, w.address.key, w.upload.id)

@@ -163,9 +163,8 @@ func (s *Sink) Close() error {
 func (s *Sink) Parts() []Part {
 	var all []Part
 	for _, p := range s.parts {
-		part := *p
-		part.Name = p.file.Name()
-		all = append(all, part)
+		p.Name = p.file.Name()
+		all = append(all, *p)
 	}
 	return all
 }

@@ -134,9 +134,8 @@ func HasChannels(n int) bool { return n == 1 || n == 3 || n == 4 }
 // A format describes the scanlines of an image.
 type format struct {
 	height     int
-	rowBytes   int  // bytes of a row of pixels, without the filter byte
-	pixelBytes int  // 1 to 4
-	wide       bool // samples of 16 bits
+	rowBytes   int // bytes of a row of pixels, without the filter byte
+	pixelBytes int // 1 to 4; 2 only for samples of 16 bits
 }
 
 func newFormat(width, height, channels, bitDepth int) (format, error) {
@@ -156,7 +155,7 @@ func newFormat(width, height, channels, bitDepth int) (format, error) {
 		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, "+
 			"%d bytes of scanlines, expected at most %d", width, height, n, math.MaxInt32-1<<20)
 	}
-	return format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes, wide: wide}, nil
+	return format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes}, nil
 }
 
 // stride returns the bytes from one scanline to the next.
@@ -170,7 +169,7 @@ func (f format) appendLines(dst, pixels []byte) []byte {
 	dst = slices.Grow(dst, f.linesSize()+loadSlack)
 	for ; len(pixels) > 0; pixels = pixels[f.rowBytes:] {
 		row := pixels[:f.rowBytes]
-		if dst = append(dst, 0); !f.wide {
+		if dst = append(dst, 0); f.pixelBytes != 2 {
 			dst = append(dst, row...)
 			continue
 		}

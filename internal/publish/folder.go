@@ -71,10 +71,7 @@ func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 	if s := d.subfolders[name]; s != nil {
 		return s, nil
 	}
-	err := checkName(name)
-	if err == nil {
-		err = d.disk("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
-	}
+	err := d.add("makeSubfolder", name, name, func() error { return d.root.Mkdir(name, 0o777) })
 	if err != nil {
 		return nil, failure(d.path, "making folder "+name, err)
 	}
@@ -84,12 +81,13 @@ func (d *Folder) Subfolder(name string) (*Subfolder, error) {
 	return s, nil
 }
 
-// checkName refuses names that are not plain file names (see [Folder.Subfolder]).
-func checkName(name string) error {
+// add calls effect, which makes a file or folder at path. It refuses names that are not plain file
+// names (see [Folder.Subfolder]).
+func (d *Folder) add(operation, path, name string, effect func() error) error {
 	if name == "." || !fs.ValidPath(name) || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") {
 		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
 	}
-	return nil
+	return d.disk(operation, path, effect)
 }
 
 // SetCard sets the text of README.md for a folder with the kind Hub.
@@ -108,19 +106,16 @@ func (d *Folder) Totals() (files, bytes int64) {
 // folder cannot be committed.
 func (s *Subfolder) WriteFile(name string, data []byte) error {
 	d, path := s.folder, s.prefix+name
-	err := checkName(name)
-	if err == nil {
-		err = d.writeFile(path, data)
-	}
-	if err != nil {
+	if err := d.writeFile(path, name, data); err != nil {
 		return d.fail("writing "+path, err)
 	}
 	d.count(path, int64(len(data)))
 	return nil
 }
 
-func (d *Folder) writeFile(path string, data []byte) error {
-	return d.disk("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
+func (d *Folder) writeFile(path, name string, data []byte) error {
+	write := func() error { return writeFile(d.self, d.root, path, data) }
+	return d.add("writeFile", path, name, write)
 }
 
 // count adds a complete file of size bytes to the totals.
@@ -155,13 +150,10 @@ type Stream struct {
 func (s *Subfolder) Create(name string) (*Stream, error) {
 	d := s.folder
 	f := &Stream{File: File{disk: d.disk, path: d.path, inFolder: true}, name: s.prefix + name, digest: xxh3.New()}
-	err := checkName(name)
-	if err == nil {
-		err = d.disk("createStream", f.name, func() (err error) {
-			f.handle, err = d.root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-			return err
-		})
-	}
+	err := d.add("createStream", f.name, name, func() (err error) {
+		f.handle, err = d.root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		return err
+	})
 	if err != nil {
 		return nil, d.fail("creating "+f.name, err)
 	}
@@ -200,7 +192,7 @@ func (d *Folder) complete() error {
 		return err
 	}
 	if mark := marks[d.kind]; mark != "" {
-		if err := d.writeFile(mark, d.card); err != nil {
+		if err := d.writeFile(mark, mark, d.card); err != nil {
 			return fmt.Errorf("%s: %w", mark, err)
 		}
 		d.listing += term(mark, int64(len(d.card)))

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -174,23 +175,17 @@ type span struct {
 // parseSpan parses A:B, where either number may be missing; "" means that there is no range.
 func parseSpan(s string) (span, error) {
 	a, b, ok := strings.Cut(s, ":")
-	r := span{text: s, open: b == ""}
-	var firstErr, lastErr error
-	if a != "" {
-		r.first, firstErr = strconv.ParseInt(a, 10, 64)
-	}
-	if b != "" {
-		r.last, lastErr = strconv.ParseInt(b, 10, 64)
-	}
+	first, firstErr := strconv.ParseInt(cmp.Or(a, "0"), 10, 64)
+	last, lastErr := strconv.ParseInt(cmp.Or(b, "0"), 10, 64)
 	if s != "" && !ok || firstErr != nil || lastErr != nil {
 		e := usagef("--rows %q, expected A:B", s)
-		if !ok && firstErr == nil && r.first >= 0 {
-			return span{}, e.WithHint("--rows %d:%d is this row alone, --rows :%[1]d the rows before it", r.first,
-				r.first+1)
+		if !ok && firstErr == nil && first >= 0 {
+			return span{}, e.WithHint(
+				"--rows %d:%d is this row alone, --rows :%[1]d the rows before it", first, first+1)
 		}
 		return span{}, e.WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
 	}
-	return r, nil
+	return span{text: s, first: first, last: last, open: b == ""}, nil
 }
 
 // relative reports whether r depends on the number of rows.

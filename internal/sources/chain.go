@@ -15,8 +15,7 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// A chain is several files with the same columns, read one after another. Only the current one is
-// open.
+// A chain is files with the same columns, read one after another. Only the current one is open.
 type chain struct {
 	open    func(path string, o source.ReadOptions) (source.Table, error)
 	options source.ReadOptions
@@ -114,16 +113,13 @@ func (c *chain) Info() source.Info        { return c.info }
 
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
 	err := source.ReadChained(ctx, b, c.next, c.current, c.Close)
-	if err == nil {
-		c.next += int64(b.Rows)
-	}
+	c.next += int64(b.Rows)
 	return err
 }
 
 func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }
 
-// current returns the current file; it opens the next if there is none, and returns io.EOF at the
-// end.
+// current returns the current file, opening the next if there is none, or io.EOF at the end.
 func (c *chain) current() (source.Table, error) {
 	if c.table != nil {
 		return c.table, nil

@@ -25,8 +25,7 @@ type Sink struct {
 	codec       *codec // nil if buffers are not compressed
 	encoderSize int64  // bytes per goroutine that compresses
 	stream      bool
-	rowSize     int64  // bytes of a row before compression
-	allocates   int64  // bytes of a row that the layout allocates in addition to the batch
+	allocates   int64  // bytes of a row that Encode allocates in addition to the batch
 	schema      []byte // encapsulated message
 
 	// Used by the steps only.
@@ -57,9 +56,12 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 		return nil, fault.New(fault.Usage,
 			"arrow: a record batch of %d rows would have %d bytes, expected less than 240 MiB", s.BatchRows(), size)
 	}
+	if codec != nil { // all buffers are compressed into new memory
+		allocates = rowSize
+	}
 	made := &Sink{
-		columns: columns, codec: codec, encoderSize: o.Compression.EncoderSize(), stream: o.Stream,
-		rowSize: rowSize, allocates: allocates, schema: layout.SchemaMessage(s, columns), out: sink.Appender{Writer: w},
+		columns: columns, codec: codec, encoderSize: o.Compression.EncoderSize(), allocates: allocates,
+		stream: o.Stream, schema: layout.SchemaMessage(s, columns), out: sink.Appender{Writer: w},
 	}
 	return made, made.start()
 }
@@ -139,12 +141,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 }
 
 // BatchSize implements sink.Sizer.
-func (s *Sink) BatchSize(rows int) int64 {
-	if s.codec == nil {
-		return int64(rows) * s.allocates
-	}
-	return int64(rows)*s.rowSize + s.encoderSize
-}
+func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.allocates + s.encoderSize }
 
 // Close ends the stream, and writes the footer of a file.
 func (s *Sink) Close() error {

@@ -2,7 +2,6 @@ package csv
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,9 +150,6 @@ func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 	}
 }
 
-// DefaultStyle is the default of sink.Options.Style.
-const DefaultStyle = "kaggle"
-
 // A Style is one form of CSV files.
 type Style struct {
 	Name        string
@@ -166,7 +162,7 @@ type Style struct {
 // Styles returns the styles, the default first.
 func Styles() []Style {
 	return []Style{
-		{Name: DefaultStyle, header: schema.AppendElementName,
+		{Name: "kaggle", header: schema.AppendElementName,
 			Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser"},
 		{Name: "kaggle1", header: func(dst []byte, c source.Column, i int, alone bool) []byte {
 			return schema.AppendElementName(dst, c, i+1, alone)
@@ -183,7 +179,7 @@ func Styles() []Style {
 func findStyle(name string) (Style, error) {
 	var names []string
 	for _, s := range Styles() {
-		if s.Name == cmp.Or(name, DefaultStyle) {
+		if name == "" || s.Name == name {
 			return s, nil
 		}
 		names = append(names, s.Name)
@@ -273,12 +269,6 @@ func AppendQuoted(dst, name []byte, comma byte) []byte {
 	if len(name) > 0 && name[0] != ' ' && !bytes.ContainsFunc(name, special) {
 		return append(dst, name...)
 	}
-	dst = append(dst, '"')
-	for _, b := range name {
-		if b == '"' {
-			dst = append(dst, '"')
-		}
-		dst = append(dst, b)
-	}
-	return append(dst, '"')
+	doubled := bytes.ReplaceAll(name, []byte(`"`), []byte(`""`))
+	return append(append(append(dst, '"'), doubled...), '"')
 }

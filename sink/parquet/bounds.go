@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -66,21 +65,18 @@ func (l *leaf) encodeBounds(b bounds) (least, greatest []byte) {
 	if b.max == 0 {
 		b.max = 0
 	}
-	return plain(b.min, l.Type), plain(b.max, l.Type)
+	return l.plain(b.min), l.plain(b.max)
 }
 
-// plain returns v as a PLAIN value of t.
-func plain(v float64, t format.Type) []byte {
-	switch t {
-	case format.Float:
-		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v)))
-	case format.Double:
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
-	case format.Int64:
-		return binary.LittleEndian.AppendUint64(nil, uint64(int64(v)))
-	default:
-		return binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))
+// plain returns v, which is the value of an element, as a PLAIN value.
+func (l *leaf) plain(v float64) []byte {
+	element := make([]byte, l.Element.Size())
+	if l.Element.Float() {
+		source.Put(element, l.Element, v)
+	} else {
+		source.Put(element, l.Element, int64(v))
 	}
+	return widen(element, l.Element, l.Type)
 }
 
 // chunkBounds returns the bounds of a chunk with the given pages.
@@ -100,13 +96,12 @@ func (l *leaf) columnIndex(pages []bounds) *format.ColumnIndex {
 	if len(pages) == 0 {
 		return nil
 	}
-	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages)}
+	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages),
+		NullPages: make([]bool, len(pages)), NullCounts: make([]int64, len(pages))}
 	for _, b := range pages {
 		least, greatest := l.encodeBounds(b)
-		index.NullPages = append(index.NullPages, false)
 		index.MinValues = append(index.MinValues, least)
 		index.MaxValues = append(index.MaxValues, greatest)
-		index.NullCounts = append(index.NullCounts, 0)
 	}
 	return index
 }

@@ -62,13 +62,10 @@ func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
 
-// widens reports whether PLAIN values are wider than the batch's elements.
-func (l *leaf) widens() bool { return l.Element != 0 && l.valueSize > l.Element.Size() }
-
 // page returns a page with the given number of rows of a tensor; data is the source column's bytes.
 // They are copied only if they are compressed or must be widened.
 func (l *leaf) page(data []byte, rows int) (page, error) {
-	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count), rows: rows}
+	p := page{entries: rows * l.Entries, nulls: rows * (l.Entries - l.Count)}
 	levels, values := l.levels(rows), l.Values(data, rows)
 	if l.dictionary == nil {
 		return l.pages.page(p, levels, widen(values, l.Element, l.Type))

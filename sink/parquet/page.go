@@ -30,8 +30,7 @@ type page struct {
 	encoding     format.Encoding // PLAIN unless set
 	entries      int             // level entries, or entries of a dictionary
 	nulls        int             // entries without a value
-	rows         int
-	memory       *[]byte // of the body, if it was compressed
+	memory       *[]byte         // of the body, if it was compressed
 }
 
 // A pageCompressor makes pages from bodies. It is safe for concurrent use.

@@ -24,10 +24,7 @@ const (
 // groupRows returns the number of rows in a row group, unless it ends earlier because maxBuffered
 // bytes are waiting. They are whole batches, the last of which reaches a limit.
 func groupRows(s *schema.Schema) int {
-	rows := int64(maxGroupRows)
-	if size := s.RowSize(); size > 0 {
-		rows = min(rows, max(maxGroupSize/size, 1))
-	}
+	rows := min(maxGroupRows, max(maxGroupSize/max(s.RowSize(), 1), 1))
 	if s.Rows >= 0 {
 		part := (s.Rows + groupsWanted - 1) / groupsWanted
 		rows = min(rows, max(part, minGroupRows))
@@ -72,7 +69,7 @@ func (s *Sink) put(i int, p page) error {
 	if p.memory != nil {
 		defer s.pages.compressed.Put(p.memory)
 	}
-	s.chunks[i].add(p)
+	s.chunks[i].add(p, s.leaves[i].Entries)
 	if i == 0 || s.leaves[i].Scalar {
 		return s.out.Append(p.parts...)
 	}
@@ -122,15 +119,14 @@ func (s *Sink) endGroup() error {
 type chunk struct {
 	format.ColumnMetaData // of the pages so far
 
-	rows    int64
 	pages   []format.PageLocation // the data pages
 	bounds  []bounds              // of each data page, for scalars; nil if one has none
 	waiting [][]byte              // pages that wait for the end of the row group
 	values  []byte                // a scalar's elements, which become pages at the end of the row group
 }
 
-// add counts p as the next page of c.
-func (c *chunk) add(p page) {
+// add counts p as the next page of c, of a leaf with the given number of level entries per row.
+func (c *chunk) add(p page, entries int) {
 	if len(c.pages) == 0 { // the dictionary, or the first data page
 		c.Encoding = append(c.Encoding, p.encoding)
 		c.EncodingStats = append(c.EncodingStats, format.PageEncodingStats{PageType: p.kind, Encoding: p.encoding})
@@ -142,11 +138,10 @@ func (c *chunk) add(p page) {
 		c.pages = append(c.pages, format.PageLocation{
 			Offset:             c.TotalCompressedSize,
 			CompressedPageSize: int32(p.size),
-			FirstRowIndex:      c.rows,
+			FirstRowIndex:      c.NumValues / int64(entries),
 		})
 		c.NumValues += int64(p.entries)
 		c.Statistics.NullCount += int64(p.nulls)
-		c.rows += int64(p.rows)
 	}
 	c.TotalCompressedSize += p.size
 	c.TotalUncompressedSize += p.uncompressed

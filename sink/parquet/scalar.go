@@ -31,7 +31,7 @@ func (s *Sink) putScalars(i int) error {
 	for from := 0; from < rows; from += scalarPageRows {
 		to := min(from+scalarPageRows, rows)
 		elements := c.values[from*size : to*size]
-		p := page{entries: to - from, rows: to - from}
+		p := page{entries: to - from}
 		var body []byte
 		if entries > 0 {
 			p.encoding = format.RLEDictionary

@@ -135,7 +135,8 @@ func (s *Sink) BatchSize(rows int) int64 {
 			if l.Allocates {
 				size += int64(rows * l.Element.Size())
 			}
-		case l.pages.codec.encode != nil || l.widens() || l.Allocates:
+		case l.pages.codec.encode != nil || l.Allocates,
+			l.Element != 0 && l.valueSize > l.Element.Size(): // must be widened
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))

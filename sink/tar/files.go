@@ -1,9 +1,6 @@
 package tar
 
-import (
-	"github.com/idxport/idxport/schema"
-	"github.com/idxport/idxport/source/idx"
-)
+import "github.com/idxport/idxport/source/idx"
 
 // block is the size of headers; files are padded to a multiple of it.
 const block = 512
@@ -76,13 +73,4 @@ type scalar struct {
 	column int
 	dtype  idx.DType
 	key    string // with quotes, colon and the separator before it
-}
-
-// appendJSON appends the JSON object of row i of b.
-func appendJSON(dst []byte, scalars []scalar, b schema.Batch, i int) []byte {
-	for _, s := range scalars {
-		dst = append(dst, s.key...)
-		dst = schema.AppendNumber(dst, s.dtype, b.Columns[s.column], i, "Infinity") // which Python's json reads
-	}
-	return append(dst, '}')
 }

@@ -122,8 +122,13 @@ func (s *Sink) appendRow(dst []byte, e *images.Encoder, b schema.Batch, i int) (
 	}
 	if s.jsonHead != nil {
 		begin = len(dst)
-		dst = appendJSON(beginFile(dst), s.scalars, b, i)
-		dst = endFile(dst, begin, s.jsonHead, key)
+		dst = beginFile(dst)
+		for _, c := range s.scalars {
+			dst = append(dst, c.key...)
+			// Python's json reads Infinity.
+			dst = schema.AppendNumber(dst, c.dtype, b.Columns[c.column], i, "Infinity")
+		}
+		dst = endFile(append(dst, '}'), begin, s.jsonHead, key)
 	}
 	return dst, nil
 }

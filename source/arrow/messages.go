@@ -231,8 +231,8 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 	return err
 }
 
-// next returns the next record batch, and keeps the dictionaries before it. It reads the body of
-// the batch if wanted reports that it is needed.
+// next returns the next record batch, and keeps the dictionaries before it, each of which replaces
+// one of the same id. It reads the body of the batch if wanted reports that it is needed.
 func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 	for {
 		msg, err := m.nextMessage()
@@ -240,9 +240,11 @@ func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 			return nil, err
 		}
 		if msg.kind == ipc.MessageDictionaryBatch {
-			if err := m.keep(msg); err != nil {
+			m.known = slices.DeleteFunc(m.known, func(old message) bool { return old.id == msg.id })
+			if err := m.passBody(&msg, true); err != nil {
 				return nil, err
 			}
+			m.known = append(m.known, msg)
 			continue
 		}
 		err = m.passBody(&msg, wanted(&msg))
@@ -284,14 +286,6 @@ func (m *messages) nextMessage() (msg message, err error) {
 		err = damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}
 	return msg, err
-}
-
-// keep reads the dictionary in msg, which replaces one of the same id.
-func (m *messages) keep(msg message) error {
-	m.known = slices.DeleteFunc(m.known, func(old message) bool { return old.id == msg.id })
-	err := m.passBody(&msg, true)
-	m.known = append(m.known, msg)
-	return err
 }
 
 // A replay is an ipc.MessageReader of messages that were read before.

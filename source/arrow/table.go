@@ -48,12 +48,14 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	return all, nil
 }
 
-// A file is the columnar.File of an Arrow file or stream. All leaves share its record batches.
+// A file is the columnar.File of an Arrow file or stream, and the columnar.Sample of its first
+// record batch that has rows. All leaves share its record batches.
 type file struct {
 	messages
 	windows windows
 	found   *columnar.Resolved
-	leaves  []leaf
+	fields  []leaf   // all fields of the schema, for the sample
+	leaves  []leaf   // of the table
 	batches []*batch // those that some leaf has not reached, from the first one on
 	dropped int      // number of batches that all leaves have passed
 }
@@ -67,41 +69,33 @@ func open(m *messages, path string, o source.ReadOptions) (t source.Table, err e
 	if err != nil {
 		return nil, err
 	}
-	in := columnar.Input{Origin: source.Base(path), Meta: schema.Metadata().ToMap(), Options: o}
-	for _, field := range schema.Fields() {
-		in.Fields = append(in.Fields, describe(field))
+	in := columnar.Input{Path: path, Rows: f.rows, Meta: schema.Metadata().ToMap(), Options: o}
+	for i, field := range schema.Fields() {
+		d := describe(field)
+		in.Fields = append(in.Fields, d)
+		f.fields = append(f.fields, leaf{field: i, name: d.Name, lengths: slices.Clone(d.Lengths)})
 	}
 	f.windows = newWindows(schema, in.Fields)
-	sample := &firstRow{leaves: make([]leaf, len(in.Fields))}
-	for i, field := range in.Fields {
-		sample.leaves[i] = leaf{field: i, name: field.Name, lengths: slices.Clone(field.Lengths)}
-	}
-	if sample.batch, err = f.batch(0, 0); err == nil {
-		in.First = sample
+	if _, err = f.batch(0, 0); err == nil {
+		in.First = f
 	} else if err != io.EOF {
 		return nil, err
 	}
-	if f.found, err = columnar.Resolve(in); err == nil {
-		err = f.found.CheckEmpty(f.rows)
-	}
-	if err != nil {
+	if f.found, err = columnar.Resolve(in); err != nil {
 		return nil, err
 	}
-	for i := range f.found.Columns {
-		c := &f.found.Columns[i]
+	for _, c := range f.found.Columns {
 		for _, i := range c.Fields {
-			l := sample.leaves[i]
-			l.name, l.entries = c.Name, c.Entries()
+			l := f.fields[i]
+			l.name, l.entries = c.Name, c.Entries
 			f.leaves = append(f.leaves, l)
 		}
 	}
-	return columnar.NewTable(path, f, f.found, in.Meta), nil
+	return columnar.NewTable(path, f, f.found), nil
 }
 
-// Rows returns the number of rows, or −1 if the input is not a regular file.
 func (f *file) Rows() int64 { return f.rows }
 
-// Close closes the file that Open opened.
 func (f *file) Close() error {
 	if f.file == nil {
 		return nil
@@ -171,27 +165,21 @@ func (l *leaf) use(b *batch) func([]byte, int, int, func(columnar.Values) error)
 	}
 }
 
-// A firstRow is the columnar.Sample of a record batch.
-type firstRow struct {
-	*batch // nil if there are no rows
-	leaves []leaf
-}
-
 // Lengths returns the lengths of the lists in the first row, which are then expected of all lists
 // of field i.
-func (r *firstRow) Lengths(i int) (_ []int, err error) {
-	l := &r.leaves[i]
+func (f *file) Lengths(i int) (_ []int, err error) {
+	l := &f.fields[i]
 	if slices.Contains(l.lengths, -1) {
-		_, err = l.entriesOf(r.batch, 1)
+		_, err = l.entriesOf(f.batches[0], 1)
 	}
 	return l.lengths, err
 }
 
 // Values returns the bytes of field i in up to limit rows.
-func (r *firstRow) Values(i, limit int) (all [][]byte, err error) {
+func (f *file) Values(i, limit int) (all [][]byte, err error) {
 	defer fault.Recovered(&err)
-	n := min(int64(limit), r.rows)
-	a, err := r.leaves[i].entriesOf(r.batch, n)
+	n := min(int64(limit), f.batches[0].rows)
+	a, err := f.fields[i].entriesOf(f.batches[0], n)
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,11 @@ import (
 // A Column is a column of IDX, and how it is made of fields.
 type Column struct {
 	source.Column
-	Fields []int // indices in Input.Fields: one, or one of the kind Number for each element of a record
-	Form   Form
+	Fields  []int // indices in Input.Fields: one, or one of the kind Number for each element of a record
+	Form    Form
+	Entries int64 // that a leaf of the column has in a row
 
 	format picture.Format // of the image files of the form Images
-	perRow int64          // entries of a List in a row; 0 for other kinds
 	planar bool           // records of images have the shape C×H×W
 	texts  *source.Texts  // of the form Texts
 }
@@ -39,9 +39,6 @@ const (
 	HubBytes = "bytes"
 	HubPath  = "path"
 )
-
-// Entries returns the number of entries that a leaf of c has in a row.
-func (c *Column) Entries() int64 { return max(1, c.perRow) }
 
 // images makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
@@ -131,7 +128,7 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 				if bad, _ := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
 					value := v.Number.Text(v.Data[bad*v.Number.Size():])
 					return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
-						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries()).
+						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).
 						WithHint("give a type that holds all values with --dtype, or convert the column first: " +
 							"the widest integer of IDX is int32")
 				}

@@ -113,8 +113,7 @@ func unsupported(column, hint, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
 }
 
-// noRows returns the error for a field whose shape is that of the first row, in a file without
-// rows.
+// noRows returns the error for a field with the shape of the first row, in a file without rows.
 func noRows(f *Field) error {
 	return unsupported(f.Name, "leave the file out, or give the shape with --shape",
 		"found no rows, expected at least one to take the shape of %s from", f.Type).Because(ErrNoRows)

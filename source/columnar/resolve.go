@@ -17,7 +17,8 @@ import (
 
 // An Input describes a file for Resolve.
 type Input struct {
-	Origin  string // of its columns: see source.Column
+	Path    string
+	Rows    int64 // −1: unknown
 	Fields  []Field
 	Meta    map[string]string
 	First   Sample // nil if the file has no rows
@@ -26,10 +27,8 @@ type Input struct {
 
 // Resolved is the result of Resolve.
 type Resolved struct {
-	Columns  []Column
-	Notes    []string
-	Decoders []string // see source.Info
-	Omitted  []source.Omission
+	Columns     []Column
+	source.Info // of the table
 }
 
 // A resolver resolves an Input.
@@ -46,6 +45,7 @@ type resolver struct {
 // image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
 	r := &resolver{Input: f, classes: source.HubClasses(f.Meta)}
+	r.Info.Meta = f.Meta
 	var names, columns []string
 	for _, field := range f.Fields {
 		names = append(names, field.Name)
@@ -86,7 +86,7 @@ func Resolve(f Input) (*Resolved, error) {
 		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey needs").
 			WithHint("leave it out, or write the images first: --to png")
 	}
-	return &r.Resolved, nil
+	return &r.Resolved, r.CheckEmpty(f.Rows)
 }
 
 // add adds c to the table. It fails if the records are too large, have too many dimensions, or if
@@ -108,13 +108,14 @@ func (r *resolver) add(c Column) error {
 	if f.Number > source.NumberBool && !f.dtype().Valid() && !r.Options.DType.Valid() {
 		r.note("column %s: %s becomes %s, as IDX has no such type; --dtype narrows it", c.Name, f.Number, c.DType)
 	}
-	c.Origin = r.Origin
+	c.Origin = source.Base(r.Path)
 	r.Columns = append(r.Columns, c)
+	r.Info.Classes = r.Info.Classes || c.texts != nil && c.texts.Names != nil
 	return nil
 }
 
 func (r *resolver) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+	r.Notes = append(r.Notes, r.Path+": "+fmt.Sprintf(format, args...))
 }
 
 // leave leaves out f if err says that IDX cannot hold it: this matters only if the column is
@@ -125,7 +126,8 @@ func (r *resolver) leave(f *Field, err error) error {
 	if !refused || !ok || bad.Column == "" || errors.Is(err, ErrNoRows) {
 		return err
 	}
-	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: f.Type, Why: bad.Msg, Err: err})
+	r.Omitted = append(r.Omitted,
+		source.Omission{Column: f.Name, Type: f.Type, Why: bad.Msg, Err: fault.In(r.Path, err)})
 	return nil
 }
 
@@ -144,7 +146,8 @@ func isIndex(name string) bool {
 // group adds the column that the fields of g become.
 func (r *resolver) group(g flat.Field) error {
 	first := &r.Fields[g.Columns[0]]
-	c := Column{Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}, Fields: g.Columns}
+	c := Column{Fields: g.Columns, Entries: 1,
+		Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}}
 	shape := first.shape()
 	var err error
 	switch {
@@ -261,12 +264,11 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case unknown:
 		return noRows(f)
 	}
-	c.perRow = 1
 	for _, n := range c.Shape {
 		if n == 0 {
 			break // an empty list is one entry
 		}
-		c.perRow *= int64(n)
+		c.Entries *= int64(n)
 	}
 	r.setShape(c, f)
 	c.Listed = len(c.Shape) == 1 && len(shape) == 0

@@ -59,8 +59,8 @@ type piece struct {
 	from, n int
 }
 
-// A Table is a source.Table of the columns of a file.
-type Table struct {
+// A table is a source.Table of the columns of a file.
+type table struct {
 	path    string
 	file    File
 	columns []Column
@@ -70,43 +70,25 @@ type Table struct {
 	next    int64  // row
 }
 
-// NewTable returns the table of the columns that were found in the file at path, whose schema has
-// the metadata meta.
-func NewTable(path string, file File, found *Resolved, meta map[string]string) *Table {
-	t := &Table{path: path, file: file, columns: found.Columns}
-	t.info = source.Info{Omitted: found.Omitted, Decoders: found.Decoders, Meta: meta}
-	for i := range t.columns {
-		c := &t.columns[i]
+// NewTable returns the table of the columns that were found in the file at path.
+func NewTable(path string, file File, found *Resolved) source.Table {
+	t := &table{path: path, file: file, columns: found.Columns, info: found.Info}
+	for _, c := range t.columns {
 		t.public = append(t.public, c.Column)
-		t.info.Classes = t.info.Classes || c.texts != nil && c.texts.Names != nil
 		for range c.Fields {
-			t.leaves = append(t.leaves, leaf{perRow: c.Entries()})
+			t.leaves = append(t.leaves, leaf{perRow: c.Entries})
 		}
-	}
-	for i, left := range found.Omitted {
-		found.Omitted[i].Err = fault.In(path, left.Err)
-	}
-	for _, note := range found.Notes {
-		t.info.Notes = append(t.info.Notes, path+": "+note)
 	}
 	return t
 }
 
-// Columns returns the columns of the table. The caller must not change them.
-func (t *Table) Columns() []source.Column { return t.public }
-
-// Rows returns the number of rows, or −1.
-func (t *Table) Rows() int64 { return t.file.Rows() }
-
-// Info returns the metadata of the schema, the columns of the file that are not in the table, and
-// what was assumed when the file was opened.
-func (t *Table) Info() source.Info { return t.info }
-
-// Close closes the file.
-func (t *Table) Close() error { return t.file.Close() }
+func (t *table) Columns() []source.Column { return t.public }
+func (t *table) Rows() int64              { return t.file.Rows() }
+func (t *table) Info() source.Info        { return t.info }
+func (t *table) Close() error             { return t.file.Close() }
 
 // advance ensures that leaf i has a chunk with entries left. The next skip entries are not needed.
-func (t *Table) advance(i int, skip int64) (err error) {
+func (t *table) advance(i int, skip int64) (err error) {
 	defer fault.Recovered(&err)
 	for l := &t.leaves[i]; l.chunk == nil || l.used == l.chunk.Entries; l.used = 0 {
 		if l.chunk, err = t.file.Next(i, skip); err != nil {
@@ -117,7 +99,7 @@ func (t *Table) advance(i int, skip int64) (err error) {
 }
 
 // Skip skips n rows. It does not decode them, and reads chunks only if other rows are in them.
-func (t *Table) Skip(n int64) error {
+func (t *table) Skip(n int64) error {
 	for i := range t.leaves {
 		l := &t.leaves[i]
 		for left := n * l.perRow; left > 0; {
@@ -137,7 +119,7 @@ func (t *Table) Skip(n int64) error {
 }
 
 // Read finds the chunks of the next rows. After the last row, it requires all leaves to end.
-func (t *Table) Read(ctx context.Context, b *source.Raw) error {
+func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	pieces := make([][]piece, len(t.leaves))
 	b.State, b.First, b.Rows = pieces, t.next, 0
 	want, known := int64(b.Cap), t.Rows()
@@ -163,7 +145,7 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 }
 
 // take returns the pieces of up to n rows of leaf i, and the number of rows.
-func (t *Table) take(i int, n int64) (pieces []piece, rows int64, err error) {
+func (t *table) take(i int, n int64) (pieces []piece, rows int64, err error) {
 	l := &t.leaves[i]
 	left := n * l.perRow
 	for left > 0 {
@@ -200,7 +182,7 @@ func (p *piece) use(dst []byte, f func(Values) error) (err error) {
 }
 
 // Decode decodes the chunks and makes the records.
-func (t *Table) Decode(b *source.Raw) error {
+func (t *table) Decode(b *source.Raw) error {
 	pieces, ok := b.State.([][]piece)
 	if !ok || b.Rows == 0 {
 		return nil

@@ -67,12 +67,12 @@ func (f *fakeFile) Next(i int, skip int64) (*Chunk, error) {
 }
 
 // openFake opens a table of the columns a, scalars, and b, lists of two.
-func openFake(t *testing.T, f *fakeFile) *Table {
+func openFake(t *testing.T, f *fakeFile) *table {
 	t.Helper()
 	fields := []Field{{Name: "a", Kind: Number, Number: source.NumberUint8},
 		{Name: "b", Kind: List, Number: source.NumberUint8, Lengths: []int{2}}}
-	found := must.Get(Resolve(Input{Fields: fields}))(t)
-	return NewTable("file", f, found, map[string]string{"k": "v"})
+	found := must.Get(Resolve(Input{Fields: fields, Meta: map[string]string{"k": "v"}}))(t)
+	return NewTable("file", f, found).(*table)
 }
 
 // TestTable reads chunks that end anywhere, in batches and from rows that begin anywhere.

@@ -138,11 +138,9 @@ func ReadHeader(r io.Reader) (Header, error) {
 
 // checkSize refuses a header if a record or the payload would have 2⁶² bytes or more.
 func (h Header) checkSize() error {
-	record, ok := Product(int64(h.DType.Size()), h.Dims[1:])
-	if ok {
-		_, ok = Product(record, h.Dims[:1])
-	}
-	if !ok {
+	size := int64(h.DType.Size())
+	_, record := Product(size, h.Dims[1:]) // checked even if there are no records
+	if _, payload := Product(size, h.Dims); !record || !payload {
 		return fmt.Errorf("the dimensions %s need more than 2^62 bytes", dimsText(h.Dims))
 	}
 	return nil

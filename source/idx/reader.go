@@ -1,6 +1,7 @@
 package idx
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -55,9 +56,7 @@ type Reader struct {
 // NewReader reads the header and checks it against the limit for records and, if it is known,
 // against the size of the input. It allocates nothing for the payload.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
-	if o.MaxRecordSize == 0 {
-		o.MaxRecordSize = DefaultMaxRecordSize
-	}
+	o.MaxRecordSize = cmp.Or(o.MaxRecordSize, DefaultMaxRecordSize)
 	h, err := ReadHeader(r)
 	if err != nil {
 		return nil, err
@@ -74,10 +73,12 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		}
 	}
 	rd.records = rd.header.Records()
-	if o.Size > 0 && !o.Salvage { // before the check of the limit: a wrong size tells the user more
-		if err := rd.checkSize(); err != nil {
-			return nil, err
-		}
+	// The size is checked before the limit for records: a wrong size tells the user more.
+	switch mustFit := o.Size > 0 && !o.Salvage; {
+	case mustFit && o.Size < rd.end():
+		return nil, rd.truncated(o.Size)
+	case mustFit && o.Size > rd.end():
+		return nil, rd.trailing(o.Size - rd.end())
 	}
 	if err := rd.checkRecord(); err != nil {
 		return nil, err
@@ -122,17 +123,8 @@ func (rd *Reader) checkRecord() error {
 	return nil
 }
 
-// checkSize compares the size that the header implies with the size of the input.
-func (rd *Reader) checkSize() error {
-	want, found := rd.stored.Size()+rd.header.PayloadSize(), rd.opts.Size
-	switch {
-	case found < want:
-		return rd.truncated(found)
-	case found > want:
-		return rd.trailing(found - want)
-	}
-	return nil
-}
+// end returns the size that the header implies for the whole input.
+func (rd *Reader) end() int64 { return rd.stored.Size() + rd.header.PayloadSize() }
 
 // countsBytes reports whether the first dimension of h is the size of the payload in bytes: the
 // payload has that size, and it consists of whole records of more than one byte.
@@ -152,7 +144,7 @@ func (rd *Reader) truncated(found int64) error {
 	}
 	complete := (found - rd.stored.Size()) / max(1, h.RecordSize())
 	e := fault.New(fault.Truncated, "truncated: found %d bytes, expected %d for %s (%s)",
-		found, rd.stored.Size()+h.PayloadSize(), h, text.Count(complete, "complete record")).At(found)
+		found, rd.end(), h, text.Count(complete, "complete record")).At(found)
 	switch {
 	case complete == 0:
 		return e.WithHint(hintDownload)
@@ -165,9 +157,7 @@ func (rd *Reader) truncated(found int64) error {
 // trailing returns the error for an input with more bytes than the header says; extra is their
 // number, or 0 if it is unknown.
 func (rd *Reader) trailing(extra int64) error {
-	h := rd.header
-	end := rd.stored.Size() + h.PayloadSize()
-	found := "extra data"
+	h, end, found := rd.header, rd.end(), "extra data"
 	if extra > 0 {
 		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
 			found = "1 extra byte"

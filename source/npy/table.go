@@ -77,13 +77,10 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	rows := min(int64(b.Cap), t.Rows()-t.next)
 	if rows == 0 {
 		_, err := io.ReadFull(t.r, make([]byte, 1))
-		switch err {
-		case io.EOF:
+		if err == io.EOF {
 			return err
-		case nil:
-			err = fault.Changed
 		}
-		return fault.In(t.path, err)
+		return fault.In(t.path, cmp.Or[error](err, fault.Changed))
 	}
 	b.Input = source.Grow(b.Input, int(rows*t.record))
 	if _, err := readFull(t.r, b.Input, t.start+t.next*t.record, t.end); err != nil {

@@ -63,7 +63,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	if err := f.readFooter(size); err != nil {
 		return nil, err
 	}
-	in := columnar.Input{Origin: source.Base(name), Meta: map[string]string{}, Options: o}
+	in := columnar.Input{Path: name, Rows: f.Rows(), Meta: map[string]string{}, Options: o}
 	for _, pair := range f.footer.KeyValueMetadata {
 		in.Meta[pair.Key] = pair.Value
 	}
@@ -79,14 +79,10 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 		in.First = f
 	}
 	found, err := columnar.Resolve(in)
-	if err == nil {
-		err = found.CheckEmpty(f.Rows())
-	}
 	if err != nil {
 		return nil, err
 	}
-	for i := range found.Columns {
-		c := &found.Columns[i]
+	for _, c := range found.Columns {
 		for _, i := range c.Fields {
 			l := f.leaves[i]
 			if c.Form == columnar.Numbers {
@@ -97,7 +93,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 			f.streams = append(f.streams, &stream{leaf: l, group: -1})
 		}
 	}
-	return columnar.NewTable(name, f, found, in.Meta), nil
+	return columnar.NewTable(name, f, found), nil
 }
 
 func (f *file) Rows() int64 { return f.footer.NumRows }
