@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/draw"
 	_ "image/gif" // the packages register the kinds of files that image.Decode reads
 	_ "image/jpeg"
 	_ "image/png"
@@ -17,12 +18,12 @@ import (
 	"sync"
 
 	_ "golang.org/x/image/bmp"
-	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/jpeg"
+	"github.com/idxport/idxport/internal/resample"
 )
 
 // A stored describes a picture as it is in its file.
@@ -155,6 +156,9 @@ func (s stored) damaged(file []byte, err error) error {
 // as its samples.
 var large sync.Mutex
 
+// buffers have the samples of JPEG pictures that are converted.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // Append appends the samples of a file to dst as a record: in C order, little-endian. It fails if
 // file is damaged, if its picture cannot become one of f, or if a sample of 16 bits exceeds 32767.
 func (f Format) Append(dst, file []byte) ([]byte, error) {
@@ -185,7 +189,10 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
 	defer fault.Recovered(&err)
 	if s.kind == "JPEG" && f != s.Format { // else Append has tried
-		if samples, ok := jpeg.Append(nil, file, s.Width, s.Height, s.Channels); ok {
+		buffer := buffers.Get().(*[]byte)
+		defer buffers.Put(buffer)
+		if samples, ok := jpeg.Append((*buffer)[:0], file, s.Width, s.Height, s.Channels); ok {
+			*buffer = samples
 			return f.AppendScaled(dst, samples, s.Format), nil
 		}
 	}
@@ -199,35 +206,36 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if grey, ok := m.(*image.Gray); ok && f == s.Format && int64(len(grey.Pix)) == f.Size() { // without a copy
 		return append(dst, grey.Pix...), nil
 	}
-	return f.appendScaled(dst, s.draw(m)), nil
+	return f.AppendScaled(dst, s.draw(m).Pix, Format{Width: s.Width, Height: s.Height, Channels: 4}), nil
 }
 
-func (f Format) bounds() image.Rectangle { return image.Rect(0, 0, f.Width, f.Height) }
-
-// appendScaled appends the samples of m, grey if f is, and scaled to the size of f.
-func (f Format) appendScaled(dst []byte, m *image.RGBA) []byte {
-	if f.options.Grey {
-		makeGrey(m.Pix)
-	}
-	if m.Rect != f.bounds() {
-		scaled := image.NewRGBA(f.bounds())
-		draw.CatmullRom.Scale(scaled, scaled.Rect, m, m.Rect, draw.Src, nil)
-		m = scaled
-	}
-	dst = slices.Grow(dst, int(f.Size()))
-	for pixels := m.Pix; len(pixels) > 0; pixels = pixels[4:] {
-		dst = append(dst, pixels[:f.Channels]...)
-	}
-	return dst
-}
-
-// AppendScaled appends a picture of the format from, grey or RGB of 8 bits, in the size of f.
+// AppendScaled appends an opaque picture of the format from, of 8 bits, as one of f. If f has fewer
+// channels, it changes samples.
 func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
-	m := image.NewRGBA(from.bounds())
-	for pixel, last := m.Pix, from.Channels-1; len(pixel) > 0; pixel, samples = pixel[4:], samples[last+1:] {
-		pixel[0], pixel[1], pixel[2], pixel[3] = samples[0], samples[min(1, last)], samples[last], 0xff
+	if f.Channels < from.Channels {
+		samples = narrow(samples, from.Channels, f.Channels)
 	}
-	return f.appendScaled(dst, m)
+	if f.Width == from.Width && f.Height == from.Height {
+		return append(dst, samples...)
+	}
+	return resample.Append(dst, samples, f.Channels, [2]int{from.Width, from.Height}, [2]int{f.Width, f.Height})
+}
+
+// narrow removes alpha from pixels of size samples, if three channels are to remain, or makes them
+// grey by the weights of ITU-R 601, as color.GrayModel does, which takes ten times as long.
+func narrow(pixels []byte, size, channels int) []byte {
+	end := 0
+	for i := 0; i < len(pixels); i += size {
+		p := pixels[i : i+3]
+		if channels == 3 {
+			end += copy(pixels[end:], p)
+			continue
+		}
+		grey := 19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2])
+		pixels[end] = byte((grey*0x101 + 1<<15) >> 24)
+		end++
+	}
+	return pixels[:end]
 }
 
 // decode decodes a file and checks that the image is what precedes the pixels says.
@@ -266,7 +274,7 @@ func append16(dst []byte, m *image.Gray16) ([]byte, error) {
 
 // draw returns the pixels of m, with alpha as it is in m.
 func (s stored) draw(m image.Image) *image.RGBA {
-	pixels := image.NewRGBA(s.bounds())
+	pixels := image.NewRGBA(image.Rect(0, 0, s.Width, s.Height))
 	switch m := m.(type) {
 	case *image.NRGBA: // which package draw would multiply by alpha
 		copy(pixels.Pix, m.Pix)
@@ -298,14 +306,4 @@ func drawVideo(pixels *image.RGBA, frame *image.YCbCr) *image.RGBA {
 		}
 	}
 	return pixels
-}
-
-// makeGrey gives pixels, of four samples each, the weights of ITU-R 601, as color.GrayModel does,
-// which takes ten times as long.
-func makeGrey(pixels []byte) {
-	for ; len(pixels) >= 4; pixels = pixels[4:] {
-		r, g, b := uint32(pixels[0]), uint32(pixels[1]), uint32(pixels[2])
-		grey := byte(((19595*r+38470*g+7471*b)*0x101 + 1<<15) >> 24)
-		pixels[0], pixels[1], pixels[2] = grey, grey, grey
-	}
 }

@@ -83,8 +83,9 @@ func (o Options) Convert(from Format) (Format, error) {
 	case o.Limit > 0 && size > o.Limit:
 		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", from, size,
 			o.Limit).WithHint("allow larger images with --max-record-bytes %d", size)
-	case int64(o.Width)*int64(from.Height)*4*8 > 64<<20: // package draw keeps so many float64
-		return f, fault.New(fault.Unsupported, "the image is %v, too high to be scaled", from).
+	case o.Width > 0 && max(from.Width, from.Height, o.Width, o.Height) > 1<<16: // weights take memory
+		return f, fault.New(fault.Unsupported, "found %v and --resize %dx%d, expected at most 65536 pixels each way",
+			from, o.Width, o.Height).
 			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
 	}
 	return f, nil
@@ -142,7 +143,7 @@ func (o Options) Decoders(kinds ...string) (all []string) {
 		}
 	}
 	add(slices.Contains(kinds, "WEBP"), "golang.org/x/image/webp "+imageVersion)
-	add(o.Width > 0, "golang.org/x/image/draw "+imageVersion)
+	add(o.Width > 0, "Catmull-Rom")
 	add(slices.Contains(kinds, "JPEG"), "image/jpeg "+runtime.Version())
 	return all
 }
