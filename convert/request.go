@@ -82,7 +82,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (o input.Options, err error) {
 	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
 		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
-		Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
+		Workers: s.Workers, Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
 	if i := slices.Index(dtypeNames(), s.DType); i >= 0 { // others are refused by checkValues
 		o.DType = idx.DTypes()[i]
 	}

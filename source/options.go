@@ -24,6 +24,8 @@ type ReadOptions struct {
 	DType idx.DType
 	Shape []int
 
+	Workers int // goroutines that decode images; 0: one per processor
+
 	Resize [2]int // width and height to which images are scaled, or zeros
 	Grey   bool   // make images grey
 

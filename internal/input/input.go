@@ -29,6 +29,7 @@ type Options struct {
 	Salvage        bool
 	LabelColumn    string
 	MaxRecordBytes int64
+	Workers        int
 
 	Counted  bool // the number of rows is needed before they are read
 	Exact    bool // shapes are not guessed

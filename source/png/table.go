@@ -11,8 +11,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -35,7 +37,8 @@ type table struct {
 	columns []source.Column
 	numbers [][]byte // the values of the columns after the images, for all rows
 	info    source.Info
-	next    int64 // row
+	next    int64       // row
+	scratch chan []byte // memory for a file, for each worker that has none now
 }
 
 // Open opens the folder at path: it lists all files and reads the first one. The package comment
@@ -45,7 +48,12 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{}}
+	workers := cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{},
+		scratch: make(chan []byte, workers)}
+	for range workers {
+		t.scratch <- nil
+	}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -230,21 +238,39 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Decode reads and decodes the files of b. Errors name the file and its row.
+// Decode decodes a few files in each goroutine, as a folder of pictures that become small may be
+// one batch. Errors name the first file that has one, and its row.
 func (t *table) Decode(b *source.Raw) error {
 	b.Allocate(t.columns)
-	images := b.Columns[0][:0]
-	for i, f := range t.files[b.First:][:b.Rows] {
-		var err error
-		if b.Scratch, err = t.readFile(b.Scratch, f); err == nil {
-			images, err = t.format.Append(images, b.Scratch)
-		}
-		if err != nil {
-			return t.inFile(f.path(), fault.Place(err, "", b.First+int64(i), -1))
-		}
+	const few = 16
+	errs := make([]error, (b.Rows+few-1)/few)
+	var group sync.WaitGroup
+	for i := range errs {
+		group.Go(func() { errs[i] = t.decode(b, few*i, min(few*i+few, b.Rows)) })
 	}
+	group.Wait()
 	for i, data := range t.numbers {
 		copy(b.Columns[i+1], data[b.First*int64(t.columns[i+1].DType.Size()):])
+	}
+	return cmp.Or(errs...)
+}
+
+// decode reads and decodes the files of some rows of b, when one of the workers' scratch is free.
+func (t *table) decode(b *source.Raw, from, to int) (err error) {
+	defer fault.Recovered(&err)
+	scratch := <-t.scratch
+	defer func() { t.scratch <- scratch }()
+	size := t.columns[0].RecordSize()
+	for i, f := range t.files[b.First:][:to][from:] {
+		if scratch, err = t.readFile(scratch, f); err == nil {
+			record := b.Columns[0][(from+i)*size:][:size:size]
+			var decoded []byte
+			decoded, err = t.format.Append(record[:0], scratch)
+			copy(record, decoded) // the same memory, unless Append had to allocate more
+		}
+		if err != nil {
+			return t.inFile(f.path(), fault.Place(err, "", b.First+int64(from+i), -1))
+		}
 	}
 	return nil
 }

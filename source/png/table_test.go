@@ -337,6 +337,23 @@ func TestNamesInMetadata(t *testing.T) {
 	}
 }
 
+// TestFirstError has a batch of files, of which several are empty, for any number of workers.
+func TestFirstError(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for row := range 100 {
+		files[fmt.Sprintf("%02d.png", row)] = pixels(t, 3, 2)
+	}
+	files["87.png"], files["41.png"], files["39.png"] = "", "", ""
+	dir := makeFolder(t, files)
+	for workers := range 5 {
+		_, err := sourcetest.ReadAll(open(t, dir, source.ReadOptions{Workers: workers}), 100)
+		if err == nil || !strings.Contains(err.Error(), "39.png: row 39: the file is empty") {
+			t.Errorf("%d workers: found %v, expected an error about row 39", workers, err)
+		}
+	}
+}
+
 // TestFilesThatChange has files that were removed, replaced by a folder, cut, or grown beyond any
 // image, after they were listed.
 func TestFilesThatChange(t *testing.T) {

@@ -53,8 +53,8 @@ var packages = []struct {
 	{"internal/dataset", 1280},
 	{"internal/rows", 580},
 	{"internal/input", 920},
-	{"source/arrow source/columnar source/parquet", 3590},
-	{"source/csv source/npy source/picture source/png source/flat internal/sources", 3230},
+	{"source/arrow source/columnar source/parquet source/csv source/npy source/picture source/png source/flat " +
+		"internal/sources", 6840},
 	{"sink sink/arrow sink/csv sink/idx sink/parquet sink/png sink/tar internal/images internal/layout internal/png",
 		5330},
 	{"internal/card internal/compare internal/sinks internal/parts internal/summary", 1120},
