@@ -138,8 +138,7 @@ func (j *joined) Skip(n int64) error {
 	return nil
 }
 
-func (j *joined) Close() error {
-	var err error
+func (j *joined) Close() (err error) {
 	for _, t := range j.tables {
 		err = errors.Join(err, t.Close())
 	}

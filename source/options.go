@@ -24,10 +24,9 @@ type ReadOptions struct {
 	DType idx.DType
 	Shape []int
 
-	Workers int // goroutines that decode images; 0: one per processor
-
-	Resize [2]int // width and height to which images are scaled, or zeros
-	Grey   bool   // make images grey
+	Resize  [2]int // width and height to which images are scaled, or zeros
+	Grey    bool   // make images grey
+	Workers int    // goroutines that decode images; 0: one per processor
 
 	// Header points to whether the first line of text has the names of the columns. If it is nil,
 	// this is detected, and a file for which it cannot be detected is an error.

@@ -102,7 +102,7 @@ type Info struct {
 	SourceRows  int64             // of the table that the table is a part of, or its own
 	Notes       []string          // for the user, complete once the table is read
 	Warnings    []string          // what the user must know, even if notes are not shown
-	Decoders    []string          // packages and versions on which the pixels of images depend
+	Decoders    []string          // packages and scalers on which the pixels of images depend
 	Omitted     []Omission        // columns of the file that are not part of the table
 	Unnamed     bool              // the file has no names of columns
 	Classes     bool              // texts of the file are names in ReadOptions.Classes

@@ -163,8 +163,9 @@ func (s *Sink) Close() error {
 func (s *Sink) Parts() []Part {
 	var all []Part
 	for _, p := range s.parts {
-		p.Name = p.file.Name()
-		all = append(all, *p)
+		part := *p
+		part.Name = p.file.Name()
+		all = append(all, part)
 	}
 	return all
 }

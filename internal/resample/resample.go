@@ -7,8 +7,8 @@ import (
 )
 
 // The three samples of a pixel share a number, so that one multiplication weighs all of them. Each
-// has 21 bits, of which the weights take 11. The vertical pass makes twice the samples, for a half,
-// and adds a bias, as some weights are negative.
+// has 21 bits, of which the weights take 11. Between the passes, a number has twice the sample, to
+// keep halves, and a bias, because some weights are negative.
 const (
 	green, blue = 21, 42 // bits below these samples
 	each        = 1 | 1<<green | 1<<blue
@@ -19,28 +19,37 @@ const (
 // An axis has the weights that make new lines, or columns, of those of a picture.
 type axis struct {
 	from, to int
-	taps     int      // weights of each new line: an even number, at most from+1
+	taps     int      // weights of each new line: an even number, which may be one too many
 	first    []int    // the line that has the first weight
 	weights  []uint64 // of all new lines
+	most     int      // new lines that some line of the picture, and the next, may be part of
 }
 
-// set makes a the axis from so many lines to so many, with weights of the given sum. Conversions to
-// float64 keep processors from fusing operations, which would change a few weights.
-func (a *axis) set(from, to, sum int) {
+// set makes a the axis from so many lines to so many, with weights of the given sum. The first ones
+// are those of multiples of step, 1 or 2. Conversions to float64 keep processors from fusing
+// operations, which would change a few weights.
+func (a *axis) set(from, to, sum, step int) {
 	if a.from == from && a.to == to {
 		return
 	}
 	scale := float64(from) / float64(to)
 	wide := max(scale, 1)
-	*a = axis{from: from, to: to, taps: (min(from, int(math.Ceil(4*wide))) + 1) &^ 1}
+	*a = axis{from: from, to: to, taps: (min(from, int(math.Ceil(4*wide))+step-1) + 1) &^ 1}
 	exact := make([]float64, a.taps)
+	oldest := 0
 	for i := range to {
 		center := float64((float64(i)+0.5)*scale) - 0.5
-		first := max(0, min(from-a.taps, int(math.Ceil(center-2*wide))))
+		first := max(0, min((from+1)&^1-a.taps, int(math.Ceil(center-2*wide)))) / step * step
 		a.first = append(a.first, first)
+		for first >= a.first[oldest]+a.taps {
+			oldest++
+		}
+		a.most = max(a.most, i-oldest+1)
 		total, above, before := 0.0, 0.0, 0
-		for k := range min(from, a.taps) {
-			exact[k] = kernel(math.Abs(float64(first+k)-center) / wide)
+		for k := range exact {
+			if exact[k] = 0; first+k < from {
+				exact[k] = kernel(math.Abs(float64(first+k)-center) / wide)
+			}
 			total += exact[k]
 		}
 		for _, w := range exact { // rounded so that the sum is as given
@@ -61,30 +70,42 @@ func kernel(distance float64) float64 {
 // A scaler scales one picture at a time.
 type scaler struct {
 	vertical, horizontal axis
-	lines                []uint64 // as many as the vertical taps, one after another
-	sum                  []uint64 // a new line as wide as the picture, and a pixel of no weight
+	lines                []uint64 // two of the picture, then sums of weighted lines
 }
 
 var scalers = sync.Pool{New: func() any { return new(scaler) }}
 
 // Append appends to dst a picture of 1 or 3 channels, scaled between two sizes, which are its width
-// and height.
+// and height. It needs memory for a few lines.
 func Append(dst, picture []byte, channels int, from, to [2]int) []byte {
 	s := scalers.Get().(*scaler)
 	defer scalers.Put(s)
-	s.horizontal.set(from[0], to[0], one)
-	s.vertical.set(from[1], to[1], 2*one)
-	taps, width := s.vertical.taps, from[0]
-	s.lines = slices.Grow(s.lines[:0], taps*width)[:taps*width]
-	s.sum = slices.Grow(s.sum[:0], width+1)[:width+1]
-	dst = slices.Grow(dst, to[0]*to[1]*channels)
-	next := 0
-	for y, first := range s.vertical.first {
-		for ; next < min(first+taps, from[1]); next++ {
-			load(s.lines[next%taps*width:][:width], picture[next*width*channels:], channels)
+	s.horizontal.set(from[0], to[0], one, 1)
+	s.vertical.set(from[1], to[1], 2*one, 2)
+	v, size := &s.vertical, from[0]*channels
+	width := from[0] + 1 // of the lines, with a pixel of no weight
+	n := (2 + v.most) * width
+	s.lines = slices.Grow(s.lines[:0], n)[:n]
+	line := func(i int) []uint64 { return s.lines[i*width:][:width] }
+	upper, lower := line(0)[:from[0]], line(1)[:from[0]]
+	for y, done := 0, 0; done < to[1]; y += 2 {
+		load(upper, picture[y*size:], channels)
+		if y+1 < from[1] {
+			load(lower, picture[(y+1)*size:], channels)
 		}
-		s.add(first, s.vertical.weights[y*taps:][:taps])
-		dst = s.appendLine(dst, channels)
+		for i := done; i < to[1] && v.first[i] <= y; i++ {
+			sum, at := line(2+i%v.most), i*v.taps+y-v.first[i]
+			if y == v.first[i] {
+				for x := range sum {
+					sum[x] = each * (bias*one + one/2)
+				}
+			}
+			add(sum, upper, lower, v.weights[at], v.weights[at+1])
+			if y+2 == v.first[i]+v.taps {
+				dst = s.appendLine(dst, sum, channels)
+				done++
+			}
+		}
 	}
 	return dst
 }
@@ -103,31 +124,26 @@ func load(line []uint64, picture []byte, channels int) {
 	}
 }
 
-// add sets s.sum to the weighted sum of the lines from first on, with the bias.
-func (s *scaler) add(first int, weights []uint64) {
-	sum, taps := s.sum[:s.horizontal.from], len(weights)
-	for i := range sum {
-		sum[i] = each * (bias*one + one/2)
+// add adds two lines of the picture to sum, with their weights.
+func add(sum, upper, lower []uint64, v, w uint64) {
+	if v|w == 0 {
+		return
 	}
-	for k := 0; k < taps; k += 2 { // two at a time, to write sum half as often
-		a := s.lines[(first+k)%taps*len(sum):][:len(sum)]
-		b := s.lines[(first+k+1)%taps*len(sum):][:len(sum)]
-		v, w := weights[k], weights[k+1]
-		for i := range sum {
-			sum[i] += a[i]*v + b[i]*w
-		}
-	}
-	for i, v := range sum {
-		sum[i] = v / one & (each * 1023)
+	sum, lower = sum[:len(upper)], lower[:len(upper)]
+	for x, pixel := range upper {
+		sum[x] += pixel*v + lower[x]*w
 	}
 }
 
-// appendLine appends a line of the scaled picture, which s.sum becomes.
-func (s *scaler) appendLine(dst []byte, channels int) []byte {
+// appendLine appends a line of the scaled picture, which sum becomes.
+func (s *scaler) appendLine(dst []byte, sum []uint64, channels int) []byte {
+	for x, v := range sum {
+		sum[x] = v / one & (each * 1023)
+	}
 	taps := s.horizontal.taps
 	for i, first := range s.horizontal.first {
 		w := s.horizontal.weights[i*taps:][:taps]
-		p := s.sum[first:][:len(w)]
+		p := sum[first:][:len(w)]
 		v := uint64(each * one)
 		for k := 1; k < len(w); k += 2 {
 			v += p[k-1]*w[k-1] + p[k]*w[k]

@@ -44,9 +44,16 @@ func exact(pixels []float64, stride, from, to int) []float64 {
 	return scaled
 }
 
-// TestAppend scales noise, in which weights matter most: bytes, and black and white.
+// TestAppend scales what weights matter most for: noise of bytes, noise of black and white, and
+// stripes.
 func TestAppend(t *testing.T) {
 	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	sample := map[string]func(i int) byte{
+		"bytes":   func(int) byte { return byte(r.IntN(256)) },
+		"bits":    func(int) byte { return byte(r.IntN(2) * 255) },
+		"stripes": func(i int) byte { return byte(i % 3 / 2 * 255) },
+	}
 	for _, c := range []struct {
 		from, to  [2]int
 		tolerance float64
@@ -54,15 +61,15 @@ func TestAppend(t *testing.T) {
 		{[2]int{64, 48}, [2]int{28, 28}, 1}, {[2]int{200, 150}, [2]int{28, 20}, 1}, {[2]int{9, 9}, [2]int{9, 9}, 0.001},
 		{[2]int{28, 28}, [2]int{61, 64}, 1}, {[2]int{3, 4}, [2]int{5, 7}, 1}, {[2]int{1, 1}, [2]int{4, 4}, 0.001},
 		{[2]int{5, 2}, [2]int{1, 1}, 1}, {[2]int{2, 1}, [2]int{3, 100}, 1}, {[2]int{7, 50}, [2]int{300, 3}, 1},
-		{[2]int{1000, 10}, [2]int{10, 10}, 2}, {[2]int{10, 1000}, [2]int{10, 10}, 2},
+		{[2]int{280, 301}, [2]int{10, 10}, 1}, {[2]int{1000, 10}, [2]int{10, 10}, 3},
+		{[2]int{10, 1000}, [2]int{10, 10}, 3},
 	} {
 		for _, channels := range []int{1, 3} {
-			for _, levels := range []int{256, 2} {
-				r := rand.New(rand.NewPCG(uint64(channels), uint64(levels)))
+			for kind, of := range sample {
 				picture := make([]byte, c.from[0]*c.from[1]*channels)
 				want := make([]float64, len(picture))
 				for i := range picture {
-					picture[i] = byte(r.IntN(levels) * (255 / (levels - 1)))
+					picture[i] = of(i)
 					want[i] = float64(picture[i])
 				}
 				want = exact(want, channels*c.from[0], c.from[1], c.to[1])
@@ -73,7 +80,7 @@ func TestAppend(t *testing.T) {
 				}
 				for i, v := range got[1:] {
 					if w := max(0, min(want[i], 255)); math.Abs(float64(v)-w) >= c.tolerance {
-						t.Fatalf("%v, %d channels, %d levels: found %d, expected %.2f", c, channels, levels, v, w)
+						t.Fatalf("%v, %d channels of %s: found %d, expected %.2f", c, channels, kind, v, w)
 					}
 				}
 			}

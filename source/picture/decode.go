@@ -210,7 +210,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 }
 
 // AppendScaled appends an opaque picture of the format from, of 8 bits, as one of f. If f has fewer
-// channels, it changes samples.
+// channels, samples are overwritten.
 func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 	if f.Channels < from.Channels {
 		samples = narrow(samples, from.Channels, f.Channels)

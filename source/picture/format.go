@@ -83,9 +83,9 @@ func (o Options) Convert(from Format) (Format, error) {
 	case o.Limit > 0 && size > o.Limit:
 		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", from, size,
 			o.Limit).WithHint("allow larger images with --max-record-bytes %d", size)
-	case o.Width > 0 && max(from.Width, from.Height, o.Width, o.Height) > 1<<16: // weights take memory
-		return f, fault.New(fault.Unsupported, "found %v and --resize %dx%d, expected at most 65536 pixels each way",
-			from, o.Width, o.Height).
+	case o.Width > 0 && int64(from.Width)*int64(4*o.Height/from.Height+10)*8+int64(from.Height)*32 > 64<<20:
+		// lines and weights take so much memory
+		return f, fault.New(fault.Unsupported, "the image is %v, too large to be scaled", from).
 			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
 	}
 	return f, nil
@@ -134,8 +134,8 @@ func KindByName(name string) string {
 // imageVersion is the version of golang.org/x/image in go.mod.
 const imageVersion = "v0.46.0"
 
-// Decoders returns the packages, and their versions, on which the pixels of some kinds of images
-// depend once they are converted: "image/jpeg go1.26.0".
+// Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
+// pixels of some kinds of images depend once they are converted: "image/jpeg go1.26.0".
 func (o Options) Decoders(kinds ...string) (all []string) {
 	add := func(used bool, decoder string) {
 		if used {

@@ -251,13 +251,14 @@ func TestConversions(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), limited) || fault.HintOf(err) == "" {
 		t.Errorf("found %v, expected %q", err, limited)
 	}
-	for side, fits := range map[int]bool{65536: true, 65537: false} {
-		for _, size := range [][4]int{{side, 1, 1, 1}, {1, side, 1, 1}, {1, 1, side, 1}, {1, 1, 1, side}} {
-			_, err := Options{Width: size[0], Height: size[1]}.Convert(
-				Format{Width: size[2], Height: size[3], Channels: 1, Depth: 8})
-			if (err == nil) != fits {
-				t.Errorf("%v: found %v", size, err)
-			}
+	for size, fits := range map[[4]int]bool{ // lines of 8 bytes a pixel, and weights: 64 MiB
+		{65535, 65535, 28, 28}: true, {1 << 20, 6, 28, 28}: false, {28, 1 << 21, 1, 1}: false,
+		{65535, 1, 28, 16384}: false,
+	} {
+		_, err := Options{Width: size[2], Height: size[3]}.Convert(
+			Format{Width: size[0], Height: size[1], Channels: 1, Depth: 8})
+		if (err == nil) != fits {
+			t.Errorf("%v: found %v", size, err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -38,7 +39,7 @@ type table struct {
 	numbers [][]byte // the values of the columns after the images, for all rows
 	info    source.Info
 	next    int64       // row
-	scratch chan []byte // memory for a file, for each worker that has none now
+	buffers chan []byte // for files: a goroutine that decodes takes one
 }
 
 // Open opens the folder at path: it lists all files and reads the first one. The package comment
@@ -48,12 +49,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	workers := cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{},
-		scratch: make(chan []byte, workers)}
-	for range workers {
-		t.scratch <- nil
-	}
+	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{}}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -80,6 +76,13 @@ func (t *table) begin(o source.ReadOptions) error {
 	}
 	t.limit = t.format.MaxFile()
 	t.columns[0].DType, t.columns[0].Shape = t.format.DType(), t.format.Shape()
+	stored, _ := picture.Options{}.Describe(first)
+	processors := runtime.GOMAXPROCS(0)
+	most := max(processors, int(64<<20/(int64(len(first))+4*stored.Size())))
+	t.buffers = make(chan []byte, min(cmp.Or(max(o.Workers, 0), processors), most))
+	for range cap(t.buffers) {
+		t.buffers <- nil
+	}
 	t.kinds[picture.KindOf(first)] = true
 	t.info.Decoders = options.Decoders(slices.Collect(maps.Keys(t.kinds))...)
 	return nil
@@ -238,15 +241,26 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// Decode decodes a few files in each goroutine, as a folder of pictures that become small may be
-// one batch. Errors name the first file that has one, and its row.
+// Decode decodes the files of b in as many goroutines as there are workers, because a folder of
+// pictures that become small may be one batch; large ones in as many as there are processors. No
+// file is begun after an error, which is that of the first file that has one.
 func (t *table) Decode(b *source.Raw) error {
 	b.Allocate(t.columns)
-	const few = 16
-	errs := make([]error, (b.Rows+few-1)/few)
+	errs, size := make([]error, b.Rows), t.columns[0].RecordSize()
+	var begun atomic.Int64
 	var group sync.WaitGroup
-	for i := range errs {
-		group.Go(func() { errs[i] = t.decode(b, few*i, min(few*i+few, b.Rows)) })
+	for range min(cap(t.buffers), b.Rows) {
+		group.Go(func() {
+			buffer, err := <-t.buffers, error(nil)
+			for row := begun.Add(1) - 1; row < int64(b.Rows); row = begun.Add(1) - 1 {
+				f, record := t.files[b.First+row], b.Columns[0][int(row)*size:][:size:size]
+				if buffer, err = t.decode(record, f, buffer); err != nil {
+					errs[row] = t.inFile(f.path(), fault.Place(err, "", b.First+row, -1))
+					begun.Store(int64(b.Rows))
+				}
+			}
+			t.buffers <- buffer
+		})
 	}
 	group.Wait()
 	for i, data := range t.numbers {
@@ -255,24 +269,15 @@ func (t *table) Decode(b *source.Raw) error {
 	return cmp.Or(errs...)
 }
 
-// decode reads and decodes the files of some rows of b, when one of the workers' scratch is free.
-func (t *table) decode(b *source.Raw, from, to int) (err error) {
+// decode reads f into buffer and decodes it to record.
+func (t *table) decode(record []byte, f file, buffer []byte) (data []byte, err error) {
 	defer fault.Recovered(&err)
-	scratch := <-t.scratch
-	defer func() { t.scratch <- scratch }()
-	size := t.columns[0].RecordSize()
-	for i, f := range t.files[b.First:][:to][from:] {
-		if scratch, err = t.readFile(scratch, f); err == nil {
-			record := b.Columns[0][(from+i)*size:][:size:size]
-			var decoded []byte
-			decoded, err = t.format.Append(record[:0], scratch)
-			copy(record, decoded) // the same memory, unless Append had to allocate more
-		}
-		if err != nil {
-			return t.inFile(f.path(), fault.Place(err, "", b.First+int64(from+i), -1))
-		}
+	if data, err = t.readFile(buffer, f); err != nil {
+		return data, err
 	}
-	return nil
+	decoded, err := t.format.Append(record[:0], data)
+	copy(record, decoded) // the same memory, unless Append had to allocate more
+	return data, err
 }
 
 func (t *table) Close() error {

@@ -47,7 +47,7 @@ var packages = []struct {
 	{"internal/object", 1740},
 	{"internal/compressed/...", 2620},
 	{"internal/jpeg", 500},
-	{"internal/resample", 160},
+	{"internal/resample", 175},
 	{"source", 2100},
 	{"source/idx", 830},
 	{"internal/dataset", 1280},
