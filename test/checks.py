@@ -12,9 +12,17 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 PASSED, FAILED, NOT_RUN = "passed", "FAILED", "NOT RUN"
+
+
+class Place(NamedTuple):
+    """An empty folder, and the path of the program."""
+
+    folder: Path
+    binary: Path
+
 
 # The argument of a check, made from an empty folder and the path of the program.
 Stage = TypeVar("Stage")

@@ -10,8 +10,8 @@ one was not run.
 
 from __future__ import annotations
 
+import functools
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import checks  # noqa: E402
-from checks import NotRun, demand  # noqa: E402
+from checks import demand  # noqa: E402
 from terminal import Shell  # noqa: E402
 
 # Debian's packages of the shells.
@@ -138,12 +138,6 @@ class Kind:
     substitutions: list[str]  # how \v is written
     variants: dict[str, str] = field(default_factory=lambda: {"": ""})  # a command that makes it different
 
-    def start(self, stage: Stage, variant: str = "") -> Shell:
-        """Start it with the completions of idxport."""
-        if shutil.which(self.arguments[0]) is None:
-            raise NotRun(f"{self.arguments[0]} is missing")
-        return Shell(self.arguments, stage.environment, stage.work, [*self.setup, self.variants[variant], self.load])
-
 
 KINDS = {
     "bash": Kind(
@@ -187,81 +181,71 @@ def press(stage: Stage, shell: Shell, lines: list[tuple[str, str]]) -> None:
         stage.untouched(typed)
 
 
-def completes(kind: Kind, variant: str) -> Callable[[Stage], None]:
+def completes(stage: Stage, shell: Shell, kind: Kind) -> None:
     """Whole lines."""
-    def check(stage: Stage) -> None:
-        with kind.start(stage, variant) as shell:
-            press(stage, shell, written(kind, COMPLETED))
-    return check
+    press(stage, shell, written(kind, COMPLETED))
 
 
-def cursor(kind: Kind, variant: str) -> Callable[[Stage], None]:
+def cursor(stage: Stage, shell: Shell, kind: Kind) -> None:
     """A command substitution at the cursor is not changed."""
-    def check(stage: Stage) -> None:
-        with kind.start(stage, variant) as shell:
-            press(stage, shell, written(kind, [(line, line) for line in AT_THE_CURSOR]))
-    return check
+    press(stage, shell, written(kind, [(line, line) for line in AT_THE_CURSOR]))
 
 
-def lists(kind: Kind, variant: str) -> Callable[[Stage], None]:
+def lists(stage: Stage, shell: Shell, _: Kind) -> None:
     """Candidates are listed, and nothing else but their descriptions."""
-    def check(stage: Stage) -> None:
-        with kind.start(stage, variant) as shell:
-            for before, word, expected in LISTED:
-                shell.begin()
-                line = f"idxport {before} {word}".replace("  ", " ")
-                shell.type(line + "\t")
-                shell.wait(lambda: all(any(value in text for text in shell.screen()[1:]) for value in expected), f"{expected} are listed behind {line!r}")
-                shell.settle()
-                known = {shell.PROMPT.strip(), *line.split(), *expected, "--", *stage.answer(before, word).split()}
-                strange = [token for text in shell.screen() for token in text.split() if not ({token, token.strip("()")} & known or "…" in token)
-                           and not any(value.startswith(token) for value in known)]
-                demand(not strange, f"{line!r}: found {strange} on the screen\n" + "\n".join(shell.screen()))
-                stage.untouched(line)
-    return check
+    for before, word, expected in LISTED:
+        shell.begin()
+        line = f"idxport {before} {word}".replace("  ", " ")
+        shell.type(line + "\t")
+        shell.wait(lambda: all(any(value in text for text in shell.screen()[1:]) for value in expected), f"{expected} are listed behind {line!r}")
+        shell.settle()
+        known = {shell.PROMPT.strip(), *line.split(), *expected, "--", *stage.answer(before, word).split()}
+        strange = [token for text in shell.screen() for token in text.split() if not ({token, token.strip("()")} & known or "…" in token)
+                   and not any(value.startswith(token) for value in known)]
+        demand(not strange, f"{line!r}: found {strange} on the screen\n" + "\n".join(shell.screen()))
+        stage.untouched(line)
 
 
-def paths(kind: Kind, variant: str) -> Callable[[Stage], None]:
+def paths(stage: Stage, shell: Shell, _: Kind) -> None:
     """Paths are quoted so that the program gets them."""
-    def check(stage: Stage) -> None:
-        with kind.start(stage, variant) as shell:
-            for typed, expected in PATHS:
-                shell.begin()
-                arguments = stage.home / "arguments"
-                arguments.unlink(missing_ok=True)
-                shell.type(f"idxport {typed}\t")
-                shell.type("\r")
-                shell.wait(arguments.exists, f"the program runs after {typed!r}")
-                found = arguments.read_text().split("\0")[:-1]
-                demand(found == expected, f"{typed!r}: found the arguments {found}, expected {expected}")
-                shell.wait(lambda: shell.line() == "", "there is a new prompt")
-                stage.untouched(typed)
-    return check
+    for typed, expected in PATHS:
+        shell.begin()
+        arguments = stage.home / "arguments"
+        arguments.unlink(missing_ok=True)
+        shell.type(f"idxport {typed}\t")
+        shell.type("\r")
+        shell.wait(arguments.exists, f"the program runs after {typed!r}")
+        found = arguments.read_text().split("\0")[:-1]
+        demand(found == expected, f"{typed!r}: found the arguments {found}, expected {expected}")
+        shell.wait(lambda: shell.line() == "", "there is a new prompt")
+        stage.untouched(typed)
 
 
-def installed(name: str) -> Callable[[Stage], None]:
+def loaded(what: Callable[[Stage, Shell, Kind], None], kind: Kind, variant: str, stage: Stage) -> None:
+    """One of these in a shell with the completions of idxport."""
+    with Shell(kind.arguments, stage.environment, stage.work, [*kind.setup, kind.variants[variant], kind.load]) as shell:
+        what(stage, shell, kind)
+
+
+def installed(name: str, stage: Stage) -> None:
     """The line of idxport completion --help makes a new shell complete."""
     arguments = {"bash": ["bash", "-i"], "zsh": ["zsh", "-d", "-i"], "fish": ["fish", "-i"]}[name]
-
-    def check(stage: Stage) -> None:
-        kind = KINDS[name]
-        if shutil.which(name) is None:
-            raise NotRun(f"{name} is missing")
-        text = subprocess.run([stage.environment["IDXPORT"], "completion", "--help"], capture_output=True, text=True, check=True).stdout
-        line = re.search(rf"^ +{name} +(.+)$", text, re.MULTILINE)
-        demand(line, f"no line for {name}")
-        with Shell(arguments, stage.environment, stage.work, [*kind.setup, line[1]]):
-            pass
-        with Shell(arguments, stage.environment, stage.work, kind.setup) as shell:
-            press(stage, shell, [("idxport convert x --hol", "idxport convert x --holdout ")])
-    return check
+    setup = KINDS[name].setup
+    text = subprocess.run([stage.environment["IDXPORT"], "completion", "--help"], capture_output=True, text=True, check=True).stdout
+    line = re.search(rf"^ +{name} +(.+)$", text, re.MULTILINE)
+    demand(line, f"no line for {name}")
+    with Shell(arguments, stage.environment, stage.work, [*setup, line[1]]):
+        pass
+    with Shell(arguments, stage.environment, stage.work, setup) as shell:
+        press(stage, shell, [("idxport convert x --hol", "idxport convert x --holdout ")])
 
 
 EVERYTHING = (completes, cursor, lists, paths)
 RUNS = [("bash", "", EVERYTHING), ("bash", "bare", EVERYTHING), ("bash", "words", (lists,)), ("zsh", "", (completes, lists, paths)),
         ("zsh", "complete-word", (cursor,)), ("fish", "", EVERYTHING)]
-CHECKS = [(" ".join(filter(None, (name, variant, what.__name__))), what(KINDS[name], variant)) for name, variant, checks_of in RUNS for what in checks_of]
-CHECKS += [(f"{name} installed", installed(name)) for name in KINDS]
+CHECKS = [(" ".join(filter(None, (name, variant, what.__name__))), functools.partial(loaded, what, KINDS[name], variant))
+          for name, variant, checks_of in RUNS for what in checks_of]
+CHECKS += [(f"{name} installed", functools.partial(installed, name)) for name in KINDS]
 
 if __name__ == "__main__":
     sys.exit(checks.main(__doc__, CHECKS, Stage, PACKAGES))

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import shutil
 import signal
 import struct
 import termios
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyte
-from checks import Failure
+from checks import Failure, NotRun
 
 ROWS, COLUMNS = 120, 200
 PATIENCE = 20.0  # seconds to wait for an expected screen
@@ -26,6 +27,8 @@ class Shell:
     PROMPT = "@@@ "
 
     def __init__(self, arguments: list[str], environment: dict[str, str], folder: Path, setup: list[str]) -> None:
+        if shutil.which(arguments[0]) is None:
+            raise NotRun(f"{arguments[0]} is missing")
         self.clear()
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:

@@ -22,7 +22,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import checks  # noqa: E402
@@ -31,13 +30,6 @@ from idx_stream import SIZES, record, stream  # noqa: E402
 SIZE = int(float(os.environ.get("SIZE", 4)) * 2**30)  # bytes of each stream
 LIMITS = {2: 100e6, 64: 150e6}  # bytes, by number of workers
 OUTPUTS = ["out.parquet", "out.arrow", "out.csv"]
-
-
-class Stage(NamedTuple):
-    """A folder for the output, and the program."""
-
-    folder: Path
-    binary: Path
 
 
 def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[int, int, str]:
@@ -83,7 +75,7 @@ def look(path: Path, dtype: str, rows: int, last: bytes) -> None:
         sys.exit(f"{path.name} has {found_rows} rows, expected {rows}, or another last row")
 
 
-def check(dtype: str, name: str, workers: int, stage: Stage) -> None:
+def check(dtype: str, name: str, workers: int, stage: checks.Place) -> None:
     """Convert SIZE bytes to an output of this name."""
     path, limit, rows = stage.folder / name, LIMITS[workers], SIZE // SIZES[dtype]
     command = [str(stage.binary), "convert", "-", "-o", str(path), "--workers", str(workers)]
@@ -106,4 +98,4 @@ CHECKS = [
 ]
 
 if __name__ == "__main__":
-    sys.exit(checks.main(__doc__, CHECKS, Stage, {}))
+    sys.exit(checks.main(__doc__, CHECKS, checks.Place, {}))

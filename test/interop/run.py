@@ -42,9 +42,7 @@ def values(stage: Stage) -> None:
     corpus.more()
     corpus.close()
     python.record(stage.folder, stage.folder / "cells")
-    found = Matrix(
-        stage.folder, stage.folder / "cells", {reader: formats for reader, (_, formats) in python.READERS.items()}
-    )
+    found = Matrix(stage.folder, stage.folder / "cells", python.READERS)
     demand(not found.problems, f"{len(found.problems)} problems, the first ones:\n" + "\n".join(found.problems[:10]))
     demand(len(found.lines) > 3000, f"only {len(found.lines)} records")
 

@@ -48,7 +48,7 @@ func issuer(w http.ResponseWriter, r *http.Request) {
 func (t *tests) credentials() {
 	front := httptest.NewServer(http.HandlerFunc(issuer))
 	defer front.Close()
-	files := map[string]string{
+	texts := map[string]string{
 		"token":       "the token",
 		"wrong":       "another token",
 		"credentials": "[keys]\naws_access_key_id = " + accessKey + "\naws_secret_access_key = " + secretKey + "\n",
@@ -57,7 +57,7 @@ func (t *tests) credentials() {
 			"[profile role]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = keys\n" +
 			"[profile process]\ncredential_process = cat " + t.local("process") + "\n",
 	}
-	for name, text := range files {
+	for name, text := range texts {
 		if err := os.WriteFile(t.local(name), []byte(text), 0o600); err != nil {
 			t.fail("%v", err)
 		}
@@ -87,11 +87,8 @@ func (t *tests) credentials() {
 		p := t.home
 		p.environ = append([]string{"AWS_ENDPOINT_URL_STS=" + front.URL, "AWS_CONFIG_FILE=" + t.local("config"),
 			"AWS_SHARED_CREDENTIALS_FILE=" + t.local("credentials"), "HOME=" + filepath.Dir(t.work)}, c.environ...)
-		if _, ok := t.endsAt(p, c.code, "inspect", p.object("mnist/"+t10k, c.more...)); ok {
+		if _, ok := t.endsAt(p, c.code, "inspect", p.object("mnist/"+files[3], c.more...)); ok {
 			t.pass("credentials: %s", c.name)
 		}
 	}
 }
-
-// t10k is a small object.
-const t10k = "t10k-labels-idx1-ubyte"

@@ -142,7 +142,7 @@ func (u *upload) run() string {
 			t.fail("%v", err)
 		}
 	}
-	_, front, there := behind(t.server, u.next)
+	front, there := behind(t.server, u.next)
 	defer func() { front.CloseClientConnections(); front.Close() }()
 	done := make(chan struct{})
 	var wait sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,10 +47,10 @@ func install(ctx context.Context, work string) (string, error) {
 // A server is a running versitygw, a real S3 server. It keeps an object as a file of the same name,
 // where tests look at it without S3.
 type server struct {
-	endpoint string // its URL
-	root     string // the folder that has a folder for each bucket, and in it a file for each object
-	client   *minio.Core
-	process  *exec.Cmd
+	url     *url.URL
+	root    string // the folder that has a folder for each bucket, and in it a file for each object
+	client  *minio.Core
+	process *exec.Cmd
 }
 
 // startServer starts a program, or installs the server first if that is empty, on a free port, with
@@ -75,7 +76,7 @@ func startServer(ctx context.Context, program, work string) (*server, error) {
 		return nil, err
 	}
 	defer log.Close() // the process has it
-	s := &server{endpoint: "http://" + address, root: root}
+	s := &server{url: &url.URL{Scheme: "http", Host: address}, root: root}
 	args := []string{"--port", address, "--access", accessKey, "--secret", secretKey, "--quiet", "posix", root}
 	s.process = exec.CommandContext(ctx, program, args...)
 	s.process.Stdout, s.process.Stderr = log, log

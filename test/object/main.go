@@ -70,7 +70,7 @@ func run(ctx context.Context, s settings) (err error) {
 		return serve(ctx, gate)
 	}
 	begin := time.Now()
-	t := &tests{settings: s, ctx: ctx, work: work, server: gate, home: gate.at(gate.home())}
+	t := &tests{settings: s, ctx: ctx, work: work, server: gate, home: gate.at(gate.url)}
 	t.conversions()
 	t.credentials()
 	t.failures()

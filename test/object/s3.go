@@ -19,15 +19,6 @@ import (
 	"github.com/idxport/idxport/test/object/proxy"
 )
 
-// home is the URL of the server.
-func (s *server) home() *url.URL {
-	u, err := url.Parse(s.endpoint)
-	if err != nil {
-		panic(err) // the URL is the server's own
-	}
-	return u
-}
-
 // at returns the place with another URL, such as that of a proxy.
 func (s *server) at(u *url.URL) place {
 	query := url.Values{"use_path_style": {"true"}, "endpoint": {u.String()}}
@@ -36,13 +27,6 @@ func (s *server) at(u *url.URL) place {
 		environ = append(environ, name+"="+value)
 	}
 	return place{query, environ}
-}
-
-// stranger is the server for a program without permissions.
-func (s *server) stranger() place {
-	p := s.at(s.home())
-	p.query.Set("anonymous", "true")
-	return p
 }
 
 // put stores an object as users' programs do. encoding is its Content-Encoding: gzip or empty.
@@ -128,12 +112,7 @@ func (p place) environment() []string {
 }
 
 // behind starts a proxy in front of the server.
-func behind(s *server, next func(*http.Request) proxy.Fault) (*proxy.Proxy, *httptest.Server, place) {
-	p := &proxy.Proxy{Target: s.home(), Next: next}
-	front := httptest.NewServer(p)
-	u, err := url.Parse(front.URL)
-	if err != nil {
-		panic(err) // the URL is the test server's own
-	}
-	return p, front, s.at(u)
+func behind(s *server, next func(*http.Request) proxy.Fault) (*httptest.Server, place) {
+	front := httptest.NewServer(&proxy.Proxy{Target: s.url, Next: next})
+	return front, s.at(&url.URL{Scheme: "http", Host: front.Listener.Addr().String()})
 }

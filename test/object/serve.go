@@ -22,7 +22,7 @@ import (
 //	put KEY PATH    store a file as an object, by a client of S3, as users' programs do
 //	delete KEY
 func serve(ctx context.Context, s *server) error {
-	about := map[string]any{"endpoint": s.endpoint, "bucket": bucket, "environment": environment()}
+	about := map[string]any{"endpoint": s.url.String(), "bucket": bucket, "environment": environment()}
 	if err := json.NewEncoder(os.Stdout).Encode(about); err != nil {
 		return err
 	}

@@ -143,7 +143,8 @@ func (t *tests) conversions() {
 // failures demands the exit codes of errors of the server. (Command lines that are refused without
 // it are tested with package fake.)
 func (t *tests) failures() {
-	s, stranger := t.home, t.server.stranger()
+	s, stranger := t.home, t.server.at(t.server.url)
+	stranger.query.Set("anonymous", "true") // a program without permissions
 	from := func(input string) []string { return []string{"inspect", input} }
 	to := func(output string) []string { return []string{"convert", t.raw(files[2]), "-o", output} }
 	nobody := t.server.at(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})

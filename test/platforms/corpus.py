@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import functools
 import hashlib
+import itertools
 import os
 import re
 import subprocess
@@ -105,14 +107,10 @@ def second(runs: list[Result]) -> Iterator[list[str]]:
 def results(program: list[str], folder: Path, environ: Mapping[str, str], like: list[Result] | None = None) -> list[Result]:
     """Run the corpus by program in folder: the same command lines as those of like, if they were run before."""
     folder.mkdir()
-    runs = together(program, folder, environ, list(first()), 0)
-    return runs + together(program, folder, environ, list(second(like[: len(runs)] if like else runs)), len(runs))
-
-
-def together(program: list[str], folder: Path, environ: Mapping[str, str], commands: list[list[str]], start: int) -> list[Result]:
-    """Run command lines side by side, numbered from start on."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda pair: run(program, folder, environ, start + pair[0], pair[1]), enumerate(commands)))
+    one = functools.partial(run, program, folder, environ)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:  # side by side
+        runs = list(pool.map(one, itertools.count(), first()))
+        return runs + list(pool.map(one, itertools.count(len(runs)), second(like[: len(runs)] if like else runs)))
 
 
 def run(program: list[str], folder: Path, environ: Mapping[str, str], number: int, command: list[str]) -> Result:

@@ -51,12 +51,8 @@ SKIPPED = "^(TestHeadersAllocateNothing)$"
 SECONDS = 900  # for anything that is started
 
 
-class Stage:
-    """An empty folder, and the program as it was built for this machine."""
-
-    def __init__(self, folder: Path, binary: Path) -> None:
-        self.folder = folder
-        self.binary = binary
+class Stage(checks.Place):
+    """The program is the one that was built for this machine."""
 
     def go(self, arch: str, *arguments: str) -> str:
         """The output of the go command for another processor; it must succeed."""

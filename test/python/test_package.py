@@ -357,7 +357,3 @@ class Reports(Case):
         for name, kind in (("input", idxport.Input), ("output", idxport.Output), ("part", idxport.Part), ("verified", idxport.Verified),
                            ("file", idxport.File), ("column", idxport.Column), ("label", idxport.Label)):  # fmt: skip
             self.assertEqual({each.name for each in dataclasses.fields(kind)}, set(schema[name]["properties"]), name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,17 +11,13 @@ import sys
 from pathlib import Path
 
 
-def sbatch(script):
-    """Run the script once for each index of its line #SBATCH --array=FIRST-LAST."""
-    first, last = map(int, re.search(r"^#SBATCH .*--array=(\d+)-(\d+)", script.read_text(), re.MULTILINE).groups())
-    for index in range(first, last + 1):
-        yield "SLURM_ARRAY_TASK_ID", index, ["sh", script]
-
-
 def main():
-    """Run all tasks."""
-    tasks = sbatch(Path(sys.argv[-1]))
-    failed = [index for name, index, command in tasks if subprocess.run(command, env=os.environ | {name: str(index)}).returncode]
+    """Run the script once for each index of its line #SBATCH --array=FIRST-LAST."""
+    script = Path(sys.argv[-1])
+    first, last = map(int, re.search(r"^#SBATCH .*--array=(\d+)-(\d+)", script.read_text(), re.MULTILINE).groups())
+    failed = False
+    for index in range(first, last + 1):
+        failed |= subprocess.run(["sh", script], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(index)}).returncode != 0
     return 1 if failed else 0
 
 

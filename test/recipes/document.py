@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(r"```(\w*)$")
@@ -33,15 +33,6 @@ class Block:
         return f"{self.document}:{self.line}"
 
 
-@dataclass
-class Section:
-    """The blocks below one heading: they are run together, in a new folder."""
-
-    document: str
-    title: str
-    blocks: list[Block] = field(default_factory=list)
-
-
 def fences(path: Path, name: str) -> list[Block]:
     """Every fenced block in order; an error if one is not closed."""
     blocks, section, before, open_block = [], "", "", None
@@ -63,18 +54,16 @@ def fences(path: Path, name: str) -> list[Block]:
     return blocks
 
 
-def sections(path: Path, name: str) -> list[Section]:
-    """The sections that have blocks to run or marked as not run, in order."""
-    found: list[Section] = []
+def examples(path: Path, name: str) -> list[Block]:
+    """The blocks that are to be run or marked as not run, in order."""
+    found: list[Block] = []
     previous = None
     for block in fences(path, name):
         if block.language == "text":
             if previous is not None and previous.section == block.section:
                 previous.output = block.text
         elif block.language in RUN or block.language == "sh" and NAME.search(block.text):
-            if not found or found[-1].title != block.section:
-                found.append(Section(name, block.section))
-            found[-1].blocks.append(block)
+            found.append(block)
         else:
             raise ValueError(f"{block.place}: found the language {block.language!r}, expected text, a file with its name in a comment, or one of {', '.join(RUN)}")
         previous = block if block.language in RUN else None

@@ -19,12 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
 import document
-from document import Block, Section
+from document import Block
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = re.compile(r"-o out\b")  # examples start without this folder
@@ -88,28 +88,28 @@ class Runner:
         self.failed += 1
         print(f"FAILED {place}: {what}")
 
-    def section(self, section: Section) -> None:
-        """Run the blocks of a section in order; a failure ends it, as later blocks need the earlier."""
+    def section(self, title: str, blocks: Iterable[Block]) -> None:
+        """Run the blocks below a heading in order, in a new folder; a failure ends it, as later blocks need the earlier."""
         start, folder = time.monotonic(), Path(tempfile.mkdtemp(dir=self.scratch))
         for name in ("mnist", "fashion-mnist"):
             (folder / name).symlink_to(self.data / name)
         (folder / "idxport").symlink_to(self.scratch / "bin/idxport")
         run, failed = 0, self.failed
-        kinds = groupby(self.selected(section, folder), key=lambda block: (block.language == "console", environment(block)))
+        kinds = groupby(self.selected(blocks, folder), key=lambda block: (block.language == "console", environment(block)))
         for (console, name), group in kinds:
-            blocks = list(group)
-            problems = list(self.console(blocks, folder) if console else self.session(name, blocks, folder))
+            together = list(group)
+            problems = list(self.console(together, folder) if console else self.session(name, together, folder))
             for place, what in problems:
                 self.fail(place, what)
             if problems:
                 break
-            run += len(blocks)
+            run += len(together)
         self.passed += run
-        print(f"{section.document}, {section.title}: {run} ran{'' if failed == self.failed else ', FAILED'} ({time.monotonic() - start:.1f} s)", flush=True)
+        print(f"{title}: {run} ran{'' if failed == self.failed else ', FAILED'} ({time.monotonic() - start:.1f} s)", flush=True)
 
-    def selected(self, section: Section, folder: Path) -> Iterator[Block]:
+    def selected(self, blocks: Iterable[Block], folder: Path) -> Iterator[Block]:
         """The blocks that are to be run; writes those that are files, and prints the rest."""
-        for block in section.blocks:
+        for block in blocks:
             if block.not_run:
                 print(f"not run: {block.place}: {block.not_run}")
                 self.not_run += 1
@@ -194,9 +194,9 @@ def main() -> int:
     try:
         runner = Runner(options.binary.resolve(), options.data.resolve(), scratch, options.scale)
         for name in [SCALE] if options.scale else DOCUMENTS:
-            for section in document.sections(ROOT / name, name):
-                if not options.only or section.title in options.only:
-                    runner.section(section)
+            for title, blocks in groupby(document.examples(ROOT / name, name), key=lambda block: block.section):
+                if not options.only or title in options.only:
+                    runner.section(f"{name}, {title}", blocks)
     finally:
         if options.keep:
             print(f"files are in {scratch}")

@@ -30,6 +30,7 @@ from checks import NotRun, demand  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 INPUT = ROOT / "testdata" / "fashion-mnist" / "t10k-labels-idx1-ubyte.gz"
+LABELS = [str(label) for label in gzip.decompress(INPUT.read_bytes())[8:]]
 PLATFORMS = [(system, processor) for system in ("linux", "darwin", "windows") for processor in ("amd64", "arm64")]
 # What pip of each platform looks for in the name of a wheel.
 TAGS = {
@@ -100,9 +101,8 @@ def made(version: str, again: bool = False) -> Path:
 
 def converts(*command: str | Path) -> None:
     """A program reads the sample as this Python does."""
-    labels = gzip.decompress(INPUT.read_bytes())[8:]
-    found = subprocess.run([*map(str, command), "convert", str(INPUT), "-o", "csv=-", "--quiet"], stdout=subprocess.PIPE, check=True).stdout
-    demand(found.split()[1:] == [str(label).encode() for label in labels], f"{command[-1]} does not convert")
+    found = said(*command, "convert", INPUT, "-o", "csv=-", "--quiet")
+    demand(found.split()[1:] == LABELS, f"{command[-1]} does not convert")
 
 
 def archives(stage: Stage) -> None:
@@ -122,7 +122,6 @@ def archives(stage: Stage) -> None:
 def programs(stage: Stage) -> None:
     """The programs for Linux convert, that for arm64 under QEMU, and that for Windows under wine."""
     converts(stage.unpacked("linux", "amd64") / "idxport")
-    said("qemu-aarch64", "--version")
     converts("qemu-aarch64", stage.unpacked("linux", "arm64") / "idxport")
     under_wine(stage.unpacked("windows", "amd64") / "idxport.exe", stage.folder)
 
@@ -131,8 +130,7 @@ def under_wine(program: Path, folder: Path) -> None:
     """A program for Windows converts."""
     out = folder / "labels.csv"
     windows.wine().call([windows.LOADER, str(program), "convert", str(INPUT), "-o", str(out)], timeout=120)
-    labels = gzip.decompress(INPUT.read_bytes())[8:]
-    demand(out.read_text().split()[1:] == [str(label) for label in labels], f"{program} does not convert")
+    demand(out.read_text().split()[1:] == LABELS, f"{program} does not convert")
     out.unlink()
 
 
@@ -166,22 +164,13 @@ def deb(stage: Stage) -> None:
         converts("/usr/bin/idxport")
         listed = said("dpkg", "--listfiles", "idxport")
         demand(all(f"/{name}\n" in listed for name in DEBIAN), listed)
-        page = gzip.decompress(tarball(stage.file("idxport_V_amd64.deb"))["./usr/share/man/man1/idxport.1.gz"])
-        (stage.folder / "idxport.1").write_bytes(page)
-        warned = said("man", "--warnings", "-l", stage.folder / "idxport.1", env=os.environ | {"MANWIDTH": "80", "LC_ALL": "C.UTF-8", "PAGER": "cat"})
+        said("dpkg-deb", "--extract", stage.file("idxport_V_amd64.deb"), stage.folder)
+        page = stage.folder / "usr/share/man/man1/idxport.1.gz"
+        warned = said("man", "--warnings", "-l", page, env=os.environ | {"MANWIDTH": "80", "LC_ALL": "C.UTF-8", "PAGER": "cat"})
         demand("--rows-per-file N" in warned and "warning:" not in warned, f"the manual page: {warned[:2000]}")
     finally:
         said("dpkg", "--purge", "idxport")
     demand(not Path("/usr/bin/idxport").exists(), "the program stays")
-
-
-def tarball(package: Path) -> dict[str, bytes]:
-    """The files of a package of Debian."""
-    with tempfile.TemporaryFile() as file:
-        subprocess.run(["dpkg-deb", "--fsys-tarfile", package], stdout=file, check=True)
-        file.seek(0)
-        with tarfile.open(fileobj=file) as archive:
-            return {entry.name: archive.extractfile(entry).read() for entry in archive if entry.isfile()}  # type: ignore[union-attr]
 
 
 def rpm(stage: Stage) -> None:

@@ -76,7 +76,7 @@ def crontab(stage: Stage) -> None:
 def if_changed(stage: Stage) -> None:
     """A touched input, or one written again, changes nothing. A changed input, option or list of names makes all
     outputs as a run into an empty folder does, here of every kind: files, parts, and folders of images."""
-    images, names = stage.inputs / "train-images-idx3-ubyte", stage.home / "names"
+    images, names = stage.images, stage.home / "names"
     names.write_text("".join(f"name {i}\n" for i in range(10)))
     always = ["--if-changed", "--to", "parquet,csv,png,tar", "--rows", "0:100", "--rows-per-file", "30"]
     always += ["--classes", names, "--class-column"]
@@ -116,8 +116,7 @@ def makefile(stage: Stage) -> None:
         raise NotRun("no make")
     (stage.home / "Makefile").write_text(stage.blocks("make")[0])
     (stage.home / "mnist").symlink_to(stage.inputs)
-    out = stage.home / "out"
-    images = stage.inputs / "train-images-idx3-ubyte"
+    out, images = stage.home / "out", stage.images
     whole = images.read_bytes()
 
     stage.damage()

@@ -24,6 +24,7 @@ class Stage:
         self.bin = folder / "bin"
         self.home = folder / "home"
         self.inputs = self.data / "mnist"
+        self.images = self.inputs / "train-images-idx3-ubyte"
         self.out = self.data / "out"
         for path in (self.inputs, self.bin, self.home, self.data / "weekly"):
             path.mkdir(parents=True)
@@ -55,15 +56,13 @@ class Stage:
 
     def change(self) -> None:
         """Change a pixel of the training images."""
-        path = self.inputs / "train-images-idx3-ubyte"
-        data = bytearray(path.read_bytes())
+        data = bytearray(self.images.read_bytes())
         data[-1] ^= 0xFF
-        path.write_bytes(data)
+        self.images.write_bytes(data)
 
     def damage(self) -> None:
         """Cut off the end of the training images."""
-        path = self.inputs / "train-images-idx3-ubyte"
-        path.write_bytes(path.read_bytes()[:-1])
+        self.images.write_bytes(self.images.read_bytes()[:-1])
 
     def outputs(self, folder: Path) -> dict[str, tuple[int, int]]:
         """Inode and time of the files of a folder that are not hidden."""

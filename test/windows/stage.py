@@ -81,7 +81,6 @@ class Stage:
         for packed in (TESTDATA / "fashion-mnist").glob("*.gz"):
             (self.inputs / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
         self.images = self.inputs / "t10k-images-idx3-ubyte"
-        self.labels = self.inputs / "t10k-labels-idx1-ubyte"
 
     def start(self, *arguments: str | Path, program: Path | None = None, **options: object) -> subprocess.Popen[bytes]:
         """Start a Windows program in the working folder."""

@@ -112,11 +112,8 @@ def hub(stage: Stage) -> None:
             if "--layout" in flags:
                 same(f"{name}, {split}", found, pixels, {"label": numbers}, {"label": NAMED})
                 continue
-            equal(
-                f"{name}, {split}: equal images",
-                np.array_equal(np.array(found["image"][:], "uint8"), pixels.reshape(rows, -1)),
-                True,
-            )
+            alike = np.array_equal(np.array(found["image"][:], "uint8"), pixels.reshape(rows, -1))
+            equal(f"{name}, {split}: equal images", alike, True)
             equal(f"{name}, {split}: the labels", found["label"][:], numbers)
 
 
@@ -131,10 +128,8 @@ def folders(stage: Stage) -> None:
         upright = image.values.transpose(0, 2, 1) if first else image.values
         label = Tensor((np.random.default_rng(1).permutation(260) % len(names) + first).astype("uint8"))
         data = published(stage.folder / dataset, prefix, image, label)
-        numbered = [
-            f"{number:0{len(str(len(names)))}d}" if first else str(number)
-            for number in range(first, first + len(names))
-        ]
+        last = first + len(names) - 1
+        numbered = [f"{number:0{len(str(last))}d}" for number in range(first, last + 1)]
         by_folder, by_table = {"label": datasets.ClassLabel(names=numbered)}, {"label": INT64, "class": TEXT}
         for flags, features in (([], by_folder), (["--layout", "huggingface"], by_table)):
             out = stage.folder / f"{dataset}{len(flags)}"
@@ -148,9 +143,8 @@ def folders(stage: Stage) -> None:
                 equal(f"{way}: the splits", sorted(loaded), ["test", "train"])
                 for split, found in loaded.items():
                     numbers = label.values[: 260 if split == "train" else 130].astype(int)
-                    order = (
-                        np.arange(len(numbers)) if flags else np.argsort(numbers, kind="stable")
-                    )  # by folder, then by name
+                    # By folder, then by name.
+                    order = np.arange(len(numbers)) if flags else np.argsort(numbers, kind="stable")
                     columns = {"label": (numbers[order] - (0 if flags else first)).tolist()}
                     columns |= {"class": [names[number - first] for number in numbers]} if flags else {}
                     same(f"{dataset}, {way}, {split}", found, upright[order], columns, features)
@@ -163,11 +157,8 @@ def folders(stage: Stage) -> None:
 
 def unlabelled(stage: Stage) -> None:
     """PNG folders of images alone, and with scalars but no label."""
-    image, height, weight = (
-        make("uint8", (23, 5, 4, 3)),
-        make("int16", (23,)),
-        Tensor(np.arange(23, dtype="float32") / 8),
-    )
+    image, height = make("uint8", (23, 5, 4, 3)), make("int16", (23,))
+    weight = Tensor(np.arange(23, dtype="float32") / 8)
     for name, others in (("alone", {}), ("scalars", {"weight": weight, "height": height, "depth": height})):
         out = stage.folder / name
         stage.convert(*table(stage.folder / f"{name}-in", image, **others), "-o", f"png={out}", "--layout", "huggingface")

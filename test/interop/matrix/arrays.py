@@ -8,18 +8,16 @@ import pyarrow as pa
 from .cells import Case, Differs, little_endian, png_images
 
 
-def one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def one(column: pa.ChunkedArray) -> pa.Array:
     """The column as one array, its extension type taken off."""
-    array = column
-    if isinstance(column, pa.ChunkedArray):
-        array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
 def flat(array: pa.Array) -> np.ndarray:
     """The numbers of a column of scalars or nested lists, by row. Lists of a level must have one length; nothing may
     be null."""
-    sizes = [len(array)]
+    rows = len(array)
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
         if array.null_count:
             raise Differs(f"{array.null_count} lists are null")
@@ -28,11 +26,10 @@ def flat(array: pa.Array) -> np.ndarray:
             lengths = np.unique(np.diff(array.offsets.to_numpy()))
             if len(lengths) > 1:
                 raise Differs(f"lists have {lengths.tolist()} elements")
-        sizes.append(len(inner) // max(len(array), 1))
         array = inner
     if array.null_count:
         raise Differs(f"{array.null_count} values are null")
-    return (array.to_numpy(zero_copy_only=False) if len(array) else np.empty(0, array.type.to_pandas_dtype())).reshape(sizes[0], -1 if len(array) else 0)
+    return (array.to_numpy(zero_copy_only=False) if len(array) else np.empty(0, array.type.to_pandas_dtype())).reshape(rows, -1 if len(array) else 0)
 
 
 def image(array: pa.Array, case: Case) -> np.ndarray:

@@ -10,15 +10,14 @@ with the records; --write writes them. Exits with 1 if a record is unexpected or
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .cells import NUMBERS
+from .cells import NUMBERS, arguments
 from .corpus import CODECS
 from .refusals import REFUSALS, Refusal
 
@@ -60,24 +59,23 @@ Line = dict[str, str]
 class Matrix:
     """All records, by reader and file."""
 
-    def __init__(self, corpus: Path, cells: Path, readers: dict[str, tuple[str, ...]] = READERS) -> None:
-        """Read the cases and the records of readers, which are for these formats, and judge every one."""
+    def __init__(self, corpus: Path, cells: Path, readers: Iterable[str] = READERS) -> None:
+        """Read the cases and the records of readers, and judge every one."""
         self.cases: dict[str, Line] = {}
         for line in (corpus / "cases.jsonl").read_text().splitlines():
             case = json.loads(line)
             self.cases[case["file"]] = case
         self.problems: list[str] = []
         self.lines: dict[tuple[str, str], Line] = {}
+        self.refused: dict[tuple[str, str, str], set[Refusal]] = defaultdict(set)
+        self.happened: set[Refusal] = set()
         for reader in readers:
             path = cells / f"{reader}.jsonl"
             for text in path.read_text().splitlines() if path.exists() else []:
                 line = json.loads(text)
                 self.lines[reader, line["file"]] = line
-        self.refused: dict[tuple[str, str, str], set[Refusal]] = defaultdict(set)
-        self.happened: set[Refusal] = set()
-        for reader, formats in readers.items():
             for file, case in self.cases.items():
-                if case["format"] in formats:
+                if case["format"] in READERS[reader]:
                     self.judge(reader, case, self.lines.get((reader, file)))
         absent = [r for r in REFUSALS if r.reader in readers and r not in self.happened]
         self.problems += [f"{r.reader}: never happened: {r.words!r}" for r in absent]
@@ -197,9 +195,7 @@ def differs(path: Path, text: str, write: bool) -> bool:
 
 def main() -> int:
     """Judge, and write or compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--cells", type=Path, required=True)
+    parser = arguments(__doc__)
     parser.add_argument("--write", action="store_true", help="write MATRIX.md and the table of docs/formats.md")
     options = parser.parse_args()
     matrix = Matrix(options.corpus, options.cells)
@@ -209,10 +205,8 @@ def main() -> int:
         return 1
     print(f"matrix: {len(matrix.lines)} records, {len(matrix.happened)} kinds of refusals, all explained")
     stale = differs(PAGE, page(matrix), options.write)
-    formats = FORMATS.read_text()
-    if BEGIN in formats and END in formats:
-        head, rest = formats.split(BEGIN, 1)
-        stale |= differs(FORMATS, f"{head}{BEGIN}\n{compact(matrix)}\n{END}{rest.split(END, 1)[1]}", options.write)
+    head, rest = FORMATS.read_text().split(BEGIN, 1)
+    stale |= differs(FORMATS, f"{head}{BEGIN}\n{compact(matrix)}\n{END}{rest.split(END, 1)[1]}", options.write)
     return 1 if stale else 0
 
 

@@ -4,6 +4,7 @@ found. Needs only numpy."""
 from __future__ import annotations
 
 import argparse
+import functools
 import io
 import json
 import math
@@ -29,11 +30,8 @@ class Case:
 
     format: str
     layout: str
-    codec: str
-    input: str
     path: Path
     columns: dict[str, np.ndarray]
-    shown: bool
 
     @property
     def image(self) -> np.ndarray:
@@ -60,15 +58,12 @@ def numbers(kind: str, columns: dict[str, np.ndarray], case: Case) -> Found:
 
 def cases(folder: Path, *formats: str) -> Iterator[Case]:
     """The cases of the formats, in the order in which they were made."""
-    cache: dict[str, np.ndarray] = {}
+    load = functools.cache(lambda name: decode((folder / name).read_bytes()))
     for line in (folder / "cases.jsonl").read_text().splitlines():
         case: dict[str, Any] = json.loads(line)
         if case["format"] in formats:
-            for column in case["columns"]:
-                if column["idx"] not in cache:
-                    cache[column["idx"]] = decode((folder / column["idx"]).read_bytes())
-            columns = {column["name"]: cache[column["idx"]] for column in case["columns"]}
-            yield Case(case["format"], case["layout"], case["codec"], case["input"], folder / case["file"], columns, case["shown"])
+            columns = {column["name"]: load(column["idx"]) for column in case["columns"]}
+            yield Case(case["format"], case["layout"], folder / case["file"], columns)
 
 
 def compare(name: str, found: np.ndarray, expected: np.ndarray, any_nan: bool) -> None:
@@ -124,12 +119,12 @@ def png_images(rows: list[bytes], expected: np.ndarray) -> np.ndarray:
     return np.stack(pictures) if pictures else np.empty(expected.shape, expected.dtype)
 
 
-def arguments(usage: str | None) -> argparse.Namespace:
-    """The command line of a program that reads the corpus."""
+def arguments(usage: str | None) -> argparse.ArgumentParser:
+    """The command line of a program that needs the corpus and the records."""
     parser = argparse.ArgumentParser(description=usage, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--cells", type=Path, required=True, help="the folder for the records")
-    return parser.parse_args()
+    return parser
 
 
 @dataclass

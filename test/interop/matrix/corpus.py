@@ -44,17 +44,13 @@ class Input:
     image: Tensor
     label: Tensor | None
 
-    @property
-    def columns(self) -> list[tuple[str, Tensor]]:
-        """The columns in their order."""
-        return [("image", self.image)] + ([("label", self.label)] if self.label else [])
-
-    def write(self, folder: Path) -> list[tuple[str, Path]]:
+    def write(self, folder: Path) -> dict[str, Path]:
         """The IDX files of the columns, by name."""
-        paths = [(name, folder / f"{self.name}.{name}.idx") for name, _ in self.columns]
-        for (_, tensor), (_, path) in zip(self.columns, paths, strict=True):
+        columns = {"image": self.image} | ({"label": self.label} if self.label else {})
+        paths = {name: folder / f"{self.name}.{name}.idx" for name in columns}
+        for name, path in paths.items():
             if not path.exists():
-                tensor.write(path)
+                columns[name].write(path)
         return paths
 
 
@@ -69,10 +65,10 @@ def grey16() -> Input:
     return Input(f"grey-{tensor.name}", tensor, tensors.labels(tensor.rows))
 
 
-def smooth(dtype: str, shape: tuple[int, ...]) -> Tensor:
-    """Images that every codec compresses more than threefold, as it does real images: runs of a few values."""
+def smooth(shape: tuple[int, ...]) -> Tensor:
+    """Images of bytes that every codec compresses more than threefold, as it does real images: runs of a few values."""
     values = np.repeat(np.arange(np.prod(shape, dtype=int) // 50 + 1) % 7, 50)[: np.prod(shape, dtype=int)]
-    return Tensor(values.astype(dtype).reshape(shape))
+    return Tensor(values.astype("uint8").reshape(shape))
 
 
 def inputs(layout: str) -> Iterator[Input]:
@@ -80,8 +76,7 @@ def inputs(layout: str) -> Iterator[Input]:
     if layout in PICTURES:
         for shape in PICTURE_SHAPES:
             yield table(tensors.make("uint8", shape))
-        if layout == "huggingface":
-            yield grey16()
+        yield grey16()
         return
     for dtype in tensors.CODES:
         for shape in SHAPES:
@@ -95,7 +90,7 @@ def codec_inputs(layout: str, full: bool) -> Iterator[Input]:
     """The inputs of every layout in every codec: noise, and images that compress well."""
     for dtype in ["uint8"] if layout in PICTURES else tensors.CODES if full else QUICK_CODEC_DTYPES:
         yield table(tensors.make(dtype, CODEC_SHAPE if layout not in PICTURES else (301, 7, 9)))
-    values = smooth("uint8", CODEC_SHAPE if layout not in PICTURES else (301, 7, 9))
+    values = smooth(CODEC_SHAPE if layout not in PICTURES else (301, 7, 9))
     yield Input(f"smooth-{values.name}", values, tensors.labels(values.rows))
 
 
@@ -110,8 +105,8 @@ class Corpus:
     def convert(self, source: Input, outputs: dict[str, str], layout: str = "", codec: str = "") -> None:
         """Convert to outputs (format to name) in one pass, and list them."""
         files = source.write(self.folder)
-        columns = [{"name": name, "idx": path.name} for name, path in files]
-        command: list[str | Path] = [self.binary, "convert", "--quiet", *(f"{name}={path}" for name, path in files)]
+        columns = [{"name": name, "idx": path.name} for name, path in files.items()]
+        command: list[str | Path] = [self.binary, "convert", "--quiet", *(f"{name}={path}" for name, path in files.items())]
         for form, name in outputs.items():
             command += ["-o", f"{form}={self.folder / name}"]
             command += ["--layout", f"{form}={layout}"] if layout else []

@@ -59,7 +59,7 @@ def read(case: Case, cache: str) -> Found:
 
 def main() -> None:
     """Read everything."""
-    options = arguments(__doc__)
+    options = arguments(__doc__).parse_args()
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
     record = Cells(options.cells, "datasets")

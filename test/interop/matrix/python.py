@@ -27,7 +27,7 @@ from . import arrays
 from .cells import Case, Cells, Found, arguments, cases, numbers, rounded
 
 
-def tensor_kind(case: Case, kinds: dict[str, str]) -> str:
+def tensor_kind(kinds: dict[str, str]) -> str:
     """The type of the tensor's column, or of its columns."""
     if "image" in kinds:
         return kinds["image"]
@@ -37,8 +37,7 @@ def tensor_kind(case: Case, kinds: dict[str, str]) -> str:
 
 def from_arrow(case: Case, table: pa.Table, kinds: dict[str, str]) -> Found:
     """What Arrow data hold."""
-    kind = tensor_kind(case, kinds)
-    return numbers(kind, arrays.columns(table, case), case)
+    return numbers(tensor_kind(kinds), arrays.columns(table, case), case)
 
 
 def read_pyarrow(case: Case) -> Found:
@@ -74,7 +73,7 @@ def read_pandas(case: Case) -> Found:
     columns = {"label": frame["label"].to_numpy()} if "label" in case.columns else {}
     if case.layout == "columns":
         values = frame.drop(columns="label").to_numpy()
-        return numbers(tensor_kind(case, {name: str(kind) for name, kind in frame.dtypes.items()}), {"image": values, **columns}, case)
+        return numbers(tensor_kind({name: str(kind) for name, kind in frame.dtypes.items()}), {"image": values, **columns}, case)
     rows = list(frame["image"])
     if case.image.ndim == 1:
         return numbers(str(frame["image"].dtype), {"image": frame["image"].to_numpy()}, case)
@@ -138,11 +137,10 @@ def pictures(case: Case) -> list[tuple[int, bytes, int]]:
 def read_pictures(case: Case, decode: Callable[[bytes], np.ndarray]) -> Found:
     """Decode every picture."""
     found = pictures(case)
-    images = [decode(data) for _, data, _ in found]
-    columns = {"image": np.stack(images), "label": np.array([label for _, _, label in found], np.uint8)}
-    signed = images[0].astype(case.image.dtype) if images[0].dtype == np.uint16 else images[0]  # 16-bit grey of shorts without negatives
-    columns["image"] = np.stack([image.astype(signed.dtype) for image in images])
-    return numbers(f"{images[0].dtype}", columns, case)
+    images = np.stack([decode(data) for _, data, _ in found])
+    stored = case.image.dtype if images.dtype == np.uint16 else images.dtype  # 16-bit grey of shorts without negatives
+    columns = {"image": images.astype(stored), "label": np.array([label for _, _, label in found], np.uint8)}
+    return numbers(f"{images.dtype}", columns, case)
 
 
 def by_pillow(data: bytes) -> np.ndarray:
@@ -178,5 +176,5 @@ def record(corpus: Path, cells: Path) -> None:
 
 
 if __name__ == "__main__":
-    options = arguments(__doc__)
+    options = arguments(__doc__).parse_args()
     record(options.corpus, options.cells)

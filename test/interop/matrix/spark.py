@@ -90,7 +90,7 @@ def record_all(spark: SparkSession, options: argparse.Namespace, reader: str, ve
 
 def main() -> None:
     """Read everything in one session."""
-    options = arguments(__doc__)
+    options = arguments(__doc__).parse_args()
     spark = start()
     try:
         with ThreadPoolExecutor(2) as pool:  # a session each, so that each has its own settings

@@ -72,10 +72,8 @@ def skipping(stage: Stage) -> None:
             vectorise(spark, vectorised)
             for label in (0, 4, 9, 77):
                 frame = spark.read.parquet(str(path)).where(f"label = {label}").select("label")
-                expected, what = (
-                    int((sorted_labels == label).sum()),
-                    f"{dtype} {layout}, label {label}, vectorised {vectorised}",
-                )
+                expected = int((sorted_labels == label).sum())
+                what = f"{dtype} {layout}, label {label}, vectorised {vectorised}"
                 equal(f"{what}: rows", len(frame.collect()), expected)
                 leaves = frame._jdf.queryExecution().executedPlan().collectLeaves()
                 scanned = leaves.apply(0).metrics().apply("numOutputRows").value()

@@ -56,37 +56,35 @@ def check_polars(what: str, series: polars.Series, expected: list[str]) -> None:
     demand(series.cast(polars.String).to_list() == expected, f"{what}: polars reads other names")
 
 
-def check_parquet(what: str, path: Path, names: list[str], labels: np.ndarray) -> None:
+def check_parquet(path: Path, names: list[str], labels: np.ndarray) -> None:
     """All readers of Parquet. DuckDB uses statistics and dictionaries to pass over row groups."""
+    what = path.name
     table, expected = pq.read_table(path, page_checksum_verification=True), [names[label] for label in labels]
     check_dictionary(what, table["class"], names, labels)
     equal(f"{what}: the column after the labels", table.column_names[table.column_names.index("label") + 1], "class")
     if len(labels):
-        demand(
-            isinstance(pandas.read_parquet(path)["class"].dtype, pandas.CategoricalDtype),
-            f"{what}: pandas reads no categories",
-        )
+        kind = pandas.read_parquet(path)["class"].dtype
+        demand(isinstance(kind, pandas.CategoricalDtype), f"{what}: pandas reads no categories")
     check_polars(what, polars.read_parquet(path, columns=["class"])["class"], expected)
     with duckdb.connect() as connection:
         relation = connection.read_parquet(str(path)).select("class")
         equal(f"{what}: DuckDB's type", str(relation.types[0]), "VARCHAR")
         demand([row[0] for row in relation.fetchall()] == expected, f"{what}: DuckDB reads other names")
+        query = "SELECT count(*) FROM read_parquet(?) WHERE class = ?"
         for label, name in list(enumerate(names))[:20]:
-            count = connection.execute(
-                "SELECT count(*) FROM read_parquet(?) WHERE class = ?", [str(path), name]
-            ).fetchall()
+            count = connection.execute(query, [str(path), name]).fetchall()
             equal(f"{what}: DuckDB's count of {name!r}", count, [(int((labels == label).sum()),)])
     filtered = pq.read_table(path, columns=["label"], filters=[("class", "==", names[0])])
     equal(f"{what}: pyarrow's filtered rows", filtered.num_rows, int((labels == 0).sum()))
 
 
-def check_arrow(what: str, path: Path, names: list[str], labels: np.ndarray) -> None:
+def check_arrow(path: Path, names: list[str], labels: np.ndarray) -> None:
     """All readers of Arrow files or streams."""
     stream = path.suffix == ".arrows"
     with pa.OSFile(str(path)) as source, (pa.ipc.open_stream if stream else pa.ipc.open_file)(source) as reader:
-        check_dictionary(what, reader.read_all()["class"], names, labels)
+        check_dictionary(path.name, reader.read_all()["class"], names, labels)
     frame = polars.read_ipc_stream(path) if stream else polars.read_ipc(path, columns=["class"])
-    check_polars(what, frame["class"], [names[label] for label in labels])
+    check_polars(path.name, frame["class"], [names[label] for label in labels])
 
 
 def classes(stage: Stage) -> None:
@@ -98,12 +96,9 @@ def classes(stage: Stage) -> None:
         list_of_names.write_text("\n".join(names) + "\n", encoding="utf-8")
         inputs = table(stage.folder / about, make("uint8", (rows, *shape)) if shape else None, Tensor(labels))
         for option in options:
-            paths = {
-                f".{ending}": stage.folder / f"{about}.{option[1]}.{ending}"
-                for ending in ("parquet", "arrow", "arrows")
-            }
-            outputs = [word for path in paths.values() for word in ("-o", path)]
+            paths = [stage.folder / f"{about}.{option[1]}.{form}" for form in ("parquet", "arrow", "arrows")]
+            outputs = [word for path in paths for word in ("-o", path)]
             stage.convert(*inputs, *outputs, "--classes", list_of_names, "--class-column", *option)
-            for ending, path in paths.items():
-                check = check_parquet if ending == ".parquet" else check_arrow
-                check(f"{about}, {option[1]}, {ending}", path, names, labels)
+            for path in paths:
+                check = check_parquet if path.suffix == ".parquet" else check_arrow
+                check(path, names, labels)

@@ -58,9 +58,8 @@ def from_tars(paths: list[str]) -> Found:
             files |= {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
     keys = [name.removesuffix(".png") for name in files if name.endswith(".png")]
     equal("the keys", keys, [f"{row:06d}" for row in range(len(keys))])
-    return np.stack([picture(files[f"{key}.png"]) for key in keys]), np.array(
-        [int(files[f"{key}.cls"]) for key in keys], "uint8"
-    )
+    labels = np.array([int(files[f"{key}.cls"]) for key in keys], "uint8")
+    return np.stack([picture(files[f"{key}.png"]) for key in keys]), labels
 
 
 def duck(text: str) -> pyarrow.Table:
@@ -97,12 +96,8 @@ READERS = {
 def same(what: str, found: Found, *splits: str) -> None:
     """Demand the images and labels of these splits, one after another."""
     rows = [SPLITS[split] for split in splits]
-    same_bits(
-        f"{what}: images",
-        np.ascontiguousarray(found[0]),
-        np.concatenate([IMAGE.values[:n].reshape(n, -1) for n in rows]),
-    )
-    same_bits(f"{what}: labels", np.ascontiguousarray(found[1]), np.concatenate([LABEL.values[:n] for n in rows]))
+    same_bits(f"{what}: images", found[0], np.concatenate([IMAGE.values[:n].reshape(n, -1) for n in rows]))
+    same_bits(f"{what}: labels", found[1], np.concatenate([LABEL.values[:n] for n in rows]))
 
 
 def beside(folder: Path) -> None:
@@ -132,6 +127,5 @@ def parts(stage: Stage) -> None:
     stage.convert(data, "-o", f"{hub}/", "--layout", "huggingface", "--rows-per-file", "300")
     beside(hub)
     for reader in ("pyarrow", "polars", "duckdb"):
-        same(
-            f"the Hub's folder by {reader}", PARQUET[reader](str(hub / "data")), "test", "train"
-        )  # in the order of the names
+        found = PARQUET[reader](str(hub / "data"))
+        same(f"the Hub's folder by {reader}", found, "test", "train")  # in the order of the names

@@ -38,15 +38,10 @@ def skipping(stage: Stage) -> None:
             what = f"label {label}, {layout}"
             holding = [i for i, group in enumerate(groups) if label in group]
             demand(len(holding) < len(groups), f"{what}: all row groups have the label: nothing can be skipped")
-            left = [
-                part.row_groups[0].id for part in fragment.split_by_row_group(pyarrow.dataset.field("label") == label)
-            ]
-            equal(f"{what}: the row groups that pyarrow reads", left, holding)
-            equal(
-                f"{what}: DuckDB's count and row groups",
-                by_duckdb(path, label),
-                (int((labels == label).sum()), len(holding)),
-            )
+            left = fragment.split_by_row_group(pyarrow.dataset.field("label") == label)
+            equal(f"{what}: the row groups that pyarrow reads", [part.row_groups[0].id for part in left], holding)
+            expected = (int((labels == label).sum()), len(holding))
+            equal(f"{what}: DuckDB's count and row groups", by_duckdb(path, label), expected)
 
 
 def by_duckdb(path: Path, label: int) -> tuple[int, int]:

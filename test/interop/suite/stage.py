@@ -12,16 +12,13 @@ from .tensors import Tensor, as_bits
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test"))
-from checks import Failure, demand  # noqa: E402
+from checks import Failure, Place, demand  # noqa: E402
 
 TIMEOUT = 300  # seconds, of one conversion
 
 
-class Stage:
-    """An empty folder, and the program."""
-
-    def __init__(self, folder: Path, binary: Path) -> None:
-        self.folder, self.binary = folder, binary
+class Stage(Place):
+    """A place where the program converts."""
 
     def convert(self, *arguments: str | Path) -> None:
         """Run idxport convert, which must succeed."""

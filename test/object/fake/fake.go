@@ -206,25 +206,18 @@ func (f *Server) give(w http.ResponseWriter, r *http.Request, key string) {
 // list answers ListObjectsV2 with the delimiter /.
 func (f *Server) list(w http.ResponseWriter, q url.Values) {
 	prefix := q.Get("prefix")
-	var keys, folders []string
-	for key := range f.objects {
+	var folders []string
+	fmt.Fprint(w, `<ListBucketResult><IsTruncated>false</IsTruncated>`)
+	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
 		rest, ok := strings.CutPrefix(key, prefix)
 		if folder, _, deeper := strings.Cut(rest, "/"); ok && deeper {
-			if !slices.Contains(folders, prefix+folder+"/") {
-				folders = append(folders, prefix+folder+"/")
-			}
+			folders = append(folders, prefix+folder+"/")
 		} else if ok {
-			keys = append(keys, key)
+			fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size>`, key, len(f.objects[key].data))
+			fmt.Fprint(w, `<LastModified>2026-11-21T12:00:00Z</LastModified></Contents>`)
 		}
 	}
-	slices.Sort(keys)
-	slices.Sort(folders)
-	fmt.Fprint(w, `<ListBucketResult><IsTruncated>false</IsTruncated>`)
-	for _, key := range keys {
-		fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size>`, key, len(f.objects[key].data))
-		fmt.Fprint(w, `<LastModified>2026-11-21T12:00:00Z</LastModified></Contents>`)
-	}
-	for _, folder := range folders {
+	for _, folder := range slices.Compact(folders) {
 		fmt.Fprintf(w, `<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>`, folder)
 	}
 	fmt.Fprint(w, `</ListBucketResult>`)

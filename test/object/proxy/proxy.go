@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -62,11 +63,7 @@ func (p *Proxy) Sent() int64 {
 func (p *Proxy) Done() map[Fault]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	counts := map[Fault]int{}
-	for f, n := range p.done {
-		counts[f] = n
-	}
-	return counts
+	return maps.Clone(p.done)
 }
 
 // ServeHTTP handles one request.
@@ -167,9 +164,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, fault Fault) {
 
 // give writes the answer.
 func give(w http.ResponseWriter, r *http.Request, answer *http.Response, text []byte, fault Fault) {
-	for name, values := range answer.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header)
 	if fault == WrongETag && answer.Header.Get("ETag") != "" {
 		w.Header().Set("ETag", `"00000000000000000000000000000000"`)
 	}
