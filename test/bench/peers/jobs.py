@@ -18,6 +18,7 @@ class Inputs:
     mnist: list[str]  # images and labels, raw
     fashion: list[str]  # likewise, .gz
     floats: list[str]  # one file of float32, made for the run
+    photos: list[str]  # a folder of JPEG files, made for the run
 
 
 def script(tool: str, job: str, inputs: list[str]) -> list[str]:
@@ -72,6 +73,7 @@ def conversions(binary: Path, inputs: Inputs) -> list[Job]:
         conversion(binary, "MNIST → PNG folders, a tenth of each class held out", "split", mnist, ["--holdout", "val=10%", "--stratify"], split, 4),
         conversion(binary, "float32 → CSV", "csv", floats, matrix, csv, 3),
         conversion(binary, "float32 → Parquet list, zstd", "parquet", floats, [], parquet[:4]),
+        conversion(binary, "JPEG folder → IDX", "idx", inputs.photos, ["--columns", "image"], [("Pillow and NumPy", "numpy", "idx")], 3),
     ]
 
 

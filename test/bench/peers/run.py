@@ -100,12 +100,14 @@ two files, both are without imports. All outputs were compared with the IDX file
 
 def measured(options: argparse.Namespace, scratch: Path) -> list[tuple[Job, list[Line]]]:
     """Run every job that was asked for, and print each when it is done."""
-    floats_path = scratch / "floats-idx3-float"
+    floats_path, photos = scratch / "floats-idx3-float", scratch / "photos"
     names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
-    inputs = Inputs([str(options.data / "mnist" / n) for n in names], [str(options.data / "fashion-mnist" / f"{n}.gz") for n in names], [str(floats_path)])
+    inputs = Inputs([str(options.data / "mnist" / n) for n in names], [str(options.data / "fashion-mnist" / f"{n}.gz") for n in names], [str(floats_path)], [str(photos)])
     jobs = [job for job in conversions(options.binary, inputs) if options.only in job.name]
     if any(job.inputs == inputs.floats for job in jobs):
         floats(floats_path)
+    if any(job.inputs == inputs.photos for job in jobs):
+        subprocess.run([sys.executable, HERE / "scripts/photos.py", photos], check=True)
     reads = readings({name: scratch / "files" / f"{name}.parquet" for name in ("idxport", "pyarrow", "polars", "duckdb")})
     reads = [job for job in reads if options.only in job.name]
     if reads:

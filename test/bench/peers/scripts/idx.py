@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +13,11 @@ DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E:
 
 
 def read(path: str) -> np.ndarray:
-    """The array in an IDX file, plain or gzip, in native byte order."""
+    """The array in an IDX file, plain or gzip, in native byte order, or that of a folder of JPEG files."""
+    if Path(path).is_dir():
+        from PIL import Image
+
+        return np.stack([np.asarray(Image.open(file)) for file in sorted(Path(path).glob("*/*.jpg"), key=lambda file: file.name)])
     if path.endswith(".gz"):
         with gzip.open(path, "rb") as file:
             data = np.frombuffer(file.read(), np.uint8)

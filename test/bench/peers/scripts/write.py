@@ -139,6 +139,11 @@ def by_numpy(job: str) -> Write:
         if job == "savetxt":  # nine digits are what a float32 needs to read back
             np.savetxt(out, rows, fmt="%d" if rows.dtype.kind == "u" else "%.9g", delimiter=",")
             return
+        if job == "idx":
+            with open(out, "wb") as file:
+                file.write(np.array([8 << 8 | images.ndim, *images.shape], ">u4").tobytes())
+                images.tofile(file)
+            return
         texts = [str(value) for value in range(256)]  # looking them up is the fastest way that stays in plain Python
         with open(out, "w", encoding="ascii", newline="\n") as file:
             file.writelines(",".join([texts[value] for value in row.tobytes()]) + "\n" for row in rows)
