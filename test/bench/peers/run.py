@@ -94,7 +94,7 @@ Python {platform.python_version()}, {', '.join(pins)}.
 Whole processes that take turns, with warm caches and outputs on a tmpfs; medians of {options.runs} runs, or one run if it took longer than {options.slow:g} s.
 **whole** is a process from its start to its exit, with the start of Python and its imports. **without imports** is the same script from after its imports
 to its complete output; it is compared with idxport's *whole* run, including its start, which favours the script. In *reading*, where the same script reads
-two files, both are without imports. All outputs were compared with the IDX files, value by value.
+two files, both are without imports. All outputs were compared with the IDX files, value by value, but pixels of JPEG files may differ by 2 on average.
 """
 
 
