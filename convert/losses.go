@@ -77,7 +77,7 @@ func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath strin
 				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
 		}
 	}
-	if count && 0 <= now.rows && now.rows < before.rows {
+	if 0 <= now.rows && now.rows < before.rows {
 		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %d",
 			text.Count(before.rows, "row"), now.rows).In(out.path).
 			WithHint("complete the inputs, or add --overwrite if this is meant")
@@ -93,7 +93,7 @@ type contents struct {
 }
 
 // contentsAt returns the contents of what is at path, the output or what it is to replace, which it
-// reads in the format and layout of out. Its rows are counted if count is set, those of tar always.
+// reads in the format and layout of out. Its rows are counted if count is set.
 func (out *output) contentsAt(ctx context.Context, r *request, path string, count bool) contents {
 	c := contents{rows: -1}
 	if out.shared() {
@@ -104,7 +104,10 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 		}
 	}
 	if out.format.WriteOnly { // tar
-		c.rows, c.columns = samplesAt(path)
+		rows, extensions := samplesAt(path)
+		if c.columns = extensions; count {
+			c.rows = rows
+		}
 		return c
 	}
 	t, err := reopen(r, path, out, out.job.schema.Columns)

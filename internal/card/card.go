@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/layout"
@@ -125,7 +124,7 @@ func writeFeature(b *bytes.Buffer, f layout.Feature) {
 func sizeCategory(rows int64) string {
 	names := []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M",
 		"100M<n<1B", "n>1B"}
-	digits := len(strconv.FormatInt(rows, 10))
+	digits := len(fmt.Sprint(rows))
 	return names[min(max(digits-3, 0), len(names)-1)]
 }
 

@@ -73,8 +73,7 @@ func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) 
 		}
 		names = append(names, l.Name)
 	}
-	return nil, nil, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name,
-		strings.Join(names, ", "))
+	return nil, nil, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
 // represent returns the columns for all columns of s, in their order, and s with the metadata of l.

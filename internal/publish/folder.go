@@ -114,8 +114,7 @@ func (s *Subfolder) WriteFile(name string, data []byte) error {
 }
 
 func (d *Folder) writeFile(path, name string, data []byte) error {
-	write := func() error { return writeFile(d.self, d.root, path, data) }
-	return d.add("writeFile", path, name, write)
+	return d.add("writeFile", path, name, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
 // count adds a complete file of size bytes to the totals.

@@ -34,9 +34,9 @@ func (a *axis) set(from, to, sum, step int) {
 	}
 	scale := float64(from) / float64(to)
 	wide := max(scale, 1)
-	*a = axis{from: from, to: to, taps: (min(from, int(math.Ceil(4*wide))+step-1) + 1) &^ 1}
-	exact := make([]float64, a.taps)
-	oldest := 0
+	*a = axis{from: from, to: to, first: a.first[:0], weights: a.weights[:0]}
+	a.taps = (min(from, int(math.Ceil(4*wide))+step-1) + 1) &^ 1
+	exact, oldest := make([]float64, a.taps), 0
 	for i := range to {
 		center := float64((float64(i)+0.5)*scale) - 0.5
 		first := max(0, min((from+1)&^1-a.taps, int(math.Ceil(center-2*wide)))) / step * step

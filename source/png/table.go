@@ -68,15 +68,15 @@ func (t *table) begin(o source.ReadOptions) error {
 	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
 	t.limit = picture.Format{}.MaxFile() + 2*o.MaxRecord()
 	first, err := t.readFile(nil, t.files[0])
-	if err == nil {
-		t.format, err = options.Describe(first)
+	stored, described := picture.Options{}.Describe(first)
+	if err = cmp.Or(err, described); err == nil {
+		t.format, err = options.Convert(stored)
 	}
 	if err != nil {
 		return t.inFile(t.files[0].path(), err)
 	}
 	t.limit = t.format.MaxFile()
 	t.columns[0].DType, t.columns[0].Shape = t.format.DType(), t.format.Shape()
-	stored, _ := picture.Options{}.Describe(first)
 	processors := runtime.GOMAXPROCS(0)
 	most := max(processors, int(64<<20/(int64(len(first))+4*stored.Size())))
 	t.buffers = make(chan []byte, min(cmp.Or(max(o.Workers, 0), processors), most))
