@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync"
+
+	"github.com/idxport/idxport/internal/jpeg/samples"
 )
 
 // A decoder decodes one file at a time.
@@ -22,11 +24,11 @@ type decoder struct {
 	luma, chroma []byte
 }
 
-var decoders = sync.Pool{New: func() any { makeTables(); return new(decoder) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // Append appends the samples of a picture to dst, line by line: one of grey for each pixel, or red,
 // green and blue, if that is the number of channels. ok is false if file is for image/jpeg.
-func Append(dst, file []byte, width, height, channels int) (samples []byte, ok bool) {
+func Append(dst, file []byte, width, height, channels int) (all []byte, ok bool) {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
 	defer func() {
@@ -93,11 +95,8 @@ func (d *decoder) readHeader(file []byte, channels int) (scan []byte) {
 }
 
 // appendPicture decodes the scan (F.2). ok is false if it has other blocks than those of the frame.
-func (d *decoder) appendPicture(dst []byte, channels int) (samples []byte, ok bool) {
-	units, most := (d.width+8*d.h-1)/(8*d.h), 1 // most lines that are converted at once
-	if d.h*d.v == 4 && d.width >= 16 {
-		most = 2
-	}
+func (d *decoder) appendPicture(dst []byte, channels int) (all []byte, ok bool) {
+	units := (d.width + 8*d.h - 1) / (8 * d.h)
 	d.dcs = [3]int32{}
 	d.luma = slices.Grow(d.luma[:0], 256*units+16)[:256*units+16]
 	d.chroma = slices.Grow(d.chroma[:0], 128*units)[:128*units]
@@ -114,10 +113,10 @@ func (d *decoder) appendPicture(dst []byte, channels int) (samples []byte, ok bo
 				return nil, false
 			}
 		}
-		for y := 0; y < min(8*d.v, left); y += most {
+		for y := range min(8*d.v, left) {
 			luma := d.luma[16*(y%8)+128*units*(y/8):]
 			if channels == 3 {
-				dst = appendLines(dst, luma, d.chroma[16*(y/d.v):], d.width, d.h, min(most, left-y))
+				dst = samples.AppendLine(dst, luma, d.chroma[16*(y/d.v):], d.width, d.h)
 				continue
 			}
 			for x := 0; x < d.width; x += 8 {

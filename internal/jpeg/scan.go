@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"github.com/idxport/idxport/internal/jpeg/samples"
 )
 
 // shortBits is the length of codes that one look at a table decodes.
@@ -104,14 +106,9 @@ func extend(next uint64, size int) int32 {
 	return int32(int64(v)^negative) - int32(negative)
 }
 
-// unzig has the places of coefficients in a block, by their order in the scan (figure A.6).
-var unzig = [64]byte{0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,
-	6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46,
-	53, 60, 61, 54, 47, 55, 62, 63}
-
 // decodeBlock decodes the next block, of component i, to out: lines that are 16 bytes apart.
 func (d *decoder) decodeBlock(i int, out []byte) bool {
-	b, set, x := &d.bits, min(i, 1), block{}
+	b, set, x := &d.bits, min(i, 1), samples.Block{}
 	quant, t := d.quant[set], d.tables[set]
 	b.next, b.n = b.fill(b.next, b.n)
 	e := t.short[b.next>>(64-shortBits)]
@@ -126,7 +123,7 @@ func (d *decoder) decodeBlock(i int, out []byte) bool {
 	x[0] = d.dcs[i] * int32(quant[0])
 	last, ok := b.decodeAC(d.tables[0x10|set], quant, &x)
 	if ok {
-		x.transform((*[120]byte)(out), last)
+		x.Transform((*[120]byte)(out), last)
 	}
 	return ok
 }
@@ -140,7 +137,7 @@ func (b *bits) fill(next uint64, n int) (uint64, int) {
 
 // decodeAC sets the AC coefficients of x (F.2.2.2), of which last is the last one. It is a function
 // of its own for the sake of registers.
-func (b *bits) decodeAC(t *table, quant *[64]byte, x *block) (last int, ok bool) {
+func (b *bits) decodeAC(t *table, quant *[64]byte, x *samples.Block) (last int, ok bool) {
 	_, _, _ = t.short[0], quant[0], x[0] // not nil
 	next, n := b.next, b.n
 	for i, k := 0, uint(1); k < 64; i, k = i+1, k+1 {
@@ -169,7 +166,7 @@ func (b *bits) decodeAC(t *table, quant *[64]byte, x *block) (last int, ok bool)
 		if k += uint(e.run()); k > 63 {
 			return 0, false
 		}
-		to := int(unzig[k] & 63)
+		to := int(samples.Order[k] & 63)
 		x[to] = number * int32(quant[k])
 		last = max(last, to)
 		next, n = next<<e.all(), n-e.all()

@@ -47,9 +47,8 @@
 // [Options.Salvage]. Errors about the input are of the type [fault.Error], with a kind such as
 // [fault.Truncated], the offset in bytes, what was found, and what was expected.
 //
-// A [Writer] writes a header and records, and requires them to fit each other. Reader and Writer
-// leave elements in the byte order of the file, which [encoding/binary] converts, and leave
-// compression to packages such as [compress/gzip].
+// A file is what [Header.AppendBinary] makes, and the records. Elements are in the byte order of
+// the file, which [encoding/binary] converts; compression is for packages such as [compress/gzip].
 //
 // The invariant: without Salvage, after [io.EOF], every byte that the header promised has been
 // read, or skipped by a seek in an input of known size, and no byte followed.

@@ -24,7 +24,8 @@ const module = "github.com/idxport/idxport/"
 // below source. Every package may import fault and text. How large they may be is in measures.
 var rooms = map[string][]string{
 	"internal/fault":               nil,
-	"internal/jpeg":                nil,
+	"internal/jpeg":                {"internal/jpeg/samples"},
+	"internal/jpeg/samples":        nil,
 	"internal/png":                 nil,
 	"internal/resample":            nil,
 	"internal/sheet":               nil,
