@@ -83,13 +83,17 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 			return jobs, aboutSplit(err, c.Split, in.set.Splits)
 		}
 		jobs = append(jobs, j)
-		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
-			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
-		}
 		for _, other := range jobs[:len(jobs)-1] {
+			if c.Name != "" && c.Name == other.split.Name {
+				return jobs, usagef("%s and %s are two tables of %s", text.Path(other.split.Files[0].Path),
+					text.Path(c.Files[0].Path), j.title()).WithHint("give one alone, rename one, or join them first")
+			}
 			if err := sameClasses(other, j); err != nil {
 				return jobs, err
 			}
+		}
+		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
+			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 	}
 	mayHaveRows := func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }

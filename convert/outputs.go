@@ -168,8 +168,6 @@ func collision(t target, out *output, other *job) error {
 	}
 	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
 	switch {
-	case other.split.Name != "" && other.split.Name == out.job.split.Name:
-		return e.WithHint("give one of their files or folders alone, or rename it")
 	case !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}"):
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
