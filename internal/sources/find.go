@@ -66,13 +66,14 @@ func As(name, path, prefix, label string) (Table, error) {
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, and the Hub's converter those of a split as 0000. Those of numberedName have all
 // numbers from 0 on: parts that this program wrote, and shards. Hugging Face's datasets leave
-// cacheName beside the data that they come from.
+// cacheName beside the data that they come from. Splits with otherName are not read.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
 	idxName      = text.Pattern(`(?i)(^|[-.])idx(\d|$|\.)`)
+	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro)$`)
 )
 
 // splitNames are the names of folders with a split, as in Hugging Face's datasets. With images in
@@ -175,8 +176,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	}
 	here, others := l.image, slices.Concat(tables, below)
 	for _, name := range l.files {
-		if slices.Contains(png.Unread, name) && below != nil && below[0].Format.Name == "png" {
-			here = source.Under(dir, name) // which may have the labels of those images
+		labels := slices.Contains(png.Unread, name) && below != nil && below[0].Format.Name == "png"
+		if labels || otherName().MatchString(name) {
+			here = source.Under(dir, name) // which may have the labels of those images, or another split
 		}
 	}
 	if here == "" && tables != nil {
