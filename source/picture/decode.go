@@ -2,7 +2,9 @@ package picture
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"image"
 	"image/color"
@@ -84,13 +86,12 @@ func (s stored) format(model color.Model, bounds image.Rectangle) (Format, error
 // another way, or that take too much memory or time.
 func (s stored) check(file []byte) error {
 	if turn := orientation(file); turn > 1 {
-		return fault.New(fault.Unsupported, "the EXIF data say that the image is to be turned or mirrored "+
+		return fault.New(fault.Unsupported, "the EXIF or XMP data say that the image is to be turned or mirrored "+
 			"(orientation %d), which some programs do and others do not", turn).
-			WithHint("turn the pixels: mogrify -auto-orient FILES; or remove the EXIF data: mogrify -strip FILES")
+			WithHint("turn the pixels: mogrify -auto-orient FILES; or remove these data: mogrify -strip FILES")
 	}
-	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3):
-	// image/jpeg takes 5 bytes for each sample, and every scan may go through the whole image.
-	// Encoders write about ten.
+	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3): for
+	// image/jpeg, samples take 5 bytes, and each scan the whole image. Encoders write about ten.
 	scans, sparse := bytes.Count(file, []byte("\xff\xda")), s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
 	if s.kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
 		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format,
@@ -99,39 +100,81 @@ func (s stored) check(file []byte) error {
 	if s.kind != "TIFF" {
 		return nil
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if file[0] == 'M' {
-		order = binary.BigEndian
-	}
+	order := map[byte]binary.ByteOrder{'I': binary.LittleEndian, 'M': binary.BigEndian}[file[0]]
 	directory := file[order.Uint32(file[4:]):] // the first one, which the decoder has read
 	n := int(order.Uint16(directory))
-	for i := range n { // sections 8 and 11 of TIFF 6.0: a tag, a type, a number of values, and the value
-		entry := directory[2+12*i:]
-		tag, value := order.Uint16(entry), order.Uint16(entry[8:])
-		// Compression for fax machines, the order of bits, and planes: the decoder gets them wrong.
-		if tag == 259 && 2 <= value && value <= 4 || tag == 266 && value != 1 ||
-			tag == 284 && value != 1 && s.Channels > 1 {
+	counts, values := map[uint16]uint32{258: 1}, map[uint16]uint32{} // by tags, which ascend; default BitsPerSample
+	for i := range n {
+		entry := directory[2+12*i:] // section 2 of TIFF 6.0: a tag, a type, a number of values, and the value
+		tag, short, long := order.Uint16(entry), uint32(order.Uint16(entry[8:])), order.Uint32(entry[8:])
+		value := [6]uint32{1: uint32(entry[8]), 3: short, 4: long}[min(order.Uint16(entry[2:]), 5)]
+		counts[tag], values[tag] = order.Uint32(entry[4:]), value
+		// Previews of raw photographs, and what the decoder gets wrong: compression for faxes, the
+		// order of bits, samples without a size, planes, differences but in LZW and Deflate.
+		differs := value == 2 && slices.Contains([]uint32{5, 8, 32946}, values[259])
+		if tag == 254 && value&1 != 0 || tag == 259 && 2 <= value && value <= 4 || tag == 266 && value != 1 ||
+			tag == 277 && value != counts[258] || tag == 284 && value != 1 && s.Channels > 1 ||
+			tag == 317 && value != 1 && !differs {
 			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
 				tag, value).WithHint("write it as PNG: mogrify -format png FILES")
 		}
 	}
-	next := directory[2+12*n:]
-	if len(next) < 4 || order.Uint32(next) == 0 {
-		return nil
+	if next := directory[2+12*n:]; len(next) >= 4 && order.Uint32(next) != 0 {
+		return fault.New(fault.Unsupported, "the TIFF file has several pages, expected one image").
+			WithHint("write each page to a file of its own: convert FILE.tif FILE-%%d.png")
 	}
-	return fault.New(fault.Unsupported, "the TIFF file has several pages, expected one image").
-		WithHint("write each page to a file of its own: convert FILE.tif FILE-%%d.png")
+	return nil
 }
 
-// orientation returns that of EXIF data or of a TIFF directory, from 2 to 8, or 0 if there is none.
-func orientation(file []byte) byte {
-	// A tag, the type SHORT, one value, in either byte order: so many bytes do not occur by chance.
-	for _, entry := range []string{"\x12\x01\x03\x00\x01\x00\x00\x00", "\x01\x12\x00\x03\x00\x00\x00\x01\x00"} {
-		if _, value, _ := bytes.Cut(file, []byte(entry)); len(value) > 0 && 2 <= value[0] && value[0] <= 8 {
-			return value[0]
+// orientation returns that of EXIF or XMP data or of a TIFF directory, from 2 to 8, or less.
+func orientation(file []byte) (turn byte) {
+	file = besidePixels(file)
+	// A tag, the type SHORT or LONG, and one value: so many bytes do not occur by chance.
+	for _, entry := range []string{"\x12\x01\x03\x00\x01\x00\x00\x00", "\x01\x12\x00\x03\x00\x00\x00\x01\x00",
+		"\x12\x01\x04\x00\x01\x00\x00\x00", "\x01\x12\x00\x04\x00\x00\x00\x01\x00\x00\x00",
+		`tiff:Orientation="`, `tiff:Orientation='`, "tiff:Orientation>"} { // XMP, which is read if EXIF has none
+		_, value, _ := bytes.Cut(file, []byte(entry))
+		if len(value) > 0 && value[0]&^'0' <= 8 && (turn == 0 || entry[0] != 't') {
+			turn = max(turn, value[0]&^'0')
 		}
 	}
-	return 0
+	return turn
+}
+
+// besidePixels returns what may have EXIF or XMP data: all but the pixels, where that is faster.
+func besidePixels(file []byte) (data []byte) {
+	if bytes.HasPrefix(file, []byte("\xff\xd8")) {
+		for at := 2; at+4 <= len(file) && file[at] == 0xff; at += 2 + int(binary.BigEndian.Uint16(file[at+2:])) {
+			if file[at+1] == 0xda { // a scan
+				return file[:at]
+			}
+		}
+	}
+	chunks, isPNG := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
+	if !isPNG {
+		return file
+	}
+	in := io.LimitedReader{N: 1 << 20} // of all texts together
+	for size := 0; len(chunks) >= 8; chunks = chunks[size:] {
+		size = int(min(12+int64(binary.BigEndian.Uint32(chunks)), int64(len(chunks))))
+		if string(chunks[4:8]) == "IDAT" {
+			continue
+		}
+		data = append(data, chunks[:size]...)
+		switch name, text, _ := bytes.Cut(chunks[8:size], []byte{0}); string(name) {
+		case "Raw profile type exif", "Raw profile type APP1", "Raw profile type xmp": // of ImageMagick and GIMP
+			in.R = bytes.NewReader(text)
+			if len(text) > 3 && text[0] == 0 { // compressed, after a header of zlib
+				in.R = flate.NewReader(bytes.NewReader(text[3:]))
+			}
+			text, _ = io.ReadAll(&in) // an empty line, the kind, a size, and lines of digits
+			lines := bytes.SplitN(text, []byte{'\n'}, 4)
+			digits := bytes.ReplaceAll(lines[len(lines)-1], []byte{'\n'}, nil)
+			n, _ := hex.Decode(digits, digits)
+			data = append(data, digits[:n]...)
+		}
+	}
+	return data
 }
 
 // damaged returns the error for a file that cannot be decoded because of err.
@@ -152,12 +195,10 @@ func (s stored) damaged(file []byte, err error) error {
 		WithHint("download or write the file again, or convert it to PNG: mogrify -format png FILES")
 }
 
-// large is held while a large picture is decoded: a progressive JPEG takes six times as much memory
-// as its samples.
-var large sync.Mutex
-
-// buffers have the samples of JPEG pictures that are converted.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+var (
+	large   sync.Mutex                                          // held while a large picture is decoded
+	buffers = sync.Pool{New: func() any { return new([]byte) }} // of samples of JPEG pictures to convert
+)
 
 // Append appends the samples of a file to dst as a record: in C order, little-endian. It fails if
 // file is damaged, if its picture cannot become one of f, or if a sample of 16 bits exceeds 32767.
@@ -165,7 +206,7 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 	if record, ok := f.appendPlain(dst, file); ok {
 		return record, nil
 	}
-	if f.options == (Options{}) && f.Depth == 8 && orientation(file) == 0 {
+	if f.options == (Options{}) && f.Depth == 8 && bytes.HasPrefix(file, []byte("\xff\xd8")) && orientation(file) < 2 {
 		if record, ok := jpeg.Append(dst, file, f.Width, f.Height, f.Channels); ok {
 			return record, nil
 		}
@@ -178,14 +219,14 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 		return nil, err
 	}
 	if s.Size() > 4<<20 {
-		large.Lock()
+		large.Lock() // a progressive JPEG takes six times as much memory as its samples
 		defer large.Unlock()
 		defer runtime.GC() // else the next one is decoded beside the remains of this one
 	}
 	return f.appendAny(dst, file, s)
 }
 
-// appendAny appends the samples of a file that f accepts.
+// appendAny appends the samples of a file that f accepts, if they are what precedes them says.
 func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
 	defer fault.Recovered(&err)
 	if s.kind == "JPEG" && f != s.Format { // else Append has tried
@@ -196,50 +237,6 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 			return f.AppendScaled(dst, samples, s.Format), nil
 		}
 	}
-	m, err := f.decode(file, s)
-	if err != nil {
-		return nil, err
-	}
-	if grey, ok := m.(*image.Gray16); ok {
-		return append16(dst, grey)
-	}
-	if grey, ok := m.(*image.Gray); ok && f == s.Format && int64(len(grey.Pix)) == f.Size() { // without a copy
-		return append(dst, grey.Pix...), nil
-	}
-	return f.AppendScaled(dst, s.draw(m).Pix, Format{Width: s.Width, Height: s.Height, Channels: 4}), nil
-}
-
-// AppendScaled appends an opaque picture of the format from, of 8 bits, as one of f. If f has fewer
-// channels, samples are overwritten.
-func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
-	if f.Channels < from.Channels {
-		samples = narrow(samples, from.Channels, f.Channels)
-	}
-	if f.Width == from.Width && f.Height == from.Height {
-		return append(dst, samples...)
-	}
-	return resample.Append(dst, samples, f.Channels, [2]int{from.Width, from.Height}, [2]int{f.Width, f.Height})
-}
-
-// narrow removes alpha from pixels of size samples, if three channels are to remain, or makes them
-// grey by the weights of ITU-R 601, as color.GrayModel does, which takes ten times as long.
-func narrow(pixels []byte, size, channels int) []byte {
-	end := 0
-	for i := 0; i < len(pixels); i += size {
-		p := pixels[i : i+3]
-		if channels == 3 {
-			end += copy(pixels[end:], p)
-			continue
-		}
-		grey := 19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2])
-		pixels[end] = byte((grey*0x101 + 1<<15) >> 24)
-		end++
-	}
-	return pixels[:end]
-}
-
-// decode decodes a file and checks that the image is what precedes the pixels says.
-func (f Format) decode(file []byte, s stored) (image.Image, error) {
 	m, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, s.damaged(file, err)
@@ -250,50 +247,73 @@ func (f Format) decode(file []byte, s stored) (image.Image, error) {
 				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES")
 	}
 	found, err := s.format(m.ColorModel(), m.Bounds())
+	if err != nil {
+		return nil, err
+	}
 	found.Channels = max(found.Channels, s.Channels) // a frame of greys is good among colours
-	if at := m.Bounds().Min; err == nil && (found != s.Format || at != image.Point{}) {
-		err = fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
+	if at := m.Bounds().Min; found != s.Format || at != (image.Point{}) {
+		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
 			found, at.X, at.Y, s.Format).WithHint("convert the images to PNG: mogrify -format png FILES")
 	}
-	return m, err
-}
-
-// append16 appends the samples of m, which are big-endian there.
-func append16(dst []byte, m *image.Gray16) ([]byte, error) {
-	for i := 0; i < len(m.Pix); i += 2 {
-		v := binary.BigEndian.Uint16(m.Pix[i:])
-		if v > math.MaxInt16 {
-			return nil, fault.New(fault.Malformed,
-				"the pixel at x = %d, y = %d has a sample of %d, expected at most 32767", i%m.Stride/2, i/m.Stride, v).
-				WithHint("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits")
+	if grey, ok := m.(*image.Gray16); ok { // big-endian
+		for i := 0; i < len(grey.Pix); i += 2 {
+			v := binary.BigEndian.Uint16(grey.Pix[i:])
+			if v > math.MaxInt16 {
+				return nil, fault.New(fault.Malformed, "the pixel at x = %d, y = %d has a sample of %d, "+
+					"expected at most 32767", i%grey.Stride/2, i/grey.Stride, v).
+					WithHint("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits")
+			}
+			dst = binary.LittleEndian.AppendUint16(dst, v)
 		}
-		dst = binary.LittleEndian.AppendUint16(dst, v)
+		return dst, nil
 	}
-	return dst, nil
+	if grey, ok := m.(*image.Gray); ok && f == s.Format && int64(len(grey.Pix)) == f.Size() { // without a copy
+		return append(dst, grey.Pix...), nil
+	}
+	return f.AppendScaled(dst, s.draw(m).Pix, Format{Width: s.Width, Height: s.Height, Channels: 4}), nil
 }
 
-// draw returns the pixels of m, with alpha as it is in m.
+// AppendScaled appends an opaque picture of the format from, of 8 bits, as one of f. If f has fewer
+// channels, samples are overwritten: alpha is removed, or pixels become grey by the weights of
+// ITU-R 601, as color.GrayModel makes them, which takes ten times as long.
+func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
+	if f.Channels < from.Channels {
+		end := 0
+		for i := 0; i < len(samples); i += from.Channels {
+			p := samples[i : i+3]
+			if f.Channels == 3 {
+				end += copy(samples[end:], p)
+				continue
+			}
+			grey := 19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2])
+			samples[end] = byte((grey*0x101 + 1<<15) >> 24)
+			end++
+		}
+		samples = samples[:end]
+	}
+	if f.Width == from.Width && f.Height == from.Height {
+		return append(dst, samples...)
+	}
+	return resample.Append(dst, samples, f.Channels, [2]int{from.Width, from.Height}, [2]int{f.Width, f.Height})
+}
+
+// draw returns the pixels of m, with alpha as it is in m. The range of the samples of a VP8 frame
+// is that of ITU-R BT.601 for video: 16 to 235 for the luma, 16 to 240 for the others (RFC 6386,
+// section 9.2). Package draw would convert them as those of JPEG, with black as 16.
 func (s stored) draw(m image.Image) *image.RGBA {
 	pixels := image.NewRGBA(image.Rect(0, 0, s.Width, s.Height))
+	frame, _ := m.(*image.YCbCr)
 	switch m := m.(type) {
 	case *image.NRGBA: // which package draw would multiply by alpha
 		copy(pixels.Pix, m.Pix)
 		return pixels
 	case *image.NYCbCrA: // opaque
-		return drawVideo(pixels, &m.YCbCr)
-	case *image.YCbCr:
-		if s.kind == "WEBP" {
-			return drawVideo(pixels, m)
-		}
+		frame = &m.YCbCr
 	}
-	draw.Draw(pixels, pixels.Rect, m, image.Point{}, draw.Src)
-	return pixels
-}
-
-// drawVideo draws a VP8 frame. The range of its samples is that of ITU-R BT.601 for video: 16 to
-// 235 for the luma, 16 to 240 for the others (RFC 6386, section 9.2). Package draw would convert
-// them as those of JPEG, with black as 16.
-func drawVideo(pixels *image.RGBA, frame *image.YCbCr) *image.RGBA {
+	if frame == nil || s.kind != "WEBP" {
+		draw.Draw(pixels, pixels.Rect, m, image.Point{}, draw.Src)
+		return pixels
+	}
 	const one = 1 << 16 // of the fixed-point numbers
 	clamp := func(v int) uint8 { return uint8(max(0, min(255, v>>16))) }
 	for y := range pixels.Rect.Dy() {

@@ -14,8 +14,8 @@
 //	GIF                 the first frame, which must fill the screen
 //
 // Gamma, colour profiles and significant bits (gAMA, iCCP, sRGB, sBIT) are not applied, and alpha
-// is not premultiplied. Files that EXIF data turn or mirror, and TIFF files of several pages, from
-// fax machines, or of planes are refused.
+// is not premultiplied. Files that EXIF or XMP data turn or mirror, and TIFF files of several
+// pages, from fax machines, of planes, or with other samples than they describe are refused.
 //
 // With [Options], pictures of 8 bits become grey (ITU-R 601, as [color.GrayModel] does) and then
 // have another size (bicubic, Catmull-Rom). Alpha must then be opaque. Only files of the right size

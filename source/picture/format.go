@@ -29,18 +29,12 @@ type Options struct {
 
 // Shape returns the shape of a record: [H W], or [H W C] if there is more than one channel.
 func (f Format) Shape() []int {
-	if f.Channels == 1 {
-		return []int{f.Height, f.Width}
-	}
-	return []int{f.Height, f.Width, f.Channels}
+	return []int{f.Height, f.Width, f.Channels}[:min(3, 1+f.Channels)]
 }
 
 // DType returns the type of the samples: Int16 for 16 bits.
 func (f Format) DType() idx.DType {
-	if f.Depth == 16 {
-		return idx.Int16
-	}
-	return idx.Uint8
+	return map[int]idx.DType{8: idx.Uint8, 16: idx.Int16}[f.Depth]
 }
 
 // Size returns the number of bytes of a record.
@@ -121,11 +115,12 @@ func KindOf(file []byte) string {
 // KindByName returns the kind of images whose files have the extension of name, or "" if there is
 // none. Some of the kinds are not read.
 func KindByName(name string) string {
-	switch kind := strings.ToUpper(strings.TrimPrefix(path.Ext(name), ".")); kind {
-	case "JPG", "JPE", "JFIF":
+	const kinds = " PNG JPEG WEBP GIF BMP TIF TIFF APNG ARW AVIF CR2 CR3 DCM DDS DIB DNG EXR HDR HEIC HEIF HIF ICNS " +
+		"ICO J2C J2K JP2 JPC JPF JPX JXL JXR NEF ORF PAM PBM PCX PGM PNM PPM PSD QOI RAF RGB RW2 SGI SVG TGA XBM XPM "
+	switch kind := strings.ToUpper(strings.TrimPrefix(path.Ext(name), ".")); {
+	case strings.Contains(" JPG JPE JFIF JIF PJPEG PJP JPS MPO ", " "+kind+" "):
 		return "JPEG"
-	case "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIF", "TIFF",
-		"APNG", "AVIF", "DIB", "HEIC", "HEIF", "ICO", "JP2", "JXL", "PBM", "PCX", "PGM", "PNM", "PPM", "TGA":
+	case strings.Contains(kinds, " "+kind+" "):
 		return kind
 	}
 	return ""

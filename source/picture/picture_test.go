@@ -131,6 +131,15 @@ func TestRefusals(t *testing.T) {
 		"a turned PNG":         {fixture(t, "turned.png"), unsupported, "turned or mirrored (orientation 6)"},
 		"a turned WebP":        {fixture(t, "turned.webp"), unsupported, "turned or mirrored (orientation 6)"},
 		"a turned TIFF":        {fixture(t, "turned.tif"), unsupported, "turned or mirrored (orientation 6)"},
+		"a turned long, LE":    {fixture(t, "turned-le.jpg"), unsupported, "turned or mirrored (orientation 6)"},
+		"a turned long, BE":    {fixture(t, "turned-be.jpg"), unsupported, "turned or mirrored (orientation 6)"},
+		"a turned text":        {fixture(t, "turned-APP1.png"), unsupported, "turned or mirrored (orientation 6)"},
+		"a turned packed text": {fixture(t, "turned-exif.png"), unsupported, "turned or mirrored (orientation 6)"},
+		"a turned XMP":         {fixture(t, "turned-xmp.jpg"), unsupported, "turned or mirrored (orientation 6)"},
+		"a turned XMP element": {fixture(t, "turned-xmp.webp"), unsupported, "turned or mirrored (orientation 6)"},
+		"a lone predictor":     {fixture(t, "predictor.tif"), unsupported, "the tag 317 with the value 2"},
+		"one size of samples":  {fixture(t, "samples.tif"), unsupported, "the tag 277 with the value 2"},
+		"a preview":            {fixture(t, "preview.tif"), unsupported, "the tag 254 with the value 1"},
 		"CMYK":                 {fixture(t, "cmyk.jpg"), unsupported, "CMYK"},
 		"colours of 16 bits":   {colors16.Bytes(), unsupported, "colours of 16 bits"},
 		"pages":                {fixture(t, "pages.tif"), unsupported, "several pages"},
@@ -154,6 +163,17 @@ func TestRefusals(t *testing.T) {
 		noHint := fault.HintOf(err) == "" && c.file != nil
 		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) || noHint {
 			t.Errorf("%s: found %v, expected a %v, %q", name, err, c.kind, c.want)
+		}
+	}
+}
+
+// TestOrientationOfEXIF has XMP from before the pixels were turned: Pillow, too, prefers EXIF.
+func TestOrientationOfEXIF(t *testing.T) {
+	t.Parallel()
+	const xmp, exif = `<x tiff:Orientation="6"/>`, "\x12\x01\x03\x00\x01\x00\x00\x00"
+	for text, want := range map[string]byte{xmp: 6, xmp + exif + "\x01": 1, xmp + exif + "\x03": 3} {
+		if found := orientation([]byte(text)); found != want {
+			t.Errorf("%q: found %d, expected %d", text, found, want)
 		}
 	}
 }

@@ -15,11 +15,11 @@
 //     the caller knows, else an error. The names of numbers are in the column class. Other columns
 //     are columns of the table, and must be numbers.
 //  2. The hidden file [schema.ClassesFile] that sink/png writes, unless the caller gives names.
-//  3. The names of the folders, if all of them are numbers.
+//  3. The names of the folders, if all of them are numbers. It is an error if another split has its
+//     labels in a file and the caller knows no classes, as it is for rule 5.
 //  4. The positions of the folder names among the classes that the caller knows.
-//  5. The positions of the folder names, sorted, as in ImageFolder; those of all splits of a data
-//     set are numbered together, and a warning lists them. It is an error if a folder has no
-//     images in any split, if there is one folder, or if another split has its labels in a file.
+//  5. The positions of the folder names, sorted, as in ImageFolder, over all splits, which a
+//     warning lists. Names must be UTF-8. One folder, or one without any image, is an error.
 //
 // Links that lead out of the folder are errors, and so are images that are no regular files. The
 // names of all files and their labels are held in memory. Decode opens and decodes the files.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -29,29 +30,29 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	if i := (&schema.Schema{Columns: o.Like}).Label(); i >= 0 {
 		label = o.Like[i]
 	}
-	m, err := t.readMetadata()
+	names, texts, err := t.readMetadata()
 	if err != nil {
 		return err
 	}
-	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, m.names))
+	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, names))
 	var classes []string // named by the column class
-	switch texts := m.texts[label.Name]; {
+	switch labels := texts[label.Name]; {
 	case !wants(label.Name):
-	case texts != nil:
+	case labels != nil:
 		read := source.ReadOptions{}
-		if classes = namesByLabel(texts, m.texts[schema.ClassName]); classes == nil && o.Like == nil {
+		if classes = namesByLabel(labels, texts[schema.ClassName]); classes == nil && o.Like == nil {
 			read.Classes = o.Classes
 		}
-		err = t.addIntegers(label.Name, texts, read, classes)
+		err = t.addIntegers(label.Name, labels, read, classes)
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:
 		err = t.labelByFolder(label, o)
 	}
-	for _, name := range m.names {
+	for _, name := range names {
 		used := name == label.Name || name == schema.ClassName && classes != nil
 		if err == nil && wants(name) && !used {
-			err = t.addNumbers(name, m.texts[name], o.Like)
+			err = t.addNumbers(name, texts[name], o.Like)
 		}
 	}
 	return err
@@ -73,6 +74,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 	}
 	all := slices.Sorted(maps.Keys(names))
+	_, listed := o.Folders[schema.ClassesFile]
 	places, classes := numbersOf(all), o.Classes // labels by folder
 	if classes == nil {
 		classes = expected.Classes
@@ -80,6 +82,10 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	switch {
 	case own.Classes != nil && (o.Classes == nil || slices.Equal(o.Classes, own.Classes)):
 		classes, places = own.Classes, schema.LabelsByName(own.Classes, own.Folders)
+	case listed && classes == nil:
+		return fault.New(fault.Usage, "another split has its labels in a file, and these class folders have none").
+			WithHint("list the names of all classes in a file: --classes FILE; or copy %s, if it has the names",
+				schema.ClassesFile)
 	case places != nil:
 		labels := schema.LabelsByName(schema.FolderNames(o.Classes), o.Classes)
 		for _, folder := range all {
@@ -92,7 +98,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
 	default:
-		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all, o)
+		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all)
 	}
 	if err != nil {
 		return err
@@ -116,10 +122,13 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
 // given, or returns an error if other programs may not do so.
-func (t *table) inOrder(all []string, o source.ReadOptions) error {
-	_, listed := o.Folders[schema.ClassesFile]
+func (t *table) inOrder(all []string) error {
 	empty := slices.IndexFunc(t.empty, func(name string) bool { return !slices.Contains(all, norm.NFC.String(name)) })
+	invalid := slices.IndexFunc(all, func(name string) bool { return !utf8.ValidString(name) })
 	switch {
+	case invalid >= 0:
+		return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", all[invalid]).
+			WithHint("rename the folders and their files: convmv -f WINDOWS-1252 -t UTF-8 -r --notest FOLDER")
 	case empty >= 0:
 		return t.inFile(t.empty[empty], fault.New(fault.Malformed,
 			"the folder has no images; some programs give it a label").
@@ -127,10 +136,6 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	case len(all) == 1:
 		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
 			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
-	case listed:
-		return fault.New(fault.Usage, "another split has its labels in a file, and these class folders have none").
-			WithHint("list the names of all classes in a file: --classes FILE; or copy %s, if it has the names",
-				schema.ClassesFile)
 	}
 	var lines []string
 	for label, name := range all {
@@ -167,40 +172,39 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 		WithHint("remove the file, and give the class names with --classes FILE"))
 }
 
-// A metadata has the columns of schema.MetadataFile but for file_name, or none if there is no file.
-type metadata struct {
-	names []string
-	texts map[string][]string // by name, a text for each row of the table
-}
-
-// readMetadata reads metadata.csv.
-func (t *table) readMetadata() (m metadata, err error) {
+// readMetadata returns the columns of schema.MetadataFile but for file_name, or none if there is no
+// file: their names, and a text for each row of the table by the name.
+func (t *table) readMetadata() (names []string, texts map[string][]string, err error) {
 	text, err := t.root.ReadFile(schema.MetadataFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return m, t.inFile(schema.MetadataFile, err)
+		return nil, nil, t.inFile(schema.MetadataFile, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if !utf8.Valid(text) {
+		err = fault.New(fault.Malformed, "the file is not UTF-8").
+			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv, and put the result in its place")
+	}
 	if err == nil && len(lines) > 0 {
-		m, err = t.arrange(lines[0], lines[1:])
+		names, texts, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {
-		return m, t.inFile(schema.MetadataFile, fault.New(fault.Malformed, "").Because(err))
+		err = t.inFile(schema.MetadataFile, fault.New(fault.Malformed, "").Because(err))
 	}
-	return m, nil
+	return names, texts, err
 }
 
-// arrange returns the columns of lines in the order of the rows.
-func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
-	m := metadata{texts: map[string][]string{}}
+// arrange returns the columns of lines, but for file_name, in the order of the rows.
+func (t *table) arrange(names []string, lines [][]string) ([]string, map[string][]string, error) {
+	texts := map[string][]string{}
 	key := slices.Index(names, "file_name")
 	if key < 0 {
-		return m, fault.New(fault.Malformed, "found the columns %s, expected file_name and label",
+		return nil, nil, fault.New(fault.Malformed, "found the columns %s, expected file_name and label",
 			strings.Join(names, ", ")).WithHint("rename its columns, or move the file away to read the images alone")
 	}
 	for i, name := range names {
 		if name == "" || name == t.columns[0].Name || slices.Contains(names[:i], name) {
-			return m, fault.New(fault.Malformed, "column %d has the name %q, expected one of its own", i, name).
+			return nil, nil, fault.New(fault.Malformed, "column %d has the name %q, expected one of its own", i, name).
 				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
 		}
 	}
@@ -212,19 +216,18 @@ func (t *table) arrange(names []string, lines [][]string) (metadata, error) {
 	for _, f := range t.files {
 		found := byFile[f.path()]
 		if delete(byFile, f.path()); len(found) != 1 {
-			return m, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
+			return nil, nil, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
 				f.path()).WithHint("give each image one line, or move the images or this file away")
 		}
 		for i, text := range found[0] {
-			m.texts[names[i]] = append(m.texts[names[i]], text)
+			texts[names[i]] = append(texts[names[i]], text)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
-		return m, fault.New(fault.Malformed, "found a line for %s, but no such image", name).
+		return nil, nil, fault.New(fault.Malformed, "found a line for %s, but no such image", name).
 			WithHint("the folder may be incomplete: download it again, or remove the line")
 	}
-	m.names = slices.Delete(names, key, key+1)
-	return m, nil
+	return slices.Delete(names, key, key+1), texts, nil
 }
 
 // namesByLabel returns the name of each label. It returns nil if there are no names, if a label has

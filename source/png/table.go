@@ -91,7 +91,7 @@ func (t *table) begin(o source.ReadOptions) error {
 type file struct {
 	folder string // the class folder, or "" if there is none
 	name   string
-	rank   int // of the name, in the order of the rows
+	rank   int // 0 for numbers, as sink/png names files; 1 for others, which seldom count across folders
 }
 
 func (f file) path() string { return path.Join(f.folder, f.name) }
@@ -122,12 +122,6 @@ func (t *table) list() error {
 		return cmp.Or(a.rank-b.rank, folders, names)
 	})
 	return nil
-}
-
-// rank returns 0 for numbers, as sink/png names files after their rows, and 1 for other names,
-// whose numbers seldom count across folders.
-func rank(name string) int {
-	return min(1, len(strings.Trim(strings.TrimSuffix(name, path.Ext(name)), "0123456789")))
 }
 
 // visit adds the images in the directory dir, and in its class folders, to t.files.
@@ -189,7 +183,8 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case mode != 0:
 		found = "a " + mode.String()
 	default:
-		t.files = append(t.files, file{dir, e.Name(), rank(e.Name())})
+		other := strings.Trim(strings.TrimSuffix(e.Name(), path.Ext(name)), "0123456789")
+		t.files = append(t.files, file{dir, e.Name(), min(1, len(other))})
 		t.kinds[kind] = true
 		return nil
 	}

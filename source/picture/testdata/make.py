@@ -9,7 +9,7 @@ import struct
 import zlib
 
 import numpy as np
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 HERE = pathlib.Path(__file__).parent
 H, W = 4, 5
@@ -91,6 +91,21 @@ turned = Image.Exif()
 turned[0x0112] = 6
 for name in "turned.jpg", "turned.png", "turned.webp", "turned.tif":
     Image.fromarray(colors).save(HERE / name, exif=turned)
+for name, order in ("le", "<2sHIHHHIII"), ("be", ">2sHIHHHIII"):  # type LONG
+    exif = b"Exif\0\0" + struct.pack(order, {"<": b"II", ">": b"MM"}[order[0]], 42, 8, 1, 0x0112, 4, 1, 6, 0)
+    Image.fromarray(colors).save(HERE / f"turned-{name}.jpg", exif=exif)
+for zipped, name in (True, "exif"), (False, "APP1"):  # as ImageMagick and GIMP write them
+    text = PngImagePlugin.PngInfo()
+    digits = "\n".join(exif.hex()[i:i + 72] for i in range(0, 2 * len(exif), 72))
+    text.add_text(f"Raw profile type {name}", f"\n{name.lower()}\n{len(exif):8}\n{digits}\n", zip=zipped)
+    Image.fromarray(colors).save(HERE / f"turned-{name}.png", pnginfo=text)
+Image.fromarray(colors).save(HERE / "turned-xmp.jpg", xmp=b'<rdf:Description tiff:Orientation="6"/>')
+Image.fromarray(colors).save(HERE / "turned-xmp.webp", xmp=b"<tiff:Orientation>6</tiff:Orientation>")
+Image.fromarray(greys).save(HERE / "predictor.tif", tiffinfo={317: 2})  # of LZW and Deflate, but there is neither
+Image.fromarray(np.dstack([greys, greys]), "LA").save(HERE / "samples.tif")
+tiff = (HERE / "samples.tif").read_bytes()  # with one BitsPerSample for both, which Pillow reads as LA
+(HERE / "samples.tif").write_bytes(tiff.replace(struct.pack("<HHIHH", 258, 3, 2, 8, 8), struct.pack("<HHII", 258, 3, 1, 8)))
+Image.fromarray(greys).save(HERE / "preview.tif", tiffinfo={254: 1})
 Image.fromarray(colors).convert("CMYK").save(HERE / "cmyk.jpg")
 Image.fromarray(colors).save(HERE / "pages.tif", save_all=True, append_images=[Image.fromarray(colors)])
 clear = Image.fromarray(np.dstack([colors, np.full((H, W), 128, np.uint8)]))
