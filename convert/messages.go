@@ -27,7 +27,7 @@ func unknown(kind, name string, known []string) error {
 
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
-	unfit := func(c source.Column) bool { return !c.Scalar() || !c.Integer() }
+	unfit := func(c source.Column) bool { return c.Elements() != 1 || !c.Integer() }
 	hint := "give the file of the labels too, as label=FILE, or a table with a column called label, of single integers"
 	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")

@@ -142,7 +142,7 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 // openNumbers opens the IDX files of s that hold labels or one number in each row.
 func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Table, error) {
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		return f.Role != dataset.Label && len(f.Header.Dims) != 1
+		return f.Role != dataset.Label && f.Header.RecordSize() != int64(f.Header.DType.Size())
 	})
 	t, err := in.set.Open(ctx, s, nil, false)
 	if err != nil {

@@ -68,7 +68,7 @@ func WithRows(t Table, rows int64) Table {
 // nil.
 func ChooseLabel(t Table, i int, classes []string) Table {
 	columns := slices.Clone(t.Columns())
-	columns[i].Label = true
+	columns[i].Label, columns[i].Shape = true, nil // it has one element
 	if classes != nil {
 		columns[i].Classes = classes
 	}

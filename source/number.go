@@ -131,13 +131,9 @@ func (s NumberKind) Text(src []byte) string {
 // become math.MaxInt64.
 func (s NumberKind) load(values []int64, src []byte) {
 	switch size := s.Size(); s {
-	case NumberInt8, NumberInt32:
+	case NumberInt8, NumberInt16, NumberInt32:
 		for i := range values {
 			values[i] = Int(s.DType(), src, i)
-		}
-	case NumberInt16:
-		for i := range values {
-			values[i] = int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
 		}
 	case NumberInt64:
 		for i := range values {

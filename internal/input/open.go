@@ -214,9 +214,12 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 		return nil, usagef("--label-column %s: no such column, found only %s", in.LabelColumn, source.List(columns))
 	}
 	c := columns[i]
-	if !c.Scalar() {
+	if c.Elements() != 1 {
 		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers",
 			c.Name, text.Shape(c.Shape))
+	}
+	if err := in.checkClasses(t, i, c.Origin); err != nil && in.tables != nil {
+		return nil, err
 	}
 	if !c.Integer() {
 		t = source.Cast(t, i, idx.Int32, HintLabel)

@@ -70,7 +70,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 			WithHint("give the names with --classes FILE or --dataset NAME")
 	case byName && slices.Contains(column.Classes, c.values): // a name may have a comma
 		values = []string{c.values}
-	case !byName && !column.Scalar():
+	case !byName && column.Elements() != 1:
 		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers",
 			c.text, c.column, text.Shape(column.Shape)).WithHint(schema.HintLabel)
 	}

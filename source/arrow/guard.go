@@ -101,15 +101,20 @@ func (t walk) schema() (views map[int64]int) {
 // field walks a Field of Schema.fbs. Its values are in the dictionary
 // with the id owner, or in record batches if that is −1.
 func (t walk) field(owner int64, depth int, views map[int64]int) {
-	const binaryView, utf8View, size = 23, 24, 64 // size: about that of a field
+	const integer, interval, binaryView, utf8View, size = 2, 11, 23, 24, 64 // size: about that of a field
 	if *t.left -= size; *t.left < 0 || depth > maxDepth {
 		panic(damaged("the schema has too many fields for its size, or more than %d levels", maxDepth))
 	}
 	if encoding, ok := t.table(4); ok {
 		owner = encoding.GetInt64Slot(slot(0), 0)
 	}
-	if kind := t.GetByteSlot(slot(2), 0); kind == binaryView || kind == utf8View {
+	kind := t.GetByteSlot(slot(2), 0)
+	if kind == binaryView || kind == utf8View {
 		views[owner]++
+	}
+	if of, ok := t.table(3); ok && kind == integer && of.GetInt32Slot(slot(0), 0) == 128 { // which arrow-go lacks
+		t.MutateByteSlot(slot(2), interval)
+		of.MutateInt32Slot(slot(0), 2) // MONTH_DAY_NANO: also 128 bits
 	}
 	t.vector(0, 1)
 	t.pairs(6)

@@ -308,7 +308,7 @@ func decodeSchema(msg message) (*arrow.Schema, error) {
 	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
 	if err != nil {
 		return nil, fault.New(fault.Unsupported, "the schema cannot be read: %v", err).At(msg.offset).
-			WithHint("cast the column, such as one of 128-bit integers, in the program that wrote it")
+			WithHint("cast the column in the program that wrote it")
 	}
 	return r.Schema(), nil
 }

@@ -25,23 +25,17 @@ type leaf struct {
 	row     int64  // of the next one: those before are read
 }
 
-// numberOf returns the kind of numbers of a type, or NoNumber.
-func numberOf(t arrow.DataType) source.NumberKind {
-	if t.ID() == arrow.FLOAT16 {
-		return source.NumberFloat16
-	}
-	for n := source.NumberUint8; n < source.NumberFloat16; n++ {
-		if n.String() == t.Name() {
-			return n
-		}
-	}
-	return source.NoNumber
-}
+// numberOf has the kinds of numbers of types.
+var numberOf = map[arrow.Type]source.NumberKind{arrow.BOOL: source.NumberBool, arrow.FLOAT16: source.NumberFloat16,
+	arrow.UINT8: source.NumberUint8, arrow.UINT16: source.NumberUint16, arrow.UINT32: source.NumberUint32,
+	arrow.UINT64: source.NumberUint64, arrow.INT8: source.NumberInt8, arrow.INT16: source.NumberInt16,
+	arrow.INT32: source.NumberInt32, arrow.INT64: source.NumberInt64, arrow.FLOAT32: source.NumberFloat32,
+	arrow.FLOAT64: source.NumberFloat64}
 
 // describe describes a field for package columnar.
 func describe(field arrow.Field) columnar.Field {
 	f := columnar.Field{Name: field.Name, Metadata: field.Metadata.ToMap(), Type: "the type " + field.Type.Name()}
-	if f.Number = numberOf(field.Type); f.Number != source.NoNumber {
+	if f.Number = numberOf[field.Type.ID()]; f.Number != source.NoNumber {
 		f.Kind = columnar.Number
 		return f
 	}
@@ -67,6 +61,8 @@ func describe(field arrow.Field) columnar.Field {
 		if slices.ContainsFunc(t.Fields(), isBytes) && !slices.ContainsFunc(t.Fields(), isOther) {
 			f.Kind = columnar.Struct
 		}
+	case *arrow.MonthDayNanoIntervalType: // see walk.field
+		f.Type = "integers of 128 bits, or intervals"
 	case *arrow.FixedSizeBinaryType:
 		f.Kind, f.Size = columnar.Bytes, t.ByteWidth
 	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
@@ -142,7 +138,7 @@ func values(a arrow.Array) (v columnar.Values) {
 	case interface{ Value(i int) string }:
 		v.Value = func(i int) []byte { return []byte(a.Value(i)) }
 	default:
-		v.Number = numberOf(a.DataType())
+		v.Number = numberOf[a.DataType().ID()]
 		size, d := v.Number.Size(), a.Data()
 		if a.Len() > 0 {
 			v.Data = d.Buffers()[1].Bytes()[d.Offset()*size:][:a.Len()*size]

@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,11 +51,16 @@ func Resolve(f Input) (*Resolved, error) {
 	for _, field := range f.Fields {
 		names = append(names, field.Name)
 	}
-	groups, bad := flat.Group(names, len(names), func(i int) bool {
+	wants := func(string) bool { return true }
+	isAlone := func(i int) bool {
 		shape := f.Fields[i].shape()
-		named := r.classes[names[i]] != nil
-		return named || f.Fields[i].Kind != Number || isIndex(names[i]) || shape != nil && len(shape) == 0
-	})
+		named := r.classes[names[i]] != nil || shape != nil && len(shape) == 0
+		return named || f.Fields[i].Kind != Number || !wants(names[i])
+	}
+	groups, bad := flat.Group(names, len(names), isAlone)
+	if wants = r.Options.Wants(names); bad != nil { // perhaps among columns that are left out
+		groups, bad = flat.Group(names, len(names), isAlone)
+	}
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
@@ -64,11 +70,8 @@ func Resolve(f Input) (*Resolved, error) {
 		known := f.Meta[source.ClassesKey(first.Name)] != "" || first.Name == "label" && f.Meta[source.KeyDataset] != ""
 		r.named = r.named || known && first.Metadata[schema.KeyDType] != "" && g.Shape == nil
 	}
-	wants := r.Options.Wants(columns)
-	for _, g := range groups {
-		if !wants(g.Name) {
-			continue
-		}
+	wants = r.Options.Wants(columns)
+	for _, g := range slices.DeleteFunc(groups, func(g flat.Field) bool { return !wants(g.Name) }) {
 		if err := r.leave(&r.Fields[g.Columns[0]], r.group(g)); err != nil {
 			return nil, err
 		}
@@ -110,7 +113,6 @@ func (r *resolver) add(c Column) error {
 	}
 	c.Origin = source.Base(r.Path)
 	r.Columns = append(r.Columns, c)
-	r.Info.Classes = r.Info.Classes || c.texts != nil && c.texts.Names != nil
 	return nil
 }
 
@@ -138,11 +140,6 @@ func (r *resolver) omit(f *Field, typeName, why string) error {
 	return nil
 }
 
-// isIndex reports whether name is one that pandas gives to an index without a name.
-func isIndex(name string) bool {
-	return strings.HasPrefix(name, "__index_level_") && strings.HasSuffix(name, "__")
-}
-
 // group adds the column that the fields of g become.
 func (r *resolver) group(g flat.Field) error {
 	first := &r.Fields[g.Columns[0]]
@@ -151,8 +148,10 @@ func (r *resolver) group(g flat.Field) error {
 	shape := first.shape()
 	var err error
 	switch {
-	case isIndex(first.Name) && first.Kind == Number:
-		return r.omit(first, "index", "it holds the row numbers of a pandas frame")
+	case first.Name == "__index_level_0__" && first.Kind == Number && first.Number.Integer() &&
+		first.Number != source.NumberBool && !slices.Contains(r.Options.Columns, first.Name) &&
+		!slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "__index_level_1__" }):
+		return r.omit(first, "index", "it is a pandas index without a name; --columns reads it")
 	case first.Name == schema.ClassName && first.Kind == Text && r.named:
 		return r.omit(first, "text", "it holds class names")
 	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
@@ -223,8 +222,8 @@ func (r *resolver) setShape(c *Column, f *Field) bool {
 // sampledTexts is how many rows decide whether texts are numbers or names.
 const sampledTexts = 1 << 14
 
-// text makes c a column of the integers that texts stand for, plain or in a dictionary. The order
-// of a dictionary is no numbering of classes: it differs between the splits of a data set.
+// text makes c a column of the integers that texts stand for, by the names in the metadata or the
+// options. The order of a dictionary is no numbering: it differs between the splits of a data set.
 func (r *resolver) text(c *Column, f *Field) error {
 	if r.First == nil {
 		return noRows(f)
@@ -237,11 +236,21 @@ func (r *resolver) text(c *Column, f *Field) error {
 	for _, v := range values {
 		sample = append(sample, string(v))
 	}
-	texts, unknown := source.NewTexts(sample, r.Options)
+	o, own := r.Options, r.classes[f.Name]
+	if names := r.Meta[source.ClassesKey(f.Name)]; own == nil && len(names) < 1<<20 {
+		_ = json.Unmarshal([]byte(names), &own)
+	}
+	named := !slices.Equal(own, o.Classes[:min(len(own), len(o.Classes))]) && // else the options may add names
+		slices.ContainsFunc(sample, func(name string) bool { return slices.Contains(own, name) })
+	if named {
+		o.Classes = own
+	}
+	texts, unknown := source.NewTexts(sample, o)
 	if unknown != nil {
 		return unknown.InColumn(f.Name)
 	}
 	c.Form, c.DType, c.Classes, c.texts = Texts, texts.DType, texts.Names, texts
+	r.Info.Classes = r.Info.Classes || texts.Names != nil && !named
 	return nil
 }
 
@@ -270,8 +279,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 		}
 		c.Entries *= int64(n)
 	}
-	r.setShape(c, f)
-	c.Listed = len(c.Shape) == 1 && len(shape) == 0
+	c.Listed = len(c.Shape) == 1 && !r.setShape(c, f) && len(shape) == 0 // nested lists keep theirs
 	return nil
 }
 

@@ -13,10 +13,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codecs are those that decompress supports; checkChunk refuses others, such as LZ4, which was not
-// specified and is not LZ4_RAW.
-var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw}
-
 // hintCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
 const hintCodec = `write it with another codec: python -c "import pyarrow.parquet as q; ` +
 	`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`
@@ -49,6 +45,9 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 		buffer := make([]byte, size)
 		n, failed := lz4.UncompressBlock(src, buffer)
 		dst, err = buffer[:max(0, n)], failed
+	default: // also LZ4, which was not specified and is not LZ4_RAW
+		return nil, unsupported(hintCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none",
+			codec)
 	}
 	if err == nil && len(dst) != size {
 		err = errors.New("it has another size")

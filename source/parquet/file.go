@@ -48,10 +48,9 @@ type file struct {
 // Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
 // does not have, o.Shape to bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
-	read := func(f source.File, info fs.FileInfo) (source.Table, error) {
-		return newTable(f, f, info.Size(), path, o)
-	}
-	return source.OpenFile(o.Files, path, "a Parquet file", read)
+	return source.OpenFile(o.Files, path, "a Parquet file", func(f source.File, i fs.FileInfo) (source.Table, error) {
+		return newTable(f, f, i.Size(), path, o)
+	})
 }
 
 // newTable opens the Parquet file in r, which has size bytes. Errors contain name.
@@ -186,8 +185,6 @@ func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 		m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
 		return damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for "+
 			"each of %d rows, and an end before the footer", m.NumValues, m.Type, size, start, n.Type.V, rows)
-	case !slices.Contains(codecs, m.Codec):
-		return unsupported(hintCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", m.Codec)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -118,10 +119,7 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 		r := c.at(from)
 		for i := range texts {
 			index, err := r.one()
-			if err == nil {
-				err = p.dictionary.check(index)
-			}
-			if err != nil {
+			if err := cmp.Or(err, p.dictionary.check(index)); err != nil {
 				return err
 			}
 			texts[i] = p.dictionary.texts[index]
@@ -167,12 +165,10 @@ func (s *stream) newDictionary(src []byte, n int) (d *dictionary, err error) {
 		d.table = append(src[:n*d.size:n*d.size], make([]byte, 256)...)
 		return d, nil
 	}
-	d.table = make([]byte, n*s.dtype.Size()+256)
+	d.size, d.table = s.dtype.Size(), make([]byte, n*s.dtype.Size()+256)
 	if bad, _ := s.stored.Convert(d.table, s.dtype, src, n); bad >= 0 {
-		d.number, d.table = s.stored, src
-		return d, nil
+		d.size, d.number, d.table = s.width, s.stored, src
 	}
-	d.size = s.dtype.Size()
 	return d, nil
 }
 

@@ -97,6 +97,28 @@ def doubts() -> None:
     pa.feather.write_feather(pa.table({"image": struct}), "labelled-struct.feather", compression="uncompressed")
 
 
+def beside() -> None:
+    """Columns that are left out, or that say more than the metadata beside them."""
+    label = pa.array([1, 0, 2], pa.uint8())
+    pq.write_table(pa.table({"label": label, "w": [1.5, 2.5, 3.5]}), "codecs.parquet", compression={"label": "SNAPPY", "w": "BROTLI"})
+    wide = polars.Series([1, 2, 3], dtype=polars.Int128)
+    polars.DataFrame({"label": [1, 0, 2], "w": wide}).write_ipc("int128-beside.arrow")
+    order = pa.table({"label": label, "x1": label, "y1": label, "x2": label, "y2": label})
+    pq.write_table(order, "order.parquet", compression="NONE", write_statistics=False)
+    metadata = json.dumps({"info": {"features": {"label": {"names": ["zebra", "ant"], "_type": "ClassLabel"}}}})
+    texts = pa.table({"label": ["zebra", "ant", "zebra"], "w": label}).replace_schema_metadata({"huggingface": metadata})
+    pq.write_table(texts, "texts.parquet", compression="NONE", write_statistics=False)
+    lists = pa.array([[[0, 3], [1, 4], [2, 5]]], pa.list_(pa.list_(pa.uint8())))  # of 2x3, turned by another program
+    fixed = lists.cast(pa.list_(pa.list_(pa.uint8(), 2), 3))
+    for name, array in ("turned", lists), ("turned-fixed", fixed):
+        field = pa.field("image", array.type, metadata={"idx.dtype": "uint8", "idx.shape": "[2,3]"})
+        table = pa.Table.from_arrays([array], schema=pa.schema([field]))
+        pq.write_table(table, f"{name}.parquet", compression="NONE", write_statistics=False)
+        pa.feather.write_feather(table, f"{name}.arrow", compression="uncompressed")
+    for name, index in ("index", [7, 7, 2]), ("index-floats", [0.5, 7, 2]), ("index-levels", [[1, 2, 3], [4, 5, 6]]):
+        pandas.DataFrame({"label": [1, 0, 2]}, index=index).astype("uint8").to_parquet(f"{name}.parquet", compression=None)
+
+
 def arrays() -> None:
     """The images and labels as NumPy and Keras have them."""
     images, labels = ROWS.reshape(6, 2, 2), np.array([10, 2, 7, 2, 10, 7], "uint8")
@@ -138,4 +160,5 @@ names()
 arrays()
 pictures()
 doubts()
+beside()
 text()
