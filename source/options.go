@@ -30,9 +30,10 @@ type ReadOptions struct {
 
 	// Header points to whether the first line of text has the names of the columns. If it is nil,
 	// this is detected, and a file for which it cannot be detected is an error.
-	Header *bool
-	// Label is the field of a line that is the label, in text without names: "first", "last" or
-	// "none". If it is empty, the first field is, if the others are an image.
+	Header    *bool
+	FirstLine string // Info.FirstLine of the first of several files with the same columns
+	// Label is the name of the column that is the label or, in text without names, its place in a
+	// line: "first", "last" or "none". Without a place, it is the first if the others are an image.
 	Label string
 	// Classes are the class names for files that have names in place of labels, as class folders
 	// do. nil: the names are numbered in order, which a note mentions.

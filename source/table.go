@@ -105,6 +105,7 @@ type Info struct {
 	Decoders    []string          // packages and scalers on which the pixels of images depend
 	Omitted     []Omission        // columns of the file that are not part of the table
 	Unnamed     bool              // the file has no names of columns
+	FirstLine   string            // of text, if it has the names of the columns, as the reader keeps lines
 	Classes     bool              // texts of the file are names in ReadOptions.Classes
 	Compression string            // of the whole file, as package compressed names it; may be empty for none
 	Meta        map[string]string // metadata of the file, which may say where the table came from

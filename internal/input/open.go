@@ -81,12 +81,9 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	table := in.tables[f.Path]
 	read := source.ReadOptions{MaxRecordSize: in.MaxRecordBytes, DType: in.DType, Shape: in.Shape, Header: in.Header,
 		Classes: in.classes, Resize: in.Resize, Grey: in.Grey, Columns: columns, Name: f.Name, Array: f.Array,
-		Workers: in.Workers, Files: in.Storage.Files(ctx)}
+		Workers: in.Workers, Files: in.Storage.Files(ctx), Label: in.LabelColumn}
 	if in.Exact {
 		read.Like = []source.Column{} // those of an output are expected
-	}
-	if in.PlacesLabel() {
-		read.Label = in.LabelColumn
 	}
 	if in.classes == nil {
 		read.Classes = datasetClasses(in.Dataset)

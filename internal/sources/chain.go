@@ -47,7 +47,7 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		if rows != 0 {
 			if c.paths == nil {
 				c.columns, c.options.Like, c.info = slices.Clone(t.Columns()), t.Columns(), source.About(t)
-				c.info.SourceRows = 0 // those of all files
+				c.options.FirstLine, c.info.SourceRows = c.info.FirstLine, 0 // rows of all files
 			}
 			c.paths, c.rows, c.total = append(c.paths, path), append(c.rows, rows), c.total+rows
 			err = c.check(path, t)

@@ -51,16 +51,10 @@ func Resolve(f Input) (*Resolved, error) {
 	for _, field := range f.Fields {
 		names = append(names, field.Name)
 	}
-	wants := func(string) bool { return true }
-	isAlone := func(i int) bool {
+	groups, bad := flat.Group(names, len(names), func(i int) bool {
 		shape := f.Fields[i].shape()
-		named := r.classes[names[i]] != nil || shape != nil && len(shape) == 0
-		return named || f.Fields[i].Kind != Number || !wants(names[i])
-	}
-	groups, bad := flat.Group(names, len(names), isAlone)
-	if wants = r.Options.Wants(names); bad != nil { // perhaps among columns that are left out
-		groups, bad = flat.Group(names, len(names), isAlone)
-	}
+		return r.classes[names[i]] != nil || f.Fields[i].Kind != Number || shape != nil && len(shape) == 0
+	}, f.Options.Wants)
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
 	}
@@ -70,7 +64,7 @@ func Resolve(f Input) (*Resolved, error) {
 		known := f.Meta[source.ClassesKey(first.Name)] != "" || first.Name == "label" && f.Meta[source.KeyDataset] != ""
 		r.named = r.named || known && first.Metadata[schema.KeyDType] != "" && g.Shape == nil
 	}
-	wants = r.Options.Wants(columns)
+	wants := r.Options.Wants(columns)
 	for _, g := range slices.DeleteFunc(groups, func(g flat.Field) bool { return !wants(g.Name) }) {
 		if err := r.leave(&r.Fields[g.Columns[0]], r.group(g)); err != nil {
 			return nil, err

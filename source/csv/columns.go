@@ -26,7 +26,7 @@ type fileColumn struct {
 	stats         stats
 	column        int // index in the table; −1: left out
 	dtype         idx.DType
-	texts         *source.Texts // nil: numbers
+	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels
 }
 
 const (
@@ -37,14 +37,27 @@ const (
 	valueWords = "|na|n/a|nan|null|none|true|false|?|"
 )
 
-// readFirstLine reads the first line, a header or a row, and finds the separator, the number of
-// fields and their names.
+// readFirstLine reads the first line, a header or a row, and finds the separator, the most
+// frequent one, the number of fields and their names.
 func (t *table) readFirstLine() error {
 	line, err := t.record(nil)
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
 	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
-	if bad := t.check(bytes.TrimSuffix(first, []byte("\r"))); bad != nil {
-		return bad
+	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
+	switch {
+	case bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
+		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
+			WithHint("remove comments: grep -v '^#' FILE.csv >rows.csv; " +
+				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
+	case bytes.HasPrefix(first, []byte{'<'}):
+		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
+	case control >= 0:
+		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", first[control]).
+			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE.csv >utf8.csv; " +
+				`if carriage returns end its lines: tr '\r' '\n' <FILE.csv >lines.csv`)
+	case !utf8.Valid(first):
+		return fault.New(fault.Unsupported, "the first line is not UTF-8").
+			WithHint("convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv")
 	}
 	if err == io.EOF || err == nil && len(line) == 0 {
 		err = fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
@@ -52,10 +65,14 @@ func (t *table) readFirstLine() error {
 	if err != nil {
 		return err
 	}
-	t.comma = findSeparator(line)
+	count := func(c byte) int { return bytes.Count(line, []byte{c}) }
+	t.comma = slices.MaxFunc([]byte(",\t;|"), func(a, b byte) int { return count(a) - count(b) })
+	if count(t.comma) == 0 && countNumbers(bytes.ReplaceAll(line, []byte{'"'}, nil)) > 1 {
+		t.comma = ' ' // separates numbers
+	}
 	t.quoted = csv.NewReader(&t.text)
 	t.quoted.Comma, t.quoted.ReuseRecord, t.quoted.FieldsPerRecord = rune(t.comma), true, -1
-	t.quoted.TrimLeadingSpace = t.comma != ' ' && t.comma != '\t' // it would join empty fields
+	t.quoted.TrimLeadingSpace = t.comma != '\t' // it would join empty fields; several spaces separate once
 	t.escape = strings.NewReplacer(string(rune(t.comma)), "\x1f", "\n", "\x1e")
 	t.plain = strings.NewReplacer("\x1f", string(rune(t.comma)), "\x1e", "\n")
 	row, err := t.split(line, 0)
@@ -65,42 +82,10 @@ func (t *table) readFirstLine() error {
 	t.count = bytes.Count(row, []byte{t.comma})
 	header, err := t.readNames(row)
 	if t.cut = 0; !header {
-		t.note("no header: the first line is read as a row")
+		t.info.Notes = append(t.info.Notes, t.path+": no header: the first line is read as a row")
 		t.sample, t.before, t.cut = row, 0, 1
 	}
 	return err
-}
-
-// check returns an error if line, the first one of a file, is not that of a CSV file.
-func (t *table) check(line []byte) error {
-	control := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' })
-	switch {
-	case bytes.HasPrefix(line, []byte{'#'}) && t.options.Header == nil:
-		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint("remove comments: grep -v '^#' FILE.csv >rows.csv; " +
-				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
-	case bytes.HasPrefix(line, []byte{'<'}):
-		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
-	case control >= 0:
-		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", line[control]).
-			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE.csv >utf8.csv; " +
-				`if carriage returns end its lines: tr '\r' '\n' <FILE.csv >lines.csv`)
-	case !utf8.Valid(line):
-		return fault.New(fault.Unsupported, "the first line is not UTF-8").
-			WithHint("convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv")
-	}
-	return nil
-}
-
-// findSeparator returns the most frequent separator. If none occurs, it returns a space if all
-// fields that spaces separate are numbers, and otherwise a comma.
-func findSeparator(line []byte) byte {
-	count := func(c byte) int { return bytes.Count(line, []byte{c}) }
-	best := slices.MaxFunc([]byte(",\t;|"), func(a, b byte) int { return count(a) - count(b) })
-	if count(best) == 0 && countNumbers(bytes.ReplaceAll(line, []byte{'"'}, nil)) > 1 {
-		return ' '
-	}
-	return best
 }
 
 // readNames reports whether row, the first line, is a header, and keeps the names of the columns,
@@ -111,16 +96,16 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 	const limit = 1 << 12 // different numbers
 	words, values, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{}
 	renamed, repeats := false, false
-	for field := range bytes.SplitSeq(row[:len(row)-len(",\n")], []byte{t.comma}) {
+	row = row[:len(row)-len(",\n")]
+	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
+		text := t.plain.Replace(string(bytes.TrimSpace(field)))
 		if countNumbers(field) == 0 {
 			words++
-			word := t.plain.Replace(string(bytes.TrimSpace(field)))
-			if slices.Contains(t.options.Classes, word) || strings.Contains(valueWords, "|"+strings.ToLower(word)+"|") {
+			if slices.Contains(t.options.Classes, text) || strings.Contains(valueWords, "|"+strings.ToLower(text)+"|") {
 				values++
 			}
 			continue
 		}
-		text := string(bytes.TrimSpace(field))
 		from0 = from0 && text == strconv.Itoa(numbers)
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
@@ -137,16 +122,25 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 	if chosen := t.options.Header; chosen != nil {
 		header = *chosen
 	} else if doubtful {
-		return false, fault.New(fault.Malformed,
-			"the first line is %.40q, which may be column names or a row of values", row[:len(row)-len(",\n")]).
-			WithHint("say which it is: --header yes, or --header no")
+		bad := fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values", row)
+		return false, bad.WithHint("say which it is: --header yes, or --header no")
 	}
+	first, known, comma := string(row), t.options.FirstLine, string(rune(t.comma))
 	switch {
 	case header && t.count > maxNamed:
 		return false, fault.New(fault.Unsupported, "the header has %d names, expected at most %d", t.count, maxNamed).
 			WithHint("leave out the header, or use Parquet or Arrow")
-	case header && words > 0:
-		t.names = strings.Split(string(row[:len(row)-len(",\n")]), string(rune(t.comma))) // they share its memory
+	case known != "" && (header && t.options.Header != nil && first != known ||
+		!header && strings.Count(known, comma) != t.count-1):
+		return false, fault.New(fault.Malformed, "the first line is %.40q, expected %.40q, as in the first file",
+			row, known).WithHint("if no file has a header: --header no; if only the first has one: cat FILES >all.csv")
+	case !header:
+		first = known
+	default:
+		t.info.FirstLine = first
+	}
+	if words > 0 && header || first != "" && !header {
+		t.names = strings.Split(first, comma) // they share its memory
 		for i, name := range t.names {
 			t.names[i] = t.plain.Replace(strings.TrimSpace(name))
 		}
@@ -166,28 +160,13 @@ func (t *table) arrange() error {
 		return fault.New(fault.Usage,
 			"--label-column none: it is for files without names, but the first line has names")
 	case t.names != nil:
-		if err := t.group(); err != nil {
-			return err
-		}
+		return t.group()
 	case like != t.count || o.Shape != nil || o.Label != "":
 		t.divide()
 	default:
-		for _, scalars := range []bool{true, false} { // as sink/csv writes them
-			for _, c := range o.Like {
-				if c.Scalar() == scalars {
-					t.add(flat.Field{Name: c.Name, Shape: append([]int(nil), c.Shape...)}, c.Elements())
-				}
-			}
-		}
-	}
-	size, _ := idx.Product(1, o.Shape) // 0 if it is beyond counting
-	for i := range t.fileColumns {
-		f := &t.fileColumns[i]
-		if o.Shape != nil && f.Shape != nil && size == int64(f.count) {
-			f.Shape, f.Guess = o.Shape, ""
-		}
-		if f.Guess != "" {
-			t.note("%s; --shape overrides this", f.Guess)
+		scalars := func(a, b source.Column) int { return min(len(a.Shape), 1) - min(len(b.Shape), 1) }
+		for _, c := range slices.SortedStableFunc(slices.Values(o.Like), scalars) { // as sink/csv writes them
+			t.add(flat.Field{Name: c.Name, Shape: append([]int(nil), c.Shape...)}, c.Elements())
 		}
 	}
 	return nil
@@ -203,26 +182,16 @@ func (t *table) add(f flat.Field, n int) *fileColumn {
 
 // group finds the tensors by the names in the header.
 func (t *table) group() error {
-	i := slices.Index(t.names[1:], "") + 1
-	if i > 0 || t.names[0] == "" && t.count > 1 && countNumbers([]byte(t.names[1])) > 0 {
-		return fault.New(fault.Malformed, "column %d of the header has no name, expected one", i+1).
-			WithHint("give it one; if lines end with a separator, remove it; pandas omits row numbers with index=False")
-	}
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
 		isThis := func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] }
 		return slices.ContainsFunc(t.options.Like, isThis)
-	})
+	}, t.options.Wants)
 	if bad != nil {
 		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)
 	}
 	var span []byte
 	rest, _, _ := bytes.Cut(t.sample, []byte{'\n'}) // the first row
-	seen := map[string]bool{}
 	for _, f := range found {
-		if seen[f.Name] {
-			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
-		}
-		seen[f.Name] = true
 		c := t.add(f, len(f.Columns))
 		span, rest = cut(rest, t.comma, c.fields)
 		n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma}))
@@ -241,8 +210,8 @@ func (t *table) divide() {
 	rest, place, shape := t.count, t.options.Label, t.options.Shape
 	size, _ := idx.Product(1, shape)
 	_, square := flat.Square("", rest-1)
-	t.guessedLabel = place == "" && (shape == nil && square && rest > 2 || shape != nil && size == int64(rest-1))
-	if t.guessedLabel {
+	t.guessed = !slices.Contains([]string{"first", "last", "none"}, place)
+	if t.guessed && (shape == nil && square && rest > 2 || shape != nil && size == int64(rest-1)) {
 		place = "first"
 	}
 	elements, label := "", flat.Field{Name: labelName}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -29,12 +30,13 @@ type stats struct {
 // observe examines the sample, and returns the number of elements of a row. Decode reports rows
 // with a wrong number of fields.
 func (t *table) observe() (elements int) {
-	var last stats // of the last field
+	var first, last stats // of these fields
 	for rest := range bytes.Lines(t.sample) {
 		if bytes.Count(rest, []byte{t.comma}) != t.count {
 			continue
 		}
 		var span, text []byte
+		first.observe(rest[:bytes.IndexByte(rest, t.comma)], t.plain)
 		for i := range t.fileColumns {
 			f := &t.fileColumns[i]
 			span, rest = cut(rest, t.comma, f.fields)
@@ -47,16 +49,19 @@ func (t *table) observe() (elements int) {
 	for _, f := range t.fileColumns {
 		elements += f.count
 	}
-	if !t.guessedLabel {
+	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
+	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
+	better := like(last) && (first.min == first.max || first.max > last.max)                 // UCI's files have it last
+	read := "the label, but it does not look like one, or the last one does"
+	switch image := len(t.fileColumns) == 1; {
+	case t.guessed && !image && first.texts == nil && (better || odd(first)):
+	case t.guessed && image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
+		read = "a pixel, but it looks like a label"
+	default:
 		return elements
 	}
-	first := &t.fileColumns[len(t.fileColumns)-2].stats
-	better := last.texts == nil && !last.fractions && last.min >= 0 && last.max > max(1, last.min) && last.max < 1000 &&
-		(first.min == first.max || first.max > last.max) // UCI's files have it last
-	if first.texts == nil && (better || first.fractions || first.min < 0 || first.max >= 1000) {
-		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label, "+
-			"but it does not look like one, or the last one does; --label-column first, last or none decides")
-	}
+	t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as "+read+
+		"; --label-column first, last or none decides")
 	return elements
 }
 
@@ -91,11 +96,15 @@ func cut(row []byte, comma byte, n int) (span, rest []byte) {
 }
 
 // elements yields the elements of f in span, which has its fields: those of a list end with spaces.
+// Other spaces than those of ASCII may be within a number.
 func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
-	if f.comma != t.comma {
-		return bytes.FieldsSeq(span[:len(span)-1])
+	switch span = span[:len(span)-1]; {
+	case f.comma == t.comma:
+		return bytes.SplitSeq(span, []byte{t.comma})
+	case utf8.RuneCount(span) == len(span): // faster
+		return bytes.FieldsSeq(span)
 	}
-	return bytes.SplitSeq(span[:len(span)-1], []byte{t.comma})
+	return bytes.FieldsFuncSeq(span, func(r rune) bool { return r == ' ' || r == '\t' })
 }
 
 // decide gives every file column that is read its column and type.
@@ -107,22 +116,38 @@ func (t *table) decide() error {
 	wants := t.options.Wants(names)
 	t.tensors = slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
 	bad := error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
+	size, _ := idx.Product(1, t.options.Shape) // 0 if it is beyond counting
+	seen := map[string]bool{}
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if f.column = -1; !wants(f.Name) {
 			continue
 		}
+		switch unnamed := t.names != nil && f.Name == ""; {
+		case unnamed && (f.first > 0 || t.count > 1 && countNumbers([]byte(t.names[1])) > 0):
+			return fault.New(fault.Malformed, "column %d of the header has no name, expected one", f.first+1).
+				WithHint("give it one; remove separators that end lines; pandas omits row numbers with index=False")
+		case seen[f.Name]:
+			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
+		}
+		seen[f.Name] = true
+		if t.options.Shape != nil && f.Shape != nil && size == int64(f.count) {
+			f.Shape, f.Guess = t.options.Shape, ""
+		}
+		if f.Guess != "" {
+			t.info.Notes = append(t.info.Notes, t.path+": "+f.Guess+"; --shape overrides this")
+		}
 		if left := t.setType(f); left != nil {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
-				t.note("column %s is not read: %s", left.Column, left.Why)
+				t.info.Notes = append(t.info.Notes, t.path+": column "+left.Column+" is not read: "+left.Why)
 			}
 			bad = cmp.Or(left.Err, bad)
 			continue
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
-			Label: t.names == nil && f.Name == labelName && t.options.Label != ""}
+			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed}
 		if f.texts != nil {
-			c.Classes, t.info.Classes = f.texts.Names, true
+			c.Classes, t.info.Classes = f.texts.Names, t.info.Classes || f.texts.Names != nil
 		}
 		if size := int64(c.RecordSize()); size > t.options.MaxRecord() {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
@@ -157,11 +182,16 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		left.Why = "it holds class names"
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
-		if bad := t.setNames(f); bad != nil {
-			left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
-			return left
+		texts, bad := source.NewTexts(s.texts, t.options)
+		if bad == nil { // names that the caller has a list of
+			f.texts, f.dtype = texts, texts.DType
+			return nil
 		}
-		return nil
+		if strings.Trim(s.texts[0], "+-.,;: \u00a0\u2009\u202f0123456789eE") == "" { // a number in another form
+			bad = t.inRow(0, hintNumber, "found the text %.40q, expected a number", s.texts[0])
+		}
+		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
+		return left
 	case d != 0 && (f.Shape != nil || !t.tensors || d == idx.Int32 && !s.fractions):
 		f.dtype = d
 	case s.floats && (s.fractions || !t.tensors || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
@@ -172,18 +202,17 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		f.dtype = idx.Uint8
 	}
 	t.applyLike(f)
-	return nil
-}
-
-// setNames makes f a column of the labels of names, if the caller has a list of them.
-func (t *table) setNames(f *fileColumn) (bad *fault.Error) {
-	sample := f.stats.texts
-	if f.texts, bad = source.NewTexts(sample, t.options); bad == nil {
-		f.dtype = f.texts.DType
-	} else if strings.Trim(sample[0], "+-.,;: \u00a0\u2009\u202f0123456789eE") == "" { // a number in another form
-		return t.inRow(0, hintNumber, "found the text %.40q, expected a number", sample[0])
+	named, chosen := text.NamesLabels(f.Name), t.options.Label
+	if f.Shape == nil && (f.Name == chosen || named && !slices.Contains(t.names, chosen)) {
+		for i, name := range t.options.Classes {
+			if v, _, ok := source.ParseNumber([]byte(name), 64); ok && v != float64(i) {
+				f.texts, _ = source.NewTexts([]string{"0"}, t.options)
+				f.texts.DType = f.dtype
+				break
+			}
+		}
 	}
-	return bad
+	return nil
 }
 
 // applyLike gives f the type and shape of the expected column that has as many elements and the
@@ -279,7 +308,10 @@ const hintNumber = "separate fields by commas, tabs or semicolons, fill in missi
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
 func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {
 	if f.texts != nil {
-		return f.texts.Put(dst, t.plain.Replace(string(text)))
+		bad := f.texts.Put(dst, t.plain.Replace(string(text)))
+		if f.texts.Names != nil || bad == nil || bad.Kind == fault.Usage {
+			return bad
+		}
 	}
 	if source.PutText(f.dtype, dst, text) {
 		return nil
@@ -307,14 +339,10 @@ func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 		case four[2] == comma:
 			dst[n] = 10*a + b
 			i += 3
-		case c > 9 || four[3] != comma:
+		case c > 9 || four[3] != comma || 100*int(a)+10*int(b)+int(c) > math.MaxUint8:
 			return n, i
 		default:
-			v := 100*int(a) + 10*int(b) + int(c)
-			if v > math.MaxUint8 {
-				return n, i
-			}
-			dst[n] = byte(v)
+			dst[n] = 100*a + 10*b + c
 			i += 4
 		}
 		n++

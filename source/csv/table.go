@@ -32,15 +32,15 @@ type table struct {
 	escape *strings.Replacer // replaces separators and line feeds that are part of a field
 	plain  *strings.Replacer // the inverse of escape
 
-	names        []string // of the fields of a line; nil if there are none but numbers
-	count        int      // number of fields of a line
-	limit        int      // maximum number of bytes of a line
-	fileColumns  []fileColumn
-	placed       int  // number of fields of fileColumns
-	tensors      bool // some columns that are read are tensors: other types of --dtype than int32 are theirs alone
-	guessedLabel bool // the first field is taken for the label, without a name
-	columns      []source.Column
-	info         source.Info
+	names       []string // of the fields of a line; nil if there are none but numbers
+	count       int      // number of fields of a line
+	limit       int      // maximum number of bytes of a line
+	fileColumns []fileColumn
+	placed      int  // number of fields of fileColumns
+	tensors     bool // some columns that are read are tensors: other types of --dtype than int32 are theirs alone
+	guessed     bool // without names or a place, the label is guessed
+	columns     []source.Column
+	info        source.Info
 
 	before int64  // number of lines before the first row
 	cut    int64  // number of rows that were read from the file; −1 while the first line is read
@@ -93,10 +93,6 @@ func (t *table) begin() error {
 	}
 	t.limit = min(t.limit, lineText+fieldText*t.observe())
 	return t.decide()
-}
-
-func (t *table) note(format string, args ...any) {
-	t.info.Notes = append(t.info.Notes, t.path+": "+fmt.Sprintf(format, args...))
 }
 
 func (t *table) Columns() []source.Column { return t.columns }
@@ -185,15 +181,19 @@ func (t *table) split(dst []byte, rows int) ([]byte, error) {
 		}
 		dst = dst[:rows]
 		for _, field := range fields {
-			if t.comma != ' ' || field != "" {
-				dst = append(append(dst, t.escape.Replace(field)...), t.comma)
-			}
+			dst = append(append(dst, t.escape.Replace(field)...), t.comma)
 		}
 	case t.comma == ' ': // several spaces separate once, and those at the ends nothing
 		dst = dst[:rows] // no field becomes longer
-		for field := range bytes.FieldsSeq(record) {
-			dst = append(append(dst, field...), t.comma)
+		for _, c := range bytes.Trim(record, " \t") {
+			if c == '\t' {
+				c = ' '
+			}
+			if c != ' ' || dst[len(dst)-1] != ' ' {
+				dst = append(dst, c)
+			}
 		}
+		dst = append(dst, ' ')
 	default:
 		dst = append(dst, t.comma)
 	}

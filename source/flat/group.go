@@ -18,6 +18,7 @@ type Field struct {
 	Shape   []int  // nil for a scalar
 	Columns []int  // indices of the names given to Group, in the order of the elements
 	Guess   string // how the shape was guessed, for a note; empty if the names give it
+	bad     *fault.Error
 }
 
 // Image is the name of tensors whose elements are named pixels, or have only numbers as names.
@@ -35,15 +36,18 @@ type group struct {
 	names   []string // of all columns
 	columns []int
 	has     [3]bool // has[n] reports whether all numbers of some name are n
+	last    []int   // the largest numbers
 }
 
 // Group finds the elements of tensors among names: those with a common prefix that are numbered
 // from 0 or 1, or have an index for each dimension, also from 0 or 1 (1x1, 1x2, … or a_1x1, …).
 // exclude, if it is not nil, reports whether name i is known not to be an element.
 //
-// It is an error if the elements of a tensor are not side by side in C order, or if there are more
-// than limit fields; these are counted before they allocate memory.
-func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault.Error) {
+// It is an error if there are more than limit fields, which are counted before they allocate
+// memory, or if the elements of a tensor are not side by side in C order, and its name is wanted:
+// wants gets the names of all fields and columns. Other such tensors are a field for each element.
+func Group(names []string, limit int, exclude func(i int) bool, wants func([]string) func(string) bool) (
+	[]Field, *fault.Error) {
 	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", limit).
 		WithHint("number the elements of a record, as in pixel0, pixel1")
 	groups := map[stem]*group{}
@@ -56,10 +60,13 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 		}
 		g := groups[of]
 		if g == nil || of.rank == 0 {
-			g = &group{stem: of, names: names}
+			g = &group{stem: of, names: names, last: make([]int, of.rank)}
 			groups[of], order = g, append(order, g)
 		}
 		g.columns = append(g.columns, i)
+		for axis := range g.last {
+			g.last[axis] = max(g.last[axis], numbers[axis])
+		}
 		if of.rank > 0 && numbers[0] < len(g.has) && slices.Min(numbers) == slices.Max(numbers) {
 			g.has[numbers[0]] = true
 		}
@@ -69,19 +76,24 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 	}
 	var fields []Field
 	for _, g := range order {
-		found, bad := g.fields(limit)
-		if bad != nil {
-			return nil, bad
-		}
-		if fields = append(fields, found...); len(fields) > limit {
-			return nil, tooMany
+		if fields = append(fields, g.fields(limit)...); len(fields) > limit {
+			return nil, cmp.Or(fields[limit].bad, tooMany)
 		}
 	}
 	slices.SortFunc(fields, func(a, b Field) int { return a.Columns[0] - b.Columns[0] })
-	named := func(f Field) bool { return f.Shape == nil && f.Name == Image }
+	named := slices.ContainsFunc(fields, func(f Field) bool { return f.Shape == nil && f.Name == Image })
+	found := make([]string, len(fields))
 	for i, f := range fields {
-		if f.Shape != nil && f.Name == Image && slices.ContainsFunc(fields, named) {
-			fields[i].Name = "data"
+		if found[i] = f.Name; f.Shape != nil && f.Name == Image && named {
+			found[i], fields[i].Name = "data", "data"
+		}
+	}
+	wanted := wants(slices.Concat(found, names))
+	for i, f := range fields {
+		if f.bad != nil && wanted(f.Name) {
+			return nil, f.bad
+		} else if f.bad != nil {
+			fields[i] = Field{Name: names[f.Columns[0]], Columns: f.Columns}
 		}
 	}
 	return fields, nil
@@ -89,12 +101,11 @@ func Group(names []string, limit int, exclude func(i int) bool) ([]Field, *fault
 
 // nameOf returns the name of the tensor whose elements are named prefix and numbers.
 func nameOf(prefix string) string {
-	switch name := cmp.Or(strings.TrimRight(prefix, "_-. "), strings.TrimSpace(prefix)); strings.ToLower(name) {
-	case "", "pixel", "pixels":
+	name := cmp.Or(strings.TrimRight(prefix, "_-. "), strings.TrimSpace(prefix))
+	if slices.Contains([]string{"", "pixel", "pixels"}, strings.ToLower(name)) {
 		return Image
-	default:
-		return name
 	}
+	return name
 }
 
 // parse returns the stem of a name, and appends its numbers: the indices of a name such as 3x4 or
@@ -122,32 +133,31 @@ func parse(name string, numbers []int) (stem, []int) {
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are names of
 // separate columns.
-func (g *group) fields(limit int) (fields []Field, bad *fault.Error) {
-	start := 1
+func (g *group) fields(limit int) (fields []Field) {
+	f, start := Field{}, 1
 	if g.has[0] {
 		start = 0
 	}
 	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && len(g.columns) > 1
 	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
-		f, bad := g.tensor(start)
-		return []Field{f}, bad
+		if f = g.tensor(start); f.bad == nil {
+			return []Field{f}
+		}
 	}
 	for _, c := range g.columns[:min(len(g.columns), limit+1)] {
-		fields = append(fields, Field{Name: g.names[c], Columns: []int{c}})
+		fields = append(fields, Field{Name: cmp.Or(f.Name, g.names[c]), Shape: f.Shape, Columns: []int{c}, bad: f.bad})
 	}
-	return fields, nil
+	return fields
 }
 
 // tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
 // first column that is not the next element in C order.
-func (g *group) tensor(start int) (f Field, bad *fault.Error) {
+func (g *group) tensor(start int) Field {
 	first, end := g.columns[0], g.columns[len(g.columns)-1]
-	next, last, numbers := slices.Repeat([]int{start}, g.rank), make([]int, g.rank), []int(nil)
-	for _, c := range g.columns {
-		_, numbers = parse(g.names[c], numbers[:0])
-		for axis, n := range numbers {
-			last[axis] = max(last[axis], n)
-		}
+	next, last, numbers := slices.Repeat([]int{start}, g.rank), g.last, []int(nil)
+	f := Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}
+	if g.rank == 1 {
+		f.Name = nameOf(g.prefix)
 	}
 	for i := first; i <= end || next[0] <= last[0]; i++ {
 		of, name := stem{}, "no column"
@@ -157,7 +167,8 @@ func (g *group) tensor(start int) (f Field, bad *fault.Error) {
 		}
 		if of != g.stem || !slices.Equal(numbers, next) {
 			want := strings.Trim(strings.ReplaceAll(fmt.Sprint(next), " ", "x"), "[]")
-			return f, fault.New(fault.Malformed, "%s where %s%s is expected", name, g.prefix, want).WithHint(hintOrder)
+			f.bad = fault.New(fault.Malformed, "%s where %s%s is expected", name, g.prefix, want).WithHint(hintOrder)
+			return f
 		}
 		axis := g.rank - 1
 		for ; axis > 0 && next[axis] == last[axis]; axis-- {
@@ -165,20 +176,16 @@ func (g *group) tensor(start int) (f Field, bad *fault.Error) {
 		}
 		next[axis]++
 	}
-	if g.rank == 1 {
-		n := len(g.columns)
-		f = Field{Name: nameOf(g.prefix), Columns: g.columns}
+	if n := len(g.columns); g.rank == 1 {
 		f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[first], g.names[end]))
-		return f, nil
 	}
-	f = Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}
 	for axis := range last {
 		last[axis] -= start - 1
 	}
 	if g.rank == 2 && last[0] == 1 && end > first { // images of one row hardly occur
 		f.Shape, f.Guess = last[1:], "one row of columns, "+g.names[first]+"…, is read as one dimension"
 	}
-	return f, nil
+	return f
 }
 
 // hintOrder is the hint for elements that are not in order.

@@ -35,6 +35,9 @@ func described(f Field) string {
 	return text
 }
 
+// all wants all fields.
+func all([]string) func(string) bool { return func(string) bool { return true } }
+
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -68,7 +71,7 @@ func TestGroup(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
-			fields, bad := Group(c.names, len(c.names), nil)
+			fields, bad := Group(c.names, len(c.names), nil, all)
 			if bad != nil {
 				t.Fatal(bad)
 			}
@@ -81,6 +84,26 @@ func TestGroup(t *testing.T) {
 				t.Errorf("found %s\nexpected %s", s, c.want)
 			}
 		})
+	}
+}
+
+// TestGroupWanted: elements that are not in order matter only if their tensor is wanted.
+func TestGroupWanted(t *testing.T) {
+	t.Parallel()
+	names := []string{"label", "x1", "y1", "x2", "y2", "pixel0", "pixel2"}
+	for wanted, want := range map[string]string{
+		"label": "", "y1": "", "x": "y1 where x2", "y": "x2 where y2", "image": "pixel2 where pixel1"} {
+		fields, bad := Group(names, len(names), nil, func(all []string) func(string) bool {
+			if found := strings.Join(all, " "); found != "label x y x y image image label x1 y1 x2 y2 pixel0 pixel2" {
+				t.Errorf("found the names %s", found)
+			}
+			return func(name string) bool { return name == wanted }
+		})
+		if want == "" && (bad != nil || len(fields) != len(names) || fields[1].Name != "x1" || fields[1].Shape != nil) {
+			t.Errorf("%s: found %v, %v, expected a field for each column", wanted, fields, bad)
+		} else if want != "" && (bad == nil || !strings.Contains(bad.Msg, want)) {
+			t.Errorf("%s: found %v, expected %s", wanted, bad, want)
+		}
 	}
 }
 
@@ -108,7 +131,7 @@ func TestGroupRefuses(t *testing.T) {
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
 		limit := max(10, len(c.names)-1)
-		if fields, bad := Group(c.names, limit, nil); bad == nil || !strings.Contains(bad.Msg, c.want) {
+		if fields, bad := Group(c.names, limit, nil, all); bad == nil || !strings.Contains(bad.Msg, c.want) {
 			t.Errorf("%s: found %v and %v, expected %q", c.about, fields, bad, c.want)
 		}
 	}
@@ -117,7 +140,7 @@ func TestGroupRefuses(t *testing.T) {
 // Columns that are known to be scalars are not elements of a tensor.
 func TestGroupAlone(t *testing.T) {
 	t.Parallel()
-	fields, bad := Group([]string{"t1", "t2", "t4", "p0", "p1"}, 5, func(i int) bool { return i < 3 })
+	fields, bad := Group([]string{"t1", "t2", "t4", "p0", "p1"}, 5, func(i int) bool { return i < 3 }, all)
 	if bad != nil || len(fields) != 4 || described(fields[3]) != "p[2]2?" {
 		t.Errorf("found %v and %v", fields, bad)
 	}

@@ -195,10 +195,8 @@ func (s stored) damaged(file []byte, err error) error {
 		WithHint("download or write the file again, or convert it to PNG: mogrify -format png FILES")
 }
 
-var (
-	large   sync.Mutex                                          // held while a large picture is decoded
-	buffers = sync.Pool{New: func() any { return new([]byte) }} // of samples of JPEG pictures to convert
-)
+var large sync.Mutex                                            // held while a large picture is decoded
+var buffers = sync.Pool{New: func() any { return new([]byte) }} // of samples of JPEG pictures to convert
 
 // Append appends the samples of a file to dst as a record: in C order, little-endian. It fails if
 // file is damaged, if its picture cannot become one of f, or if a sample of 16 bits exceeds 32767.
