@@ -2,7 +2,6 @@ package input
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -97,7 +96,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		return nil, err
 	}
 	t := in.shaped(opened, f.Path)
-	found, meta := slices.Clone(t.Columns()), source.About(t).Meta // which other programs may have changed
+	found, meta := slices.Clone(t.Columns()), source.About(t).Meta
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})
@@ -108,14 +107,14 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		}
 	}
 	for i, c := range found {
-		switch names := meta[source.ClassesKey(c.Name)]; {
+		switch names, known := source.ClassesIn(meta, c.Name); {
 		case i == label && in.classes != nil:
 			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
 		case i == label && read.Classes != nil: // those of --dataset
 			found[i].Classes = read.Classes
-		case names != "" && len(names) < 1<<20:
-			_ = json.Unmarshal([]byte(names), &found[i].Classes)
+		case known:
+			found[i].Classes = names
 		case i == label && in.Dataset == "":
 			found[i].Classes = datasetClasses(meta[source.KeyDataset])
 		}

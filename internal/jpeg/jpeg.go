@@ -24,7 +24,7 @@ type decoder struct {
 	luma, chroma []byte
 }
 
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
+var decoders = sync.Pool{New: func() any { samples.Prepare(); return new(decoder) }}
 
 // Append appends the samples of a picture to dst, line by line: one of grey for each pixel, or red,
 // green and blue, if that is the number of channels. ok is false if file is for image/jpeg.

@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -231,8 +230,8 @@ func (r *resolver) text(c *Column, f *Field) error {
 		sample = append(sample, string(v))
 	}
 	o, own := r.Options, r.classes[f.Name]
-	if names := r.Meta[source.ClassesKey(f.Name)]; own == nil && len(names) < 1<<20 {
-		_ = json.Unmarshal([]byte(names), &own)
+	if own == nil {
+		own, _ = source.ClassesIn(r.Meta, f.Name)
 	}
 	named := !slices.Equal(own, o.Classes[:min(len(own), len(o.Classes))]) && // else the options may add names
 		slices.ContainsFunc(sample, func(name string) bool { return slices.Contains(own, name) })

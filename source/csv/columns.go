@@ -82,7 +82,7 @@ func (t *table) readFirstLine() error {
 	t.count = bytes.Count(row, []byte{t.comma})
 	header, err := t.readNames(row)
 	if t.cut = 0; !header {
-		t.info.Notes = append(t.info.Notes, t.path+": no header: the first line is read as a row")
+		t.note("no header: the first line is read as a row")
 		t.sample, t.before, t.cut = row, 0, 1
 	}
 	return err

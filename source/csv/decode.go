@@ -31,12 +31,11 @@ type stats struct {
 // with a wrong number of fields.
 func (t *table) observe() (elements int) {
 	var first, last stats // of these fields
-	for rest := range bytes.Lines(t.sample) {
-		if bytes.Count(rest, []byte{t.comma}) != t.count {
+	for line := range bytes.Lines(t.sample) {
+		if bytes.Count(line, []byte{t.comma}) != t.count {
 			continue
 		}
-		var span, text []byte
-		first.observe(rest[:bytes.IndexByte(rest, t.comma)], t.plain)
+		span, text, rest := []byte(nil), []byte(nil), line
 		for i := range t.fileColumns {
 			f := &t.fileColumns[i]
 			span, rest = cut(rest, t.comma, f.fields)
@@ -44,7 +43,10 @@ func (t *table) observe() (elements int) {
 				f.stats.observe(text, t.plain)
 			}
 		}
-		last.observe(text, t.plain)
+		if t.guessed {
+			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
+			last.observe(text, t.plain)
+		}
 	}
 	for _, f := range t.fileColumns {
 		elements += f.count
@@ -135,11 +137,11 @@ func (t *table) decide() error {
 			f.Shape, f.Guess = t.options.Shape, ""
 		}
 		if f.Guess != "" {
-			t.info.Notes = append(t.info.Notes, t.path+": "+f.Guess+"; --shape overrides this")
+			t.note(f.Guess + "; --shape overrides this")
 		}
 		if left := t.setType(f); left != nil {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
-				t.info.Notes = append(t.info.Notes, t.path+": column "+left.Column+" is not read: "+left.Why)
+				t.note("column " + left.Column + " is not read: " + left.Why)
 			}
 			bad = cmp.Or(left.Err, bad)
 			continue

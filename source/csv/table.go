@@ -98,6 +98,7 @@ func (t *table) begin() error {
 func (t *table) Columns() []source.Column { return t.columns }
 func (t *table) Rows() int64              { return -1 } // only reading to the end can tell
 func (t *table) Info() source.Info        { return t.info }
+func (t *table) note(text string)         { t.info.Notes = append(t.info.Notes, t.path+": "+text) }
 func (t *table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
 
 // Read cuts the next rows. They are in b.Input, as split returns them.

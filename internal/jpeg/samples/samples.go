@@ -1,6 +1,9 @@
 package samples
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // A Block has the coefficients of 8×8 samples, in places that Order has.
 type Block [64]int32
@@ -96,16 +99,14 @@ func rotate(x, y, cos, sin int32) (u, v int32) {
 }
 
 // clamped has samples by numbers of 16 bits, which takes less time than comparisons.
-var clamped = clamp(!vectors)
+var clamped [1 << 16]byte
 
-func clamp(used bool) (all [1 << 16]byte) {
-	if used {
-		for i := range all {
-			all[i] = byte(max(0, min(255, int16(i))))
-		}
+// Prepare must be called before Transform and AppendLine.
+var Prepare = sync.OnceFunc(func() {
+	for i := range clamped {
+		clamped[i] = byte(max(0, min(255, int16(i))))
 	}
-	return all
-}
+})
 
 func level(v int32) byte  { return clamped[uint16(v>>18+128)] } // A.3.1
 func sample(v int32) byte { return clamped[uint32(v)>>16] }

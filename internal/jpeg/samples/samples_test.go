@@ -9,7 +9,7 @@ import (
 // TestTransform compares blocks by AVX2 with those without, which the tests of package jpeg compare
 // with image/jpeg where there is no AVX2, as they do the others.
 func TestTransform(t *testing.T) {
-	clamped = clamp(true)
+	Prepare()
 	for n := range 100_000 {
 		var rows, order Block
 		last, bits := rand.IntN(64), 1+n%32
@@ -32,7 +32,7 @@ func TestTransform(t *testing.T) {
 
 // TestAppendLine has all colours, and then lines of all widths and colours that differ.
 func TestAppendLine(t *testing.T) {
-	clamped = clamp(true)
+	Prepare()
 	defer func(v bool) { vectors = v }(vectors)
 	luma, chroma := make([]byte, 32*128), make([]byte, 32*128)
 	check := func(width, h int) {

@@ -2,8 +2,7 @@
 
 package samples
 
-var vectors bool
-var eights numbers
+var vectors, eights = false, numbers{}
 
 type numbers struct{}
 
