@@ -48,7 +48,7 @@ RAW = {
 QUERY = 'duckdb.sql("SELECT label, count(*) FROM {} GROUP BY label ORDER BY label").fetchall()'
 COUNTED = "; x = y = range(sum(n for _, n in found))"
 DUCKDB = {
-    "idxport.scan": ("import duckdb, idxport._scan", f"s = idxport.scan('image=X', 'label=Y'); found = {QUERY.format('s')}{COUNTED}"),
+    "idxport.scan": ("import duckdb, idxport._duckdb, nanoarrow.ipc", f"s = idxport.scan('image=X', 'label=Y'); found = {QUERY.format('s')}{COUNTED}"),
     "the Parquet file of idxport": ("import duckdb", "found = " + QUERY.format("'mnist.parquet'") + COUNTED),
 }
 GROUPED = ".group_by('label').len().sort('label').collect().rows()"
@@ -97,6 +97,7 @@ def main() -> None:
         binary = str(asked.binary.resolve())
         os.chdir(folder)
         os.environ |= {"IDXPORT": binary, "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+        os.environ |= {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}  # as pip compiles packages
         npz = (
             "import numpy as np; x, y = np.fromfile('X', 'u1', offset=16), np.fromfile('Y', 'u1', offset=8);"
             "np.savez_compressed('mnist.npz', x_train=x.reshape(-1, 28, 28), y_train=y)"

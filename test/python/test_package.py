@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import os
 import pickle
 import signal
@@ -13,6 +14,7 @@ import time
 import unittest
 import unittest.mock
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import idxport
@@ -33,6 +35,11 @@ def fashion() -> tuple[np.ndarray, np.ndarray]:
     images = gzip.decompress((FASHION / "t10k-images-idx3-ubyte.gz").read_bytes())
     labels = gzip.decompress((FASHION / "t10k-labels-idx1-ubyte.gz").read_bytes())
     return np.frombuffer(images, "u1", offset=16).reshape(-1, 28, 28), np.frombuffer(labels, "u1", offset=8)
+
+
+def tables(*inputs: Path, **options: Any) -> list[idxport.Scan]:
+    """A scan of each kind."""
+    return [importlib.import_module(f"idxport.{kind}").Table(inputs, options) for kind in ("_duckdb", "_dataset")]
 
 
 class Case(unittest.TestCase):
@@ -198,56 +205,58 @@ class Scan(Case):
         images, labels = fashion()
         table = idxport.scan(FASHION, split="test").reader().read_all()
         np.testing.assert_array_equal(table["image"].combine_chunks().flatten().to_numpy().reshape(images.shape), images)
-        stream = idxport.scan(FASHION, split="test")
-        counts = duckdb.sql("SELECT label, count(*), sum(list_sum(image)) FROM stream GROUP BY label ORDER BY label").fetchall()
-        self.assertEqual(counts, [(int(v), int((labels == v).sum()), int(images[labels == v].sum(dtype="u8"))) for v in np.unique(labels)])
-        self.assertEqual(duckdb.sql("SELECT count(*) FROM stream WHERE label = 3").fetchall(), [(int((labels == 3).sum()),)])  # a second time
-        for _ in range(2):
-            np.testing.assert_array_equal(pl.DataFrame(stream)["image"].to_numpy().reshape(images.shape), images)
-            np.testing.assert_array_equal(pd.DataFrame.from_arrow(stream)["label"], labels)
-            np.testing.assert_array_equal(pa.table(stream)["label"], labels)
-        with self.assertRaises(NotImplementedError):
-            stream.get_fragments()
-        again = pickle.loads(pickle.dumps(stream))
-        self.assertEqual((again.schema, pa.table(again).num_rows, repr(again)), (stream.schema, len(labels), repr(stream)))
+        for stream in tables(FASHION, split="test"):
+            counts = duckdb.sql("SELECT label, count(*), sum(list_sum(image)) FROM stream GROUP BY label ORDER BY label").fetchall()
+            self.assertEqual(counts, [(int(v), int((labels == v).sum()), int(images[labels == v].sum(dtype="u8"))) for v in np.unique(labels)])
+            self.assertEqual(duckdb.sql("SELECT count(*) FROM stream WHERE label = 3").fetchall(), [(int((labels == 3).sum()),)])  # a second time
+            for _ in range(2):
+                np.testing.assert_array_equal(pl.DataFrame(stream)["image"].to_numpy().reshape(images.shape), images)
+                np.testing.assert_array_equal(pd.DataFrame.from_arrow(stream)["label"], labels)
+                np.testing.assert_array_equal(pa.table(stream)["label"], labels)
+            self.assertEqual(pa.RecordBatchReader.from_stream(stream, pa.schema({"label": pa.uint8()})).schema.names, ["label"])
+            with self.assertRaises(NotImplementedError):
+                stream.get_fragments()
+            again = pickle.loads(pickle.dumps(stream))
+            self.assertEqual((again.schema, pa.table(again).num_rows, repr(again)), (stream.schema, len(labels), repr(stream)))
         self.assertEqual(self.programs(), [])
 
     def test_queries_read_what_they_need(self) -> None:
-        stream = idxport.scan(FASHION, split="test")
-        with unittest.mock.patch("idxport._scan.Batches", wraps=idxport._scan.Batches) as runs:
-            for query in ("label, count(*) FROM stream GROUP BY label", "max(label) FROM stream WHERE label < 5", "image FROM stream WHERE label = 3"):
-                duckdb.sql(f"SELECT {query}").fetchall()
-            pl.scan_pyarrow_dataset(stream).select("label").collect()
+        for stream in tables(FASHION, split="test"):
+            with unittest.mock.patch("idxport._scan.Output", wraps=idxport._scan.Output) as runs:
+                for query in ("label, count(*) FROM stream GROUP BY label", "count(*) FROM stream", "max(label) FROM stream WHERE label < 5"):
+                    duckdb.sql(f"SELECT {query}").fetchall()
+                pl.scan_pyarrow_dataset(stream).select("label").collect()
+                self.assertEqual((len(stream), stream.count_rows(), pl.scan_pyarrow_dataset(stream).select(pl.len()).collect().item()), (1000, 1000, 1000))
+            self.assertEqual({each for run in runs.call_args_list for each in run.args[0] if each.startswith("--columns")}, {"--columns=label"})
         frame = idxport.scan_polars(FASHION, split="test")
         with unittest.mock.patch("idxport._polars.Program", wraps=idxport._polars.Program) as lazy:
             self.assertEqual(frame.filter(pl.col("label") == 3).select(pl.len()).collect().item(), frame.select(pl.col("label") == 3).sum().collect().item())
             self.assertEqual(frame.slice(995, 10).collect()["label"].to_list(), fashion()[1][995:].tolist())
             self.assertEqual((len(frame.head(3).collect()), frame.select(pl.len()).collect().item()), (3, 1000))
-        with unittest.mock.patch("idxport._scan.Batches", wraps=idxport._scan.Batches) as more:
-            self.assertEqual((len(stream), stream.count_rows(), pl.scan_pyarrow_dataset(stream).select(pl.len()).collect().item()), (1000, 1000, 1000))
-        calls = [run for each in (runs, lazy, more) for run in each.call_args_list]
-        asked = [each for run in calls for each in run.args[0] if each.startswith(("--columns", "--where"))]
-        below = "--where=label=" + ",".join(str(each) for each in dict.fromkeys(fashion()[1].tolist()) if each < 5)
-        both, threes = "--columns=label,image", "--where=label=3"
-        self.assertEqual([each for each in asked if each != "--columns=label"], [below, both, threes, threes, both, both])
+        asked = [each for run in lazy.call_args_list for each in run.args[0] if each.startswith(("--columns", "--where")) and each != "--columns=label"]
+        self.assertEqual(asked, ["--where=label=3", "--columns=label,image", "--columns=label,image"])
 
     def test_columns_that_are_made_of_others(self) -> None:
         labels, names = fashion()[1], idxport.load(FASHION, dataset="fashion-mnist", split="test").classes
         for options, column in (({"class_column": True}, "class"), ({"layout": "columns"}, "pixel400")):
             expected = fashion()[0].reshape(-1, 784)[:, 400].tolist() if column != "class" else [names[v] for v in labels]
-            stream, frame = (read(FASHION, dataset="fashion-mnist", split="test", **options) for read in (idxport.scan, idxport.scan_polars))
-            self.assertEqual(pa.table(stream)[column].to_pylist(), expected)
-            self.assertEqual([str(v) for (v,) in duckdb.sql(f'SELECT "{column}" FROM stream').fetchall()], [str(v) for v in expected])
+            frame = idxport.scan_polars(FASHION, dataset="fashion-mnist", split="test", **options)
+            for stream in tables(FASHION, dataset="fashion-mnist", split="test", **options):
+                self.assertEqual(pa.table(stream)[column].to_pylist(), expected)
+                self.assertEqual([str(v) for (v,) in duckdb.sql(f'SELECT "{column}" FROM stream').fetchall()], [str(v) for v in expected])
+                self.assertEqual(frame.collect().columns, stream.schema.names)
             self.assertEqual(frame.select(column).collect()[column].to_list(), expected)
-            self.assertEqual(frame.collect().columns, stream.schema.names if column != "class" else ["label", "image", "class"])
             self.assertEqual(frame.filter(pl.col("label") == 3).select(column).collect()[column].to_list(), [v for v, n in zip(expected, labels) if n == 3])
         zeros = int((fashion()[0].reshape(-1, 784)[:, 400] == 0).sum())  # a condition on an element
         self.assertEqual(frame.filter(pl.col("pixel400") == 0).select(pl.len()).collect().item(), zeros)
         self.assertEqual(duckdb.sql("SELECT count(*) FROM stream WHERE pixel400 = 0").fetchall(), [(zeros,)])
 
-    def test_polars_needs_no_other_package(self) -> None:
-        code = f"import idxport, sys; print(len(idxport.scan_polars({str(FASHION)!r}, split='test').collect()), 'pyarrow' in sys.modules)"
-        self.assertEqual(subprocess.check_output([sys.executable, "-c", code], text=True), "1000 False\n")
+    def test_pyarrow_is_not_needed(self) -> None:
+        start, end = "import idxport, sys; ", "; print(n, 'pyarrow' in sys.modules)"
+        lazy = f"n = len(idxport.scan_polars({str(FASHION)!r}, split='test').collect().rows())"
+        query = f"import duckdb; s = idxport.scan({str(FASHION)!r}, split='test'); n = len(duckdb.sql('SELECT label FROM s').fetchall())"
+        for code in (lazy, query):
+            self.assertEqual(subprocess.check_output([sys.executable, "-c", start + code + end], text=True), "1000 False\n")
 
     def test_conditions_keep_their_meaning(self) -> None:
         first = idxport.scan(FASHION, split="test", take=100)
@@ -286,9 +295,9 @@ class Scan(Case):
         self.assertIn("download", caught.exception.hint or "")
         with self.assertRaisesRegex(idxport.IdxError, "the data ends too early"):
             idxport.scan_polars(path).collect()
-        stream = idxport.scan(path)  # noqa: F841 - DuckDB finds it by its name
-        with self.assertRaisesRegex(duckdb.Error, "download"):
-            duckdb.sql("SELECT count(*) FROM stream").fetchall()
+        for _stream in tables(path):  # DuckDB finds it by its name
+            with self.assertRaisesRegex(duckdb.Error, "(?s)the data ends too early.*download"):
+                duckdb.sql("SELECT count(*) FROM _stream").fetchall()
         self.assertEqual(self.programs(), [])
 
     def test_the_process_ends_with_the_reader(self) -> None:

@@ -11,7 +11,7 @@ from unittest import mock
 import pyarrow as pa
 
 from idxport import IdxError
-from idxport._read import Batches
+from idxport._stream import Output
 from idxport.spark import _inputs, _read
 from idxport.spark._types import spark_schema
 from support import Case, program, random, write
@@ -101,13 +101,13 @@ class Streams(Case):
     def test_it_says_why_behind_more_than_a_pipe_holds(self) -> None:
         path = self.fake("for _ in range(8): sys.stdout.buffer.write(bytes(1 << 20))\nsys.exit('nothing of Arrow')")
         with self.fails("nothing of Arrow"):
-            list(Batches([path]))
+            Output([path]).arrow()
         self.assert_no_program_runs()
 
     def test_it_does_not_end(self) -> None:
         path = self.fake("while True: sys.stdout.buffer.write(bytes(1 << 20))")
         with self.assertRaises((pa.ArrowInvalid, OSError)):
-            list(Batches([path]))
+            Output([path]).arrow()
         self.assert_no_program_runs()
 
 

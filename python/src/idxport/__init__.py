@@ -8,7 +8,7 @@
     idxport.preview("./mnist", split="test")        a contact sheet
     idxport.verify("out/", "./mnist")               two tables, compared value by value
 
-The program idxport does the work. `scan` needs pyarrow, and `load` NumPy.
+The program idxport does the work. `scan` needs nanoarrow and pyarrow, and `load` NumPy.
 """
 
 from __future__ import annotations

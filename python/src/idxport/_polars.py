@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from ._program import Option, Path, Program
-from ._read import condition, needs, query
+from ._read import made, needs, query
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,10 +18,17 @@ if TYPE_CHECKING:
 # Kinds of messages (Arrow's Message.fbs, MessageHeader).
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
+# The most values of a column that a predicate is tried with: more than there are labels.
+_TRIED = 1000
+
+# Options that choose among the rows that meet conditions.
+_AFTER = {"holdout", "shuffle", "take", "part"}
+
 
 def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     """See `idxport.scan_polars`."""
     polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
+    plain = _AFTER.isdisjoint(options) and options.get("layout") != "columns"  # whose names may be elements of another column
 
     def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
         """A frame without rows, and then one for each batch."""
@@ -39,8 +46,11 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
         where: list[str] = []
         about = set() if predicate is None else set(predicate.meta.root_names())
-        if len(about) == 1 and schema[name := about.pop()].is_integer():
-            where = condition(options, name, lambda name: polars.concat(frames([name])).unique(), lambda v: v.filter(predicate).to_series().to_list())
+        if plain and len(about) == 1 and (name := about.pop()).isidentifier() and schema[name].is_integer():
+            values = polars.concat(frames([name])).unique()
+            kept = values.filter(predicate)[name].to_list()
+            if 0 < len(kept) < len(values) <= _TRIED:
+                where = [f"{name}={','.join(map(str, kept))}"]
         for frame in frames([*schema] if columns is None else columns, where):
             frame = (frame if predicate is None else frame.filter(predicate)).slice(0, rows)
             rows = None if rows is None else rows - frame.height
@@ -50,7 +60,7 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
 
     with contextlib.closing(frames()) as first:
         schema = dict(next(first).schema)
-    if options.get("columns") is None:  # polars counts the rows of the first column
+    if options.get("columns") is None and not made(options):  # polars counts the rows of the first column
         schema = dict(sorted(schema.items(), key=lambda column: not column[1].is_numeric()))
     frame: pl.LazyFrame = plugins.register_io_source(read, schema=schema)
     return frame
@@ -62,19 +72,19 @@ def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
     A head is a marker, the size of the metadata, and the metadata. The metadata are a table
     of flatbuffers: the kind is its field 1, the size of the body is 3, if it is not 0.
     """
-
-    def number(form: str, at: int) -> int:
-        return int(struct.unpack_from("<" + form, head, at)[0])
-
-    while len(head := stream.read(8)) == 8 and (size := number("i", 4)) > 0:
+    while len(head := stream.read(8)) == 8 and (size := _number(head, "i", 4)) > 0:
         head += stream.read(size)
         if len(head) < 8 + size:
             return
-        table = 8 + number("i", 8)
-        fields = table - number("i", table)
-        place = number("H", fields + 10) if number("H", fields) > 10 else 0
-        size = number("q", table + place) if place else 0
+        table = 8 + _number(head, "i", 8)
+        fields = table - _number(head, "i", table)
+        place = _number(head, "H", fields + 10) if _number(head, "H", fields) > 10 else 0
+        size = _number(head, "q", table + place) if place else 0
         body = stream.read(size)
         if len(body) < size:
             return
-        yield number("B", table + number("H", fields + 6)), head, body
+        yield head[table + _number(head, "H", fields + 6)], head, body
+
+
+def _number(head: bytes, form: str, at: int) -> int:
+    return int(struct.unpack_from("<" + form, head, at)[0])

@@ -68,14 +68,7 @@ class IdxError(RuntimeError):
     """
 
     def __init__(
-        self,
-        message: str,
-        exit: int | None = None,
-        code: str | None = None,
-        *,
-        hint: str | None = None,
-        path: str | None = None,
-        offset: int | None = None,
+        self, message: str, exit: int | None = None, code: str | None = None, *, hint: str | None = None, path: str | None = None, offset: int | None = None
     ) -> None:
         super().__init__(f"{message}\nhint: {hint}" if hint else message)
         self.exit, self.code, self.hint, self.path, self.offset = exit, code, hint, path, offset
@@ -206,7 +199,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 
 # A flag in a message, and its value, if that is no word of the sentence.
 _VALUE = r"'[^']*'|[^\s,;)]*[^a-z\s,;):.][^\s,;)]*[^\s,;):.]|yes|no|none|train|test|validation|huggingface|NAME|FILE"
-_FLAG = re.compile(rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?")
+_FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
 def _in_python(text: str) -> str:
@@ -221,7 +214,7 @@ def _in_python(text: str) -> str:
             return name + "=True" if name in _SWITCHES else name
         return f'{name}="{value.strip(chr(39))}"'
 
-    return _FLAG.sub(option, text)
+    return re.sub(_FLAG, option, text)
 
 
 def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> list[str]:

@@ -7,25 +7,15 @@ import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from ._program import IdxError, Option, Path, Program, arguments, run
+from ._program import IdxError, Option, Path, arguments, run
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa
 
     from ._scan import Scan
-
-# The bytes of a damaged stream that are read until the program says why, and how many at a time.
-_DRAINED, _PIECE = 64 << 20, 1 << 20
-
-# The most values of a column that a condition is tried with: more than there are labels.
-_TRIED = 1000
-
-# Options that choose among the rows that meet conditions.
-_AFTER = {"holdout", "shuffle", "take", "part"}
 
 
 def scan(
@@ -71,10 +61,10 @@ def scan(
     >>> digits = idxport.scan("./mnist", split="train")
     >>> duckdb.sql("SELECT label, count(*) FROM digits GROUP BY label ORDER BY label")
     """
-    needs("pyarrow.dataset", "arrow")
-    from ._scan import Scan
+    needs("nanoarrow", "arrow")
+    from ._scan import table
 
-    return Scan(inputs, {"columns": columns, "rows": rows, "split": split, "layout": layout, **options})
+    return table(inputs, {"columns": columns, "rows": rows, "split": split, "layout": layout, **options})
 
 
 def needs(module: str, extra: str) -> Any:
@@ -108,7 +98,7 @@ def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[
     if "-" in inputs:
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
     options = {"output": "arrows=-", "layout": "list", **options}
-    if columns is not None and options["layout"] != "columns" and not options.get("class_column"):
+    if columns is not None and not made(options):
         options["columns"] = columns
     if where:
         given = options.get("where") or []
@@ -116,60 +106,9 @@ def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[
     return arguments("convert", inputs, options)
 
 
-def condition(options: dict[str, Option], column: str, values: Callable[[str], Any], kept: Callable[[Any], list[int]]) -> list[str]:
-    """The condition, such as ``"label=3-7"``, that a filter amounts to, which is about a column of whole numbers and tried with its values."""
-    if not _AFTER.isdisjoint(options) or not column.isidentifier():  # the rows that are counted or drawn would be others
-        return []
-    if options.get("layout") == "columns":  # it may be an element of another one
-        return []
-    found = values(column)
-    some = kept(found)
-    return [f"{column}={','.join(map(str, some))}"] if len(found) <= _TRIED and 0 < len(some) < len(found) else []
-
-
-class Batches:
-    """The record batches of a run that writes an Arrow stream, and at their end its `report`."""
-
-    def __init__(self, command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> None:
-        import pyarrow as pa
-
-        self.report: dict[str, Any] = {}
-        self._damage = (pa.ArrowInvalid, OSError)
-        self._program = Program(command, stdin=stdin, stream=True, tied=tied)
-        try:
-            self._stream = pa.ipc.open_stream(self._program.stdout)
-        except BaseException as error:
-            self._fail(error)
-        self.schema: pa.Schema = self._stream.schema
-
-    def __iter__(self) -> Batches:
-        return self
-
-    def __next__(self) -> pa.RecordBatch:
-        try:
-            return self._stream.read_next_batch()
-        except StopIteration:
-            if not self.report:
-                with self._program:
-                    self.report = self._program.finish()  # or raise the error of the program
-            raise
-        except BaseException as error:
-            self._fail(error)
-
-    def close(self) -> None:
-        """End the run."""
-        self._program.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_program"):
-            self.close()
-
-    def _fail(self, error: BaseException) -> NoReturn:
-        """End the run after an error. If the stream is damaged because the program failed, raise its error."""
-        with self._program as program:
-            if isinstance(error, self._damage) and any(not program.stdout.read(_PIECE) for _ in range(_DRAINED // _PIECE)):
-                program.finish()
-        raise error
+def made(options: dict[str, Option]) -> bool:
+    """Whether columns are made of others, which cannot be asked for."""
+    return options.get("layout") == "columns" or bool(options.get("class_column"))
 
 
 class Arrays(dict[str, Any]):
@@ -184,11 +123,7 @@ class Arrays(dict[str, Any]):
 
 
 def load(
-    *inputs: Path,
-    columns: str | Sequence[str] | None = None,
-    rows: str | slice | range | None = None,
-    split: str | None = None,
-    **options: Option,
+    *inputs: Path, columns: str | Sequence[str] | None = None, rows: str | slice | range | None = None, split: str | None = None, **options: Option
 ) -> Arrays:
     """Read IDX files into NumPy arrays.
 

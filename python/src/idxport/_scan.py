@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
-import contextlib
+import importlib
+import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.dataset as ds
+from nanoarrow import c_schema
 
 from ._program import Option, Path
-from ._read import Batches, condition, query
-from ._report import sheet
+from ._read import made, needs, query
+from ._stream import Output
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
 
-class Scan(ds.Dataset):  # type: ignore[misc]
+class Scan:
     """A table of IDX files, read by a new run of the program whenever somebody asks: see `scan`.
 
-    It is a `pyarrow.dataset.Dataset`, of which DuckDB reads only the columns that a query needs; other
-    programs read it by `__arrow_c_stream__`. Without `columns`, single values come before images, as
-    DuckDB counts the rows of the first column.
+    DuckDB reads only the columns that a query needs; other programs read it by `__arrow_c_stream__`.
+    Without `columns`, single values come before images, as DuckDB counts the rows of the first column.
     """
 
-    def __init__(self, inputs: Sequence[Path], options: dict[str, Option], schema: pa.Schema | None = None) -> None:
-        self._inputs, self._options, self._schema = inputs, options, schema
-        if schema is None:
-            self._schema = found = Batches(query(inputs, options)).schema
-            if options.get("columns") is None:
-                self._schema = pa.schema(sorted(found, key=_is_tensor), found.metadata)
+    def __init__(self, inputs: Sequence[Path], options: dict[str, Option]) -> None:
+        self._inputs, self._options = inputs, options
+        schema = Output(query(inputs, options)).c_stream().get_schema()
+        columns = list(schema.children)
+        if options.get("columns") is None and not made(options):
+            columns.sort(key=_is_tensor)
+        self._schema = schema.modify(children=columns)
+        self._names = [column.name for column in columns]
+        self._single = [column.name for column in columns if not _is_tensor(column)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Scan, (self._inputs, self._options, self._schema)
+        return table, (self._inputs, self._options)
 
     def __repr__(self) -> str:
-        what, names = ", ".join(map(str, self._inputs)), ", ".join(self.schema.names)
-        return f"<idxport.Scan of {what[-35:]}: {names[:22]}>"
+        what = ", ".join(map(str, self._inputs))
+        return f"<idxport.Scan of {what[-35:]}: {', '.join(self._names)[:22]}>"
 
     def _repr_html_(self) -> str | None:
+        from ._report import sheet
+
         return sheet(self._inputs, self._options)
 
     def __len__(self) -> int:
-        return self.count_rows()
+        return sum(batch.num_rows for batch in self.reader(self._names[:1]))
 
     def __bool__(self) -> bool:
         return True
@@ -52,44 +57,16 @@ class Scan(ds.Dataset):  # type: ignore[misc]
     @property
     def schema(self) -> pa.Schema:
         """The columns and their types."""
-        return self._schema
+        return needs("pyarrow", "arrow").schema(self)
 
-    def reader(self, columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> pa.RecordBatchReader:
-        """Begin to read: a stream of record batches, whose process ends with it.
-
-        With the given columns or all, and rows that meet conditions such as ``"label=3-7"``, or all.
-        """
-        names = self.schema.names if columns is None else columns
-        batches = Batches(query(self._inputs, self._options, names, where))
-        schema = pa.schema([batches.schema.field(name) for name in names], batches.schema.metadata)
-        return pa.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in batches))
-
-    def scanner(self, columns: Any = None, filter: ds.Expression | None = None, **_: object) -> ds.Scanner:
-        """Begin to read for a query: see `pyarrow.dataset.Dataset.scanner`."""
-        names, where = self.schema.names, []
-        if isinstance(columns, list):  # a condition may be about any column of single values
-            names = [f.name for f in self.schema if f.name in columns or (filter is not None and not _is_tensor(f))] or names[:1]
-        if filter is not None:
-            name = self._about(filter)
-            where = condition(self._options, name, self._values, lambda values: values.filter(filter)[0].to_pylist()) if name else []
-        return ds.Scanner.from_batches(self.reader(names, where), columns=columns, filter=filter)
-
-    def _about(self, filter: ds.Expression) -> str | None:
-        """The column of whole numbers that a filter is about, if it is about no other column."""
-        empty = self.schema.empty_table()
-        for field in self.schema:
-            if pa.types.is_integer(field.type):
-                with contextlib.suppress(pa.ArrowException):  # it is about another column
-                    empty.select([field.name]).filter(filter)
-                    return str(field.name)
-        return None
-
-    def _values(self, column: str) -> pa.Table:
-        return self.reader([column]).read_all().group_by(column).aggregate([])
-
-    def count_rows(self, filter: ds.Expression | None = None, **_: object) -> int:
-        """The number of rows, for which only single values are read, if there are any."""
-        return int(self.scanner(columns=[], filter=filter).count_rows())
+    def reader(self, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
+        """Begin to read all columns or the given ones: a stream of record batches, whose process ends with it."""
+        pyarrow = needs("pyarrow", "arrow")
+        names = self._names if columns is None else columns
+        output = Output(query(self._inputs, self._options, names))
+        stream = output.arrow()
+        schema = pyarrow.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
+        return pyarrow.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in output.batches(stream)))
 
     def to_pandas(self) -> pd.DataFrame:
         """Read all into pandas."""
@@ -99,20 +76,31 @@ class Scan(ds.Dataset):  # type: ignore[misc]
         """Read all into polars."""
         return __import__("polars").DataFrame(self)
 
+    def stream(self, columns: Sequence[int] | None, filters: object = ()) -> tuple[object, bool]:
+        """Begin to read: a capsule of a stream, and whether it has these columns, or all."""
+        names = self._names if columns is None else [self._names[each] for each in columns]
+        stream = Output(query(self._inputs, self._options, names)).c_stream()
+        return stream.__arrow_c_stream__(), columns is not None and not made(self._options)
+
     def __arrow_c_schema__(self) -> object:
-        return self.schema.__arrow_c_schema__()
+        return self._schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.reader().__arrow_c_stream__(requested_schema)
-
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        """Refuse what needs the files of a data set."""
-        raise NotImplementedError("an idxport.Scan has no fragments: use its scanner, its reader or pyarrow.table(scan)")
-
-    get_fragments = _get_fragments = replace_schema = filter = join = join_asof = sort_by = take = _refuse
-    partition_expression = property(_refuse)
+        asked = None if requested_schema is None else [self._names.index(each.name) for each in c_schema(requested_schema).children]
+        return self.stream(asked)[0]
 
 
-def _is_tensor(field: pa.Field) -> bool:
-    bytes_ = pa.types.is_binary(field.type) or pa.types.is_fixed_size_binary(field.type)
-    return bool(field.type.num_fields or bytes_ or isinstance(field.type, pa.BaseExtensionType))
+def _is_tensor(column: Any) -> bool:
+    return column.format[0] in "+wzZ" or b"ARROW:extension:name" in dict(column.metadata or {})
+
+
+def table(inputs: Sequence[Path], options: dict[str, Option]) -> Scan:
+    """See `scan`.
+
+    DuckDB asks for columns only a `pyarrow.dataset.Dataset`, whose import takes longer than most queries,
+    or since 2.0 a source of its own.
+    """
+    duckdb = sys.modules.get("duckdb")
+    kind = "_duckdb" if duckdb and duckdb.__version__.startswith("2.0.") and "pyarrow.dataset" not in sys.modules else "_dataset"
+    found: Scan = importlib.import_module("." + kind, __package__).Table(inputs, options)
+    return found

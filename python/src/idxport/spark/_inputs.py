@@ -18,12 +18,7 @@ from ._objects import Object, Parameters, is_url
 LAYOUTS = ("list", "nested", "binary")
 
 # Options that are flags of the program under another name.
-_FLAGS = {
-    "dataset": "--dataset",
-    "transpose": "--transpose",
-    "shape": "--shape",
-    "maxRecordBytes": "--max-record-bytes",
-}
+_FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "shape": "--shape", "maxRecordBytes": "--max-record-bytes"}
 _OPTIONS = (
     "path", "paths", "images", "labels", "columns", "split", "layout", "select", "rows", "rowsPerPartition", "rowIndex", "pushFilters", "identity", "binary",
     *_FLAGS,

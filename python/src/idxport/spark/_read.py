@@ -11,14 +11,15 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
 from .._program import IdxError, find_program
-from .._read import Batches
+from .._stream import Output
 from ._files import File
 from ._inputs import Inputs, truth, without_rows, words
 from ._objects import Object
-from ._types import arrow_schema, convert, row_bytes, same_type, spark_schema
+from ._types import convert, row_bytes, same_type, spark_schema
 
 # The column of the option rowIndex.
 ROW = "_row"
@@ -61,7 +62,7 @@ class IdxReader(DataSourceReader):
     """Reads the columns of a schema."""
 
     def __init__(self, schema: StructType, inputs: Inputs, options: Mapping[str, str]) -> None:
-        self._schema = arrow_schema(_checked(schema, table_schema(inputs, options)))
+        self._schema = to_arrow_schema(_checked(schema, table_schema(inputs, options)))
         self._inputs = inputs
         self._binary = options.get("binary")
         self._times = _times(options.get("identity", "mtime"))
@@ -121,17 +122,18 @@ class IdxReader(DataSourceReader):
                 each.check(report)
 
         try:
-            with contextlib.closing(Batches(command(f"{partition.start}:{partition.stop}"), tied=True)) as batches:
-                first = next(batches, None)
-                # The run opened its objects before this one: an object that is unchanged now was unchanged then. A
-                # reader of only the first rows never gets the report of the run itself.
-                if objects:
-                    check(without_rows(command("0:0"))[1])
-                if first is not None:
-                    yield first
-                yield from batches
-                check(batches.report)
-        except (IdxError, pa.ArrowInvalid):
+            output = Output(command(f"{partition.start}:{partition.stop}"), tied=True)
+            batches = output.batches(output.arrow())
+            first = next(batches, None)
+            # The run opened its objects before this one: an object that is unchanged now was unchanged then. A
+            # reader of only the first rows never gets the report of the run itself.
+            if objects:
+                check(without_rows(command("0:0"))[1])
+            if first is not None:
+                yield first
+            yield from batches
+            check(output.report)
+        except RuntimeError:
             if objects:
                 check(without_rows(command("0:0"))[1])  # a changed object is the better error
             raise

@@ -14,32 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as spark
-
-# The data types of IDX, as in idx.dtype: in Arrow, and the smallest type of Spark that holds them.
-DTYPES: dict[str, tuple[pa.DataType, spark.DataType]] = {
-    "uint8": (pa.uint8(), spark.ShortType()),
-    "int8": (pa.int8(), spark.ByteType()),
-    "int16": (pa.int16(), spark.ShortType()),
-    "int32": (pa.int32(), spark.IntegerType()),
-    "float32": (pa.float32(), spark.FloatType()),
-    "float64": (pa.float64(), spark.DoubleType()),
-}
-
-_TO_SPARK: dict[pa.DataType, spark.DataType] = {
-    **{arrow: theirs for arrow, theirs in DTYPES.values()},
-    pa.string(): spark.StringType(),
-    pa.binary(): spark.BinaryType(),
-}
-_TO_ARROW: dict[spark.DataType, pa.DataType] = {
-    spark.ByteType(): pa.int8(),
-    spark.ShortType(): pa.int16(),
-    spark.IntegerType(): pa.int32(),
-    spark.LongType(): pa.int64(),
-    spark.FloatType(): pa.float32(),
-    spark.DoubleType(): pa.float64(),
-    spark.StringType(): pa.string(),
-    spark.BinaryType(): pa.binary(),
-}
+from pyspark.sql.pandas.types import from_arrow_type
 
 
 def spark_schema(schema: pa.Schema) -> spark.StructType:
@@ -54,21 +29,9 @@ def _spark_field(field: pa.Field) -> spark.StructField:
 
 def spark_type(arrow: pa.DataType) -> spark.DataType:
     """Spark's type for an Arrow type that idxport writes."""
-    if is_list(arrow):
+    if arrow.num_fields:  # a list of any kind
         return spark.ArrayType(spark_type(arrow.value_type), False)
-    return _TO_SPARK[arrow]
-
-
-def arrow_schema(schema: spark.StructType) -> pa.Schema:
-    """The schema that Spark expects of record batches: from 4.1 on it also compares nullability."""
-    return pa.schema([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in schema.fields])
-
-
-def arrow_type(theirs: spark.DataType) -> pa.DataType:
-    """Arrow's type for one of Spark's."""
-    if isinstance(theirs, spark.ArrayType):
-        return pa.list_(pa.field("element", arrow_type(theirs.elementType), theirs.containsNull))
-    return _TO_ARROW[theirs]
+    return spark.ShortType() if arrow == pa.uint8() else from_arrow_type(arrow)
 
 
 def same_type(one: spark.DataType, other: spark.DataType) -> bool:
@@ -76,11 +39,6 @@ def same_type(one: spark.DataType, other: spark.DataType) -> bool:
     if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
         return same_type(one.elementType, other.elementType)
     return one == other
-
-
-def is_list(arrow: pa.DataType) -> bool:
-    """Any kind of list."""
-    return bool(pa.types.is_list(arrow) or pa.types.is_fixed_size_list(arrow) or pa.types.is_large_list(arrow))
 
 
 def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -107,7 +65,7 @@ def row_bytes(schema: pa.Schema) -> int:
     total = 0
     for field in schema:
         metadata = field.metadata or {}
-        size = DTYPES[metadata[b"idx.dtype"].decode()][0].bit_width // 8 if b"idx.dtype" in metadata else 8
+        size = pa.type_for_alias(metadata[b"idx.dtype"].decode()).bit_width // 8 if b"idx.dtype" in metadata else 8
         for length in json.loads(metadata.get(b"idx.shape", b"[]")):
             size *= length
         total += size

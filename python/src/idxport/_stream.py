@@ -1,0 +1,74 @@
+"""Arrow streams of the program."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._program import IdxError, Program
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from nanoarrow.c_array_stream import CArrayStream
+
+# The end of a stream: a marker, and a message of no bytes.
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+
+
+class Output(Program):
+    """A run that writes an Arrow stream, and ends with what reads it; `batches` leaves its `report`."""
+
+    _ended = False
+
+    def __init__(self, command: Sequence[str], *, tied: bool = False) -> None:
+        super().__init__(command, stream=True, tied=tied)
+        self.report: dict[str, Any] = {}
+
+    def batches(self, stream: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        """The record batches up to the end of the run, or its error."""
+        with self, self._errors():
+            yield from stream
+            self.report = self.finish()
+
+    def arrow(self) -> pa.RecordBatchReader:
+        """Begin to read with pyarrow."""
+        import pyarrow as pa
+
+        with self._errors():
+            return pa.ipc.open_stream(self.stdout)
+
+    def c_stream(self) -> CArrayStream:
+        """Begin to read without pyarrow, whose import takes longer than most queries. The stream keeps the run."""
+        from nanoarrow import c_array_stream
+        from nanoarrow.ipc import InputStream
+
+        with self._errors():
+            return c_array_stream(InputStream.from_readable(self))
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """If the program failed, raise its error for the one that follows from it."""
+        try:
+            yield
+        except Exception:
+            with self:
+                if any(not self.stdout.read(1 << 20) for _ in range(64)):  # what is no stream may be long
+                    self.finish()
+            raise
+
+    def readinto(self, into: Any) -> int:
+        """Read for nanoarrow."""
+        size: int = self.stdout.readinto(into)  # type: ignore[attr-defined]
+        self._ended = size == len(_END) and bytes(into) == _END
+        if size < len(into):
+            self.finish()  # or raise the error of the program
+        return size
+
+    def __del__(self) -> None:
+        if not self._said.closed:
+            self.stdout.close()
+            with contextlib.suppress(IdxError):
+                if self._ended:
+                    self.finish()  # for its warnings
+            self.close()
