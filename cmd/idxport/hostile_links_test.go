@@ -92,9 +92,9 @@ func TestPlantedInputs(t *testing.T) {
 		says     string
 	}{
 		{"0/9.png", filepath.Join(outside, "0", "0.png"), exitData, refused},
-		{"2", outside, exitData, refused},
+		{"2", outside, exitUsage, "found both"},
 		{"3", filepath.Join(outside, "1"), exitData, refused},
-		{"0/9.png", "9.png", exitData, refused},
+		{"0/9.png", "9.png", exitNoInput, "the link leads to nothing"},
 		{"NOTES", filepath.Join(outside, "0", "0.png"), exitData, refused},
 		{"0/9.png", "0.png", exitOK, "3 rows"},
 	} {

@@ -69,8 +69,7 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 	return c, nil
 }
 
-// check requires the file at path, opened as t, to have the columns of the first file, and the same
-// names of labels.
+// check requires the file at path, opened as t, to have the columns and classes of the first file.
 func (c *chain) check(path string, t source.Table) error {
 	info := source.About(t)
 	same := func(key string) bool {

@@ -72,7 +72,6 @@ var (
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
-	idxName      = text.Pattern(`(?i)(^|[-.])idx(\d|$|\.)`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro)$`)
 )
 
@@ -95,16 +94,23 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 	l.folders = map[string]bool{}
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
-		if entry.Type()&fs.ModeSymlink != 0 {
+		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
 			info, err := files.Stat(path)
-			isFolder = err == nil && info.IsDir() // opening a link that leads to nothing fails later
+			if err != nil {
+				return l, fault.New(fault.NotFound, "the link leads to nothing").In(path).Because(err)
+			}
+			isFolder = info.IsDir()
 		}
 		switch {
 		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata":
 			l.unread = name
-		case name[0] == '.' || name[0] == '_' && !isFolder || name == "__MACOSX" || cacheName().MatchString(name):
+		case name[0] == '.' || name == "__MACOSX" || cacheName().MatchString(name),
+			name[0] == '_' && !isFolder && picture.KindByName(name) == "":
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
+			if inner.image == "" {
+				inner, failed = list(files, path, -1) // after as many other files
+			}
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
@@ -119,7 +125,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		case isFolder:
 		case picture.KindByName(name) != "": // idx0.png too
 			l.image = path
-		case idxName().MatchString(name):
+		case dataset.ParseName(name).Format != "":
 			l.idx = true
 		default:
 			l.files = append(l.files, name)
@@ -210,9 +216,6 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if err != nil {
 			return nil, err
 		}
-		if l.image != "" && len(found) > 0 && found[0].Format.Name == "png" {
-			continue // package png refuses images there
-		}
 		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
@@ -222,8 +225,10 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 				unnamed = append(unnamed, path)
 			}
 		}
-		if len(found) == 0 && slices.Contains(splitNames, strings.ToLower(name)) {
-			if entries, _ := files.ReadDir(path, 1); len(entries) > 0 {
+		if len(found) == 0 {
+			deeper, err := folder(files, path, true)
+			entries, _ := files.ReadDir(path, 1)
+			if deeper != nil || err != nil || len(entries) > 0 && slices.Contains(splitNames, strings.ToLower(name)) {
 				without = path
 			}
 		}

@@ -258,8 +258,7 @@ func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 	}
 }
 
-// nextMessage returns the next message, without its body. It returns io.EOF at the end, after which
-// the input must end.
+// nextMessage returns the next message, without its body, or io.EOF at the end of the input.
 func (m *messages) nextMessage() (msg message, err error) {
 	if m.ended || m.footer && len(m.places) == 0 {
 		return msg, io.EOF

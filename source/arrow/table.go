@@ -15,8 +15,7 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// Open opens the Arrow file or stream at path. Errors have one of the kinds of package fault, and
-// the path.
+// Open opens the Arrow file or stream at path. Errors have the path, and a kind of package fault.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return source.OpenFile(o.Files, path, "an Arrow file", func(f source.File, info fs.FileInfo) (source.Table, error) {
 		return open(&messages{file: f, end: info.Size()}, path, o)
@@ -165,8 +164,7 @@ func (l *leaf) use(b *batch) func([]byte, int, int, func(columnar.Values) error)
 	}
 }
 
-// Lengths returns the lengths of the lists in the first row, which are then expected of all lists
-// of field i.
+// Lengths returns the lengths of the first lists of field i, which are then expected of all.
 func (f *file) Lengths(i int) (_ []int, err error) {
 	l := &f.fields[i]
 	if slices.Contains(l.lengths, -1) {

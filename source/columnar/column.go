@@ -56,8 +56,7 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	return nil
 }
 
-// MaxValue returns the largest number of bytes that a value of c may have: a record, the file of an
-// image, or a text.
+// MaxValue returns the most bytes that a value of c may have: a record, an image file, or a text.
 func (c *Column) MaxValue() int {
 	switch c.Form {
 	case Images:
@@ -181,8 +180,7 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	return nil
 }
 
-// tileRows is the number of rows that interleave fills at a time, so that these rows stay in the
-// cache.
+// tileRows is the number of rows that interleave fills at a time: they stay in the cache.
 const tileRows = 256
 
 // interleave fills dst with rows: the first element of every column, then the second of every

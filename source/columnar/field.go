@@ -63,8 +63,7 @@ func (f *Field) dtype() idx.DType {
 	return 0
 }
 
-// shape returns the shape of a record in the metadata, empty for a scalar, or nil if there is no
-// valid one in C order.
+// shape returns the shape in the metadata, empty for a scalar, nil if none is valid in C order.
 func (f *Field) shape() []int {
 	var tensor struct{ Shape, Permutation []int }
 	var err error

@@ -199,8 +199,7 @@ func (r *resolver) dtype(f *Field) idx.DType {
 	return usual
 }
 
-// setShape reports whether the metadata of f or the options have a shape of as many elements as
-// that of c, and sets it.
+// setShape sets the shape of the metadata of f or of the options, if it has as many elements as c.
 func (r *resolver) setShape(c *Column, f *Field) bool {
 	n := product(c.Shape)
 	for _, shape := range [][]int{f.shape(), r.Options.Shape} {

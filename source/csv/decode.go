@@ -27,10 +27,11 @@ type stats struct {
 	texts     []string // the first fields that are not numbers, without escapes
 }
 
-// observe examines the sample, and returns the number of elements of a row. Decode reports rows
-// with a wrong number of fields.
-func (t *table) observe() (elements int) {
+// observe examines the sample, and returns the number of elements of a row, or an error if two
+// fields may be the label. Decode reports rows with a wrong number of fields.
+func (t *table) observe() (elements int, err error) {
 	var first, last stats // of these fields
+	lasts := map[string]bool{}
 	for line := range bytes.Lines(t.sample) {
 		if bytes.Count(line, []byte{t.comma}) != t.count {
 			continue
@@ -46,6 +47,7 @@ func (t *table) observe() (elements int) {
 		if t.guessed {
 			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
 			last.observe(text, t.plain)
+			lasts[string(bytes.TrimSpace(text))] = true
 		}
 	}
 	for _, f := range t.fileColumns {
@@ -53,18 +55,18 @@ func (t *table) observe() (elements int) {
 	}
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
-	better := like(last) && (first.min == first.max || first.max > last.max)                 // UCI's files have it last
-	read := "the label, but it does not look like one, or the last one does"
+	all := float64(len(lasts)) > last.max-last.min                                           // numbers between them
+	better := like(last) && (first.min == first.max || first.max > last.max || all)          // UCI's files have it last
+	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1; {
 	case t.guessed && !image && first.texts == nil && (better || odd(first)):
 	case t.guessed && image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
-		read = "a pixel, but it looks like a label"
+		may = "be the first field of a line, which else is a pixel"
 	default:
-		return elements
+		return elements, nil
 	}
-	t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as "+read+
-		"; --label-column first, last or none decides")
-	return elements
+	return 0, fault.New(fault.Malformed, "the label may %s", may).
+		WithHint("say where it is: --label-column first, last or none")
 }
 
 func (s *stats) observe(text []byte, plain *strings.Replacer) {

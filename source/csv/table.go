@@ -91,7 +91,11 @@ func (t *table) begin() error {
 	if err := t.arrange(); err != nil {
 		return err
 	}
-	t.limit = min(t.limit, lineText+fieldText*t.observe())
+	elements, err := t.observe()
+	if err != nil {
+		return err
+	}
+	t.limit = min(t.limit, lineText+fieldText*elements)
 	return t.decide()
 }
 

@@ -86,8 +86,7 @@ func unreadable(err error) error {
 var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+
 	"at most %d bytes", maxArrays, maxDirectory).WithHint("save the arrays with numpy.savez, or in several files")
 
-// readDirectory reads the directory of a .npz file of size bytes: .npy files with checksums, of
-// which 0 is not verified.
+// readDirectory reads the directory of a .npz file of size bytes: .npy files with checksums, or 0.
 func readDirectory(f source.File, size int64) (*zip.Reader, error) {
 	d := &directory{io.NewSectionReader(f, 0, size), maxDirectory}
 	z, err := zip.NewReader(d, size)

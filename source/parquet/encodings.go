@@ -118,8 +118,7 @@ func (r *runs) match(pattern []byte, pos, n int) (matched int, mismatch byte, er
 }
 
 // matchRows is match for rows of perRow entries each. Where a row consists of whole runs, it skips
-// the following rows with the same encoded bytes, which is much faster for the many runs of nested
-// lists.
+// the following rows with the same encoded bytes, which is much faster for nested lists.
 func (r *runs) matchRows(pattern []byte, perRow, pos, n int) (matched int, err error) {
 	if pos == 0 && n >= 2*perRow && r.left == 0 {
 		before := r.src

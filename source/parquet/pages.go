@@ -48,8 +48,7 @@ func (s *stream) hold(n int64) {
 	s.held = n
 }
 
-// Next returns the entries of the next page of leaf i. Row groups and pages of entries that are all
-// skipped are not read.
+// Next returns the entries of the next page of leaf i. What is skipped as a whole is not read.
 func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	p, err := f.streams[i].nextPage(skip)
 	if err != nil {
@@ -61,8 +60,7 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	return &columnar.Chunk{Entries: int64(p.entries), Use: p.use}, nil
 }
 
-// nextGroup goes to the chunk of the next row group, after checking that the entries of the last
-// one were those of its rows.
+// nextGroup goes to the chunk of the next row group, if the last one had the entries of its rows.
 func (s *stream) nextGroup() (err error) {
 	if s.row != s.last || s.entry > 0 { // there is no row yet before the first row group
 		return s.lengthError(min(s.row, max(0, s.last-1)))
@@ -143,8 +141,7 @@ func (s *stream) header() (*format.PageHeader, error) {
 	}
 }
 
-// dataPage returns the page with the header h and the body at an offset, or nil if it has no
-// entries.
+// dataPage returns the page with the header h and the body at an offset, nil if it is empty.
 func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 	n, encoding := int64(h.DataPageHeader.V.NumValues), h.DataPageHeader.V.Encoding
 	if h.Type == format.DataPageV2 {
@@ -191,8 +188,7 @@ func (s *stream) checkSize(h *format.PageHeader, most, expanded int64) error {
 	return nil
 }
 
-// readBody reads the body of the page with the header h, and checks its checksum, which is 0 if
-// there is none.
+// readBody reads the body of the page with the header h, and checks its checksum, if it has one.
 func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 	body := make([]byte, h.CompressedPageSize)
 	if err := f.readAt(body, offset); err != nil {
@@ -281,8 +277,7 @@ func (p *page) open() (c *content, err error) {
 	return c, err
 }
 
-// split reads and decompresses the page, and separates its repetition levels, its definition levels
-// and its values.
+// split reads and decompresses the page, and separates its levels of both kinds and its values.
 func (p *page) split() (levels [2]runs, values []byte, err error) {
 	levels[0].width, levels[1].width = bits.Len(uint(p.maxRepetition)), bits.Len(uint(p.maxDefinition))
 	body, err := p.file.readBody(p.header, p.body)

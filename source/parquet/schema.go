@@ -27,8 +27,7 @@ type node struct {
 	maxRepetition, maxDefinition int
 }
 
-// maxDepth limits the nesting of groups. Even 64 nested lists, more than any program writes, have
-// fewer levels.
+// maxDepth limits the nesting of groups. Even 64 nested lists, a rare case, have fewer levels.
 const maxDepth = 200
 
 // newTree returns the tree of elements, which are in depth-first order, and its leaves.
@@ -92,8 +91,7 @@ func (n *node) innermost() *node {
 // physicalOnly reports whether n has no logical type, with which byte arrays are text or decimals.
 func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
-// describe describes n, a child of the root or of a struct, for package columnar. metadata is from
-// the Arrow schema.
+// describe describes n, a child of the root or of a struct; metadata is from the Arrow schema.
 func (n *node) describe(metadata map[string]string) columnar.Field {
 	value := n.innermost()
 	lists := value.maxRepetition

@@ -26,8 +26,7 @@ func plainTexts(src []byte, n int) ([][]byte, error) {
 	return texts, nil
 }
 
-// plainDictionary is the name of RLE_DICTIONARY in data pages, and of PLAIN in dictionary pages, in
-// files of older programs.
+// plainDictionary is what older programs call RLE_DICTIONARY in data pages, PLAIN in dictionaries.
 const plainDictionary format.Encoding = 2
 
 // indexes reports whether the values are indices into the dictionary, as truth values always are.

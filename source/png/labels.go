@@ -185,7 +185,9 @@ func (t *table) readMetadata() (names []string, texts map[string][]string, err e
 		err = fault.New(fault.Malformed, "the file is not UTF-8").
 			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv, and put the result in its place")
 	}
-	if err == nil && len(lines) > 0 {
+	if err == nil && len(lines) == 0 && text != nil {
+		err = fault.New(fault.Malformed, "the file is empty, expected the columns file_name and label")
+	} else if err == nil && lines != nil {
 		names, texts, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {
@@ -210,12 +212,13 @@ func (t *table) arrange(names []string, lines [][]string) ([]string, map[string]
 	}
 	byFile := make(map[string][][]string, len(lines))
 	for _, line := range lines {
-		name := path.Clean(line[key])
+		name := norm.NFC.String(path.Clean(line[key])) // HFS+ has another form
 		byFile[name] = append(byFile[name], line)
 	}
 	for _, f := range t.files {
-		found := byFile[f.path()]
-		if delete(byFile, f.path()); len(found) != 1 {
+		name := norm.NFC.String(f.path())
+		found := byFile[name]
+		if delete(byFile, name); len(found) != 1 {
 			return nil, nil, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
 				f.path()).WithHint("give each image one line, or move the images or this file away")
 		}
@@ -263,8 +266,7 @@ func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, c
 	return t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, texts, form.Put)
 }
 
-// addNumbers adds a column of integers, or else of floats: of the type of the column of this name
-// in like, or int32 or float64.
+// addNumbers adds a column of the type of that name in like, or of int32, or else of float64.
 func (t *table) addNumbers(name string, texts []string, like []source.Column) error {
 	d := idx.Int32
 	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {

@@ -199,6 +199,9 @@ func (t *table) readFile(buf []byte, f file) ([]byte, error) {
 		root, name = t.root, f.path()
 	}
 	opened, err := root.Open(name)
+	if err != nil && root != t.root { // perhaps a link to another folder
+		opened, err = t.root.Open(f.path())
+	}
 	if err != nil {
 		return buf, err
 	}

@@ -75,10 +75,7 @@ def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> 
 def verify(output: Path, *inputs: Path, **options: Option) -> Report:
     """Compare a file or folder with the inputs that it was made from, value by value.
 
-    Raises
-    ------
-    IdxError
-        If they differ: `code` is ``"differs"``, and the message names the first difference.
+    Raises IdxError if they differ: `code` is ``"differs"``, and the message names the first difference.
     """
     from ._report import Report, build
 
@@ -87,14 +84,9 @@ def verify(output: Path, *inputs: Path, **options: Option) -> Report:
 
 
 def inspect(*inputs: Path, **options: Option) -> Inspection:
-    """Read files to their end, and describe what they hold.
+    """Read files to their end, and describe what they hold, and their damage in `File.problem`.
 
-    In a notebook, the result is shown as a contact sheet.
-
-    Raises
-    ------
-    IdxError
-        If the inputs cannot be found. Damage is described in `File.problem`.
+    A notebook shows the result as contact sheets. Raises IdxError if the inputs cannot be found.
     """
     from ._report import Inspection, build
 

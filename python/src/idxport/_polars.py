@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from ._program import Option, Path, Program
-from ._read import made, needs, query
+from ._read import divisible, needs, query
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,6 @@ _AFTER = {"holdout", "shuffle", "take", "part"}
 def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     """See `idxport.scan_polars`."""
     polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
-    plain = _AFTER.isdisjoint(options) and options.get("layout") != "columns"  # whose names may be elements of another column
 
     def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
         """A frame without rows, and then one for each batch."""
@@ -46,21 +45,22 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
         where: list[str] = []
         about = set() if predicate is None else set(predicate.meta.root_names())
-        if plain and len(about) == 1 and (name := about.pop()).isidentifier() and schema[name].is_integer():
+        if plain and rows is None and _AFTER.isdisjoint(options) and len(about) == 1 and (name := about.pop()).isidentifier() and schema[name].is_integer():
             values = polars.concat(frames([name])).unique()
             kept = values.filter(predicate)[name].to_list()
             if 0 < len(kept) < len(values) <= _TRIED:
                 where = [f"{name}={','.join(map(str, kept))}"]
         for frame in frames([*schema] if columns is None else columns, where):
-            frame = (frame if predicate is None else frame.filter(predicate)).slice(0, rows)
+            frame = frame.slice(0, rows)  # which polars means before the predicate
             rows = None if rows is None else rows - frame.height
-            yield frame  # which has no rows afterwards in polars 1.20
+            yield frame if predicate is None else frame.filter(predicate)
             if rows == 0:
                 return
 
     with contextlib.closing(frames()) as first:
         schema = dict(next(first).schema)
-    if options.get("columns") is None and not made(options):  # polars counts the rows of the first column
+    plain = divisible(options, list(schema))
+    if options.get("columns") is None and plain:  # polars counts the rows of the first column
         schema = dict(sorted(schema.items(), key=lambda column: not column[1].is_numeric()))
     frame: pl.LazyFrame = plugins.register_io_source(read, schema=schema)
     return frame

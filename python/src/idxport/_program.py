@@ -51,20 +51,9 @@ os.execv(sys.argv[2], sys.argv[2:])
 class IdxError(RuntimeError):
     """An error of the program.
 
-    Attributes
-    ----------
-    code : str or None
-        The name of the exit code, such as ``"bad_data"`` or ``"no_input"``; None if the program could
-        not be run or was ended by a signal.
-    exit : int or None
-        The exit code: 1 differs, 64 usage, 65 bad data, 66 no input, 70 internal, 73 cannot
-        create, 74 I/O, 75 locked, 77 permission.
-    hint : str or None
-        What to do about it.
-    path : str or None
-        The file that the error is about.
-    offset : int or None
-        Where in its data, in bytes after decompression.
+    `code` and `exit` are the name, such as "bad_data", and the number of the exit code (docs/cli.md), None if the
+    program could not be run or was ended by a signal; `hint` is what to do about it; `path` is the file that the
+    error is about, and `offset` where in its data, in bytes after decompression. Each may be None.
     """
 
     def __init__(
@@ -79,11 +68,7 @@ class IdxWarning(UserWarning):
 
 
 def find_program(name: str | None = None) -> str:
-    """Return the path of the program idxport.
-
-    That is `name`, or else the environment variable IDXPORT, the program of this package, or the one
-    on PATH. Raises IdxError if there is none.
-    """
+    """The path of the program: `name`, or else the variable IDXPORT, that of this package, or that on PATH; or IdxError."""
     for what, given in (("the program", name), ("the environment variable IDXPORT", os.environ.get("IDXPORT"))):
         if given:
             found = shutil.which(given)
@@ -198,7 +183,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 
 
 # A flag in a message, and its value, if that is no word of the sentence.
-_VALUE = r"'[^']*'|[^\s,;)]*[^a-z\s,;):.][^\s,;)]*[^\s,;):.]|yes|no|none|train|test|validation|huggingface|NAME|FILE"
+_VALUE = r"'[^']*'|[^\s,;)]*[^a-z\s,;):.][^\s,;)]*[^\s,;):.]|yes|none|no|train|test|validation|huggingface|NAME|FILE"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
@@ -238,4 +223,4 @@ def _text(value: bool | float | Path | slice | range) -> str:
         if value.step not in (None, 1):
             raise ValueError(f"rows={value!r}: the step must be 1; take every n-th row of the arrays instead: [::n]")
         return ":".join("" if end is None else str(int(end)) for end in (value.start, value.stop))
-    return str(value).lower() if isinstance(value, (bool, int, float)) else os.fspath(value)
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else str(value).lower()

@@ -93,22 +93,26 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
     return lazy(inputs, options)
 
 
+# Options that mean something else, or nothing, without some of the columns.
+_OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "resize", "salvage", "shape", "transpose"}
+
+
+def divisible(options: dict[str, Option], names: Sequence[str] = ()) -> bool:
+    """Whether some of the columns, which have `names`, are what they are in the table with all of them."""
+    return "columns" not in str(options.get("layout")) and not any(map(options.get, _OF_ALL)) and all(name and "," not in name for name in names)
+
+
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
-    """The command line of a run that writes columns, or more if some are made of others, and rows that meet conditions, as an Arrow stream."""
+    """The command line of a run that writes columns, or all if they are not divisible, and rows that meet conditions, as an Arrow stream."""
     if "-" in inputs:
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
     options = {"output": "arrows=-", "layout": "list", **options}
-    if columns is not None and not made(options):
+    if columns is not None and divisible(options, columns):
         options["columns"] = columns
     if where:
         given = options.get("where") or []
         options["where"] = [*([given] if isinstance(given, str) else given), *where]  # type: ignore[misc]
     return arguments("convert", inputs, options)
-
-
-def made(options: dict[str, Option]) -> bool:
-    """Whether columns are made of others, which cannot be asked for."""
-    return options.get("layout") == "columns" or bool(options.get("class_column"))
 
 
 class Arrays(dict[str, Any]):
@@ -135,10 +139,9 @@ def load(
     Returns
     -------
     Arrays
-        A dict of the arrays by the names of their columns, such as ``image`` and ``label``, with the shapes and
-        types of the files, in the byte order of this machine. They can be written to. If the inputs
-        have several splits and `split` is not given, a dict of such dicts, by split. Its attribute
-        `classes` has the names of the labels, if they are known.
+        A dict of the arrays by the names of their columns, such as ``image`` and ``label``, which can be written
+        to. If the inputs have several splits and `split` is not given, a dict of such dicts, by split. Its
+        attribute `classes` has the names of the labels, if they are known.
 
     Raises
     ------

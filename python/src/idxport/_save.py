@@ -69,6 +69,8 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
                 with open(file, "wb") as to:
                     _write(to, array)
         if classes is not None:
+            if any(each != each.strip() or len(each.splitlines()) > 1 for each in classes):
+                raise ValueError("a class name has spaces at an end, or several lines")
             options["classes"] = os.path.join(folder, "classes.txt")
             with open(os.path.join(folder, "classes.txt"), "w", encoding="utf-8") as lines:
                 lines.writelines(f"{each}\n" for each in classes)

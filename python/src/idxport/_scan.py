@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nanoarrow import c_schema
 
 from ._program import Option, Path
-from ._read import made, needs, query
+from ._read import divisible, needs, query
 from ._stream import Output
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class Scan:
         self._inputs, self._options = inputs, options
         schema = Output(query(inputs, options)).c_stream().get_schema()
         columns = list(schema.children)
-        if options.get("columns") is None and not made(options):
+        self._divisible = divisible(options, [column.name for column in columns])
+        if options.get("columns") is None and self._divisible:
             columns.sort(key=_is_tensor)
         self._schema = schema.modify(children=columns)
         self._names = [column.name for column in columns]
@@ -63,24 +64,25 @@ class Scan:
         """Begin to read all columns or the given ones: a stream of record batches, whose process ends with it."""
         pyarrow = needs("pyarrow", "arrow")
         names = self._names if columns is None else columns
-        output = Output(query(self._inputs, self._options, names))
+        output = self._run(names)
         stream = output.arrow()
         schema = pyarrow.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
         return pyarrow.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in output.batches(stream)))
 
+    def _run(self, names: Sequence[str]) -> Output:
+        return Output(query(self._inputs, self._options, names if self._divisible else None))
+
     def to_pandas(self) -> pd.DataFrame:
-        """Read all into pandas."""
         return self.reader().read_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """Read all into polars."""
         return __import__("polars").DataFrame(self)
 
     def stream(self, columns: Sequence[int] | None, filters: object = ()) -> tuple[object, bool]:
         """Begin to read: a capsule of a stream, and whether it has these columns, or all."""
         names = self._names if columns is None else [self._names[each] for each in columns]
-        stream = Output(query(self._inputs, self._options, names)).c_stream()
-        return stream.__arrow_c_stream__(), columns is not None and not made(self._options)
+        stream = self._run(names).c_stream()
+        return stream.__arrow_c_stream__(), columns is not None and self._divisible
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._program import IdxError, Program
@@ -18,8 +18,6 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 class Output(Program):
     """A run that writes an Arrow stream, and ends with what reads it; `batches` leaves its `report`."""
-
-    _ended = False
 
     def __init__(self, command: Sequence[str], *, tied: bool = False) -> None:
         super().__init__(command, stream=True, tied=tied)
@@ -44,7 +42,7 @@ class Output(Program):
         from nanoarrow.ipc import InputStream
 
         with self._errors():
-            return c_array_stream(InputStream.from_readable(self))
+            return c_array_stream(InputStream.from_readable(_Readable(self)))
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
@@ -57,18 +55,36 @@ class Output(Program):
                     self.finish()
             raise
 
-    def readinto(self, into: Any) -> int:
-        """Read for nanoarrow."""
-        size: int = self.stdout.readinto(into)  # type: ignore[attr-defined]
-        self._ended = size == len(_END) and bytes(into) == _END
-        if size < len(into):
-            self.finish()  # or raise the error of the program
-        return size
-
     def __del__(self) -> None:
         if not self._said.closed:
-            self.stdout.close()
-            with contextlib.suppress(IdxError):
-                if self._ended:
-                    self.finish()  # for its warnings
             self.close()
+
+
+class _Readable:
+    """What nanoarrow reads. It takes an interrupt that escapes for the end of the stream.
+
+    `readinto` is no function of Python, since an interrupt may be raised before the first line of one.
+    """
+
+    def __init__(self, output: Output) -> None:
+        reading = self._read(output)
+        next(reading)
+        self.readinto = reading.send
+
+    @staticmethod
+    def _read(output: Output) -> Generator[int, Any, None]:
+        size, ended = 0, False
+        try:
+            while True:
+                into = yield size
+                size = output.stdout.readinto(into)  # type: ignore[attr-defined]
+                ended, short = size == len(_END) and bytes(into) == _END, size < len(into)
+                del into  # which refers to this
+                if short:
+                    output.finish()  # or raise the error of the program
+        except GeneratorExit:  # nothing is read any more
+            with output:
+                if ended:
+                    output.finish()  # for its warnings
+        except (KeyboardInterrupt, SystemExit) as error:
+            raise IdxError(f"interrupted by {type(error).__name__}") from None
