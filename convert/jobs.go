@@ -104,8 +104,7 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 }
 
 // keepsRaw reports whether labels of several numbers in s, such as those of QMNIST, stay one
-// column, as IDX outputs have them. In other outputs each number is a column, so a run cannot make
-// both.
+// column, as in IDX outputs. In others each number is a column, so that a run cannot make both.
 func keepsRaw(r *request, s dataset.Split) (bool, error) {
 	if s.Dataset == nil || s.Dataset.LabelColumns == nil || !r.makes(func(f sinks.Format) bool { return f.IsIDX }) {
 		return false, nil
@@ -218,8 +217,7 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 	return in.resize(t, a)
 }
 
-// resize applies --resize to the only column of images of t, unless its reader has scaled them, and
-// records it in a.
+// resize applies --resize to the only column of images of t, unless its reader has; a records it.
 func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 	r := in.request
 	o := picture.Options{Width: r.Resize[0], Height: r.Resize[1], Limit: r.MaxRecordBytes}
@@ -317,8 +315,7 @@ func addClassColumn(s *schema.Schema) error {
 	return nil
 }
 
-// describeJob reports a table that is about to be converted: its files, and what was decided on the
-// user's behalf.
+// describeJob reports a table that is about to be converted: its files, and what was decided.
 func (in *inputs) describeJob(j *job) {
 	s, report := j.split.Split, in.request.report
 	in.describeInputs(j)

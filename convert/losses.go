@@ -19,9 +19,8 @@ import (
 )
 
 // checkStaying returns an error if outputs that are replaced carry the name of their split or
-// column, and one of an earlier run, of another split or column, would stay beside them with its
-// old contents, unless --split or --columns chooses. An output whose whole path the user gave is
-// not checked, nor are objects; a folder of the Hub is replaced as a whole.
+// column, and an old one, of another split or column, would stay beside them, unless --split or
+// --columns chooses. Not checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(r *request, outputs []*output) error {
 	nameOf := func(path string) dataset.Name {
 		stem, _ := sinks.SplitName(path) // the extension would be part of the prefix
@@ -38,6 +37,14 @@ func checkStaying(r *request, outputs []*output) error {
 			f, _, _ := sinks.ByName(path)
 			// A folder without an extension may be one of images.
 			alike := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
+			if stem, _ := sinks.SplitName(e.Name()); alike && other.Split == "" { // --holdout has any name
+				if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
+					if source.About(t).Meta[keySplit] == stem {
+						other = dataset.Name{Role: own.Role, Split: stem}
+					}
+					t.Close() // read-only: an error does not matter
+				}
+			}
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
 			if !alike || other.Prefix != own.Prefix || slices.ContainsFunc(outputs, isMade) {
 				continue // not of this data set, or replaced as well

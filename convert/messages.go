@@ -36,8 +36,7 @@ func noLabels(flag string, columns []source.Column) error {
 }
 
 // aboutSplit adds the name of the split s, and a hint if it has none, to an error of the kind
-// fault.Usage that names no file, if s is one of several splits: all. It returns other errors as
-// they are.
+// fault.Usage that names no file, if s is one of several splits: all. Others stay.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	var found *fault.Error
 	if len(all) < 2 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {

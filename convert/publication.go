@@ -48,8 +48,7 @@ func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, 
 
 // checkOpen returns an error if f, which info describes, is standard output and was closed when the
 // program began. Go's runtime has then opened the null device there for reading and writing; a
-// shell's >/dev/null opens it for writing only. Python's subprocess.DEVNULL cannot be told from a
-// closed output.
+// shell's >/dev/null opens it for writing only. Python's subprocess.DEVNULL looks the same.
 func checkOpen(f *os.File, info os.FileInfo) error {
 	null, _ := os.Stat(os.DevNull)
 	if runtime.GOOS == "windows" || !os.SameFile(info, null) {
@@ -62,8 +61,7 @@ func checkOpen(f *os.File, info os.FileInfo) error {
 		WithHint("redirect standard output to a file")
 }
 
-// A publication is the outputs of a run on their way: all of them are complete before any of them
-// is visible.
+// A publication is the outputs of a run: all of them are complete before any of them is visible.
 type publication struct {
 	set     *publish.Set
 	outputs []*output
@@ -71,8 +69,7 @@ type publication struct {
 }
 
 // prepare makes the destinations of all outputs, the local ones first: their errors are found
-// without a request over the network. No output may replace one of the inputs. key is that of
-// [runKey].
+// without a request over the network. No output may replace an input. key is that of [runKey].
 func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
 	_ *publication, err error) {
 	p := &publication{outputs: outputs}

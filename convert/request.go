@@ -72,8 +72,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.layouts, err = parsePerFormat("layout", r.Layout, sinks.Format.LayoutNames); err != nil {
 		return nil, err
 	}
-	// The headers of IDX and .npy have the number of rows, names of images as many digits as it
-	// needs.
+	// The headers of IDX and .npy have the number of rows, names of images its digits.
 	r.input.Counted = r.input.Counted || r.makes(func(f sinks.Format) bool { return f.OneColumn || f.Images })
 	return r, r.checkUsed()
 }
@@ -151,8 +150,7 @@ func isColumnar(f sinks.Format) bool { return f.Codecs != nil }
 // knowsNames reports whether the names of labels in s are those of its data set: none were given.
 func (r *request) knowsNames(s dataset.Split) bool { return s.Dataset != nil && r.Classes == "" }
 
-// isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub, not folders
-// of images.
+// isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub.
 func (r *request) isHub(f sinks.Format) bool {
 	return isColumnar(f) && r.formatOptions(f).Layout == "huggingface"
 }

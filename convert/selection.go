@@ -78,8 +78,7 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 	return chosen, nil
 }
 
-// neededFiles returns the files of s that hold the wanted columns, if each is a file of its own, or
-// else all files.
+// neededFiles returns the files of s that hold the wanted columns, if each has its own, or all.
 func neededFiles(s dataset.Split, wanted []string) []dataset.File {
 	isOther := func(f dataset.File) bool { return !slices.Contains(wanted, f.Name) }
 	needed := slices.DeleteFunc(slices.Clone(s.Files), isOther)

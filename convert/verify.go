@@ -146,17 +146,20 @@ func verify(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	compared := map[int]bool{}
+	compared := map[int]string{-1: ""}
 	for _, split := range out.set.Splits {
 		i, err := verifySplit(ctx, in, out, chosen, split)
 		if err != nil {
 			return err
 		}
-		compared[i] = true
+		if other := compared[i]; other != "" {
+			return differ([]string{split.Files[0].Path}, "", "it has the rows of "+other+" again")
+		}
+		compared[i] = split.Files[0].Path
 	}
 	var left []dataset.Split
 	for i, c := range chosen {
-		if !compared[i] {
+		if compared[i] == "" {
 			left = append(left, c.Split)
 		}
 	}
@@ -188,7 +191,7 @@ func verifyOptions(ctx context.Context, o input.Options) (in, out input.Options,
 }
 
 // verifySplit verifies one table of the output, and returns the index of the split of the inputs
-// that it was compared with; it is −1 for a table of another split than those of --split.
+// that it was compared with, or −1 for one that --split leaves out.
 func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, split dataset.Split) (int, error) {
 	out.request.report.splitNotes(split)
 	found, err := out.set.Open(ctx, split, nil, true)

@@ -58,14 +58,12 @@ func (d *derived) Decode(b *Raw) error {
 // many elements as the shape that it replaces.
 func WithColumns(t Table, columns []Column) Table { return newDerived(t, columns, nil) }
 
-// WithRows returns t with the given number of rows, for a table that does not know its own. See
-// [Count].
+// WithRows returns t with the given number of rows, if it does not know its own. See [Count].
 func WithRows(t Table, rows int64) Table {
 	return &derived{Table: t, columns: t.Columns(), rows: rows, whole: rows}
 }
 
-// ChooseLabel returns t with column i marked as the label, and with class names unless they are
-// nil.
+// ChooseLabel returns t with column i marked as the label, with class names unless they are nil.
 func ChooseLabel(t Table, i int, classes []string) Table {
 	columns := slices.Clone(t.Columns())
 	columns[i].Label, columns[i].Shape = true, nil // it has one element

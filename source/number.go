@@ -180,8 +180,7 @@ func store[T int64 | float64](dst []byte, d idx.DType, values []T) {
 	}
 }
 
-// float32Bits converts the binary16 number h to binary32, which holds all such numbers. NaNs keep
-// their payload.
+// float32Bits converts the binary16 number h to binary32. NaNs keep their payload.
 func float32Bits(h uint16) uint32 {
 	sign, rest := uint32(h>>15)<<31, uint32(h&0x7fff)<<13
 	if rest >= 0x1f<<23 { // infinity or NaN

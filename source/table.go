@@ -39,8 +39,7 @@ func (c Column) Elements() int {
 // RecordSize returns the number of bytes of a record.
 func (c Column) RecordSize() int { return c.Elements() * c.DType.Size() }
 
-// Scalar reports whether a record has no dimensions: it is one element. A record of shape [1] is
-// not a scalar.
+// Scalar reports whether a record is one element, without dimensions. One of shape [1] is not.
 func (c Column) Scalar() bool { return len(c.Shape) == 0 }
 
 // ClassName returns the name of label v, or "" if it has none.

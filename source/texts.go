@@ -69,7 +69,9 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	if t.Names == nil {
 		label, isName := n, known
 		_, _, isNumber := ParseNumber([]byte(text), 64)
-		if n, known = wholeNumber(text); isNumber && isName && label != n {
+		if n, known = wholeNumber(text); !known && !isNumber && isName { // after rows of numbers
+			n, known = label, true
+		} else if isNumber && isName && label != n {
 			return fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", text, label).
 				WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
 					"no numbers, such as class-%s, there and in the file of --classes", text)

@@ -25,12 +25,13 @@ func TestTexts(t *testing.T) {
 		"numbers at other places":       {[]string{"1", "0"}, turned, nil, `found "0", which may be a label`},
 		"a late number":                 {[]string{"1", "1", "2"}, []string{"2", "1"}, nil, `found "2", which`},
 		"a late number in another form": {[]string{"1", "1", "02"}, []string{"02", "1"}, nil, `found "02", which`},
+		"letters after digits":          {[]string{"1", "2", "B"}, digits, []int64{1, 2, 11}, ""},
 		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
 		"names without a list":          {[]string{"cat", "dog"}, nil, nil, "found names, whose numbers are not known"},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
 		sample := c.texts
-		if strings.HasPrefix(name, "a late number") {
+		if strings.HasPrefix(name, "a late number") || name == "letters after digits" {
 			sample = c.texts[:2]
 		}
 		form, bad := NewTexts(sample, ReadOptions{Classes: c.classes})

@@ -95,8 +95,7 @@ func describeError(err error) *errorReport {
 	return e
 }
 
-// An errorReport is an error in the JSON report: the one that ended the run, or the problem of a
-// file of inspect.
+// An errorReport is an error in the JSON report: that of the run, or of a file of inspect.
 type errorReport struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`

@@ -42,8 +42,7 @@ func newReport(command string, stdin io.Reader, stdout, stderr io.Writer) *repor
 		settings: new(settings), stdin: stdin, stdout: stdout, stderr: stderr, start: time.Now()}
 }
 
-// end shows the end of a run, the error, if there is one, and with --json the object, and returns
-// the exit code.
+// end shows the end of a run, its error, and with --json the object; it returns the exit code.
 func (r *report) end(ctx context.Context, err error) int {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // say which signal it was
 		err = context.Cause(ctx)

@@ -66,8 +66,7 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 	return err
 }
 
-// wrap breaks text between words into lines of at most limit columns, if it is not too small for
-// that.
+// wrap breaks text between words into lines of at most limit columns, if it is not too small.
 func wrap(text string, limit int) (lines []string) {
 	if limit < leastCell || sheet.TextWidth(text) <= limit {
 		return []string{text}

@@ -11,8 +11,7 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// A Pair is a table that has columns of one table, and then their counterparts in another. Closing
-// it closes both.
+// A Pair has columns of one table, and then their counterparts in another. Closing it closes both.
 type Pair struct {
 	Missing []string // names of the columns that have no counterpart
 

@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// Plain is the name of the format of data that is not compressed; the others are "gzip", "zstd",
-// "xz" and "bzip2".
+// Plain is the format of data that is not compressed; others are "gzip", "zstd", "xz" and "bzip2".
 const Plain = "none"
 
 // magicLen is the number of bytes from which a format is detected.
@@ -19,8 +18,7 @@ const magicLen = 6
 type format struct {
 	name string
 
-	// match reports whether prefix, which has at most magicLen bytes, begins like a stream of the
-	// format.
+	// match reports whether prefix, of at most magicLen bytes, begins like a stream of the format.
 	match func(prefix []byte) bool
 
 	// open starts decoding at the first byte of in. The returned reader, which may be an io.Closer,

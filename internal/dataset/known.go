@@ -79,8 +79,7 @@ func DidYouMean(name string, names []string) string {
 	return ""
 }
 
-// Nearest returns the nearest of names, the first if several are equally near, or "" if none is
-// near.
+// Nearest returns the nearest of names, the first of several, or "" if none is near.
 func Nearest(name string, names []string) (closest string) {
 	limit := 1 + (len(name)+1)/4
 	for _, n := range names {

@@ -61,8 +61,7 @@ var knownNames = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// ParseName parses the base name of path. It accepts every name; parts that the name does not have
-// are empty.
+// ParseName parses the base name of path. It accepts every name; parts that it lacks are empty.
 func ParseName(path string) Name {
 	var n Name
 	base := source.Base(path)

@@ -83,8 +83,7 @@ func All() []Format {
 	}
 }
 
-// Open returns the sink of f for tables of the schema s. The error is fault.Usage if f cannot hold
-// them.
+// Open returns the sink of f for tables of the schema s, or fault.Usage if f cannot hold them.
 func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
 	o.Stream, o.Comma = f.stream, f.comma
 	return f.open(out, s, o)
@@ -174,8 +173,7 @@ func unwrap(name string) (rest, codec string) {
 	return name, "none"
 }
 
-// SplitName splits path before the extension, which may have two parts: data.csv.gz becomes "data"
-// and ".csv.gz".
+// SplitName splits path before its extension, of one or two parts: "data" and ".csv.gz".
 func SplitName(path string) (stem, ending string) {
 	stem = path
 	for range 2 {
@@ -188,8 +186,7 @@ func SplitName(path string) (stem, ending string) {
 	return stem, ending
 }
 
-// CompressionByName returns how the file at path is compressed as a whole, from its name: "none",
-// "gzip" or "zstd".
+// CompressionByName returns how the file at path is compressed, by its name: none, gzip or zstd.
 func CompressionByName(path string) string {
 	_, codec := unwrap(strings.ToLower(filepath.Base(path)))
 	return codec

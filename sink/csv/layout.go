@@ -61,8 +61,18 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 			"files of the style %s have no column of class names", style.Name)
 	}
 	headless, label := style.header == nil && len(s.Columns) > 1, s.Label()
+	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
+	stem := func(name string) string { return strings.TrimRight(name, "0123456789") }
+	stems := map[string]bool{} // of the names of elements
+	for _, c := range s.Columns {
+		if style.header != nil && !c.Scalar() {
+			stems[stem(string(style.header(nil, c, 0, alone)))] = true
+		}
+	}
 	for i, c := range s.Columns {
 		switch {
+		case c.Scalar() && stem(c.Name) != c.Name && stems[stem(c.Name)]:
+			return nil, unsupported(schema.HintName, "the column %s would be read as an element of another", c.Name)
 		case c.Elements() == 0:
 			return nil, unsupported("choose others with --columns, or use Parquet or Arrow, which keep empty records",
 				"records of column %s have no elements, expected at least one", c.Name)
@@ -74,7 +84,6 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 				"column %s is not the label, and files of the style %s have no names of columns", c.Name, style.Name)
 		}
 	}
-	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
 	l := &layout{comma: comma, header: style.header, alone: alone, classes: s.Classes}
 	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
@@ -203,8 +212,7 @@ func HasHeader(name string) bool {
 	return err == nil && style.header != nil
 }
 
-// unsupported returns the error for a table or an option that CSV, or a style of it, does not
-// support.
+// unsupported returns the error for a table or an option that CSV, or a style of it, lacks.
 func unsupported(advice, format string, args ...any) error {
 	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
 }

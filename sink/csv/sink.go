@@ -122,8 +122,7 @@ func (s *Sink) render(c *cursor) (compressed.Block, error) {
 	return s.out.EncodeBuffer(text)
 }
 
-// begin writes what precedes a batch: the header, or the separator between two batches if all rows
-// are one line.
+// begin writes what precedes a batch: the header, or the separator of batches if all is one line.
 func (s *Sink) begin() error {
 	first := !s.begun
 	s.begun = true

@@ -100,6 +100,7 @@ func TestRefusals(t *testing.T) {
 		"quote as separator":   {[]source.Column{label}, Options{Comma: '"'}},
 		"half a character":     {[]source.Column{label}, Options{Comma: 0xC3}},
 		"minus as a separator": {[]source.Column{label}, Options{Comma: '-'}},
+		"name of an element":   {[]source.Column{column("pixel4", idx.Uint8), image}, Options{}},
 	} {
 		var refused *fault.Error
 		_, err := New(io.Discard, &schema.Schema{Columns: test.columns, Rows: 1}, test.options)

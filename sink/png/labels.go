@@ -106,8 +106,7 @@ func (l labels) folder(label, row int64) (string, error) {
 // maxGaps is the maximum number of missing labels that are listed.
 const maxGaps = 10
 
-// gaps lists the labels that are missing in present, from 0 to the largest one in it; "" if none is
-// missing.
+// gaps lists the labels that are missing in present, from 0 to the largest one in it, or "".
 func gaps(present []int64) string {
 	slices.Sort(present)
 	var missing []string

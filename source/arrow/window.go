@@ -52,8 +52,7 @@ type windows struct {
 	scratch []byte
 }
 
-// newWindows finds out where the values of all columns are, if they have a fixed size: the fields
-// describe the schema.
+// newWindows finds out where the values of all columns are, if they have a fixed size, by fields.
 func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 	buffers := 0
 	for i, f := range fields {

@@ -80,7 +80,7 @@ func (t *table) readFirstLine() error {
 		return err
 	}
 	t.count = bytes.Count(row, []byte{t.comma})
-	header, err := t.readNames(row)
+	header, err := t.readNames(row, bytes.IndexByte(line, '"') >= 0)
 	if t.cut = 0; !header {
 		t.note("no header: the first line is read as a row")
 		t.sample, t.before, t.cut = row, 0, 1
@@ -90,11 +90,12 @@ func (t *table) readFirstLine() error {
 
 // readNames reports whether row, the first line, is a header, and keeps the names of the columns,
 // if they are not only numbers. If it is doubtful, the user must decide: pandas writes 0, 1, 2, …
-// for columns without names, and it makes names of a row by turning numbers that occur again into
-// N.1, N.2, ….
-func (t *table) readNames(row []byte) (header bool, err error) {
+// for columns without names, in any order, and may quote them; and of a row it makes names by
+// turning numbers that occur again into N.1, N.2, ….
+func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	const limit = 1 << 12 // different numbers
 	words, values, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{}
+	places := 0 // numbers that are below their number
 	renamed, repeats := false, false
 	row = row[:len(row)-len(",\n")]
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
@@ -107,6 +108,9 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 			continue
 		}
 		from0 = from0 && text == strconv.Itoa(numbers)
+		if n, err := strconv.Atoi(text); err == nil && 0 <= n && n < t.count && !seen[text] {
+			places++
+		}
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
 		number, again := strings.CutSuffix(text, ".1")
@@ -115,7 +119,7 @@ func (t *table) readNames(row []byte) (header bool, err error) {
 			seen[text] = true
 		}
 	}
-	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats
+	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats || quoted || places == t.count && places > 3
 	if header = words > 0; header { // a row may have texts, too
 		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
 	}

@@ -176,7 +176,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
-		if !s.rising || s.fractions || s.texts != nil {
+		if !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).
 				WithHint("give it a name, such as label, or leave it out with --columns")
@@ -207,14 +207,9 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 	}
 	t.applyLike(f)
 	named, chosen := text.NamesLabels(f.Name), t.options.Label
-	if f.Shape == nil && (f.Name == chosen || named && !slices.Contains(t.names, chosen)) {
-		for i, name := range t.options.Classes {
-			if v, _, ok := source.ParseNumber([]byte(name), 64); ok && v != float64(i) {
-				f.texts, _ = source.NewTexts([]string{"0"}, t.options)
-				f.texts.DType = f.dtype
-				break
-			}
-		}
+	if f.Shape == nil && (f.Name == chosen || named && !slices.Contains(t.names, chosen)) && t.options.Classes != nil {
+		f.texts, _ = source.NewTexts([]string{"0"}, t.options)
+		f.texts.DType = f.dtype
 	}
 	return nil
 }

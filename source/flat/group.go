@@ -112,6 +112,9 @@ func nameOf(prefix string) string {
 // a_3x4, or else the digits at its end.
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
+	if p, grid, _ := strings.Cut(name, "ixel_"); len(p) == 1 && strings.Count(grid, "_") == 1 { // of scikit-learn
+		name = strings.Replace(grid, "_", "x", 1)
+	}
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]
 	if rest != "" && rest[0] != 'x' && strings.Trim(rest, digits+"x") == "" {

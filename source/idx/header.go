@@ -51,8 +51,7 @@ func (h Header) RecordSize() int64 {
 // PayloadSize returns the number of bytes after the header.
 func (h Header) PayloadSize() int64 { return h.Records() * h.RecordSize() }
 
-// Size returns the number of bytes of the header itself: 4 for the magic number and 4 for each
-// dimension.
+// Size returns the number of bytes of the header: 4 for the magic number and for each dimension.
 func (h Header) Size() int64 { return 4 + 4*int64(len(h.Dims)) }
 
 // String returns the header in short: "uint8 60000×28×28".

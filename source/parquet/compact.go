@@ -7,16 +7,14 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// errShort means that data ends inside a value: the caller may have to read more of it. The other
-// errors mean damage.
+// errShort means that data ends inside a value: there may be more of it. Other errors mean damage.
 var (
 	errShort     = errors.New("the metadata ends within a value")
 	errNoCompact = errors.New("the metadata is not in Thrift's format")
 	errMany      = errors.New("the metadata has more parts than a file of its size can have")
 )
 
-// Limits of metadata. A decoder allocates up to 560 bytes for a struct that takes as little as 3
-// bytes.
+// Limits of metadata. A decoder allocates up to 560 bytes for a struct, which may take only 3.
 const (
 	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
 	maxOuter        = 1 << 17 // structs in lists outside of other lists: schema elements, row groups

@@ -57,8 +57,7 @@ func NewReader(in *bufio.Reader) *Reader {
 	return d
 }
 
-// Reset makes d read the stream that begins at in's next byte, like a new Reader. It keeps d's
-// memory.
+// Reset makes d read the stream that begins at in's next byte, like a new Reader, in d's memory.
 func (d *Reader) Reset(in *bufio.Reader) {
 	d.bitInput = bitInput{r: in}
 	d.state, d.failed, d.written, d.read = atHeader, nil, 0, 0
