@@ -50,7 +50,7 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
             kept = values.filter(predicate)[name].to_list()
             if 0 < len(kept) < len(values) <= _TRIED:
                 where = [f"{name}={','.join(map(str, kept))}"]
-        for frame in frames([*schema] if columns is None else columns, where):
+        for frame in frames(columns or [*schema][: None if columns is None else 1], where):
             frame = frame.slice(0, rows)  # which polars means before the predicate
             rows = None if rows is None else rows - frame.height
             yield frame if predicate is None else frame.filter(predicate)

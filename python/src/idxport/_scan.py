@@ -76,7 +76,7 @@ class Scan:
         return self.reader().read_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        return __import__("polars").DataFrame(self)
+        return needs("polars", "polars").DataFrame(self)
 
     def stream(self, columns: Sequence[int] | None, filters: object = ()) -> tuple[object, bool]:
         """Begin to read: a capsule of a stream, and whether it has these columns, or all."""

@@ -56,8 +56,9 @@ class Output(Program):
             raise
 
     def __del__(self) -> None:
-        if not self._said.closed:
-            self.close()
+        with contextlib.suppress(AttributeError):  # of a constructor that was interrupted
+            if not self._said.closed:
+                self.close()
 
 
 class _Readable:
@@ -84,6 +85,7 @@ class _Readable:
                     output.finish()  # or raise the error of the program
         except GeneratorExit:  # nothing is read any more
             with output:
+                output.stdout.close()
                 if ended:
                     output.finish()  # for its warnings
         except (KeyboardInterrupt, SystemExit) as error:
