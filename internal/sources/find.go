@@ -29,7 +29,7 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 		return nil, fault.In(path, err)
 	}
 	if info.IsDir() {
-		tables, err = folder(files, path, true)
+		tables, err = folder(files, path, 2)
 	} else {
 		tables, err = inFile(files, path)
 	}
@@ -159,8 +159,9 @@ func unreadError(dir, name string) error {
 		In(dir).WithHint("write its current rows to a file: "+table.command, path)
 }
 
-// folder finds the tables in dir: its images, or those in its files or, if deep, in its folders.
-func folder(files source.Files, dir string, deep bool) ([]Table, error) {
+// folder finds the tables in dir: its images, or those in its files or, if depth is not 0, in its
+// folders. If it is 2, there must be none in the folders of a folder without tables.
+func folder(files source.Files, dir string, depth int) ([]Table, error) {
 	l, err := list(files, dir, 0)
 	switch {
 	case l.idx:
@@ -174,8 +175,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l.files = slices.DeleteFunc(l.files, ofImages)
 	tables, err := inFiles(dir, l.files)
 	var below []Table
-	if err == nil && (deep || l.image != "" || tables != nil) {
-		below, err = inFolders(files, dir, l)
+	if err == nil && (depth > 0 || l.image != "" || tables != nil) {
+		below, err = inFolders(files, dir, l, depth)
 	}
 	if err != nil {
 		return nil, err
@@ -205,14 +206,14 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
 // returns an error if it finds some, but none in a folder of a split that is not empty.
-func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
+func inFolders(files source.Files, dir string, l listing, depth int) (below []Table, err error) {
 	without, unnamed := "", []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
 		if l.image != "" && l.folders[name] {
 			continue
 		}
 		path := source.Under(dir, name)
-		found, err := folder(files, path, false)
+		found, err := folder(files, path, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -225,8 +226,8 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 				unnamed = append(unnamed, path)
 			}
 		}
-		if len(found) == 0 {
-			deeper, err := folder(files, path, true)
+		if len(found) == 0 && depth == 2 {
+			deeper, err := folder(files, path, 1)
 			entries, _ := files.ReadDir(path, 1)
 			if deeper != nil || err != nil || len(entries) > 0 && slices.Contains(splitNames, strings.ToLower(name)) {
 				without = path

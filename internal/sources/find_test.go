@@ -149,6 +149,17 @@ func TestFindLinks(t *testing.T) {
 	}
 }
 
+// TestFindLoops: links that lead up are not followed without end.
+func TestFindLoops(t *testing.T) {
+	t.Parallel()
+	dir := touch(t, "train/0/0.png", "test/0/1.png", "code/a/x", "code/b/x")
+	must.Link(t, "..", filepath.Join(dir, "code", "a", "up"))
+	must.Link(t, "..", filepath.Join(dir, "code", "b", "up"))
+	if tables, err := Find(source.Local{}, dir); err != nil || len(tables) != 2 {
+		t.Errorf("found %+v, %v, expected train and test", tables, err)
+	}
+}
+
 // TestFindAfterMany: images are found behind any number of other files.
 func TestFindAfterMany(t *testing.T) {
 	t.Parallel()
