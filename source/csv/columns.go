@@ -108,7 +108,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 			continue
 		}
 		from0 = from0 && text == strconv.Itoa(numbers)
-		if n, err := strconv.Atoi(text); err == nil && 0 <= n && n < t.count && !seen[text] {
+		if n, _ := strconv.Atoi(text); text == strconv.Itoa(n) && 0 <= n && n < t.count && !seen[text] {
 			places++
 		}
 		numbers++
