@@ -29,7 +29,7 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 		return nil, fault.In(path, err)
 	}
 	if info.IsDir() {
-		tables, err = folder(files, path, 2)
+		tables, err = folder(files, path, true)
 	} else {
 		tables, err = inFile(files, path)
 	}
@@ -71,13 +71,19 @@ var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
+	cameraName   = text.Pattern(`^_[A-Z]{2,4}_?\d+\.`) // of Nikon, Canon and others
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5}))\.`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro)$`)
 )
 
 // splitNames are the names of folders with a split, as in Hugging Face's datasets. With images in
 // them, they are class folders only beside others.
-var splitNames = []string{"train", "test", "val", "valid", "validation"}
+var splitNames = []string{"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
+
+// isSplit reports whether a folder of this name may be a split.
+func isSplit(name string) bool {
+	return slices.Contains(splitNames, strings.ToLower(name)) || dataset.ParseName(name).Split != ""
+}
 
 // A listing is what a folder holds, except hidden files and markers such as _SUCCESS.
 type listing struct {
@@ -86,29 +92,32 @@ type listing struct {
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     bool            // there are IDX files
 	unread  string          // the folder that tells that the table is not read, or ""
+	full    bool            // there may be more
 }
 
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
-	l.folders = map[string]bool{}
+	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
 			info, err := files.Stat(path)
-			if err != nil {
+			_, _, isData := byExtension(name)
+			isData = isData || isSplit(name) || picture.KindByName(name)+dataset.ParseName(name).Format != ""
+			if err != nil && isData {
 				return l, fault.New(fault.NotFound, "the link leads to nothing").In(path).Because(err)
 			}
-			isFolder = info.IsDir()
+			isFolder = err == nil && info.IsDir()
 		}
 		switch {
 		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata":
 			l.unread = name
 		case name[0] == '.' || name == "__MACOSX" || cacheName().MatchString(name),
-			name[0] == '_' && !isFolder && picture.KindByName(name) == "":
+			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
-			if inner.image == "" {
+			if inner.image == "" && inner.full {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
@@ -159,9 +168,8 @@ func unreadError(dir, name string) error {
 		In(dir).WithHint("write its current rows to a file: "+table.command, path)
 }
 
-// folder finds the tables in dir: its images, or those in its files or, if depth is not 0, in its
-// folders. If it is 2, there must be none in the folders of a folder without tables.
-func folder(files source.Files, dir string, depth int) ([]Table, error) {
+// folder finds the tables in dir: its images, or those in its files or, if deep, in its folders.
+func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l, err := list(files, dir, 0)
 	switch {
 	case l.idx:
@@ -175,8 +183,8 @@ func folder(files source.Files, dir string, depth int) ([]Table, error) {
 	l.files = slices.DeleteFunc(l.files, ofImages)
 	tables, err := inFiles(dir, l.files)
 	var below []Table
-	if err == nil && (depth > 0 || l.image != "" || tables != nil) {
-		below, err = inFolders(files, dir, l, depth)
+	if err == nil && (deep || l.image != "" || tables != nil) {
+		below, err = inFolders(files, dir, l)
 	}
 	if err != nil {
 		return nil, err
@@ -206,14 +214,14 @@ func folder(files source.Files, dir string, depth int) ([]Table, error) {
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
 // returns an error if it finds some, but none in a folder of a split that is not empty.
-func inFolders(files source.Files, dir string, l listing, depth int) (below []Table, err error) {
+func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
 	without, unnamed := "", []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
 		if l.image != "" && l.folders[name] {
 			continue
 		}
 		path := source.Under(dir, name)
-		found, err := folder(files, path, 0)
+		found, err := folder(files, path, false)
 		if err != nil {
 			return nil, err
 		}
@@ -226,10 +234,8 @@ func inFolders(files source.Files, dir string, l listing, depth int) (below []Ta
 				unnamed = append(unnamed, path)
 			}
 		}
-		if len(found) == 0 && depth == 2 {
-			deeper, err := folder(files, path, 1)
-			entries, _ := files.ReadDir(path, 1)
-			if deeper != nil || err != nil || len(entries) > 0 && slices.Contains(splitNames, strings.ToLower(name)) {
+		if len(found) == 0 && isSplit(name) {
+			if entries, _ := files.ReadDir(path, 1); len(entries) > 0 {
 				without = path
 			}
 		}
@@ -250,7 +256,7 @@ func inFolders(files source.Files, dir string, l listing, depth int) (below []Ta
 
 // inFiles finds the tables among the files of dir.
 func inFiles(dir string, names []string) (tables []Table, err error) {
-	isSplit := slices.Contains(splitNames, strings.ToLower(dataset.FolderName(dir)))
+	inSplit := isSplit(dataset.FolderName(dir))
 	for _, name := range names {
 		f, stem, ok := byExtension(name)
 		if !ok {
@@ -260,7 +266,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
 		if shard := numberedName().FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
 			t.Name, t.Path = shard[2], source.Under(dir, shard[2]+"-*")
-		} else if (partName().MatchString(name) || isSplit && hubName().MatchString(name)) && !f.OneColumn {
+		} else if (partName().MatchString(name) || inSplit && hubName().MatchString(name)) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
 			t.Path = dir
 		}

@@ -51,7 +51,8 @@ func TestFind(t *testing.T) {
 			"data/test-00000-of-00001.parquet", "parquet test 1, parquet train 2"},
 		"Hive":                   {"split=train/a.parquet split=test/b.parquet", "parquet test 1, parquet train 1"},
 		"images":                 {"frame-idx0.png frame-idx1.PNG a.jpg", "png in 1"},
-		"class folders":          {"0/0.png 1/_1.jpg empty/README.md metadata.csv class.idx.json", "png in 1"},
+		"class folders":          {"0/0.png 1/_DSC1.jpg empty/README.md metadata.csv class.idx.json", "png in 1"},
+		"a preview":              {"train.csv test.csv _preview.png runs/1/metrics.csv", "csv test 1, csv train 1"},
 		"class folders: numbers": {"a=1/0.png a=2/1.png", "png in 1"},
 		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
 		"splits without labels":  {"train/0.png Test/0.png", "png Test 1, png train 1"},
@@ -89,7 +90,7 @@ func TestRefused(t *testing.T) {
 		"data/a.csv data/b/c.csv":      {fault.Usage, "found both DIR/data/a.csv and DIR/data/b/c.csv", "move"},
 		"0/0.png a/b/c.png":            {fault.Usage, "found both DIR/0/0.png and DIR/a, expected", "such as DIR/a,"},
 		"train/0/0.png x.png":          {fault.Usage, "found both DIR/x.png and DIR/train", "such as DIR/train,"},
-		"fold0/0.csv fold1/a/b.csv":    {fault.Usage, "found no table in DIR/fold1, but one in DIR/fold0/0.csv", ""},
+		"Train/0.csv Testing/a/b.csv":  {fault.Usage, "found no table in DIR/Testing, but one in DIR/Train/0", ""},
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
 		"a-00000-of-00002.csv":         {fault.Malformed, "found 1 file of a, such as a-00000-of-00002", "DIR/a-"},
@@ -143,9 +144,13 @@ func TestFindLinks(t *testing.T) {
 	if err != nil || len(tables) != 2 || tables[1].Name != "train" || len(tables[1].Paths) != 2 {
 		t.Errorf("found %+v, %v, expected train of two parts too", tables, err)
 	}
-	must.Link(t, "nothing", filepath.Join(dir, "gone"))
-	if _, err = Find(source.Local{}, dir); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "gone") {
-		t.Errorf("found %v, expected gone to lead to nothing", err)
+	must.Link(t, "nothing", filepath.Join(dir, "latest")) // no data by its name
+	if _, err = Find(source.Local{}, dir); err != nil {
+		t.Error(err)
+	}
+	must.Link(t, "nothing", filepath.Join(dir, "val"))
+	if _, err = Find(source.Local{}, dir); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "val") {
+		t.Errorf("found %v, expected val to lead to nothing", err)
 	}
 }
 

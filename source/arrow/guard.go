@@ -29,8 +29,7 @@ type summary struct {
 	codec          int           // 0: none
 }
 
-// A walk is a table of a FlatBuffers buffer that is not trusted. Package flatbuffers panics if an
-// offset leads outside the buffer.
+// A walk is an untrusted table of FlatBuffers, whose package panics if an offset leads outside.
 type walk struct {
 	flatbuffers.Table
 	left *int // bytes of texts, vectors and fields that may still be visited

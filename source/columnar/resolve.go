@@ -85,8 +85,7 @@ func Resolve(f Input) (*Resolved, error) {
 	return &r.Resolved, r.CheckEmpty(f.Rows)
 }
 
-// add adds c to the table. It fails if the records are too large, have too many dimensions, or if
-// there is a column of this name already.
+// add adds c to the table, unless it is too large, has too many dimensions, or its name is there.
 func (r *resolver) add(c Column) error {
 	n, limit := product(c.Shape), r.Options.MaxRecord()
 	switch same := func(other Column) bool { return other.Name == c.Name }; {

@@ -119,7 +119,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 			seen[text] = true
 		}
 	}
-	doubtful := from0 || from1 && numbers > 1 || renamed && !repeats || quoted || places == t.count && places > 3
+	doubtful := from0 || from1 && numbers > 1 || (renamed || quoted) && !repeats || places == t.count && places > 3
 	if header = words > 0; header { // a row may have texts, too
 		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
 	}
@@ -208,8 +208,7 @@ func (t *table) group() error {
 	return nil
 }
 
-// divide finds the image and the label by the number of fields alone, or by the shape and the place
-// of the label that the caller gave.
+// divide finds the image and the label by the number of fields, or the shape and place given.
 func (t *table) divide() {
 	rest, place, shape := t.count, t.options.Label, t.options.Shape
 	size, _ := idx.Product(1, shape)

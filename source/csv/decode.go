@@ -30,8 +30,8 @@ type stats struct {
 // observe examines the sample, and returns the number of elements of a row, or an error if two
 // fields may be the label. Decode reports rows with a wrong number of fields.
 func (t *table) observe() (elements int, err error) {
-	var first, last stats // of these fields
-	lasts := map[string]bool{}
+	var first, last stats                       // of these fields
+	lasts, most := map[string]int64{}, int64(0) // the last ones, and how often the most frequent one occurs
 	for line := range bytes.Lines(t.sample) {
 		if bytes.Count(line, []byte{t.comma}) != t.count {
 			continue
@@ -47,7 +47,8 @@ func (t *table) observe() (elements int, err error) {
 		if t.guessed {
 			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
 			last.observe(text, t.plain)
-			lasts[string(bytes.TrimSpace(text))] = true
+			lasts[string(bytes.TrimSpace(text))]++
+			most = max(most, lasts[string(bytes.TrimSpace(text))])
 		}
 	}
 	for _, f := range t.fileColumns {
@@ -55,10 +56,14 @@ func (t *table) observe() (elements int, err error) {
 	}
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
-	all := float64(len(lasts)) > last.max-last.min                                           // numbers between them
+	all := float64(len(lasts)) > last.max-last.min && most*10 < last.values*9                // numbers between them
 	better := like(last) && (first.min == first.max || first.max > last.max || all)          // UCI's files have it last
 	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1; {
+	case t.guessed && !image && first.texts == nil && better && !all && !odd(first): // such as few rows
+		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label; "+
+			"--label-column first, last or none decides")
+		return elements, nil
 	case t.guessed && !image && first.texts == nil && (better || odd(first)):
 	case t.guessed && image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"
@@ -167,8 +172,7 @@ func (t *table) decide() error {
 	return nil
 }
 
-// setType sets the type of f: that of the caller, or one for the examined rows. It returns why f is
-// not a column of the table, or nil.
+// setType sets the type of f, as given or for the examined rows, or returns why f is left out.
 func (t *table) setType(f *fileColumn) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
 	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)

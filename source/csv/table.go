@@ -126,8 +126,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return err
 }
 
-// row appends the next row of the file to dst, as split does. It returns io.EOF after the last row,
-// which only empty lines may follow.
+// row appends the next row of the file to dst, as split does, or returns io.EOF after the last one.
 func (t *table) row(dst []byte) ([]byte, error) {
 	row, err := t.record(dst)
 	empty := false
@@ -147,8 +146,7 @@ func (t *table) row(dst []byte) ([]byte, error) {
 	return row, nil
 }
 
-// record appends the next line, or lines up to the one that closes all quotes, without its end.
-// After the last record it returns io.EOF.
+// record appends the next line, or all up to the end of quotes, without its end, or returns io.EOF.
 func (t *table) record(dst []byte) ([]byte, error) {
 	rows := len(dst)
 	for quotes := 0; ; {

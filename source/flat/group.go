@@ -108,12 +108,14 @@ func nameOf(prefix string) string {
 	return name
 }
 
+var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`) // of scikit-learn
+
 // parse returns the stem of a name, and appends its numbers: the indices of a name such as 3x4 or
 // a_3x4, or else the digits at its end.
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
-	if p, grid, _ := strings.Cut(name, "ixel_"); len(p) == 1 && strings.Count(grid, "_") == 1 { // of scikit-learn
-		name = strings.Replace(grid, "_", "x", 1)
+	if m := gridName().FindStringSubmatch(name); m != nil {
+		name = m[1] + "x" + m[2]
 	}
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]
@@ -196,8 +198,7 @@ const hintOrder = "put all elements of a record side by side, in order; in panda
 	`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
 	"if a column is not an element, give it a name that does not end with a number"
 
-// Square returns the shape of a square of n elements. ok is false if n is not a square number, or
-// if name is a usual name of labels.
+// Square returns the shape of a square of n elements, if n is one and name is not one of labels.
 func Square(name string, n int) (shape []int, ok bool) {
 	side := int(math.Round(math.Sqrt(float64(n))))
 	return []int{side, side}, side*side == n && !text.NamesLabels(name)

@@ -62,6 +62,7 @@ func TestGroup(t *testing.T) {
 		{"one element is a scalar", []string{"label", "pixel0"}, "label[]1 pixel0[]1"},
 		{"pixels beside an image", []string{"image", "pixel0", "pixel1"}, "image[]1 data[2]2?"},
 		{"a number twice", []string{"p0", "p00"}, "p0[]1 p00[]1"},
+		{"words of pixels", strings.Fields("pixel_mean_0 pixel_mean_1"), "pixel_mean[2]2?"},
 		{"scikit-learn", strings.Fields("pixel_0_0 pixel_0_1 pixel_1_0 pixel_1_1 y"), "image[2 2]4 y[]1"},
 		{"rows and columns from 0", []string{"0x0", "0x1", "1x0", "1x1"}, "image[2 2]4"},
 		{"sizes of screens", []string{"640x480", "1280x720"}, "640x480[]1 1280x720[]1"},

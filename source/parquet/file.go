@@ -45,8 +45,7 @@ type file struct {
 	unopened sync.Map // the pages of batches that are not decoded yet
 }
 
-// Open opens the Parquet file at path. o.DType applies to bytes and to integers of a type that IDX
-// does not have, o.Shape to bytes.
+// Open opens a Parquet file. o.DType applies to bytes and to foreign integers, o.Shape to bytes.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return source.OpenFile(o.Files, path, "a Parquet file", func(f source.File, i fs.FileInfo) (source.Table, error) {
 		return newTable(f, f, i.Size(), path, o)

@@ -135,8 +135,7 @@ func (n *node) typeName() string {
 	return "values of the type " + name
 }
 
-// physical has the numbers of the physical types in PLAIN pages. Truth values are bits there, and
-// read as indices.
+// physical has the numbers of the physical types in PLAIN pages. Truth values are bits there.
 var physical = map[format.Type]source.NumberKind{format.Boolean: source.NumberBool, format.Int32: source.NumberInt32,
 	format.Int64: source.NumberInt64, format.Float: source.NumberFloat32, format.Double: source.NumberFloat64}
 

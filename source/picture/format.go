@@ -102,8 +102,7 @@ func (f Format) accepts(s stored) error {
 			"colours, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types", f.Width, f.Height)
 }
 
-// KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read,
-// or only happens to begin like one.
+// KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.
 func KindOf(file []byte) string {
 	s, err := inspect(file)
 	if err != nil && s.kind != "PNG" {
