@@ -242,6 +242,17 @@ func TestManyClassFolders(t *testing.T) {
 	}
 }
 
+// TestLinkToAnotherClass: an image of one class folder may be a link into another one.
+func TestLinkToAnotherClass(t *testing.T) {
+	t.Parallel()
+	dir := makeFolder(t, map[string]string{"3/0.png": pixels(t, 3, 2), "5/1.png": pixels(t, 3, 2)})
+	must.Link(t, filepath.Join("..", "3", "0.png"), filepath.Join(dir, "5", "2.png"))
+	data := must.Get(sourcetest.ReadAll(open(t, dir, source.ReadOptions{}), 10))(t)
+	if string(data[1]) != "\x03\x05\x05" {
+		t.Errorf("found the labels % x, expected 3, 5, 5", data[1])
+	}
+}
+
 // TestOddFolders has folders with something else beside images. Folders without images are no
 // classes, and do not prevent numbers as labels.
 func TestOddFolders(t *testing.T) {
@@ -253,8 +264,10 @@ func TestOddFolders(t *testing.T) {
 		note   string
 	}{
 		"a folder called as an image": {map[string]string{"1/a.png": good, "b.png/": ""}, "\x01", ""},
-		"an empty class folder":       {map[string]string{"0/a.png": good, "1/": ""}, "\x00", ""},
-		"a folder of notes":           {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
+		"a name that macOS decomposed": {map[string]string{"cafe\u0301.png": good,
+			"metadata.csv": "file_name,label\ncaf\u00e9.png,7\n"}, "\x07", ""},
+		"an empty class folder": {map[string]string{"0/a.png": good, "1/": ""}, "\x00", ""},
+		"a folder of notes":     {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
 		"hidden files": {map[string]string{"7/a.png": good, "7/.b.png": "x", "__MACOSX/7/._a.png": "x",
 			".cache/c.png": "x"}, "\x07", ""},
 		"metadata.csv with a mark": {map[string]string{"a.png": good,

@@ -271,8 +271,8 @@ class Scan(Case):
     def test_columns(self) -> None:
         for columns, names in (("label", ["label"]), (["label", "image"], ["label", "image"])):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, names)
-        with self.assertRaisesRegex(ValueError, "only once"):
-            idxport.scan("-")
+        self.assertRaisesRegex(ValueError, "only once", idxport.scan, "-")
+        self.assertEqual(len(pa.table(idxport.scan(FASHION, split="test", transpose=True))), len(idxport.scan(FASHION, split="test", expect="image,label")))
         with self.assertRaisesRegex(idxport.IdxError, "columns is empty"):
             idxport.scan(FASHION, split="test", columns=[])
 
