@@ -146,13 +146,13 @@ func verify(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	compared := map[int]string{-1: ""}
+	compared := map[int]string{} // files of the output by split of the inputs
 	for _, split := range out.set.Splits {
 		i, err := verifySplit(ctx, in, out, chosen, split)
 		if err != nil {
 			return err
 		}
-		if other := compared[i]; other != "" {
+		if other := compared[i]; other != "" && i >= 0 {
 			return differ([]string{split.Files[0].Path}, "", "it has the rows of "+other+" again")
 		}
 		compared[i] = split.Files[0].Path
