@@ -37,7 +37,7 @@ func checkStaying(r *request, outputs []*output) error {
 			f, _, _ := sinks.ByName(path)
 			// A folder without an extension may be one of images.
 			alike := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
-			if stem, _ := sinks.SplitName(e.Name()); alike && other.Split == "" { // --holdout has any name
+			if stem, _ := sinks.SplitName(e.Name()); alike && other.Split == "" && isColumnar(f) { // of --holdout
 				if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
 					if source.About(t).Meta[keySplit] == stem {
 						other = dataset.Name{Role: own.Role, Split: stem}

@@ -48,7 +48,7 @@ func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, 
 
 // checkOpen returns an error if f, which info describes, is standard output and was closed when the
 // program began. Go's runtime has then opened the null device there for reading and writing; a
-// shell's >/dev/null opens it for writing only. Python's subprocess.DEVNULL looks the same.
+// shell's >/dev/null opens it for writing only. Python's subprocess.DEVNULL looks closed, too.
 func checkOpen(f *os.File, info os.FileInfo) error {
 	null, _ := os.Stat(os.DevNull)
 	if runtime.GOOS == "windows" || !os.SameFile(info, null) {

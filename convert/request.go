@@ -72,7 +72,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if r.layouts, err = parsePerFormat("layout", r.Layout, sinks.Format.LayoutNames); err != nil {
 		return nil, err
 	}
-	// The headers of IDX and .npy have the number of rows, names of images its digits.
+	// The headers of IDX and .npy have the number of rows, and names of images as many digits.
 	r.input.Counted = r.input.Counted || r.makes(func(f sinks.Format) bool { return f.OneColumn || f.Images })
 	return r, r.checkUsed()
 }

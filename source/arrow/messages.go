@@ -258,7 +258,7 @@ func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 	}
 }
 
-// nextMessage returns the next message, without its body, or io.EOF at the end of the input.
+// nextMessage returns the next message, without its body, or io.EOF: then the input must end.
 func (m *messages) nextMessage() (msg message, err error) {
 	if m.ended || m.footer && len(m.places) == 0 {
 		return msg, io.EOF

@@ -102,7 +102,7 @@ func (f *file) Close() error {
 	return f.file.Close()
 }
 
-// batch returns record batch i that has rows, after f.dropped; with at most skip rows, not decoded.
+// batch returns record batch i that has rows. If it has at most skip rows, it is not decoded.
 func (f *file) batch(i int, skip int64) (*batch, error) {
 	for i-f.dropped >= len(f.batches) {
 		b, err := f.next(func(msg *message) bool { return msg.rows > skip && !f.hasWindows(msg) })

@@ -52,7 +52,7 @@ type windows struct {
 	scratch []byte
 }
 
-// newWindows finds out where the values of all columns are, if they have a fixed size, by fields.
+// newWindows finds the values of all columns, if they have fixed sizes; fields are those of schema.
 func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 	buffers := 0
 	for i, f := range fields {

@@ -198,7 +198,7 @@ func (r *resolver) dtype(f *Field) idx.DType {
 	return usual
 }
 
-// setShape sets the shape of the metadata of f or of the options, if it has as many elements as c.
+// setShape reports whether metadata or options have a shape of as many elements as c, and sets it.
 func (r *resolver) setShape(c *Column, f *Field) bool {
 	n := product(c.Shape)
 	for _, shape := range [][]int{f.shape(), r.Options.Shape} {

@@ -94,9 +94,8 @@ func (t *table) readFirstLine() error {
 // turning numbers that occur again into N.1, N.2, ….
 func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	const limit = 1 << 12 // different numbers
-	words, values, numbers, from0, from1, seen := 0, 0, 0, true, true, map[string]bool{}
-	places := 0 // numbers that are below their number
-	renamed, repeats := false, false
+	words, values, numbers, places, seen := 0, 0, 0, 0, map[string]bool{}
+	from0, from1, renamed, repeats := true, true, false, false
 	row = row[:len(row)-len(",\n")]
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := t.plain.Replace(string(bytes.TrimSpace(field)))
@@ -109,7 +108,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 		}
 		from0 = from0 && text == strconv.Itoa(numbers)
 		if n, _ := strconv.Atoi(text); text == strconv.Itoa(n) && 0 <= n && n < t.count && !seen[text] {
-			places++
+			places++ // of a column, whatever the order
 		}
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)

@@ -47,8 +47,9 @@ func (t *table) observe() (elements int, err error) {
 		if t.guessed {
 			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
 			last.observe(text, t.plain)
-			lasts[string(bytes.TrimSpace(text))]++
-			most = max(most, lasts[string(bytes.TrimSpace(text))])
+			number := string(bytes.TrimSpace(text))
+			lasts[number]++
+			most = max(most, lasts[number])
 		}
 	}
 	for _, f := range t.fileColumns {
@@ -56,15 +57,14 @@ func (t *table) observe() (elements int, err error) {
 	}
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
-	all := float64(len(lasts)) > last.max-last.min && most*10 < last.values*9                // numbers between them
-	better := like(last) && (first.min == first.max || first.max > last.max || all)          // UCI's files have it last
+	dense := float64(len(lasts)) > last.max-last.min && most*10 < last.values*9              // without gaps, and spread
 	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1; {
-	case t.guessed && !image && first.texts == nil && better && !all && !odd(first): // such as few rows
+	case t.guessed && !image && first.texts == nil && (odd(first) || like(last) && dense): // UCI's files have it last
+	case t.guessed && !image && first.texts == nil && like(last) && (first.min == first.max || first.max > last.max):
 		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label; "+
 			"--label-column first, last or none decides")
 		return elements, nil
-	case t.guessed && !image && first.texts == nil && (better || odd(first)):
 	case t.guessed && image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"
 	default:

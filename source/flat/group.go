@@ -136,8 +136,7 @@ func parse(name string, numbers []int) (stem, []int) {
 // scalar for each column, or for more than limit.
 //
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
-// of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are names of
-// separate columns.
+// of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int) (fields []Field) {
 	f, start := Field{}, 1
 	if g.has[0] {

@@ -86,7 +86,7 @@ func unreadable(err error) error {
 var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+
 	"at most %d bytes", maxArrays, maxDirectory).WithHint("save the arrays with numpy.savez, or in several files")
 
-// readDirectory reads the directory of a .npz file of size bytes: .npy files with checksums, or 0.
+// readDirectory reads the directory of a .npz file of size bytes. Checksums of 0 are not verified.
 func readDirectory(f source.File, size int64) (*zip.Reader, error) {
 	d := &directory{io.NewSectionReader(f, 0, size), maxDirectory}
 	z, err := zip.NewReader(d, size)

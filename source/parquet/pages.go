@@ -60,7 +60,7 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	return &columnar.Chunk{Entries: int64(p.entries), Use: p.use}, nil
 }
 
-// nextGroup goes to the chunk of the next row group, if the last one had the entries of its rows.
+// nextGroup goes to the chunk of the next row group. The last one must have had all its entries.
 func (s *stream) nextGroup() (err error) {
 	if s.row != s.last || s.entry > 0 { // there is no row yet before the first row group
 		return s.lengthError(min(s.row, max(0, s.last-1)))

@@ -75,8 +75,7 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 	return nil
 }
 
-// narrow stores integers in fewer bytes if they fit. A table of pixels may have 785 columns of
-// int64, each with a page of a megabyte.
+// narrow stores integers in fewer bytes if they fit: 785 columns may have 785 pages of a megabyte.
 func (p *page) narrow(c *content) {
 	for _, k := range [...]source.NumberKind{source.NumberUint8, source.NumberInt16, source.NumberInt32} {
 		if p.maxRepetition > 0 || !p.stored.Integer() || k.Size() >= p.width {

@@ -176,18 +176,21 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 // file: their names, and a text for each row of the table by the name.
 func (t *table) readMetadata() (names []string, texts map[string][]string, err error) {
 	text, err := t.root.ReadFile(schema.MetadataFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
 		return nil, nil, t.inFile(schema.MetadataFile, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if !utf8.Valid(text) {
+	switch {
+	case !utf8.Valid(text):
 		err = fault.New(fault.Malformed, "the file is not UTF-8").
 			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv, and put the result in its place")
-	}
-	if err == nil && len(lines) == 0 && text != nil {
+	case err == nil && lines == nil:
 		err = fault.New(fault.Malformed, "the file is empty, expected the columns file_name and label")
-	} else if err == nil && lines != nil {
+	case err == nil:
 		names, texts, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {
@@ -266,7 +269,7 @@ func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, c
 	return t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, texts, form.Put)
 }
 
-// addNumbers adds a column of the type of that name in like, or of int32, or else of float64.
+// addNumbers adds a column of the type of its namesake in like, or of int32, or else of float64.
 func (t *table) addNumbers(name string, texts []string, like []source.Column) error {
 	d := idx.Int32
 	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {

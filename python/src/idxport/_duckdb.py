@@ -21,4 +21,6 @@ class Table(Scan, ArrowScanSource):  # type: ignore[misc]
             raise AttributeError(name)
         from . import _dataset
 
-        return getattr(_dataset.Table(self._inputs, self._options), name)
+        same = _dataset.Table.__new__(_dataset.Table)  # without another run for the schema
+        vars(same).update(vars(self))
+        return getattr(same, name)

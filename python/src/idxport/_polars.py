@@ -31,7 +31,7 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
 
     def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
         """A frame without rows, and then one for each batch."""
-        with Program(query(inputs, options, columns, where), stream=True) as program:
+        with Program(query(inputs, options, columns if columns and plain else None, where), stream=True) as program:
             start = b""  # the schema and the dictionaries, which polars reads before each batch
             for kind, head, body in _messages(program.stdout):
                 message = b"".join((start, head, body))
@@ -45,12 +45,13 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     def read(columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None) -> Iterator[pl.DataFrame]:
         where: list[str] = []
         about = set() if predicate is None else set(predicate.meta.root_names())
-        if plain and rows is None and _AFTER.isdisjoint(options) and len(about) == 1 and (name := about.pop()).isidentifier() and schema[name].is_integer():
+        name = about.pop() if len(about) == 1 else ""
+        if plain and rows is None and _AFTER.isdisjoint(options) and name.isidentifier() and schema[name].is_integer():
             values = polars.concat(frames([name])).unique()
             kept = values.filter(predicate)[name].to_list()
             if 0 < len(kept) < len(values) <= _TRIED:
                 where = [f"{name}={','.join(map(str, kept))}"]
-        for frame in frames(columns or [*schema][: None if columns is None else 1], where):
+        for frame in frames([*schema] if columns is None else columns or [*schema][:1], where):
             frame = frame.slice(0, rows)  # which polars means before the predicate
             rows = None if rows is None else rows - frame.height
             yield frame if predicate is None else frame.filter(predicate)

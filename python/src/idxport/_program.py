@@ -111,7 +111,7 @@ class Program:
             self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
         except OSError as error:
             self._said.close()
-            raise error if error.errno is None else IdxError(f"{command[0]}: {error.strerror}") from error
+            raise (error if error.errno is None else IdxError(f"{command[0]}: {error.strerror}")) from None
         assert self._process.stdout is not None
         self.stdout: IO[bytes] = self._process.stdout
         self.stdin = self._process.stdin

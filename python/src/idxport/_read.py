@@ -97,17 +97,17 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
 _OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "resize", "salvage", "shape", "transpose"}
 
 
-def divisible(options: dict[str, Option], names: Sequence[str] = ()) -> bool:
-    """Whether some of the columns, which have `names`, are what they are in the table with all of them."""
+def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
+    """Whether a run can write some of the columns, which have `names`, as they are in the table with all of them."""
     return "columns" not in str(options.get("layout")) and not any(map(options.get, _OF_ALL)) and all(name and "," not in name for name in names)
 
 
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
-    """The command line of a run that writes columns, or all if they are not divisible, and rows that meet conditions, as an Arrow stream."""
+    """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
     if "-" in inputs:
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
     options = {"output": "arrows=-", "layout": "list", **options}
-    if columns is not None and divisible(options, columns):
+    if columns is not None:
         options["columns"] = columns
     if where:
         given = options.get("where") or []

@@ -97,11 +97,7 @@ def _is_tensor(column: Any) -> bool:
 
 
 def table(inputs: Sequence[Path], options: dict[str, Option]) -> Scan:
-    """See `scan`.
-
-    DuckDB asks for columns only a `pyarrow.dataset.Dataset`, whose import takes longer than most queries,
-    or since 2.0 a source of its own.
-    """
+    """See `scan`. DuckDB asks a `pyarrow.dataset.Dataset` for columns, whose import takes long, or since 2.0 a source of its own."""
     duckdb = sys.modules.get("duckdb")
     kind = "_duckdb" if duckdb and duckdb.__version__.startswith("2.0.") and "pyarrow.dataset" not in sys.modules else "_dataset"
     found: Scan = importlib.import_module("." + kind, __package__).Table(inputs, options)
