@@ -297,8 +297,8 @@ class Scan(Case):
 
     def test_an_interrupt_is_no_end(self) -> None:
         output = (stream := importlib.import_module("idxport._stream")).Output([idxport.find_program(), "version"])
-        output.stdout = unittest.mock.Mock(**{"readinto.side_effect": KeyboardInterrupt})
-        self.assertRaisesRegex(idxport.IdxError, "interrupted", stream._Readable(output).readinto, bytearray(8))
+        with unittest.mock.patch.object(output, "stdout", unittest.mock.Mock(**{"readinto.side_effect": KeyboardInterrupt})):
+            self.assertRaisesRegex(idxport.IdxError, "interrupted", stream._Readable(output).readinto, bytearray(8))
 
     def test_the_process_ends_with_the_reader(self) -> None:
         for read in (0, 1):

@@ -22,5 +22,5 @@ class Table(Scan, ArrowScanSource):  # type: ignore[misc]
         from . import _dataset
 
         same = _dataset.Table.__new__(_dataset.Table)  # without another run for the schema
-        vars(same).update(vars(self))
+        same.__dict__.update(self.__dict__)
         return getattr(same, name)
