@@ -3,7 +3,7 @@
 
 usage: $(test/interop/venv ../python) test/python/bench.py --binary PATH [--runs N] [--write]
 
-The data are MNIST's training images and labels in data/mnist. The BLAS of NumPy gets one thread: another one, which no
+The data are MNIST in data/mnist: all of it into arrays, its training images and labels for queries. The BLAS of NumPy gets one thread: another one, which no
 program needs, would spin on a processor for 0.1 s after the import. --write puts the table into test/python/RESULTS.md.
 """
 
@@ -22,44 +22,56 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 
 from measure import ROOT, Contender, Job, hold, place  # noqa: E402
 
-FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+IMAGES, LABELS = (tuple(f"{split}-{kind}-ubyte" for split in ("train", "t10k")) for kind in ("images-idx3", "labels-idx1"))
 
-# Each program reads x and y, the images and labels, and leaves nothing else. Its first line are the imports.
+# Each program reads x and y, a list of arrays of images and one of labels, from the files I and L, and leaves nothing else.
+# Its first line are the imports; the last, if there is a third, what the second imports by itself, which is imported before
+# it to time it without imports.
+OURS = "a = idxport.load('{}').values(); x, y = [s['image'] for s in a], [s['label'] for s in a]"
 GZIP = {
-    "idxport.load": ("import idxport, numpy", "a = idxport.load('image=X.gz', 'label=Y.gz'); x, y = a['image'], a['label']"),
+    "idxport.load": ("import idxport", OURS.format("gz"), "import numpy"),
     "gzip + numpy, as keras.datasets.fashion_mnist": (
         "import gzip, numpy as np",
-        "y = np.frombuffer(gzip.open('Y.gz').read(), np.uint8, offset=8)\n"
-        "x = np.frombuffer(gzip.open('X.gz').read(), np.uint8, offset=16).reshape(len(y), 28, 28)",
+        "y = [np.frombuffer(gzip.open(f'gz/{f}.gz').read(), np.uint8, offset=8) for f in L]\n"
+        "x = [np.frombuffer(gzip.open(f'gz/{f}.gz').read(), np.uint8, offset=16).reshape(len(l), 28, 28) for f, l in zip(I, y)]",
     ),
-    "idx2numpy": ("import gzip, idx2numpy", "x, y = (idx2numpy.convert_from_file(gzip.open(f)) for f in ('X.gz', 'Y.gz'))"),
-    "numpy.load of .npz, as keras.datasets.mnist": ("import numpy as np", "with np.load('mnist.npz') as f: x, y = f['x_train'], f['y_train']"),
+    "idx2numpy": ("import gzip, idx2numpy", "x, y = ([idx2numpy.convert_from_file(gzip.open(f'gz/{f}.gz')) for f in F] for F in (I, L))"),
+    "numpy.load of .npz, as keras.datasets.mnist": (
+        "import numpy as np",
+        "with np.load('mnist.npz') as f: x, y = [f['x_train'], f['x_test']], [f['y_train'], f['y_test']]",
+    ),
     "torchvision: extract, then read": (
-        "import gzip, shutil, torchvision.datasets.mnist as m",
-        "for f in 'XY':\n    with gzip.open(f + '.gz') as a, open(f + '.raw', 'wb') as b: shutil.copyfileobj(a, b)\n"
-        "x, y = m.read_image_file('X.raw'), m.read_label_file('Y.raw')",
+        "import gzip, os, shutil, torchvision.datasets.mnist as m",
+        "os.makedirs('raw-out', exist_ok=True)\n"
+        "for f in I + L:\n    with gzip.open(f'gz/{f}.gz') as a, open(f'raw-out/{f}', 'wb') as b: shutil.copyfileobj(a, b)\n"
+        "x, y = [m.read_image_file(f'raw-out/{f}') for f in I], [m.read_label_file(f'raw-out/{f}') for f in L]",
     ),
 }
 RAW = {
-    "idxport.load": ("import idxport, numpy", "a = idxport.load('image=X', 'label=Y'); x, y = a['image'], a['label']"),
-    "numpy.fromfile": ("import numpy as np", "y = np.fromfile('Y', np.uint8, offset=8); x = np.fromfile('X', np.uint8, offset=16).reshape(len(y), 28, 28)"),
-    "idx2numpy": ("import idx2numpy", "x, y = idx2numpy.convert_from_file('X'), idx2numpy.convert_from_file('Y')"),
+    "idxport.load": ("import idxport", OURS.format("raw"), "import numpy"),
+    "numpy.fromfile": (
+        "import numpy as np",
+        "y = [np.fromfile(f'raw/{f}', np.uint8, offset=8) for f in L]\n"
+        "x = [np.fromfile(f'raw/{f}', np.uint8, offset=16).reshape(len(l), 28, 28) for f, l in zip(I, y)]",
+    ),
+    "idx2numpy": ("import idx2numpy", "x, y = ([idx2numpy.convert_from_file(f'raw/{f}') for f in F] for F in (I, L))"),
 }
+IMPORTED = ", all imported"
 QUERY = 'duckdb.sql("SELECT label, count(*) FROM {} GROUP BY label ORDER BY label").fetchall()'
-COUNTED = "; x = y = range(sum(n for _, n in found))"
+COUNTED = "; x = y = [range(sum(n for _, n in found))]"
 DUCKDB = {
-    "idxport.scan": ("import duckdb, idxport._duckdb, nanoarrow.ipc", f"s = idxport.scan('image=X', 'label=Y'); found = {QUERY.format('s')}{COUNTED}"),
+    "idxport.scan": ("import duckdb, idxport._duckdb, nanoarrow.ipc", f"s = idxport.scan('raw', split='train'); found = {QUERY.format('s')}{COUNTED}"),
     "the Parquet file of idxport": ("import duckdb", "found = " + QUERY.format("'mnist.parquet'") + COUNTED),
 }
 GROUPED = ".group_by('label').len().sort('label').collect().rows()"
 POLARS = {
-    "idxport.scan_polars": ("import polars.io.plugins, idxport._polars", f"found = idxport.scan_polars('image=X', 'label=Y'){GROUPED}{COUNTED}"),
+    "idxport.scan_polars": ("import polars.io.plugins, idxport._polars", f"found = idxport.scan_polars('raw', split='train'){GROUPED}{COUNTED}"),
     "the Parquet file of idxport": ("import polars", f"found = polars.scan_parquet('mnist.parquet'){GROUPED}{COUNTED}"),
 }
-READ = "import sys, numpy as np; x, y = np.fromfile('X', 'u1', offset=16).reshape(-1, 28, 28), np.fromfile('Y', 'u1', offset=8)"
+READ = "import sys, numpy as np; x, y = [np.load('x.npy')], [np.load('y.npy')]"
 SAVE = {
-    "idxport.save": (f"import idxport; {READ}", "idxport.save(sys.argv[1] + '-idx3-ubyte', image=x)"),
-    "numpy.save": (READ, "np.save(sys.argv[1] + '.npy', x)"),
+    "idxport.save": (f"import idxport; {READ}", "idxport.save(sys.argv[1] + '-idx3-ubyte', image=x[0])"),
+    "numpy.save": (READ, "np.save(sys.argv[1] + '.npy', x[0])"),
 }
 TABLES = [
     ("NumPy arrays of the .gz files", GZIP, "idxport.load"),
@@ -73,8 +85,8 @@ TABLES = [
 def program(python: str, imports: str, code: str) -> list[str]:
     """The command of one of them: it prints the seconds that it takes after its imports."""
     text = (
-        f"{imports}\nimport time; t = time.perf_counter()\n{code}\n"
-        "t = time.perf_counter() - t; assert len(x) == len(y) == 60000; print('inside', t)"
+        f"{imports}\nimport time; I, L = {IMAGES}, {LABELS}; t = time.perf_counter()\n{code}\n"
+        "t = time.perf_counter() - t; assert sum(map(len, x)) == sum(map(len, y)) in (60000, 70000); print('inside', t)"
     )
     return [python, "-c", text, "{out}"]
 
@@ -89,25 +101,32 @@ def main() -> None:
     debian = subprocess.run([ROOT / "test/recipes/torch"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     lines = []
     with place(Path("/dev/shm")) as folder:
-        for short, file in zip("XY", FILES):
+        for name in ("gz", "raw"):
+            (folder / name).mkdir()
+        for file in IMAGES + LABELS:
             packed = next(path for path in (ROOT / "data/mnist" / f"{file}.gz", ROOT / "data/mnist" / file) if path.exists())
             raw = gzip.decompress(packed.read_bytes()) if packed.suffix else packed.read_bytes()
-            (folder / short).write_bytes(raw)
-            (folder / f"{short}.gz").write_bytes(gzip.compress(raw, 9))
+            (folder / "raw" / file).write_bytes(raw)
+            (folder / "gz" / f"{file}.gz").write_bytes(gzip.compress(raw, 9))
         binary = str(asked.binary.resolve())
         os.chdir(folder)
         os.environ |= {"IDXPORT": binary, "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
         os.environ |= {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}  # as pip compiles packages
-        npz = (
-            "import numpy as np; x, y = np.fromfile('X', 'u1', offset=16), np.fromfile('Y', 'u1', offset=8);"
-            "np.savez_compressed('mnist.npz', x_train=x.reshape(-1, 28, 28), y_train=y)"
+        arrays = (
+            "np.savez_compressed('mnist.npz', x_train=x[0], y_train=y[0], x_test=x[1], y_test=y[1])\n"
+            "for name, array in (('x', x[0]), ('y', y[0])): np.save(name, array)"
         )
-        subprocess.run([sys.executable, "-c", npz], check=True)
-        subprocess.run([binary, "convert", "image=X", "label=Y", "-o", "mnist.parquet", "-q"], check=True)
+        imports, code = RAW["numpy.fromfile"]
+        subprocess.run([sys.executable, "-c", f"{imports}\nI, L = {IMAGES}, {LABELS}\n{code}\n{arrays}"], check=True)
+        subprocess.run([binary, "convert", "raw", "-o", "mnist.parquet", "--split=train", "-q"], check=True)
         for title, programs, base in TABLES:
             pythons = {name: debian if "torch" in name else sys.executable for name in programs}
-            job = Job(title, "none", [Contender(name, program(pythons[name], *each)) for name, each in programs.items()])
-            medians = {line.contender.name: (line.figures.wall, line.figures.inside) for line in hold(job, folder, asked.runs)}
+            contenders = []
+            for name, (imports, code, *later) in programs.items():
+                contenders.append(Contender(name, program(pythons[name], imports, code)))
+                contenders += [Contender(name + IMPORTED, program(pythons[name], f"{each}\n{imports}", code)) for each in later]
+            figures = {line.contender.name: line.figures for line in hold(Job(title, "none", contenders), folder, asked.runs)}
+            medians = {name: (figures[name].wall, figures.get(name + IMPORTED, figures[name]).inside) for name in programs}
             lines += [f"## {title}", "", f"| | process, s | ÷ {base} | without imports, s | ÷ {base} |", "|---|---:|---:|---:|---:|"]
             for each, (whole, inner) in medians.items():
                 lines.append(f"| {each} | {whole:.3f} | {whole / medians[base][0]:.2f} | {inner:.4f} | {inner / medians[base][1]:.2f} |")

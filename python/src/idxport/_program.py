@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, Union
 
 # An input, or the value of an option. A list is an option that is given several times.
@@ -155,9 +155,10 @@ class Program:
         return _result(code, output, self._said.read())
 
 
-def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False) -> tuple[bytes, dict[str, Any]]:
-    """Return the standard output of a run, and its report."""
+def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = bool) -> tuple[bytes, dict[str, Any]]:
+    """Return the standard output of a run, during which `meanwhile` is called, and its report."""
     with Program(command, stdin=stdin, tied=tied) as program:
+        meanwhile()
         output = program.stdout.read()
         return output, program.finish(output)
 

@@ -156,13 +156,13 @@ def load(
     >>> idxport.load("./mnist")["test"]["image"].shape
     (10000, 28, 28)
     """
-    needs("numpy", "numpy")
     for place in (memory(), None):
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
             try:
                 flags = {"output": f"npy={folder}/", "columns": columns, "rows": rows, "split": split, **options}
-                _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs)
+                command = arguments("convert", inputs, flags)
+                _, report = run(command, stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # the import takes as long as most runs
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full
                     continue
