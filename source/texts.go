@@ -84,7 +84,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
 	case !known || n < least || n > most:
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
-			WithHint("choose a type that holds all values, such as --dtype int32, " +
+			WithHint("give a type that holds all values with --dtype, of at most 32 bits, " +
 				"or leave the column out with --columns")
 	}
 	Put(dst, t.DType, n)

@@ -106,12 +106,15 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 			return nil, err
 		}
 	}
+	chosen := in.labelIn(found)
 	for i, c := range found {
+		// Names are for the label, unless another is chosen, or others have texts that are names.
+		mine := i == label && (chosen == i || chosen < 0 && (c.Classes != nil || !source.About(t).Classes))
 		switch names, known := source.ClassesIn(meta, c.Name); {
-		case i == label && in.classes != nil:
+		case mine && in.classes != nil:
 			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
-		case i == label && read.Classes != nil: // those of --dataset
+		case mine && read.Classes != nil: // those of --dataset
 			found[i].Classes = read.Classes
 		case known:
 			found[i].Classes = names

@@ -54,9 +54,14 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		hint := dataset.DidYouMean(c.column, source.Names(columns))
+		hint, missing := dataset.DidYouMean(c.column, source.Names(columns)), c.column
 		if byName {
-			hint = "choose the label with --label-column"
+			hint, missing = "choose the label with --label-column", dataset.Label.String()
+		}
+		for _, o := range source.About(t).Omitted {
+			if o.Column == missing && o.Err != nil {
+				return test, o.Err
+			}
 		}
 		return test, usagef("--where %s: no such column, found only %s", c.text,
 			source.List(columns)).WithHint("%s", hint)
@@ -114,8 +119,7 @@ func (c condition) numberRange(value string, column source.Column) (found [2]flo
 func (c condition) classRange(name string, column source.Column) (found [2]float64, err error) {
 	label := slices.Index(column.Classes, name)
 	if label < 0 || name == "" {
-		unnamed := func(name string) bool { return name == "" }
-		known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), unnamed))
+		known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), func(s string) bool { return s == "" }))
 		return found, usagef("unknown class %q, expected one of %s", name, strings.Join(known, ", ")).
 			WithHint("%s", dataset.DidYouMean(name, known))
 	}
@@ -124,10 +128,7 @@ func (c condition) classRange(name string, column source.Column) (found [2]float
 
 // parseNumber returns the number that text, matched by valueRange, has in a column of type d.
 func parseNumber(text string, d idx.DType) float64 {
-	bits := 64
-	if d == idx.Float32 {
-		bits = 32
-	}
+	bits := map[bool]int{true: 32, false: 64}[d == idx.Float32]
 	v, _ := strconv.ParseFloat(text, bits) // infinite if it is too large
 	return v
 }
