@@ -37,7 +37,7 @@ func printHelp(w io.Writer, name string, all bool) error {
 		}
 	}
 	out := bufio.NewWriter(w) // Flush returns the first error of all writes
-	_ = table(out, "", helpColumns, [][]string{{strings.ToUpper(c.usage[:1]) + c.usage[1:] + "."}})
+	out.WriteString(table("", helpColumns, [][]string{{strings.ToUpper(c.usage[:1]) + c.usage[1:] + "."}}))
 	fmt.Fprintf(out, "\n%s\n", c.help)
 	flags, heading := flagsOf(c.name), ""
 	for _, f := range flags {
@@ -51,7 +51,7 @@ func printHelp(w io.Writer, name string, all bool) error {
 		}
 		fmt.Fprintf(out, "  %-26s%s\n", short+"--"+f.name+" "+f.placeholder, f.usage)
 		if all && f.detail != "" {
-			_ = table(out, strings.Repeat(" ", 10), helpColumns, [][]string{{f.detail}})
+			out.WriteString(table(strings.Repeat(" ", 10), helpColumns, [][]string{{f.detail}}))
 		}
 	}
 	switch {

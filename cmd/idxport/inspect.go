@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -42,14 +41,15 @@ func printFile(out io.Writer, f fileReport) error {
 	if terminal(out) {
 		limit = min(helpColumns, columns(out))
 	}
-	err := errors.Join(show(out, "%s\n", f.Path), table(out, "  ", limit, fileRows(f)))
+	lines := text.Printable(f.Path) + "\n" + table("  ", limit, fileRows(f))
 	for _, c := range f.Columns {
 		named := c.Name == "label" || f.Role == "label" && len(f.Columns) == 1
 		if named && len(c.Labels) <= maxBars {
-			err = errors.Join(err, printLabels(out, c))
+			lines += histogram(c)
 		}
 	}
-	return errors.Join(err, show(out, "\n"))
+	_, err := io.WriteString(out, lines+"\n")
+	return err
 }
 
 // fileRows returns what inspect found in a file, as rows of a table.
@@ -137,8 +137,8 @@ func columnText(c convert.Column) string {
 	return said
 }
 
-// printLabels draws a histogram of labels.
-func printLabels(out io.Writer, c convert.Column) error {
+// histogram draws how often each label occurs.
+func histogram(c convert.Column) string {
 	largest := int64(1)
 	for _, l := range c.Labels {
 		largest = max(largest, l.Count)
@@ -154,8 +154,7 @@ func printLabels(out io.Writer, c convert.Column) error {
 		fmt.Fprintf(w, "  %d\t%s\t%s\t %s\n", l.Label, name, text.Thousands(l.Count), bar)
 	}
 	_ = w.Flush() // into memory
-	_, err := io.WriteString(out, lines.String())
-	return err
+	return lines.String()
 }
 
 // numberText formats v, without an exponent if it is an integer of up to 15 digits.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -45,13 +44,12 @@ func runFormats(_ context.Context, r *report) error {
 }
 
 // printTables prints tables of at most 80 columns with empty lines between them.
-func printTables(w io.Writer, tables ...[][]string) (err error) {
-	for i, rows := range tables {
-		if i > 0 {
-			err = errors.Join(err, show(w, "\n"))
-		}
-		err = errors.Join(err, table(w, "", helpColumns, rows))
+func printTables(w io.Writer, tables ...[][]string) error {
+	var texts []string
+	for _, rows := range tables {
+		texts = append(texts, table("", helpColumns, rows))
 	}
+	_, err := io.WriteString(w, strings.Join(texts, "\n"))
 	return err
 }
 

@@ -29,10 +29,10 @@ const (
 	leastCell   = 20 // the least width of a cell that is broken into lines
 )
 
-// table writes rows in columns, with two spaces between them and before each line of an indented
+// table lays out rows in columns, with two spaces between them and before each line of an indented
 // table. Lines are at most limit columns wide, 0 for any: the last cell of a row is continued below
 // its beginning or, after a long name, on lines of its own.
-func table(w io.Writer, indent string, limit int, rows [][]string) error {
+func table(indent string, limit int, rows [][]string) string {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row[:len(row)-1] {
@@ -62,8 +62,7 @@ func table(w io.Writer, indent string, limit int, rows [][]string) error {
 			line = strings.Repeat(" ", left)
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
 
 // wrap breaks text between words into lines of at most limit columns, if it is not too small.
