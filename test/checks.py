@@ -42,12 +42,7 @@ def demand(condition: object, message: str) -> None:
         raise Failure(message)
 
 
-def main(
-    usage: str,
-    checks: list[tuple[str, Callable[[Stage], None]]],
-    stage: Callable[[Path, Path], Stage],
-    packages: dict[str, str],
-) -> int:
+def main(usage: str, checks: list[tuple[str, Callable[[Stage], None]]], stage: Callable[[Path, Path], Stage], packages: dict[str, str]) -> int:
     """Run named checks, each with a stage of its own, and print a line for each and the totals. packages are Debian's
     packages by the programs that the checks need.
 

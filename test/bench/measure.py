@@ -118,13 +118,7 @@ def medians(runs: list[Figures]) -> Figures:
     )
 
 
-def hold(
-    job: Job,
-    scratch: Path,
-    runs: int,
-    slow: float = float("inf"),
-    check: Callable[[Job, Contender, Path], str] = lambda *_: "",
-) -> list[Line]:
+def hold(job: Job, scratch: Path, runs: int, slow: float = float("inf"), check: Callable[[Job, Contender, Path], str] = lambda *_: "") -> list[Line]:
     """Run the contenders of a job in turn; each round begins with the next.
 
     A first round warms the caches and is checked, not counted, except for a peer that takes more than slow seconds in

@@ -22,39 +22,37 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 
 from measure import ROOT, Contender, Job, hold, place  # noqa: E402
 
-IMAGES, LABELS = (tuple(f"{split}-{kind}-ubyte" for split in ("train", "t10k")) for kind in ("images-idx3", "labels-idx1"))
+# By kind, the names of the files, and the offset and shape of a record in them.
+FILES = [
+    [(f"{split}-{kind}-ubyte", offset, shape) for split in ("train", "t10k")]
+    for kind, offset, shape in (("images-idx3", 16, (28, 28)), ("labels-idx1", 8, ()))
+]
 
-# Each program reads x and y, a list of arrays of images and one of labels, from the files I and L, and leaves nothing else.
-# Its first line are the imports; the last, if there is a third, what the second imports by itself, which is imported before
-# it to time it without imports.
-OURS = "a = idxport.load('{}').values(); x, y = [s['image'] for s in a], [s['label'] for s in a]"
+# Each program reads x and y, lists of arrays of images and labels, from FILES, and leaves nothing else. Its first line are
+# the imports; the last, if there is a third, what the second imports by itself, which comes first in a run without imports.
+EACH = "x, y = ([%s for f, offset, shape in kind] for kind in FILES)"
+OURS = "a = idxport.load('%s').values(); x, y = [s['image'] for s in a], [s['label'] for s in a]"
 GZIP = {
-    "idxport.load": ("import idxport", OURS.format("gz"), "import numpy"),
+    "idxport.load": ("import idxport", OURS % "gz", "import numpy"),
     "gzip + numpy, as keras.datasets.fashion_mnist": (
         "import gzip, numpy as np",
-        "y = [np.frombuffer(gzip.open(f'gz/{f}.gz').read(), np.uint8, offset=8) for f in L]\n"
-        "x = [np.frombuffer(gzip.open(f'gz/{f}.gz').read(), np.uint8, offset=16).reshape(len(l), 28, 28) for f, l in zip(I, y)]",
+        EACH % "np.frombuffer(gzip.open(f'gz/{f}.gz').read(), np.uint8, offset=offset).reshape(-1, *shape)",
     ),
-    "idx2numpy": ("import gzip, idx2numpy", "x, y = ([idx2numpy.convert_from_file(gzip.open(f'gz/{f}.gz')) for f in F] for F in (I, L))"),
+    "idx2numpy": ("import gzip, idx2numpy", EACH % "idx2numpy.convert_from_file(gzip.open(f'gz/{f}.gz'))"),
     "numpy.load of .npz, as keras.datasets.mnist": (
         "import numpy as np",
         "with np.load('mnist.npz') as f: x, y = [f['x_train'], f['x_test']], [f['y_train'], f['y_test']]",
     ),
     "torchvision: extract, then read": (
-        "import gzip, os, shutil, torchvision.datasets.mnist as m",
-        "os.makedirs('raw-out', exist_ok=True)\n"
-        "for f in I + L:\n    with gzip.open(f'gz/{f}.gz') as a, open(f'raw-out/{f}', 'wb') as b: shutil.copyfileobj(a, b)\n"
-        "x, y = [m.read_image_file(f'raw-out/{f}') for f in I], [m.read_label_file(f'raw-out/{f}') for f in L]",
+        "import gzip, shutil, torchvision.datasets.mnist as m",
+        "for f, *_ in sum(FILES, []):\n    with gzip.open(f'gz/{f}.gz') as a, open(f, 'wb') as b: shutil.copyfileobj(a, b)\n"
+        "x, y = ([read(f) for f, *_ in kind] for read, kind in zip((m.read_image_file, m.read_label_file), FILES))",
     ),
 }
 RAW = {
-    "idxport.load": ("import idxport", OURS.format("raw"), "import numpy"),
-    "numpy.fromfile": (
-        "import numpy as np",
-        "y = [np.fromfile(f'raw/{f}', np.uint8, offset=8) for f in L]\n"
-        "x = [np.fromfile(f'raw/{f}', np.uint8, offset=16).reshape(len(l), 28, 28) for f, l in zip(I, y)]",
-    ),
-    "idx2numpy": ("import idx2numpy", "x, y = ([idx2numpy.convert_from_file(f'raw/{f}') for f in F] for F in (I, L))"),
+    "idxport.load": ("import idxport", OURS % "raw", "import numpy"),
+    "numpy.fromfile": ("import numpy as np", EACH % "np.fromfile(f'raw/{f}', np.uint8, offset=offset).reshape(-1, *shape)"),
+    "idx2numpy": ("import idx2numpy", EACH % "idx2numpy.convert_from_file(f'raw/{f}')"),
 }
 IMPORTED = ", all imported"
 QUERY = 'duckdb.sql("SELECT label, count(*) FROM {} GROUP BY label ORDER BY label").fetchall()'
@@ -68,7 +66,7 @@ POLARS = {
     "idxport.scan_polars": ("import polars.io.plugins, idxport._polars", f"found = idxport.scan_polars('raw', split='train'){GROUPED}{COUNTED}"),
     "the Parquet file of idxport": ("import polars", f"found = polars.scan_parquet('mnist.parquet'){GROUPED}{COUNTED}"),
 }
-READ = "import sys, numpy as np; x, y = [np.load('x.npy')], [np.load('y.npy')]"
+READ = "import sys, numpy as np; x, y = [np.load('mnist.npz')['x_train']], [range(60000)]"
 SAVE = {
     "idxport.save": (f"import idxport; {READ}", "idxport.save(sys.argv[1] + '-idx3-ubyte', image=x[0])"),
     "numpy.save": (READ, "np.save(sys.argv[1] + '.npy', x[0])"),
@@ -85,7 +83,7 @@ TABLES = [
 def program(python: str, imports: str, code: str) -> list[str]:
     """The command of one of them: it prints the seconds that it takes after its imports."""
     text = (
-        f"{imports}\nimport time; I, L = {IMAGES}, {LABELS}; t = time.perf_counter()\n{code}\n"
+        f"{imports}\nimport time; FILES = {FILES}; t = time.perf_counter()\n{code}\n"
         "t = time.perf_counter() - t; assert sum(map(len, x)) == sum(map(len, y)) in (60000, 70000); print('inside', t)"
     )
     return [python, "-c", text, "{out}"]
@@ -103,7 +101,7 @@ def main() -> None:
     with place(Path("/dev/shm")) as folder:
         for name in ("gz", "raw"):
             (folder / name).mkdir()
-        for file in IMAGES + LABELS:
+        for file, *_ in FILES[0] + FILES[1]:
             packed = next(path for path in (ROOT / "data/mnist" / f"{file}.gz", ROOT / "data/mnist" / file) if path.exists())
             raw = gzip.decompress(packed.read_bytes()) if packed.suffix else packed.read_bytes()
             (folder / "raw" / file).write_bytes(raw)
@@ -112,12 +110,9 @@ def main() -> None:
         os.chdir(folder)
         os.environ |= {"IDXPORT": binary, "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
         os.environ |= {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}  # as pip compiles packages
-        arrays = (
-            "np.savez_compressed('mnist.npz', x_train=x[0], y_train=y[0], x_test=x[1], y_test=y[1])\n"
-            "for name, array in (('x', x[0]), ('y', y[0])): np.save(name, array)"
-        )
+        npz = "np.savez_compressed('mnist.npz', x_train=x[0], y_train=y[0], x_test=x[1], y_test=y[1])"
         imports, code = RAW["numpy.fromfile"]
-        subprocess.run([sys.executable, "-c", f"{imports}\nI, L = {IMAGES}, {LABELS}\n{code}\n{arrays}"], check=True)
+        subprocess.run([sys.executable, "-c", f"{imports}\nFILES = {FILES}\n{code}\n{npz}"], check=True)
         subprocess.run([binary, "convert", "raw", "-o", "mnist.parquet", "--split=train", "-q"], check=True)
         for title, programs, base in TABLES:
             pythons = {name: debian if "torch" in name else sys.executable for name in programs}

@@ -161,8 +161,7 @@ def load(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
             try:
                 flags = {"output": f"npy={folder}/", "columns": columns, "rows": rows, "split": split, **options}
-                command = arguments("convert", inputs, flags)
-                _, report = run(command, stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # the import takes as long as most runs
+                _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes long
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full
                     continue

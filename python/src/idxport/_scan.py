@@ -7,8 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nanoarrow import c_schema
-
 from ._program import Option, Path
 from ._read import divisible, needs, query
 from ._stream import Output
@@ -88,7 +86,7 @@ class Scan:
         return self._schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        asked = None if requested_schema is None else [self._names.index(each.name) for each in c_schema(requested_schema).children]
+        asked = None if requested_schema is None else [self._names.index(each.name) for each in needs("nanoarrow", "arrow").c_schema(requested_schema).children]
         return self.stream(asked)[0]
 
 

@@ -37,20 +37,13 @@ def folders(stage: Stage) -> None:
         vectorise(spark, vectorised)
         for split, rows in (("train", 30_000), ("test", 15_000)):
             total = sql.aggregate("image", sql.lit(0).cast("bigint"), lambda total, pixel: total + pixel)
-            groups = (
-                spark.read.parquet(str(parts / f"{split}.parquet"))
-                .groupBy("label")
-                .agg(sql.count("*"), sql.sum(total))
-                .collect()
-            )
+            groups = spark.read.parquet(str(parts / f"{split}.parquet")).groupBy("label").agg(sql.count("*"), sql.sum(total)).collect()
             chosen = {one: label.values[:rows] == one for one in range(10)}
             expected = {one: (int(some.sum()), int(pixels[:rows][some].sum())) for one, some in chosen.items()}
             equal(f"{split}, vectorised {vectorised}", {one: (count, sum_) for one, count, sum_ in groups}, expected)
         counts = dict(spark.read.parquet(str(hub / "data")).groupBy("label").count().collect())
         both = np.concatenate([label.values, label.values[:15_000]])
-        equal(
-            f"the Hub's folder, vectorised {vectorised}", counts, {one: int((both == one).sum()) for one in range(10)}
-        )
+        equal(f"the Hub's folder, vectorised {vectorised}", counts, {one: int((both == one).sum()) for one in range(10)})
 
 
 def skipping(stage: Stage) -> None:
@@ -65,9 +58,7 @@ def skipping(stage: Stage) -> None:
     image, sorted_labels = make("uint8", (90_000, 3, 5)), np.sort(labels(90_000).values)
     for dtype, layout in (("int8", "list"), ("int16", "nested"), ("int32", "fixed-binary"), ("uint8", "huggingface")):
         path = stage.folder / f"sorted-{dtype}.parquet"
-        stage.convert(
-            *table(stage.folder / dtype, image, Tensor(sorted_labels.astype(dtype))), "-o", path, "--layout", layout
-        )
+        stage.convert(*table(stage.folder / dtype, image, Tensor(sorted_labels.astype(dtype))), "-o", path, "--layout", layout)
         for vectorised in ("true", "false"):
             vectorise(spark, vectorised)
             for label in (0, 4, 9, 77):
@@ -83,6 +74,4 @@ def skipping(stage: Stage) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(
-        checks.main(__doc__, [("outputs of many files", folders), ("pages that a filter skips", skipping)], Stage, {})
-    )
+    sys.exit(checks.main(__doc__, [("outputs of many files", folders), ("pages that a filter skips", skipping)], Stage, {}))

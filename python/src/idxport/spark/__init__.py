@@ -8,6 +8,9 @@ and a task that finds other files fails.
 """
 
 from .._program import IdxError, find_program
-from ._source import IdxDataSource
+from .._read import needs
+
+needs("pyspark", "spark")
+from ._source import IdxDataSource  # noqa: E402 - of pyspark
 
 __all__ = ["IdxDataSource", "IdxError", "find_program"]
