@@ -62,6 +62,9 @@ func wholeNumber(text string) (n int64, ok bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
+// HintType is the hint for an integer that its type cannot hold.
+const HintType = "give a type that holds all values with --dtype, up to 32 bits, or leave the column out with --columns"
+
 // Put stores the integer for text at the start of dst. If that is a number, and the name of another
 // label, only the user can tell what it is.
 func (t *Texts) Put(dst []byte, text string) *fault.Error {
@@ -84,8 +87,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
 	case !known || n < least || n > most:
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
-			WithHint("give a type that holds all values with --dtype, of at most 32 bits, " +
-				"or leave the column out with --columns")
+			WithHint(HintType)
 	}
 	Put(dst, t.DType, n)
 	return nil

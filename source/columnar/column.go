@@ -128,8 +128,7 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 					value := v.Number.Text(v.Data[bad*v.Number.Size():])
 					return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
 						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).
-						WithHint("give a type that holds all values with --dtype, or convert the column first: " +
-							"the widest integer of IDX is int32")
+						WithHint(source.HintType)
 				}
 			case &to[0] != &v.Data[0]:
 				copy(to, v.Data)
