@@ -80,15 +80,11 @@ func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
 	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
 		msg.rows <= windowSize/4/w.size || msg.rows > maxRows/w.size ||
-		len(msg.nodes) != len(w.perRow) || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
+		len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
 		return false
 	}
-	for i, n := range w.perRow {
-		if msg.nodes[i] != (span{msg.rows * n, 0}) {
-			return false
-		}
-	}
-	return true
+	isWhole := func(a span, perRow int64) bool { return a == span{msg.rows * perRow, 0} } // without nulls
+	return slices.EqualFunc(msg.nodes, w.perRow, isWhole)
 }
 
 // window returns the values of a column in the next rows of b, from one on.
