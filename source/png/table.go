@@ -34,7 +34,6 @@ type table struct {
 	empty   []string            // folders in it without images
 	kinds   map[string]bool     // of the images, by their names
 	format  picture.Format
-	limit   int64 // maximum size of a file in bytes
 	columns []source.Column
 	numbers [][]byte // the values of the columns after the images, for all rows
 	info    source.Info
@@ -66,8 +65,7 @@ func (t *table) begin(o source.ReadOptions) error {
 		return err
 	}
 	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
-	t.limit = picture.Format{}.MaxFile() + 2*o.MaxRecord()
-	first, err := t.readFile(nil, t.files[0])
+	first, err := t.readFile(nil, t.files[0], picture.Format{}.MaxFile()+2*o.MaxRecord())
 	stored, described := picture.Options{}.Describe(first)
 	if err = cmp.Or(err, described); err == nil {
 		t.format, err = options.Convert(stored)
@@ -75,7 +73,6 @@ func (t *table) begin(o source.ReadOptions) error {
 	if err != nil {
 		return t.inFile(t.files[0].path(), err)
 	}
-	t.limit = t.format.MaxFile()
 	t.columns[0].DType, t.columns[0].Shape = t.format.DType(), t.format.Shape()
 	processors := runtime.GOMAXPROCS(0)
 	most := max(processors, int(64<<20/(int64(len(first))+4*stored.Size())))
@@ -192,8 +189,8 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		WithHint("%s", hint))
 }
 
-// readFile reads f into buf, which grows as needed.
-func (t *table) readFile(buf []byte, f file) ([]byte, error) {
+// readFile reads f, of up to limit bytes, into buf, which grows as needed.
+func (t *table) readFile(buf []byte, f file, limit int64) ([]byte, error) {
 	root, name := t.roots[f.folder], f.name
 	if root == nil {
 		root, name = t.root, f.path()
@@ -207,9 +204,9 @@ func (t *table) readFile(buf []byte, f file) ([]byte, error) {
 	}
 	defer opened.Close() // read-only: an error does not matter
 	data := bytes.NewBuffer(buf[:0])
-	_, err = data.ReadFrom(io.LimitReader(opened, t.limit+1))
-	if err == nil && int64(data.Len()) > t.limit {
-		err = fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs", t.limit)
+	_, err = data.ReadFrom(io.LimitReader(opened, limit+1))
+	if err == nil && int64(data.Len()) > limit {
+		err = fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs", limit)
 	}
 	return data.Bytes(), err
 }
@@ -270,7 +267,7 @@ func (t *table) Decode(b *source.Raw) error {
 // decode reads f into buffer and decodes it to record.
 func (t *table) decode(record []byte, f file, buffer []byte) (data []byte, err error) {
 	defer fault.Recovered(&err)
-	if data, err = t.readFile(buffer, f); err != nil {
+	if data, err = t.readFile(buffer, f, t.format.MaxFile()); err != nil {
 		return data, err
 	}
 	decoded, err := t.format.Append(record[:0], data)
