@@ -103,8 +103,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
 			info, err := files.Stat(path)
-			_, _, isData := byExtension(name)
-			isData = isData || isSplit(name) || picture.KindByName(name)+dataset.ParseName(name).Format != ""
+			isData := Named(name) || isSplit(name) || picture.KindByName(name)+dataset.ParseName(name).Format != ""
 			if err != nil && isData {
 				return l, fault.New(fault.NotFound, "the link leads to nothing").In(path).Because(err)
 			}

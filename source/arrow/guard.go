@@ -23,7 +23,7 @@ type summary struct {
 	kind           ipc.MessageType
 	body           int64         // bytes
 	views          map[int64]int // of a schema: see walk.schema
-	id             int64         // of a dictionary
+	id             int64         // of a dictionary; −1 for other messages
 	rows           int64         // of a record batch, or values of a dictionary
 	nodes, buffers []span        // lengths and nulls of arrays, offsets and sizes of buffers
 	codec          int           // 0: none
@@ -128,7 +128,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	s.kind, s.body = ipc.MessageType(t.GetByteSlot(slot(1), 0)), t.GetInt64Slot(slot(3), 0)
 	t.pairs(4)
 	header, ok := t.table(2)
-	owner := int64(-1)
+	s.id = -1
 	if ok && s.kind == ipc.MessageSchema && s.body >= 0 {
 		s.views = header.schema()
 		return s, nil
@@ -136,16 +136,16 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	if ok && s.kind == ipc.MessageDictionaryBatch {
 		if header.GetByteSlot(slot(2), 0) != 0 {
 			return s, fault.New(fault.Unsupported, "found a delta dictionary, expected a whole one").
-				WithHint("%s", hintDictionary)
+				WithHint("write its values without a dictionary: in pandas, convert the column from category " +
+					"with astype; in pyarrow, use dictionary_decode()")
 		}
 		s.id = header.GetInt64Slot(slot(0), 0)
-		owner = s.id
 		header, ok = header.table(1)
 	}
 	if !ok || s.body < 0 || s.kind != ipc.MessageDictionaryBatch && s.kind != ipc.MessageRecordBatch {
 		return s, damaged("found a message of kind %d, expected a schema, a dictionary or a record batch", s.kind)
 	}
-	return s, header.batch(&s, views[owner])
+	return s, header.batch(&s, views[s.id])
 }
 
 // batch checks a RecordBatch of Message.fbs with a number of columns of views, and adds it to s.

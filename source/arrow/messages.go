@@ -137,12 +137,11 @@ func (m *messages) readFooter() (schema message, err error) {
 	if _, err := m.ReadAt(metadata, head); err != nil {
 		return schema, err
 	}
-	metadata = bytes.TrimLeft(metadata, "\x00")
-	if bytes.HasPrefix(metadata, []byte(continuation)) { // polars writes no prefix before the schema
-		metadata = metadata[min(8, len(metadata)):]
+	schema.metadata = bytes.TrimLeft(metadata, "\x00")
+	if bytes.HasPrefix(schema.metadata, []byte(continuation)) { // polars writes no prefix before the schema
+		schema.metadata = schema.metadata[min(8, len(schema.metadata)):]
 	}
-	schema.metadata = metadata
-	schema.summary, err = summarize(metadata, nil)
+	schema.summary, err = summarize(schema.metadata, nil)
 	return schema, fault.Place(err, "", -1, head)
 }
 

@@ -12,9 +12,6 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-const hintDictionary = "write its values without a dictionary: in pandas, convert the column from category " +
-	"with astype; in pyarrow, use dictionary_decode()"
-
 // A leaf says which array has the entries of a leaf of the table, and what is expected of it.
 type leaf struct {
 	field   int

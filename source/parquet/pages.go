@@ -74,7 +74,7 @@ func (s *stream) nextGroup() (err error) {
 	s.end, s.last = s.offset+m.TotalCompressedSize, s.last+g.NumRows
 	s.hold(0)
 	if s.Type.V == format.Boolean {
-		s.dictionary, err = s.newDictionary(truths, len(truths))
+		s.dictionary, err = s.newDictionary([]byte{0, 1}, 2) // truth values are indices into it
 	}
 	return err
 }

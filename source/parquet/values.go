@@ -34,9 +34,6 @@ func (p *page) indexes() bool {
 	return p.encoding == format.RLEDictionary || p.encoding == plainDictionary || p.Type.V == format.Boolean
 }
 
-// truths are the PLAIN values of the dictionary of truth values.
-var truths = []byte{0, 1}
-
 // decodeValues decodes the values of the page to c: to PLAIN, unless they are indices.
 func (p *page) decodeValues(c *content, src []byte) (err error) {
 	n, e := p.entries, p.encoding
