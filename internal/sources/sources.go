@@ -44,20 +44,17 @@ var formats = map[string]Format{
 // alias has the names of output formats that are read like others.
 var alias = map[string]string{"arrows": "arrow", "tsv": "csv"}
 
-// arrowStream begins an Arrow stream: the continuation marker (Columnar.rst, "Encapsulated").
-const arrowStream = "\xff\xff\xff\xff"
-
 // Stdin returns the table on standard input: an Arrow stream, which is detected from its content
 // and read from start to end. ok is false if r begins otherwise.
 func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
-	begin, err := r.Peek(len(arrowStream))
+	begin, err := r.Peek(len(arrow.Continuation))
 	if err != nil && err != io.EOF {
 		return t, false, fault.In(source.Stdin, err)
 	}
 	f := formats["arrow"]
 	f.open = func(path string, o source.ReadOptions) (source.Table, error) { return arrow.New(r, path, o) }
 	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, Path: source.Stdin}
-	return t, string(begin) == arrowStream, nil
+	return t, string(begin) == arrow.Continuation, nil
 }
 
 // A Table is a table that was found.

@@ -16,11 +16,11 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// magic is at both ends of a file. continuation precedes every message, and the end mark, a zero.
-const (
-	magic        = "ARROW1"
-	continuation = "\xff\xff\xff\xff"
-)
+// Continuation precedes every message, the first one of a stream too, and the end mark, a zero
+// (Columnar.rst, "Encapsulated message format").
+const Continuation = "\xff\xff\xff\xff"
+
+const magic = "ARROW1" // at both ends of a file
 
 // Limits of a message, in bytes. The metadata of 4,096 columns has less than 1 MiB. Useful
 // dictionaries, of numbers or class names, are far smaller than maxDictionaries.
@@ -84,7 +84,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 	switch m.footer = string(prefix) == magic && m.file != nil; {
 	case m.footer:
 		m.schema, err = m.readFooter()
-	case bytes.HasPrefix(prefix, []byte(continuation)):
+	case bytes.HasPrefix(prefix, []byte(Continuation)):
 		if m.schema, err = m.nextMessage(); err == nil {
 			err = m.passBody(&m.schema, false)
 		}
@@ -138,7 +138,7 @@ func (m *messages) readFooter() (schema message, err error) {
 		return schema, err
 	}
 	schema.metadata = bytes.TrimLeft(metadata, "\x00")
-	if bytes.HasPrefix(schema.metadata, []byte(continuation)) { // polars writes no prefix before the schema
+	if bytes.HasPrefix(schema.metadata, []byte(Continuation)) { // polars writes no prefix before the schema
 		schema.metadata = schema.metadata[min(8, len(schema.metadata)):]
 	}
 	schema.summary, err = summarize(schema.metadata, nil)
@@ -166,7 +166,7 @@ func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, e
 	if err == nil {
 		length := binary.LittleEndian.Uint32(prefix[4:])
 		switch msg.size = 8 + int64(length); {
-		case string(prefix[:4]) != continuation:
+		case string(prefix[:4]) != Continuation:
 			return msg, damaged("found % x, expected ff ff ff ff, which begins a message", prefix[:4])
 		case length == 0:
 			return msg, io.EOF
