@@ -225,7 +225,7 @@ func (r *resolver) text(c *Column, f *Field) error {
 	}
 	var sample []string
 	for _, v := range values {
-		sample = append(sample, string(v))
+		sample = append(sample, strings.TrimSpace(string(v)))
 	}
 	o, own := r.Options, r.classes[f.Name]
 	if own == nil {

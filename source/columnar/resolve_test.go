@@ -104,6 +104,8 @@ func TestResolve(t *testing.T) {
 			options: source.ReadOptions{DType: idx.Uint8, Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
 		"an image with channels first": {fields: with(Field{Name: "x", Kind: Bytes},
 			map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
+		"names with spaces": {fields: []Field{{Name: "x", Kind: Text}}, first: value(" A "),
+			options: source.ReadOptions{Classes: []string{"A"}}, want: "x uint8 []"},
 		"images without rows": {fields: with(Field{Name: "x", Kind: Struct}, metadata("uint8", "[3,4]")),
 			want: "x uint8 [3 4]"},
 	} {
@@ -129,6 +131,13 @@ func TestResolve(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	list := []Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}}
+	third := func(kind Kind, names ...string) (fields []Field) { // the others are numbers
+		for _, name := range names {
+			fields = append(fields, Field{Name: name, Kind: Number, Number: source.NumberUint8})
+		}
+		fields[2] = Field{Name: names[2], Kind: kind}
+		return fields
+	}
 	for name, test := range map[string]struct {
 		fields []Field
 		first  Sample
@@ -156,6 +165,12 @@ func TestRefused(t *testing.T) {
 		"columns of two types": {[]Field{{Name: "x0", Kind: Number, Number: source.NumberUint8},
 			{Name: "x1", Kind: Number, Number: source.NumberFloat32}}, nil, fault.Unsupported,
 			"column x1: found float32, expected uint8 as in column x0"},
+		"texts among pixels": {third(Text, "pixel0", "pixel1", "pixel2", "pixel3"), nil, fault.Unsupported,
+			"found column pixel2, of another type, where pixel2 is expected"},
+		"texts in a grid": {third(Text, "1x1", "1x2", "2x1", "2x2"), nil, fault.Unsupported,
+			"found column 2x1, of another type, where 2x1 is expected"},
+		"bytes among numbers": {third(Bytes, "x0", "x1", "x2", "x3"), nil, fault.Unsupported,
+			"found column x2, of another type, where x2 is expected"},
 	} {
 		_, err := Resolve(Input{Fields: test.fields, First: test.first})
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" {

@@ -169,9 +169,13 @@ func (g *group) tensor(start int) Field {
 			name = "column " + g.names[i]
 			of, numbers = parse(g.names[i], numbers[:0])
 		}
-		if of != g.stem || !slices.Equal(numbers, next) {
+		if _, ours := slices.BinarySearch(g.columns, i); !ours || of != g.stem || !slices.Equal(numbers, next) {
+			hint := hintOrder
+			if !ours && of == g.stem {
+				name, hint = name+", of another type,", "cast it to the type of the others"
+			}
 			want := strings.Trim(strings.ReplaceAll(fmt.Sprint(next), " ", "x"), "[]")
-			f.bad = fault.New(fault.Malformed, "%s where %s%s is expected", name, g.prefix, want).WithHint(hintOrder)
+			f.bad = fault.New(fault.Malformed, "%s where %s%s is expected", name, g.prefix, want).WithHint("%s", hint)
 			return f
 		}
 		axis := g.rank - 1
