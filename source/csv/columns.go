@@ -91,11 +91,11 @@ func (t *table) readFirstLine() error {
 // readNames reports whether row, the first line, is a header, and keeps the names of the columns,
 // if they are not only numbers. If it is doubtful, the user must decide: pandas writes 0, 1, 2, …
 // for columns without names, in any order, and may quote them; and of a row it makes names by
-// turning numbers that occur again into N.1, N.2, ….
+// turning numbers that occur again into N.1, N.2, …. Other programs add other digits: pixels repeat.
 func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
-	const limit = 1 << 12 // different numbers
+	const limit, many = 1 << 12, 64 // different numbers
 	words, values, numbers, places, seen := 0, 0, 0, 0, map[string]bool{}
-	from0, from1, renamed, repeats := true, true, false, false
+	from0, from1, integers, renamed, repeats := true, true, true, false, false
 	row = row[:len(row)-len(",\n")]
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := t.plain.Replace(string(bytes.TrimSpace(field)))
@@ -106,7 +106,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 			}
 			continue
 		}
-		from0 = from0 && text == strconv.Itoa(numbers)
+		from0, integers = from0 && text == strconv.Itoa(numbers), integers && strings.Trim(text, "0123456789") == ""
 		if n, _ := strconv.Atoi(text); text == strconv.Itoa(n) && 0 <= n && n < t.count && !seen[text] {
 			places++ // of a column, whatever the order
 		}
@@ -118,7 +118,8 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 			seen[text] = true
 		}
 	}
-	doubtful := from0 || from1 && numbers > 1 || (renamed || quoted) && !repeats || places == t.count && places > 3
+	doubtful := from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
+		!repeats && (renamed || quoted || integers && numbers >= many)
 	if header = words > 0; header { // a row may have texts, too
 		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
 	}

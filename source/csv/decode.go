@@ -20,18 +20,19 @@ import (
 // stats describes the values of a file column in the examined rows.
 type stats struct {
 	values    int64
-	floats    bool     // some are not written as integers
-	fractions bool     // some are not whole numbers (5.0 is whole)
-	rising    bool     // each is larger than the one before
-	min, max  float64  // NaN counts as 0
-	texts     []string // the first fields that are not numbers, without escapes
+	floats    bool             // some are not written as integers
+	fractions bool             // some are not whole numbers (5.0 is whole)
+	rising    bool             // each is larger than the one before
+	min, max  float64          // NaN counts as 0
+	texts     []string         // the first fields that are not numbers, without escapes
+	seen      map[string]int64 // if not nil, how often each number occurs
+	most      int64            // the most of these
 }
 
 // observe examines the sample, and returns the number of elements of a row, or an error if two
 // fields may be the label. Decode reports rows with a wrong number of fields.
 func (t *table) observe() (elements int, err error) {
-	var first, last stats                       // of these fields
-	lasts, most := map[string]int64{}, int64(0) // the last ones, and how often the most frequent one occurs
+	first, last := stats{seen: map[string]int64{}}, stats{seen: map[string]int64{}} // of these fields
 	for line := range bytes.Lines(t.sample) {
 		if bytes.Count(line, []byte{t.comma}) != t.count {
 			continue
@@ -47,9 +48,6 @@ func (t *table) observe() (elements int, err error) {
 		if t.guessed {
 			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
 			last.observe(text, t.plain)
-			number := string(bytes.TrimSpace(text))
-			lasts[number]++
-			most = max(most, lasts[number])
 		}
 	}
 	for _, f := range t.fileColumns {
@@ -57,15 +55,15 @@ func (t *table) observe() (elements int, err error) {
 	}
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
-	dense := float64(len(lasts)) > last.max-last.min && most*10 < last.values*9              // without gaps, and spread
+	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
+	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
 	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1; {
-	case t.guessed && !image && first.texts == nil && (odd(first) || like(last) && dense): // UCI's files have it last
-	case t.guessed && !image && first.texts == nil && like(last) && (first.min == first.max || first.max > last.max):
-		t.info.Warnings = append(t.info.Warnings, t.path+": the first field of a line is read as the label; "+
-			"--label-column first, last or none decides")
+	case !t.guessed || t.options.Like != nil: // an output's are expected
 		return elements, nil
-	case t.guessed && image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
+	case !image && first.texts == nil && (odd(first) || !spread(first) || last.texts != nil ||
+		like(last) && (dense || first.max > last.max)): // UCI's files have it last
+	case image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"
 	default:
 		return elements, nil
@@ -93,6 +91,10 @@ func (s *stats) observe(text []byte, plain *strings.Replacer) {
 		s.min, s.max = v, v
 	}
 	s.min, s.max, s.values = min(s.min, v), max(s.max, v), s.values+1
+	if s.seen != nil {
+		s.seen[string(text)]++
+		s.most = max(s.most, s.seen[string(text)])
+	}
 }
 
 // cut returns the next n fields of a row, with their separators, and what is after them.
@@ -195,7 +197,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 			f.texts, f.dtype = texts, texts.DType
 			return nil
 		}
-		if strings.Trim(s.texts[0], "+-.,;: \u00a0\u2009\u202f0123456789eE") == "" { // a number in another form
+		if strings.Trim(s.texts[0], "+-.,;:[] \u00a0\u2009\u202f0123456789eE") == "" { // a number in another form
 			bad = t.inRow(0, hintNumber, "found the text %.40q, expected a number", s.texts[0])
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
@@ -306,7 +308,8 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 // hintNumber is the hint for texts that are not numbers, or not of the type.
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, " +
 	"write decimals with a point, or leave the column out with --columns; " +
-	"or choose a type that holds all values: --dtype int32, and for labels alone --columns label --dtype int32"
+	"or choose a type that holds all values: --dtype int32, and for labels alone --columns label --dtype int32; " +
+	"names beside numbers need a list of all of them: --classes FILE"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
 func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {

@@ -68,11 +68,12 @@ func TestColumns(t *testing.T) {
 		want        string
 		note        string
 	}{
-		{"no header, a label and an image", "5,1,2,3,4\n", none, spread, "no header"},
+		{"no header, a label and an image", "5,1,2,3,4\n6,1,2,3,4\n", none, spread, "no header"},
 		{"no header, an image", "1,2,3,5\n\r\n\n", none, "image:uint8[2 2]", "4 fields are read as 2×2"},
 		{"no header, neither", "1,2,4\n", none, "data:uint8[3]", "3 fields are read as one dimension"},
 		{"no header, one number", "7\n", none, "data:uint8[]", "no header"},
-		{"no header, a shape and a label", "1,2,3,4,5,6,8\n", of2x3, "label:uint8[] image:uint8[2 3]", ""},
+		{"no header, a shape and a label", "1,2,3,4,5,6,8\n2,2,3,4,5,6,8\n", of2x3,
+			"label:uint8[] image:uint8[2 3]", ""},
 		{"a shape for the tensor", header(6) + "1,0,0,0,0,0,0", of2x3, "label:uint8[] image:uint8[2 3]", ""},
 		{"a type for the tensor", header(4) + "3,1,2,3,4\n", options{DType: idx.Float32},
 			"label:uint8[] image:float32[2 2]", ""},
@@ -83,7 +84,7 @@ func TestColumns(t *testing.T) {
 		{"points", "a\n1\n0.33333334\n", none, "a:float64[]", ""},
 		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", none, "a:float64[]", ""},
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7e0,3,4\n", none, "label:uint8[] image:uint8[2]", ""},
-		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n", none,
+		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n6e+00,1.5,0,0,0\n", none,
 			"label:uint8[] image:float64[2 2]", ""},
 		{"one pixel that is expected", "label,pixel0\n3,1\n",
 			options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
