@@ -251,15 +251,12 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
 
 // isTransposed reports whether t, a table in a format other than IDX, has images that are stored
-// transposed. If --dataset, or the name of a CSV file without column names, says that it is a data
-// set such as EMNIST, whose own CSV files have no column names, then with --dataset those are
-// turned, our outputs are upright, and for all others isTransposed fails and asks for --transpose.
+// transposed. If --dataset or the name of the file says that it is a data set such as EMNIST, whose
+// own CSV files have no column names, then with --dataset those are turned, our outputs are upright
+// if they tell, and for all others isTransposed fails and asks for --transpose.
 func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
-	name := in.request.Dataset
-	if name == "" && about.Unnamed {
-		name = dataset.ParseName(in.set.Table(file).Name).Dataset
-	}
+	name := cmp.Or(in.request.Dataset, dataset.ParseName(in.set.Table(file).Name).Dataset)
 	d, err := dataset.Lookup(name)
 	_, ours := about.Meta[keySources]
 	images := in.set.Table(file).Format.Name != "png" && slices.ContainsFunc(t.Columns(), isImage)

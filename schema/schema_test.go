@@ -119,7 +119,7 @@ func TestClasses(t *testing.T) {
 	for _, bad := range [][]byte{{0, 0}, {4, 0}, {6, 0}, {0xff, 0xff}, {1, 1}} {
 		err := k.Check(append([]byte{1, 0}, bad...), 7)
 		if err == nil || !strings.HasPrefix(err.Error(), "column label, row 8: label ") ||
-			!strings.HasSuffix(err.Error(), " has no class name (4 are known)") {
+			!strings.HasSuffix(err.Error(), " has no class name (4 known)") {
 			t.Errorf("label % x: found %+v, expected that the label of row 8 has no name, of 4", bad, err)
 		}
 	}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -71,13 +70,9 @@ func HubClasses(metadata map[string]string) map[string][]string {
 // Unnamed returns the error for a row of the column c whose label has no class name.
 func Unnamed(c Column, row, label int64) error {
 	named := len(slices.DeleteFunc(slices.Clone(c.Classes), func(name string) bool { return name == "" }))
-	known := fmt.Sprintf("%d are known", named)
-	if named == 1 {
-		known = "1 is known"
-	}
-	return fault.New(fault.Malformed, "label %d has no class name (%s)", label, known).InColumn(c.Name).InRow(row).
-		WithHint("give a file with more class names with --classes FILE, another data set with --dataset NAME, " +
-			"or no names with --dataset none")
+	return fault.New(fault.Malformed, "label %d has no class name (%d known)", label, named).InColumn(c.Name).
+		InRow(row).WithHint("give a file with more class names with --classes FILE, another data set with " +
+		"--dataset NAME, or no names with --dataset none")
 }
 
 // Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets

@@ -133,7 +133,7 @@ func TestCheckedLabelsNameTheRowOfTheFile(t *testing.T) {
 	joined := must.Get(Join(false, scalars(t, "image", 8), labels))(t)
 	slice := must.Get(Slice(joined, 2, 8))(t)
 	_, err := readAll(CheckedLabels(slice), 3)
-	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 are known)" ||
+	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 known)" ||
 		!strings.Contains(fault.HintOf(err), "--classes") {
 		t.Errorf("found %v", err)
 	}

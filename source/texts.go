@@ -28,7 +28,7 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	t := &Texts{DType: idx.Uint8, labels: map[string]int64{}}
 	for i, name := range o.Classes {
 		if name != "" {
-			t.labels[name] = int64(i)
+			t.labels[strings.TrimSpace(name)] = int64(i)
 		}
 	}
 	numbers, named := true, false
@@ -63,11 +63,14 @@ func wholeNumber(text string) (n int64, ok bool) {
 }
 
 // HintType is the hint for an integer that its type cannot hold.
-const HintType = "give a type that holds all values with --dtype, up to 32 bits, or leave the column out with --columns"
+const HintType = "give a type that holds all values with --dtype, up to 32 bits, " + hintLeave
+
+const hintLeave = "or leave the column out with --columns"
 
 // Put stores the integer for text at the start of dst. If that is a number, and the name of another
 // label, only the user can tell what it is.
 func (t *Texts) Put(dst []byte, text string) *fault.Error {
+	text = strings.TrimSpace(text)
 	n, known := t.labels[text]
 	if t.Names == nil {
 		label, isName := n, known
@@ -85,9 +88,11 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	case !known && t.Names != nil:
 		return fault.New(fault.Malformed, "found the name %q, expected one of the %d names of the classes",
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
-	case !known || n < least || n > most:
-		return fault.New(fault.Malformed, "found the text %q, expected a whole number of the type %v", text, t.DType).
-			WithHint(HintType)
+	case !known:
+		return fault.New(fault.Malformed, "found the text %q, expected a whole number, as before it", text).
+			WithHint("list all names, also those that are numbers, in a file for --classes, " + hintLeave)
+	case n < least || n > most:
+		return fault.New(fault.Malformed, "found %q, expected a value of type %v", text, t.DType).WithHint(HintType)
 	}
 	Put(dst, t.DType, n)
 	return nil
@@ -99,22 +104,23 @@ const maxNames = 100
 // UnknownNames returns the error for names, in any order, whose labels no list has.
 func UnknownNames(names []string) *fault.Error {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	if names[0] == "" {
-		return fault.New(fault.Malformed, "found an empty text among names").
-			WithHint("fill in the missing names, or leave the column out with --columns")
-	}
-	if all := strings.Join(names, ", "); len(names) > maxNames || len(all) > 40*maxNames {
+	all := strings.Join(names, ", ")
+	switch {
+	case names[0] == "":
+		return fault.New(fault.Malformed, "found an empty text among names").WithHint("fill it in, " + hintLeave)
+	case strings.Trim(all, "0123456789, ") == "":
+		return fault.New(fault.Usage, "found numbers with leading zeros: %.400s", all).
+			WithHint("cast the column to integers where it was written, " + hintLeave)
+	case len(names) > maxNames || len(all) > 40*maxNames:
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
-			WithHint("leave the column out with --columns, " +
-				"or list all names in the order of their numbers in a file for --classes")
+			WithHint("list all names in the order of their numbers in a file for --classes, " + hintLeave)
 	}
-	words := make([]string, len(names))
 	for i, name := range names {
-		words[i] = text.Quote(name)
+		names[i] = text.Quote(name)
 	}
-	return fault.New(fault.Usage, "found names, whose numbers are not known: %s", strings.Join(names, ", ")).
-		WithHint("list them in the order of their numbers, and add --classes classes.txt: "+
-			`printf '%%s\n' %s > classes.txt; or leave the column out with --columns`, strings.Join(words, " "))
+	return fault.New(fault.Usage, "found names, whose numbers are not known: %s", all).
+		WithHint("list them, and any of other rows, in the order of their numbers, and add --classes classes.txt: "+
+			`printf '%%s\n' %s > classes.txt; `+hintLeave, strings.Join(names, " "))
 }
 
 // ParseNumber reads text as a float of that many bits. integer reports whether it has only digits,

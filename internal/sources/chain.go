@@ -83,7 +83,9 @@ func (c *chain) check(path string, t source.Table) error {
 	}
 	alike := func(a, b source.Column) bool {
 		key := source.ClassesKey(a.Name)
-		return slices.Equal(a.Classes, b.Classes) && same(key) && (key != source.KeyClasses || same(source.KeyDataset))
+		digits := c.options.Classes != nil && (a.Classes == nil || b.Classes == nil) // in one of them
+		return (digits || slices.Equal(a.Classes, b.Classes)) && same(key) &&
+			(key != source.KeyClasses || same(source.KeyDataset))
 	}
 	if slices.EqualFunc(t.Columns(), c.columns, alike) {
 		return nil
