@@ -18,9 +18,9 @@ type Sink interface {
 	// class names writes a column of them after the label if the schema has Classes, and calls
 	// Classes.Check in Encode.
 	Encode(ctx context.Context, b schema.Batch) (step func() error, err error)
-	// Close writes the end of the output. It is called once, after every step has succeeded; after
-	// an error it is not called, and the publisher discards the files. A sink never closes the
-	// writer it was given.
+	// Close writes the end of the output. It is called once for each output, after every step has
+	// succeeded; after an error it is not called, and the publisher discards the files. A sink
+	// never closes the writer it was given.
 	Close() error
 }
 
@@ -70,14 +70,14 @@ func (a *Appender) Append(parts ...[]byte) error {
 	return nil
 }
 
-// A Splitter can end its output after any step and continue with the following rows in another one.
-// Encode does not depend on it: a batch goes to the output that is current when its step runs. The
-// sinks of splittable formats (see internal/sinks) must be Splitters.
+// A Splitter can end its output after any step and continue with the following rows in another one:
+// Close and then Next are called between steps, from the goroutine that runs them. Encode does not
+// depend on it: a batch goes to the output that is current when its step runs. The sinks of
+// splittable formats (see internal/sinks) must be Splitters.
 type Splitter interface {
 	Sink
 	Sizer
-	// Next ends the output, as Close does, and begins another in w. It is called between steps,
-	// from the goroutine that runs them.
+	// Next begins another output in w after Close.
 	Next(w io.Writer) error
 }
 

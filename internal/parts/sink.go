@@ -110,11 +110,13 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 // append runs a step that appends the given number of rows, in a new file if the current one is
 // full.
 func (s *Sink) append(step func() error, rows int64) error {
-	last := s.parts[len(s.parts)-1]
-	if last.Rows > 0 && last.Rows == s.options.Rows {
+	if last := s.parts[len(s.parts)-1]; last.Rows > 0 && last.Rows == s.options.Rows {
 		if len(s.parts) == MaxParts {
 			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).
 				WithHint("allow more rows in each file with --rows-per-file")
+		}
+		if err := s.Close(); err != nil {
+			return err
 		}
 		w, err := s.beginFile()
 		if err != nil {
@@ -123,12 +125,8 @@ func (s *Sink) append(step func() error, rows int64) error {
 		if err := s.inner.Next(w); err != nil {
 			return err
 		}
-		if err := s.endFile(last); err != nil {
-			return err
-		}
-		last = s.parts[len(s.parts)-1]
 	}
-	last.Rows += rows
+	s.parts[len(s.parts)-1].Rows += rows
 	return step()
 }
 
@@ -142,21 +140,15 @@ func (s *Sink) beginFile() (io.Writer, error) {
 	return file, nil
 }
 
-// endFile closes the file of p after its last byte.
-func (s *Sink) endFile(p *Part) error {
-	p.Bytes = p.file.Count()
-	return p.file.Close()
-}
-
 // BatchSize returns the BatchSize of the format's sink.
 func (s *Sink) BatchSize(rows int) int64 { return s.inner.BatchSize(rows) }
 
-// Close completes the last file.
+// Close completes the current file.
 func (s *Sink) Close() error {
 	if err := s.inner.Close(); err != nil {
 		return err
 	}
-	return s.endFile(s.parts[len(s.parts)-1])
+	return s.parts[len(s.parts)-1].file.Close()
 }
 
 // Parts returns the files once the sink is closed.
@@ -164,7 +156,7 @@ func (s *Sink) Parts() []Part {
 	var all []Part
 	for _, p := range s.parts {
 		part := *p
-		part.Name = p.file.Name()
+		part.Name, part.Bytes = p.file.Name(), p.file.Count()
 		all = append(all, part)
 	}
 	return all

@@ -153,9 +153,6 @@ func (s *Sink) Close() error {
 
 // Next implements sink.Splitter.
 func (s *Sink) Next(w io.Writer) error {
-	if err := s.Close(); err != nil {
-		return err
-	}
 	s.out = sink.Appender{Writer: w}
 	return s.start()
 }

@@ -162,9 +162,6 @@ func (s *Sink) write(text []byte) error {
 
 // Next implements sink.Splitter. The new file has a header if the style has one.
 func (s *Sink) Next(w io.Writer) error {
-	if err := s.Close(); err != nil {
-		return err
-	}
 	s.out.Reset(w)
 	s.begun = false
 	return nil

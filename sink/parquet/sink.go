@@ -165,9 +165,6 @@ func (s *Sink) Close() error {
 
 // Next implements sink.Splitter.
 func (s *Sink) Next(w io.Writer) error {
-	if err := s.Close(); err != nil {
-		return err
-	}
 	s.out = sink.Appender{Writer: w}
 	s.footer.NumRows, s.footer.RowGroups, s.indexes = 0, nil, nil
 	return s.out.Append([]byte(magic))

@@ -151,9 +151,6 @@ func (s *Sink) Close() error {
 
 // Next implements sink.Splitter. Keys continue in the next archive.
 func (s *Sink) Next(w io.Writer) error {
-	if err := s.Close(); err != nil {
-		return err
-	}
 	s.out = w
 	return nil
 }

@@ -272,7 +272,7 @@ func (c *contract) next(t *testing.T) error {
 		}
 		var second bytes.Buffer
 		next := func() error { return s.Next(&second) }
-		for i, step := range slices.Insert(steps, cut, next) {
+		for i, step := range slices.Insert(steps, cut, s.Close, next) {
 			if err := step(); err != nil {
 				return fmt.Errorf("step %d, next before batch %d: %w", i, cut, err)
 			}
@@ -291,8 +291,8 @@ func (c *contract) next(t *testing.T) error {
 	return nil
 }
 
-// nextAtOnce calls Next before every step while later batches are being encoded; -race finds what
-// they share. Each output must equal that of a sink that gets only its batch.
+// nextAtOnce calls Close and Next before every step while later batches are being encoded; -race
+// finds what they share. Each output must equal that of a sink that gets only its batch.
 func (c *contract) nextAtOnce(t *testing.T) error {
 	k, _, err := c.open(t, c.table.schema())
 	if err != nil {
@@ -303,9 +303,9 @@ func (c *contract) nextAtOnce(t *testing.T) error {
 		return nil
 	}
 	batches := c.table.batches()
-	outputs := make([]bytes.Buffer, len(batches)+1)
+	outputs := make([]bytes.Buffer, len(batches))
 	for i, result := range encodeAll(k, batches) {
-		if err := s.Next(&outputs[i]); err != nil {
+		if err := errors.Join(s.Close(), s.Next(&outputs[i])); err != nil {
 			return fmt.Errorf("next: %w", err)
 		}
 		made := <-result
@@ -316,8 +316,8 @@ func (c *contract) nextAtOnce(t *testing.T) error {
 			return made.err
 		}
 	}
-	if err := s.Next(&outputs[len(batches)]); err != nil { // ends the last output
-		return fmt.Errorf("next: %w", err)
+	if err := s.Close(); err != nil {
+		return fmt.Errorf("close: %w", err)
 	}
 	for i := range batches {
 		if err := c.checkAlone(t, batches[i:i+1], outputs[i].Bytes()); err != nil {

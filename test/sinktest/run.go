@@ -106,16 +106,16 @@ func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sin
 	}
 	for first := 0; first < t.Rows; first += 20 {
 		step, err := encode(k, t.batch(first, min(20, t.Rows-first)))
+		if err == nil {
+			err = step()
+		}
+		if s, ok := k.(sink.Splitter); ok && err == nil {
+			if err = s.Close(); err == nil {
+				err = s.Next(w)
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if err := step(); err != nil {
-			return err
-		}
-		if s, ok := k.(sink.Splitter); ok {
-			if err := s.Next(w); err != nil {
-				return err
-			}
 		}
 	}
 	return k.Close()
