@@ -62,7 +62,7 @@ func referenceFloat(src []byte) string {
 }
 
 // with returns a function that opens sinks with the options o.
-func with(o Options) layouttest.Open {
+func with(o sink.Options) layouttest.Open {
 	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
 }
 

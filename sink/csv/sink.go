@@ -10,9 +10,6 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// Options are the options of all formats. This one uses Compression, Layout and Comma.
-type Options = sink.Options
-
 const (
 	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
 	// one piece.
@@ -36,11 +33,11 @@ type Sink struct {
 	begun bool // whether the header or a batch is written
 }
 
-// New returns a sink for tables of the schema s. It writes nothing to w before the first step. It
-// fails with fault.Usage for an unknown style, for an invalid separator, for records without
-// elements, for more than one column in the style matrix, and for class names in a style without a
-// header.
-func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+// New returns a sink for tables of the schema s. Of the options it uses Compression, Layout and
+// Comma. It writes nothing to w before the first step. It fails with fault.Usage for an unknown
+// style, for an invalid separator, for records without elements, for more than one column in the
+// style matrix, and for class names in a style without a header.
+func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	style, err := findStyle(o.Layout)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func TestPieces(t *testing.T) {
 					columns = append(columns, column("label", idx.Uint8), column("other", d, 2, 2))
 				}
 				s, data := randomTable(17, columns...)
-				o := Options{Layout: style.Name}
+				o := sink.Options{Layout: style.Name}
 				small := func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
 					k, err := New(w, s, o)
 					k.pieceCap = 70 + slack
@@ -76,7 +76,7 @@ func TestHeaders(t *testing.T) {
 	} {
 		for i, columns := range [][]source.Column{tensors[:2], tensors} {
 			s, data := randomTable(0, columns...)
-			if got := convert(t, s, data, with(Options{Layout: style}), 1); got != want[i] {
+			if got := convert(t, s, data, with(sink.Options{Layout: style}), 1); got != want[i] {
 				t.Errorf("%s: found %q, expected %q", style, got, want[i])
 			}
 		}
@@ -88,19 +88,19 @@ func TestRefusals(t *testing.T) {
 	label, image := column("label", idx.Uint8), column("image", idx.Uint8, 2, 2)
 	for name, test := range map[string]struct {
 		columns []source.Column
-		options Options
+		options sink.Options
 	}{
-		"unknown style":        {[]source.Column{label}, Options{Layout: "excel"}},
-		"no elements":          {[]source.Column{label, column("image", idx.Uint8, 0, 3)}, Options{}},
-		"matrix of nothing":    {[]source.Column{column("image", idx.Uint8, 0, 3)}, Options{Layout: "matrix"}},
-		"matrix of two":        {[]source.Column{label, image}, Options{Layout: "matrix"}},
-		"digit as separator":   {[]source.Column{label}, Options{Comma: '0'}},
-		"letter of NaN":        {[]source.Column{label}, Options{Comma: 'a'}},
-		"end of line":          {[]source.Column{label}, Options{Comma: '\n'}},
-		"quote as separator":   {[]source.Column{label}, Options{Comma: '"'}},
-		"half a character":     {[]source.Column{label}, Options{Comma: 0xC3}},
-		"minus as a separator": {[]source.Column{label}, Options{Comma: '-'}},
-		"name of an element":   {[]source.Column{column("pixel4", idx.Uint8), image}, Options{}},
+		"unknown style":        {[]source.Column{label}, sink.Options{Layout: "excel"}},
+		"no elements":          {[]source.Column{label, column("image", idx.Uint8, 0, 3)}, sink.Options{}},
+		"matrix of nothing":    {[]source.Column{column("image", idx.Uint8, 0, 3)}, sink.Options{Layout: "matrix"}},
+		"matrix of two":        {[]source.Column{label, image}, sink.Options{Layout: "matrix"}},
+		"digit as separator":   {[]source.Column{label}, sink.Options{Comma: '0'}},
+		"letter of NaN":        {[]source.Column{label}, sink.Options{Comma: 'a'}},
+		"end of line":          {[]source.Column{label}, sink.Options{Comma: '\n'}},
+		"quote as separator":   {[]source.Column{label}, sink.Options{Comma: '"'}},
+		"half a character":     {[]source.Column{label}, sink.Options{Comma: 0xC3}},
+		"minus as a separator": {[]source.Column{label}, sink.Options{Comma: '-'}},
+		"name of an element":   {[]source.Column{column("pixel4", idx.Uint8), image}, sink.Options{}},
 	} {
 		var refused *fault.Error
 		_, err := New(io.Discard, &schema.Schema{Columns: test.columns, Rows: 1}, test.options)
@@ -126,7 +126,7 @@ func TestHeaderNames(t *testing.T) {
 		{strings.Repeat("x", headerPiece), strings.Repeat("x", headerPiece) + "\n"}, // a piece ends with the last name
 	} {
 		s, _ := randomTable(0, column(test.name, idx.Uint8))
-		if got := convert(t, s, make([][]byte, 1), with(Options{}), 1); got != test.want {
+		if got := convert(t, s, make([][]byte, 1), with(sink.Options{}), 1); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestHeaderNames(t *testing.T) {
 	for i := range 100_000 {
 		fmt.Fprint(&want, ",pixel", i)
 	}
-	if got := convert(t, s, data, with(Options{}), 1); got != "label"+want.String()+"\n" {
+	if got := convert(t, s, data, with(sink.Options{}), 1); got != "label"+want.String()+"\n" {
 		t.Error(difference(got, want.String()))
 	}
 }
@@ -146,7 +146,7 @@ func TestMemoryOfHugeRecords(t *testing.T) {
 	const n = 6 << 20
 	s := &schema.Schema{Columns: []source.Column{column("image", idx.Uint8, n)}, Rows: 1}
 	written := &lengthWriter{}
-	k := must.Get(New(written, s, Options{Layout: "pjreddie"}))(t)
+	k := must.Get(New(written, s, sink.Options{Layout: "pjreddie"}))(t)
 	b := schema.Batch{Rows: 1, Columns: [][]byte{slices.Repeat([]byte{255}, n)}}
 	var step func() error
 	encoding := allocated(func() { step = must.Get(k.Encode(context.Background(), b))(t) })
@@ -182,7 +182,7 @@ func TestBatchSize(t *testing.T) {
 	for i := range data {
 		data[i] = slices.Repeat([]byte{255}, len(data[i])) // has the longest text
 	}
-	o := Options{Layout: "pjreddie"}
+	o := sink.Options{Layout: "pjreddie"}
 	text := convert(t, s, data, with(o), 300)
 	if got := must.Get(New(io.Discard, s, o))(t).BatchSize(300); got != int64(len(text)) {
 		t.Errorf("BatchSize is %d, the text has %d bytes", got, len(text))
@@ -207,18 +207,18 @@ func TestGoldenFiles(t *testing.T) {
 		golden  string
 		schema  *schema.Schema
 		columns [][]byte
-		options Options
+		options sink.Options
 	}{
-		{"kaggle.csv", both, [][]byte{pixels, labels}, Options{}},
-		{"kaggle1.csv", both, [][]byte{pixels, labels}, Options{Layout: "kaggle1"}},
-		{"rowxcol.csv", both, [][]byte{pixels, labels}, Options{Layout: "rowxcol"}},
-		{"rowxcol.tsv", both, [][]byte{pixels, labels}, Options{Layout: "rowxcol", Comma: '\t'}},
-		{"pjreddie.csv", both, [][]byte{pixels, labels}, Options{Layout: "pjreddie"}},
+		{"kaggle.csv", both, [][]byte{pixels, labels}, sink.Options{}},
+		{"kaggle1.csv", both, [][]byte{pixels, labels}, sink.Options{Layout: "kaggle1"}},
+		{"rowxcol.csv", both, [][]byte{pixels, labels}, sink.Options{Layout: "rowxcol"}},
+		{"rowxcol.tsv", both, [][]byte{pixels, labels}, sink.Options{Layout: "rowxcol", Comma: '\t'}},
+		{"pjreddie.csv", both, [][]byte{pixels, labels}, sink.Options{Layout: "pjreddie"}},
 		{"matrix-image.csv", &schema.Schema{Columns: []source.Column{image}, Rows: 5}, [][]byte{pixels},
-			Options{Layout: "matrix"}},
+			sink.Options{Layout: "matrix"}},
 		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels},
-			Options{Layout: "matrix"}},
-		{"types.csv", typesSchema(), typesColumns(t), Options{}},
+			sink.Options{Layout: "matrix"}},
+		{"types.csv", typesSchema(), typesColumns(t), sink.Options{}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
 			t.Parallel()
@@ -280,7 +280,7 @@ func TestClasses(t *testing.T) {
 		comma byte
 		pixel string
 	}{"kaggle": {',', "pixel0"}, "kaggle1": {'\t', "pixel1"}, "rowxcol": {';', "1x1"}} {
-		o := Options{Layout: style, Comma: test.comma}
+		o := sink.Options{Layout: style, Comma: test.comma}
 		r := csv.NewReader(strings.NewReader(convert(t, s, [][]byte{pixels, labels}, with(o), 1_000)))
 		r.Comma = rune(test.comma)
 		got := must.Get(r.ReadAll())(t)
@@ -298,11 +298,11 @@ func TestClassesRefused(t *testing.T) {
 	s := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Int16, Classes: []string{"a"}}}}
 	s.Classes = schema.NewClasses(s, 0)
 	for _, style := range []string{"pjreddie", "matrix"} {
-		if _, err := New(io.Discard, s, Options{Layout: style}); !errors.Is(err, fault.Usage) {
+		if _, err := New(io.Discard, s, sink.Options{Layout: style}); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v, expected %v", style, err, fault.Usage)
 		}
 	}
-	k := must.Get(New(io.Discard, s, Options{}))(t)
+	k := must.Get(New(io.Discard, s, sink.Options{}))(t)
 	for _, label := range [][]byte{{1, 0}, {0xff, 0xff}} {
 		_, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}})
 		if !errors.Is(err, fault.Malformed) {
@@ -312,7 +312,7 @@ func TestClassesRefused(t *testing.T) {
 	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8,
 		Classes: []string{strings.Repeat("a", pieceSize+1)}}}}
 	huge.Classes = schema.NewClasses(huge, 0)
-	if _, err := New(io.Discard, huge, Options{}); !errors.Is(err, fault.Usage) {
+	if _, err := New(io.Discard, huge, sink.Options{}); !errors.Is(err, fault.Usage) {
 		t.Errorf("a huge name: found %v, expected %v", err, fault.Usage)
 	}
 }
@@ -320,12 +320,12 @@ func TestClassesRefused(t *testing.T) {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		options Options
+		options sink.Options
 		tables  []sinktest.Table
 	}{
-		"plain":    {Options{}, []sinktest.Table{sinktest.Images(), sinktest.Numbers(), sinktest.Named()}},
-		"gzip":     {Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
-		"one line": {Options{Layout: "matrix"}, []sinktest.Table{sinktest.Single()}},
+		"plain":    {sink.Options{}, []sinktest.Table{sinktest.Images(), sinktest.Numbers(), sinktest.Named()}},
+		"gzip":     {sink.Options{Compression: compressed.Codec{Name: "gzip"}}, []sinktest.Table{sinktest.Single()}},
+		"one line": {sink.Options{Layout: "matrix"}, []sinktest.Table{sinktest.Single()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,7 @@ func Layouts() []sink.Layout {
 
 // newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
 // is none.
-func newLabels(s *schema.Schema, column int, o Options) (l labels, err error) {
+func newLabels(s *schema.Schema, column int, o sink.Options) (l labels, err error) {
 	if column >= 0 {
 		c := s.Columns[column]
 		l = labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}
@@ -72,7 +72,7 @@ func (l labels) writeClasses(folder *publish.Folder) error {
 }
 
 // labelWidth returns the number of digits of the largest label that can occur in c. largest is
-// Options.MaxLabel.
+// sink.Options.MaxLabel.
 func labelWidth(c source.Column, largest int64) int {
 	if n := int64(len(c.Classes)); n > 0 {
 		largest = n - 1

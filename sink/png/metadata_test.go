@@ -9,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/sink/png"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -50,7 +51,7 @@ func TestMetadataCSV(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := convert(t, tt.s, png.Options{Layout: "huggingface", MaxLabel: tt.most}, tt.first, tt.data...)
+			files := convert(t, tt.s, sink.Options{Layout: "huggingface", MaxLabel: tt.most}, tt.first, tt.data...)
 			found := string(files["metadata.csv"])
 			if found != tt.want {
 				t.Errorf("found\n%s\nexpected\n%s", found, tt.want)
@@ -84,7 +85,7 @@ func TestMetadataNames(t *testing.T) {
 			folder, _ := newFolder(t)
 			s := describe(1, source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}},
 				labels(idx.Uint8, tt.classes...), source.Column{Name: tt.column, DType: idx.Int32})
-			if _, err := png.New(folder, s, png.Options{Layout: "huggingface"}); tt.refused {
+			if _, err := png.New(folder, s, sink.Options{Layout: "huggingface"}); tt.refused {
 				checkError(t, err, fault.Usage, tt.column, "another name")
 			} else {
 				must.Do(t, err)
@@ -138,12 +139,12 @@ func TestRefusedTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, _ := newFolder(t)
-			_, err := png.New(folder, describe(1, tt.columns...), png.Options{Layout: tt.layout})
+			_, err := png.New(folder, describe(1, tt.columns...), sink.Options{Layout: tt.layout})
 			checkError(t, err, fault.Usage, tt.message, tt.hint)
 		})
 	}
 	folder, _ := newFolder(t)
-	_, err := png.New(folder, describe(-1, square), png.Options{}) // rows unknown
+	_, err := png.New(folder, describe(-1, square), sink.Options{}) // rows unknown
 	checkError(t, err, fault.Usage, "file names", "Parquet")
 }
 
@@ -152,21 +153,21 @@ func TestRefusedValues(t *testing.T) {
 	t.Parallel()
 	pixel, wide := images(idx.Uint8, 1, 1), images(idx.Int16, 1, 2)
 	type batch = [][]byte
-	names := png.Options{Layout: "names"}
+	names := sink.Options{Layout: "names"}
 	for name, tt := range map[string]struct {
 		column  source.Column // after pixel, unless it is the images
-		o       png.Options
+		o       sink.Options
 		data    batch
 		want    error
 		message string
 	}{
-		"negative pixel": {wide, png.Options{}, batch{little[int16](0, 32767, 1, -5)},
+		"negative pixel": {wide, sink.Options{}, batch{little[int16](0, 32767, 1, -5)},
 			fault.Unsupported, `column image, row 11: png: found the value -5`},
-		"least pixel": {wide, png.Options{}, batch{little[int16](-32768, 0)},
+		"least pixel": {wide, sink.Options{}, batch{little[int16](-32768, 0)},
 			fault.Unsupported, "row 10: png: found the value -32768"},
-		"negative label": {labels(idx.Int8), png.Options{}, batch{{1, 1}, {0, 0xFF}},
+		"negative label": {labels(idx.Int8), sink.Options{}, batch{{1, 1}, {0, 0xFF}},
 			fault.Unsupported, `column label, row 11: png: found the label -1`},
-		"largest label": {labels(idx.Uint8), png.Options{MaxLabel: 9}, batch{{1}, {10}},
+		"largest label": {labels(idx.Uint8), sink.Options{MaxLabel: 9}, batch{{1}, {10}},
 			fault.Unsupported, "row 10: png: found the label 10"},
 		"class without a name": {labels(idx.Uint8, "", "a", "b"), names, batch{{1, 1}, {1, 0}},
 			fault.Malformed, "row 11: label 0 has no class name (2"},

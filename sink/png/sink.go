@@ -22,9 +22,6 @@ func unsupported(advice, message string, args ...any) error {
 	return images.Unsupported(format, advice, message, args...)
 }
 
-// Options are those of all formats.
-type Options = sink.Options
-
 // A Sink writes a folder of PNG files. It implements sink.Sink, sink.Sizer and sink.Noter.
 type Sink struct {
 	folder   *publish.Folder
@@ -39,7 +36,7 @@ type Sink struct {
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with
 // fault.Usage if the number of rows of the source is not known, for unknown options, and for
 // columns that are no images.
-func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
+func New(folder *publish.Folder, s *schema.Schema, o sink.Options) (*Sink, error) {
 	found, err := images.NewTable(format, s)
 	if err != nil {
 		return nil, err
@@ -66,7 +63,7 @@ func New(folder *publish.Folder, s *schema.Schema, o Options) (*Sink, error) {
 }
 
 // refuseRest returns an error if there are columns of s that the folder cannot hold: found.Rest.
-func refuseRest(s *schema.Schema, found images.Columns, o Options) error {
+func refuseRest(s *schema.Schema, found images.Columns, o sink.Options) error {
 	if len(found.Rest) == 0 {
 		return nil
 	}

@@ -63,7 +63,7 @@ func labels(d idx.DType, classes ...string) source.Column {
 }
 
 // write writes one batch and returns the first error.
-func write(folder *publish.Folder, s *schema.Schema, o png.Options, first int64, data ...[]byte) error {
+func write(folder *publish.Folder, s *schema.Schema, o sink.Options, first int64, data ...[]byte) error {
 	k, err := png.New(folder, s, o)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func write(folder *publish.Folder, s *schema.Schema, o png.Options, first int64,
 }
 
 // convert writes one batch, which must succeed, and returns the files.
-func convert(t *testing.T, s *schema.Schema, o png.Options, first int64, data ...[]byte) map[string][]byte {
+func convert(t *testing.T, s *schema.Schema, o sink.Options, first int64, data ...[]byte) map[string][]byte {
 	t.Helper()
 	folder, finish := newFolder(t)
 	must.Do(t, write(folder, s, o, first, data...))
@@ -131,7 +131,7 @@ func TestPixels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			other := bytes.Repeat([]byte{9, 0}, len(tt.record)/2) // the first of two rows
-			files := convert(t, describe(2, tt.column), png.Options{}, 0, append(other, tt.record...))
+			files := convert(t, describe(2, tt.column), sink.Options{}, 0, append(other, tt.record...))
 			m := must.Get(stdpng.Decode(bytes.NewReader(files["1.png"])))(t)
 			pixels := reflect.ValueOf(m).Elem().FieldByName("Pix").Bytes()
 			found := fmt.Sprintf("%T %v", m, pixels)
@@ -150,42 +150,42 @@ func TestNamesOfFiles(t *testing.T) {
 	pixel := images(idx.Uint8, 1, 1)
 	for name, tt := range map[string]struct {
 		s     *schema.Schema
-		o     png.Options
+		o     sink.Options
 		first int64
 		data  [][]byte
 		want  string
 	}{
-		"digits": {describe(11, pixel, labels(idx.Uint8, ten...)), png.Options{}, 0,
+		"digits": {describe(11, pixel, labels(idx.Uint8, ten...)), sink.Options{}, 0,
 			[][]byte{sequence(3), {5, 0, 5}}, "0/01.png 5/00.png 5/02.png"},
-		"letters": {describe(10, pixel, labels(idx.Uint8, letters...)), png.Options{}, 0,
+		"letters": {describe(10, pixel, labels(idx.Uint8, letters...)), sink.Options{}, 0,
 			[][]byte{sequence(3), {26, 1, 10}}, "01/1.png 10/2.png 26/0.png"},
 		"range": {&schema.Schema{Columns: []source.Column{pixel, labels(idx.Uint8, ten...)}, Rows: 2,
-			SourceRows: 60000}, png.Options{}, 998,
+			SourceRows: 60000}, sink.Options{}, 998,
 			[][]byte{sequence(2), {7, 7}}, "7/00998.png 7/00999.png"},
-		"last row": {describe(1001, pixel), png.Options{}, 999, [][]byte{sequence(2)}, "0999.png 1000.png"},
-		"labels unknown": {describe(2, pixel, labels(idx.Uint8)), png.Options{MaxLabel: -1}, 0,
+		"last row": {describe(1001, pixel), sink.Options{}, 999, [][]byte{sequence(2)}, "0999.png 1000.png"},
+		"labels unknown": {describe(2, pixel, labels(idx.Uint8)), sink.Options{MaxLabel: -1}, 0,
 			[][]byte{sequence(2), {255, 9}}, "009/1.png 255/0.png"},
-		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), png.Options{}, 0, [][]byte{sequence(1), {127}},
+		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), sink.Options{}, 0, [][]byte{sequence(1), {127}},
 			"127/0.png"},
-		"short, unknown": {describe(1, pixel, labels(idx.Int16)), png.Options{}, 0,
+		"short, unknown": {describe(1, pixel, labels(idx.Int16)), sink.Options{}, 0,
 			[][]byte{sequence(1), little[int16](32767)}, "32767/0.png"},
-		"int, unknown": {describe(2, pixel, labels(idx.Int32)), png.Options{}, 0,
+		"int, unknown": {describe(2, pixel, labels(idx.Int32)), sink.Options{}, 0,
 			[][]byte{sequence(2), little[int32](7, 2147483647)}, "0000000007/0.png 2147483647/1.png"},
-		"largest label": {describe(2, pixel, labels(idx.Int32)), png.Options{MaxLabel: 12}, 0,
+		"largest label": {describe(2, pixel, labels(idx.Int32)), sink.Options{MaxLabel: 12}, 0,
 			[][]byte{sequence(2), little[int32](7, 12)}, "07/0.png 12/1.png"},
-		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), png.Options{MaxLabel: 100}, 0,
+		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), sink.Options{MaxLabel: 100}, 0,
 			[][]byte{sequence(1), {7}}, "7/0.png"},
 		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")),
-			png.Options{Layout: "names"}, 0,
+			sink.Options{Layout: "names"}, 0,
 			[][]byte{sequence(2), {1, 0}}, ".idxport-classes Ankle_boot/0.png T-shirt_top/1.png"},
 		"named labels": {describe(1, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")),
-			png.Options{Layout: "labels"}, 0,
+			sink.Options{Layout: "labels"}, 0,
 			[][]byte{sequence(1), {1}}, "1/0.png"},
 		"any integer is the label": {describe(1, source.Column{Name: "y", DType: idx.Uint8, Classes: ten}, pixel),
-			png.Options{}, 0,
+			sink.Options{}, 0,
 			[][]byte{{3}, sequence(1)}, "3/0.png"},
 		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...),
-			pixel), png.Options{Layout: "huggingface"}, 0,
+			pixel), sink.Options{Layout: "huggingface"}, 0,
 			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestNamesOfFiles(t *testing.T) {
 func TestRowOutOfRange(t *testing.T) {
 	t.Parallel()
 	folder, _ := newFolder(t)
-	err := write(folder, describe(2, images(idx.Uint8, 1, 1)), png.Options{}, 2, sequence(1))
+	err := write(folder, describe(2, images(idx.Uint8, 1, 1)), sink.Options{}, 2, sequence(1))
 	if err == nil || errors.Is(err, fault.Usage) {
 		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
@@ -212,15 +212,15 @@ func TestNotes(t *testing.T) {
 	pixel := images(idx.Uint8, 1, 1)
 	for name, tt := range map[string]struct {
 		s    *schema.Schema
-		o    png.Options
+		o    sink.Options
 		want []string // a part of each note
 	}{
-		"nothing to say": {describe(1, pixel, labels(idx.Uint8)), png.Options{}, nil},
-		"ordered names":  {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), png.Options{Layout: "names"}, nil},
-		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{Layout: "names"},
+		"nothing to say": {describe(1, pixel, labels(idx.Uint8)), sink.Options{}, nil},
+		"ordered names":  {describe(1, pixel, labels(idx.Uint8, "", "ant", "bee")), sink.Options{Layout: "names"}, nil},
+		"disordered names": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), sink.Options{Layout: "names"},
 			[]string{"order of the labels"}},
-		"order of labels": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), png.Options{}, nil},
-		"case of names": {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), png.Options{Layout: "names"},
+		"order of labels": {describe(1, pixel, labels(idx.Uint8, "bee", "ant")), sink.Options{}, nil},
+		"case of names": {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), sink.Options{Layout: "names"},
 			[]string{"order of the labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +238,7 @@ var _ sink.Sizer = (*png.Sink)(nil)
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]png.Options{"images": {}, "metadata.csv": {Layout: "huggingface"}} {
+	for name, o := range map[string]sink.Options{"images": {}, "metadata.csv": {Layout: "huggingface"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
