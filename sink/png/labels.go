@@ -60,14 +60,9 @@ func (l labels) writeClasses(folder *publish.Folder) error {
 	if l.names == nil {
 		return nil
 	}
-	root, err := folder.Subfolder("")
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(schema.ClassFolders{Folders: l.names, Classes: l.column.Classes})
-	if err != nil {
-		return err
-	}
+	// Neither can fail: the folder itself exists, and text is valid JSON.
+	root, _ := folder.Subfolder("")
+	text, _ := json.Marshal(schema.ClassFolders{Folders: l.names, Classes: l.column.Classes})
 	return root.WriteFile(schema.ClassesFile, append(text, '\n'))
 }
 

@@ -70,14 +70,13 @@ func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns
 			add(schema.ClassName, names, size)
 		}
 	}
-	root, err := folder.Subfolder("")
+	root, _ := folder.Subfolder("") // cannot fail, as it exists
+	stream, err := root.Create(schema.MetadataFile)
 	if err != nil {
 		return nil, err
 	}
-	if m.stream, err = root.Create(schema.MetadataFile); err != nil {
-		return nil, err
-	}
-	_, err = m.stream.Write(append(header, '\n'))
+	m.stream = stream
+	_, err = stream.Write(append(header, '\n'))
 	return m, err
 }
 
