@@ -1,7 +1,5 @@
 package tar
 
-import "github.com/idxport/idxport/source/idx"
-
 // block is the size of headers; files are padded to a multiple of it.
 const block = 512
 
@@ -67,10 +65,3 @@ func octal(dst []byte, n int) (sum int) {
 
 // padded rounds n up to whole blocks.
 func padded(n int) int { return (n + block - 1) &^ (block - 1) }
-
-// A scalar is a column that is written to .json files.
-type scalar struct {
-	column int
-	dtype  idx.DType
-	key    string // with quotes, colon and the separator before it
-}

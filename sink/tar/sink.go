@@ -35,6 +35,13 @@ type Sink struct {
 	buffers                      sync.Pool // of *[]byte: blocks of a batch
 }
 
+// A scalar is a column that is written to .json files.
+type scalar struct {
+	column int
+	dtype  idx.DType
+	key    string // with quotes, colon and the separator before it
+}
+
 // New returns a sink for the images of a table of the schema s. It writes nothing to w before the
 // first step. It fails with fault.Usage if the number of rows of the source is not known, and for
 // columns that are no images.
