@@ -30,10 +30,10 @@ type Writer struct {
 	compressed sync.Pool // of *[]byte: blocks until they are written
 
 	// Used by Append and Close only.
-	begun bool
-	size  uint64 // bytes so far, before compression
-	crc   uint32 // of these bytes
-	err   error  // of the first write that failed
+	header []byte // of the stream, nil once it is written
+	size   uint64 // bytes so far, before compression
+	crc    uint32 // of these bytes
+	err    error  // of the first write that failed
 }
 
 // Encode compresses data. For "none", the Block refers to data, which the caller must not change
@@ -52,6 +52,15 @@ func (w *Writer) Encode(data []byte) (Block, error) {
 	*b.memory, err = w.encoder.encode(*b.memory, data)
 	b.data = *b.memory
 	return b, err
+}
+
+// AppendData compresses data and writes it: Encode and Append in one.
+func (w *Writer) AppendData(data []byte) error {
+	b, err := w.Encode(data)
+	if err != nil {
+		return err
+	}
+	return w.Append(b)
 }
 
 // Buffer returns an empty buffer with a capacity of at least n bytes, for EncodeBuffer. It is safe
@@ -112,15 +121,13 @@ func (w *Writer) Close() error {
 
 // Reset starts another stream, in out. Blocks that were already encoded may be appended to it.
 func (w *Writer) Reset(out io.Writer) {
-	w.w, w.begun, w.size, w.crc, w.err = out, false, 0, 0, nil // Encode may be reading the other fields
+	w.w, w.header, w.size, w.crc, w.err = out, w.encoder.header, 0, 0, nil // Encode may be reading the other fields
 }
 
 // begin writes the header, once.
 func (w *Writer) begin() {
-	if !w.begun {
-		w.write(w.encoder.header)
-	}
-	w.begun = true
+	w.write(w.header)
+	w.header = nil
 }
 
 func (w *Writer) write(p []byte) {
@@ -195,7 +202,7 @@ func NewWriter(w io.Writer, c Codec) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: w, encoder: e}, nil
+	return &Writer{w: w, encoder: e, header: e.header}, nil
 }
 
 // A Choice is a row of a format's table of codecs. The first row is the default.

@@ -125,9 +125,9 @@ func (s *Sink) begin() error {
 	s.begun = true
 	switch {
 	case first && s.layout.header != nil:
-		return s.layout.writeHeader(s.write)
+		return s.layout.writeHeader(s.out.AppendData)
 	case !first && s.layout.singleLine:
-		return s.write([]byte{s.layout.comma})
+		return s.out.AppendData([]byte{s.layout.comma})
 	}
 	return nil
 }
@@ -140,21 +140,12 @@ func (s *Sink) Close() error {
 	case !s.begun:
 		err = s.begin()
 	case s.layout.singleLine:
-		err = s.write([]byte{'\n'})
+		err = s.out.AppendData([]byte{'\n'})
 	}
 	if err != nil {
 		return err
 	}
 	return s.out.Close()
-}
-
-// write writes text that is not part of a batch.
-func (s *Sink) write(text []byte) error {
-	b, err := s.out.Encode(text)
-	if err != nil {
-		return err
-	}
-	return s.out.Append(b)
 }
 
 // Next implements sink.Splitter. The new file has a header if the style has one.

@@ -105,12 +105,9 @@ func (s *Sink) begin() error {
 	if s.header == nil {
 		return nil
 	}
-	block, err := s.out.Encode(s.header)
-	if err != nil {
-		return err
-	}
+	header := s.header
 	s.header = nil
-	return s.out.Append(block)
+	return s.out.AppendData(header)
 }
 
 // Close ends the compressed stream. It fails if the number of rows written differs from that in the
