@@ -2,6 +2,7 @@ package compressed
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -135,10 +136,7 @@ type input struct {
 // Read reads into p, which must not be empty. It returns data or an error, never both, and repeats
 // its last error forever.
 func (in *input) Read(p []byte) (int, error) {
-	for range 100 { // reads that return neither data nor an error
-		if in.pending != nil {
-			break
-		}
+	for try := 0; in.pending == nil && try < 100; try++ { // reads that return neither data nor an error
 		n, err := in.readUnlessClosed(p)
 		in.taken.Add(int64(n))
 		in.pending = err
@@ -146,9 +144,7 @@ func (in *input) Read(p []byte) (int, error) {
 			return n, nil
 		}
 	}
-	if in.pending == nil {
-		in.pending = io.ErrNoProgress
-	}
+	in.pending = cmp.Or(in.pending, io.ErrNoProgress)
 	in.delivered = in.pending
 	return 0, in.delivered
 }
