@@ -243,16 +243,14 @@ func newLZ4(level int) *codec {
 	if level > 0 {
 		options = append(options, lz4.CompressionLevelOption(lz4.CompressionLevel(1<<(8+level))))
 	}
-	var pool sync.Pool // *lz4.Writer
+	writers := &sync.Pool{New: func() any {
+		w := lz4.NewWriter(nil)
+		_ = w.Apply(options...) // fails for wrong options only
+		return w
+	}}
 	return &codec{id: codecLZ4, encode: func(dst, data []byte) ([]byte, error) {
-		writer, ok := pool.Get().(*lz4.Writer)
-		if !ok {
-			writer = lz4.NewWriter(nil)
-			if err := writer.Apply(options...); err != nil {
-				return dst, err
-			}
-		}
-		defer pool.Put(writer)
+		writer := writers.Get().(*lz4.Writer)
+		defer writers.Put(writer)
 		out := bytes.NewBuffer(dst)
 		writer.Reset(out)
 		if _, err := writer.Write(data); err != nil {
