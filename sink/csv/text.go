@@ -160,19 +160,12 @@ func (t *shortTable) appendLong(dst []byte, v int32) []byte {
 	}
 	head, last := u/1e4, u%1e4
 	if head >= 1e4 {
-		dst = t.appendHead(dst, head/1e4)
-		dst = t.appendGroup(dst, head%1e4)
-		dst = dst[:len(dst)-1] // without the separator
+		dst = appendEntry(dst, t[head/1e4])
+		dst = t.appendGroup(dst[:len(dst)-1], head%1e4) // without the separator
 	} else {
-		dst = t.appendHead(dst, head)
+		dst = appendEntry(dst, t[head])
 	}
-	return t.appendGroup(dst, last)
-}
-
-// appendHead appends u < 10,000 without a separator.
-func (t *shortTable) appendHead(dst []byte, u uint32) []byte {
-	dst = appendEntry(dst, t[u])
-	return dst[:len(dst)-1]
+	return t.appendGroup(dst[:len(dst)-1], last)
 }
 
 // appendGroup appends u < 10,000 as four digits and a separator: the text of 10,000 + u without its
