@@ -7,7 +7,7 @@
 //
 // Names that are numbers come first, in the order of the numbers across folders. Then come others,
 // folder by folder, img_2 before img_10. Names with a dot first and other files are ignored, but
-// tables in class folders, which may have labels, are errors.
+// tables in class folders, which may have labels, and images with other names are errors.
 //
 // The labels are found by the first of these rules that applies:
 //

@@ -76,6 +76,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	all := slices.Sorted(maps.Keys(names))
 	_, listed := o.Folders[schema.ClassesFile]
 	places, classes := numbersOf(all), o.Classes // labels by folder
+	empty := slices.DeleteFunc(t.empty, func(name string) bool {
+		return names[norm.NFC.String(name)] || places != nil && numbersOf([]string{name}) == nil
+	})
 	if classes == nil {
 		classes = expected.Classes
 	}
@@ -86,6 +89,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		return fault.New(fault.Usage, "another split has its labels in a file, and these class folders have none").
 			WithHint("list the names of all classes in a file: --classes FILE; or copy %s, if it has the names",
 				schema.ClassesFile)
+	case len(empty) > 0 && classes == nil:
+		return t.inFile(empty[0], fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
+			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
 	case places != nil:
 		labels := schema.LabelsByName(schema.FolderNames(o.Classes), o.Classes)
 		for _, folder := range all {
@@ -123,16 +129,11 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
 // given, or returns an error if other programs may not do so.
 func (t *table) inOrder(all []string) error {
-	empty := slices.IndexFunc(t.empty, func(name string) bool { return !slices.Contains(all, norm.NFC.String(name)) })
 	invalid := slices.IndexFunc(all, func(name string) bool { return !utf8.ValidString(name) })
 	switch {
 	case invalid >= 0:
 		return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", all[invalid]).
 			WithHint("rename the folders and their files: convmv -f WINDOWS-1252 -t UTF-8 -r --notest FOLDER")
-	case empty >= 0:
-		return t.inFile(t.empty[empty], fault.New(fault.Malformed,
-			"the folder has no images; some programs give it a label").
-			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
 	case len(all) == 1:
 		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
 			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"image"
 	"io"
 	"io/fs"
 	"maps"
@@ -151,6 +152,10 @@ func (t *table) visit(dir string) error {
 // Unread are the names of other forms of metadata.csv that are no tables by their extensions.
 var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 
+// tableName matches the names of tables, which may have labels or other columns of images.
+var tableName = text.Pattern(`(?i)(\.([ct]sv|jsonl|idx|parq(uet)?|pq|arrows?|feather|ipc|np[yz])|` +
+	`[-.]idx\d-[a-z]+)(\.(gz|zst|xz|bz2))?$`)
+
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	name, mode, err := path.Join(dir, e.Name()), e.Type(), error(nil)
@@ -163,7 +168,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 			mode = info.Mode().Type()
 		}
 	}
-	kind, isTable := picture.KindByName(name), slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(name))
+	kind, isTable := picture.KindByName(name), tableName().MatchString(name)
 	found, hint := "", "remove it, or put a copy of its target here"
 	switch {
 	case err != nil:
@@ -175,6 +180,8 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		return t.visit(name)
 	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
+	case kind == "" && mode == 0:
+		return t.inFile(name, checkOther(filepath.Join(t.path, name)))
 	case kind == "":
 		return nil
 	case mode != 0:
@@ -187,6 +194,21 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	}
 	return t.inFile(name, fault.New(fault.Malformed, "found %s, expected images directly in class folders", found).
 		WithHint("%s", hint))
+}
+
+// checkOther returns an error if the file at path, which is not named like an image, is one.
+func checkOther(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read-only: an error does not matter
+	start, err := io.ReadAll(io.LimitReader(f, 16))
+	if _, kind, _ := image.DecodeConfig(bytes.NewReader(start)); kind != "" { // one that package picture reads
+		err = fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
+			kind).WithHint("rename it: mv %s %s; or move it away", text.Path(path), text.Path(path+"."+kind))
+	}
+	return err
 }
 
 // readFile reads f, of up to limit bytes, into buf, which grows as needed.

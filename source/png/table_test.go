@@ -144,6 +144,8 @@ func TestRefusals(t *testing.T) {
 			filepath.Join("0", "more") + ": found a folder in a class folder", "move it"},
 		{"images beside class folders", map[string]string{"0/1.png": good, "2.png": good}, fault.Malformed,
 			"found images beside the class folder 0, expected all in class folders", "move the images"},
+		{"a number without images", map[string]string{"0/a.png": good, "1/x.txt": ""}, fault.Malformed,
+			"1: the folder has no images", "remove it"},
 		{"another size", map[string]string{"0/0.png": good, "1/1.png": pixels(t, 2, 3)}, fault.Malformed,
 			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 for"},
 		{"too large a record", map[string]string{"a.png": pixels(t, 4097, 4096)}, fault.Unsupported,
@@ -253,8 +255,8 @@ func TestLinkToAnotherClass(t *testing.T) {
 	}
 }
 
-// TestOddFolders has folders with something else beside images. Folders without images are no
-// classes, and do not prevent numbers as labels.
+// TestOddFolders has folders with something else beside images. Folders without images that are
+// no numbers do not prevent numbers as labels.
 func TestOddFolders(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
@@ -266,8 +268,7 @@ func TestOddFolders(t *testing.T) {
 		"a folder called as an image": {map[string]string{"1/a.png": good, "b.png/": ""}, "\x01", ""},
 		"a name that macOS decomposed": {map[string]string{"cafe\u0301.png": good,
 			"metadata.csv": "file_name,label\ncaf\u00e9.png,7\n"}, "\x07", ""},
-		"an empty class folder": {map[string]string{"0/a.png": good, "1/": ""}, "\x00", ""},
-		"a folder of notes":     {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
+		"a folder of notes": {map[string]string{"7/a.png": good, "notes/x.txt": "x"}, "\x07", ""},
 		"hidden files": {map[string]string{"7/a.png": good, "7/.b.png": "x", "__MACOSX/7/._a.png": "x",
 			".cache/c.png": "x"}, "\x07", ""},
 		"metadata.csv with a mark": {map[string]string{"a.png": good,
