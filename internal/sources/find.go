@@ -89,6 +89,7 @@ func isSplit(name string) bool {
 type listing struct {
 	files   []string        // names
 	folders map[string]bool // by name: whether there are images in it
+	classes bool            // there is schema.ClassesFile: the folders are class folders, whatever their names
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     bool            // there are IDX files
 	unread  string          // the folder that tells that the table is not read, or ""
@@ -98,7 +99,8 @@ type listing struct {
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
-	l.folders, l.full = map[string]bool{}, len(entries) == limit
+	isRecord := func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile }
+	l = listing{folders: map[string]bool{}, classes: slices.ContainsFunc(entries, isRecord), full: len(entries) == limit}
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -122,7 +124,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case inner.image != "" && !slices.Contains(splitNames, strings.ToLower(name)):
+			case inner.image != "" && (l.classes || !slices.Contains(splitNames, strings.ToLower(name))):
 				l.image = inner.image
 			case inner.image == "" && strings.Contains(name, "=") && !strings.HasPrefix(name, "split="),
 				name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"):

@@ -57,6 +57,7 @@ func TestFind(t *testing.T) {
 		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
 		"splits without labels":  {"train/0.png Test/0.png", "png Test 1, png train 1"},
 		"a class called train":   {"train/0.png car/0.png", "png in 1"},
+		"our class folders":      {"train/0.png test/0.png .idxport-classes", "png in 1"},
 		"folders of other files": {"train.csv docs/index.html", "csv train 1"},
 	} {
 		var got []string
