@@ -89,7 +89,8 @@ func isSplit(name string) bool {
 type listing struct {
 	files   []string        // names
 	folders map[string]bool // by name: whether there are images in it
-	classes bool            // there is schema.ClassesFile: the folders are class folders, whatever their names
+	splits  []string        // folders with images that are called after splits
+	classes []string        // the other folders with images; all of them if there is schema.ClassesFile
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     bool            // there are IDX files
 	unread  string          // the folder that tells that the table is not read, or ""
@@ -99,8 +100,8 @@ type listing struct {
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
-	isRecord := func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile }
-	l = listing{folders: map[string]bool{}, classes: slices.ContainsFunc(entries, isRecord), full: len(entries) == limit}
+	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
+	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -124,9 +125,11 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case inner.image != "" && (l.classes || !slices.Contains(splitNames, strings.ToLower(name))):
-				l.image = inner.image
-			case inner.image == "" && strings.Contains(name, "=") && !strings.HasPrefix(name, "split="),
+			case inner.image != "" && !ours && slices.Contains(splitNames, strings.ToLower(name)):
+				l.splits = append(l.splits, name)
+			case inner.image != "":
+				l.image, l.classes = inner.image, append(l.classes, name)
+			case strings.Contains(name, "=") && !strings.HasPrefix(name, "split="),
 				name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"):
 				if name == "metadata" || l.unread == "" { // of Iceberg, whose files may be in partitions
 					l.unread = name
@@ -207,8 +210,14 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 				map[bool]string{true: "; labels of images are read from metadata.csv only"}[l.image != ""])
 	}
 	if l.image != "" {
-		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
-			folders: l.folders}}, nil
+		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
+			folders: l.folders}
+		if len(l.splits) > 1 && l.classes != nil {
+			t.unlisted = fault.New(fault.Usage, "the folders %s, %s and %s have images, and may be splits or classes",
+				l.splits[0], l.splits[1], l.classes[0]).In(dir).WithHint("give the folders of splits one by one, such as %s; "+
+				"or list the names of all classes in a file: --classes FILE", text.Path(source.Under(dir, l.splits[0])))
+		}
+		return []Table{t}, nil
 	}
 	return numberTogether(files, append(tables, below...)), nil
 }

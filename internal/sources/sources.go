@@ -67,11 +67,15 @@ type Table struct {
 	// array without a name, which is read like a .npy file.
 	Arrays []string
 
-	folders map[string]bool // class folders of all splits, see source.ReadOptions.Folders
+	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
+	unlisted error           // unless the classes are known, because the folders may be splits
 }
 
 // Open opens t.
 func (t Table) Open(o source.ReadOptions) (source.Table, error) {
+	if t.unlisted != nil && o.Classes == nil {
+		return nil, t.unlisted
+	}
 	o.Folders = t.folders
 	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
