@@ -175,11 +175,17 @@ func unreadError(dir, name string) error {
 // folder finds the tables in dir: its images, or those in its files or, if deep, in its folders.
 func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l, err := list(files, dir, 0)
+	key, _, _ := strings.Cut(strings.Join(l.classes, "/"), "=")
+	isOther := func(name string) bool { return !strings.HasPrefix(name, key+"=") }
 	switch {
 	case l.idx:
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case l.classes != nil && !slices.ContainsFunc(slices.Concat(l.classes, l.splits), isOther):
+		return nil, fault.New(fault.Unsupported, "found the folder %s of images with a column in the names of their "+
+			"folders, expected its values alone", l.classes[0]).In(dir).WithHint("rename the folders to the values: "+
+			`(cd %s && for d in %s=*; do mv -- "$d" "${d#*=}"; done)`, text.Path(dir), text.Quote(key))
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
 	}

@@ -53,7 +53,7 @@ func TestFind(t *testing.T) {
 		"images":                 {"frame-idx0.png frame-idx1.PNG a.jpg", "png in 1"},
 		"class folders":          {"0/0.png 1/_DSC1.jpg empty/README.md metadata.csv class.idx.json", "png in 1"},
 		"a preview":              {"train.csv test.csv _preview.png runs/1/metrics.csv", "csv test 1, csv train 1"},
-		"class folders: numbers": {"a=1/0.png a=2/1.png", "png in 1"},
+		"class folders: numbers": {"a=1/0.png b=2/1.png", "png in 1"},
 		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
 		"splits without labels":  {"train/0.png Test/0.png", "png Test 1, png train 1"},
 		"a class called train":   {"train/0.png car/0.png", "png in 1"},
@@ -102,6 +102,8 @@ func TestRefused(t *testing.T) {
 		".hoodie/x 1/a.parquet":        {unsupported, ".hoodie of a table of Hudi", "hudi"},
 		"label=7/a.csv label=8/a.csv":  {unsupported, "label=7 of a table with a column in", "'DIR/**/*.parquet'"},
 		"split=train/label=7/a.pq":     {unsupported, "found the folder label=7", "'DIR/split=train/**/*.parquet'"},
+		"a=7/1.png a=8/x":              {unsupported, "found the folder a=7 of images with a column", "(cd DIR && for d in a=*"},
+		"split=x/1.png split=y/1.png":  {unsupported, "found the folder split=x of images", "rename"},
 		"_delta_log/0.json a=1/b.csv":  {unsupported, "Delta Lake", "duckdb -c"},
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
 		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
