@@ -127,7 +127,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 }
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
-// given, or returns an error if other programs may not do so.
+// given, or returns an error if other programs may not do so or a name is another number.
 func (t *table) inOrder(all []string) error {
 	invalid := slices.IndexFunc(all, func(name string) bool { return !utf8.ValidString(name) })
 	switch {
@@ -140,6 +140,10 @@ func (t *table) inOrder(all []string) error {
 	}
 	var lines []string
 	for label, name := range all {
+		if n, err := strconv.ParseInt(name, 10, 64); !errors.Is(err, strconv.ErrSyntax) && n != int64(label) {
+			return fault.New(fault.Usage, "the class folder %s may be label %[1]s or, in the order of the names, %d", name,
+				label).WithHint("list the names of labels 0, 1, and so on, in this order, in a file: --classes FILE")
+		}
 		lines = append(lines, fmt.Sprintf("%s has label %d", name, label))
 	}
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
