@@ -44,6 +44,9 @@ func (t *table) findLabels(o source.ReadOptions) error {
 			read.Classes = o.Classes
 		}
 		err = t.addIntegers(label.Name, labels, read, classes)
+	case t.folders[0] == "" && t.beside != "":
+		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected them in "+schema.MetadataFile).
+			WithHint("write "+schema.MetadataFile+" with the columns file_name and label, or move this file away"))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:

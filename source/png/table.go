@@ -33,6 +33,7 @@ type table struct {
 	files   []file              // in the order of the rows
 	folders []string            // sorted names of the class folders; one "" if there are none
 	empty   []string            // folders in it without images
+	beside  string              // a file beside them that may have labels, or ""
 	kinds   map[string]bool     // of the images, by their names
 	format  picture.Format
 	columns []source.Column
@@ -152,6 +153,9 @@ func (t *table) visit(dir string) error {
 // Unread are the names of other forms of metadata.csv that are no tables by their extensions.
 var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 
+// labelsName matches the names of files that may have the labels of images without class folders.
+var labelsName = text.Pattern(`(?i)^(labels?|annotations|metadata)(\.|$)`)
+
 // tableName matches the names of tables, which may have labels or other columns of images.
 var tableName = text.Pattern(`(?i)(\.([ct]sv|jsonl|idx|parq(uet)?|pq|arrows?|feather|ipc|np[yz])|` +
 	`[-.]idx\d-[a-z]+)(\.(gz|zst|xz|bz2))?$`)
@@ -181,6 +185,9 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
 	case kind == "" && mode == 0:
+		if labelsName().MatchString(name) && name != schema.MetadataFile { // not in a class folder
+			t.beside = name
+		}
 		return t.inFile(name, checkOther(filepath.Join(t.path, name)))
 	case kind == "":
 		return nil
