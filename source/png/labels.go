@@ -45,7 +45,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		}
 		err = t.addIntegers(label.Name, labels, read, classes)
 	case t.folders[0] == "" && t.beside != "":
-		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected them in "+schema.MetadataFile).
+		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write "+schema.MetadataFile+" with the columns file_name and label, or move this file away"))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
@@ -112,6 +112,11 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	if err != nil {
 		return err
 	}
+	return t.addLabels(expected.Name, places, classes)
+}
+
+// addLabels adds a column of the labels of the class folders, by whose names places has them.
+func (t *table) addLabels(name string, places map[string]string, classes []string) error {
 	labels, folders := make([]string, len(t.files)), map[string]string{} // folders by label
 	for row, f := range t.files {
 		label, ok := places[norm.NFC.String(f.folder)]
@@ -126,25 +131,24 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 		labels[row], folders[label] = label, f.folder
 	}
-	return t.addIntegers(expected.Name, labels, source.ReadOptions{}, classes)
+	return t.addIntegers(name, labels, source.ReadOptions{}, classes)
 }
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
 // given, or returns an error if other programs may not do so or a name is another number.
 func (t *table) inOrder(all []string) error {
-	invalid := slices.IndexFunc(all, func(name string) bool { return !utf8.ValidString(name) })
-	switch {
-	case invalid >= 0:
-		return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", all[invalid]).
-			WithHint("rename the folders and their files: convmv -f WINDOWS-1252 -t UTF-8 -r --notest FOLDER")
-	case len(all) == 1:
-		return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", all[0]).
-			WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
-	}
 	var lines []string
 	for label, name := range all {
-		if n, err := strconv.ParseInt(name, 10, 64); !errors.Is(err, strconv.ErrSyntax) && n != int64(label) {
-			return fault.New(fault.Usage, "the class folder %s may be label %[1]s or, in the order of the names, %d", name,
+		n, err := strconv.ParseInt(name, 10, 64)
+		switch isNumber := !errors.Is(err, strconv.ErrSyntax); {
+		case !utf8.ValidString(name):
+			return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", name).
+				WithHint("rename the folders and their files: convmv -f WINDOWS-1252 -t UTF-8 -r --notest FOLDER")
+		case len(all) == 1:
+			return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", name).
+				WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
+		case isNumber && n != int64(label):
+			return fault.New(fault.Usage, "the class folder %s may be label %[1]s or, by the order of names, %d", name,
 				label).WithHint("list the names of labels 0, 1, and so on, in this order, in a file: --classes FILE")
 		}
 		lines = append(lines, fmt.Sprintf("%s has label %d", name, label))
