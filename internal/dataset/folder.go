@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -123,12 +124,12 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if err != nil {
 		return nil, nil, fault.In(dir, err)
 	}
-	var tables []string
+	var tables, others []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
 		isIDX := c.name.Format != "" || c.name.Role != Data && !strings.Contains(c.name.Stem, ".") // perhaps
 		if hidden(e.Name()) || !isIDX || !regular(c.path, e) {
-			if !hidden(e.Name()) && f.options.Table != nil && f.options.Table(e.Name()) {
+			if others = append(others, e.Name()); f.options.Table != nil && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())
 			}
 			continue
@@ -148,10 +149,35 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if found == nil {
 		return nil, nil, noFiles(dir, entries, notes)
 	}
-	if tables != nil {
+	if tables = slices.DeleteFunc(tables, hidden); len(tables) > 0 {
 		notes = append(notes, dir+": skipped "+strings.Join(tables, ", ")+", because the IDX files are read")
 	}
+	for _, name := range slices.DeleteFunc(others, hidden) {
+		if err := checkUnread(dir, name, found); err != nil && f.options.Split == nil {
+			return nil, nil, err
+		}
+	}
 	return found, notes, nil
+}
+
+// checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
+// other extensions (t10k-images-idx3-ubyte.zip), and none was found for its column of its split.
+func checkUnread(dir, name string, found []candidate) error {
+	base := strings.ReplaceAll(name, ".ubyte", "-ubyte")
+	n := ParseName(base)
+	for n.Format == "" && filepath.Ext(base) != "" {
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+		n = ParseName(base)
+	}
+	isRead := func(c candidate) bool {
+		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
+	}
+	if base == name || n.Format == "" || slices.ContainsFunc(found, isRead) {
+		return nil
+	}
+	return fault.New(fault.Usage, "files of this name are not read, and no other is column %q of its split", n.Role).
+		In(source.Under(dir, name)).
+		WithHint("unpack it, rename it to %s if it is IDX, or move it away", text.Quote(base))
 }
 
 // hidden reports whether an entry of a folder is not data, such as a lock or an unfinished output.
