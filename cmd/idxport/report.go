@@ -54,9 +54,6 @@ func (r *report) end(ctx context.Context, err error) int {
 			err = werr
 		}
 	}
-	if err == nil && len(r.Outputs)+len(r.Verified) > 0 && r.draws() {
-		_ = show(r.stderr, "done in %v\n", time.Since(r.start).Round(10*time.Millisecond))
-	}
 	return exitCode(err)
 }
 
@@ -69,9 +66,6 @@ func (r *report) showError(err error) {
 	case r.settings.JSON:
 		r.logJSON("error", err.Error(), hint)
 	default:
-		if errors.As(err, new(signalError)) && terminal(to) && !r.streams() {
-			_ = show(to, "\r") // the message covers the ^C that the terminal shows
-		}
 		_ = show(to, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
 		if hint != "" {
 			_ = show(to, "hint: %s\n", hint)
