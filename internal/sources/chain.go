@@ -83,9 +83,8 @@ func (c *chain) check(path string, t source.Table) error {
 	}
 	alike := func(a, b source.Column) bool {
 		key := source.ClassesKey(a.Name)
-		digits := c.options.Classes != nil && (a.Classes == nil || b.Classes == nil) // in one of them
-		return (digits || slices.Equal(a.Classes, b.Classes)) && same(key) &&
-			(key != source.KeyClasses || same(source.KeyDataset))
+		ok := slices.Equal(a.Classes, b.Classes) || c.options.Classes != nil && (a.Classes == nil || b.Classes == nil)
+		return ok && same(key) && (key != source.KeyClasses || same(source.KeyDataset))
 	}
 	if slices.EqualFunc(t.Columns(), c.columns, alike) {
 		return nil

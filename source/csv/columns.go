@@ -90,8 +90,8 @@ func (t *table) readFirstLine() error {
 
 // readNames reports whether row, the first line, is a header, and keeps the names of the columns,
 // if they are not only numbers. If it is doubtful, the user must decide: pandas writes 0, 1, 2, …
-// for columns without names, in any order, and may quote them; and of a row it makes names by
-// turning numbers that occur again into N.1, N.2, …. Other programs add other digits: pixels repeat.
+// for columns without names, in any order, and may quote them; of a row it makes names by turning
+// numbers that occur again into N.1, N.2, …; Spark appends other digits, but pixels do repeat.
 func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	const limit, many = 1 << 12, 64 // different numbers
 	words, values, numbers, places, seen := 0, 0, 0, 0, map[string]bool{}

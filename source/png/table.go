@@ -157,8 +157,7 @@ var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 var labelsName = text.Pattern(`(?i)^(labels?|annotations|metadata)(\.|$)`)
 
 // tableName matches the names of tables, which may have labels or other columns of images.
-var tableName = text.Pattern(`(?i)(\.([ct]sv|jsonl|idx|parq(uet)?|pq|arrows?|feather|ipc|np[yz])|` +
-	`[-.]idx\d-[a-z]+)(\.(gz|zst|xz|bz2))?$`)
+var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
 
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *table) visitEntry(dir string, e fs.DirEntry) error {
