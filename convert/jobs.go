@@ -301,7 +301,7 @@ func addClassColumn(s *schema.Schema) error {
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).
-			WithHint("give the names with --classes FILE or --dataset NAME")
+			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", c.Name)
 	}
 	for _, c := range s.Columns { // many readers ignore case
 		if strings.EqualFold(c.Name, schema.ClassName) {

@@ -160,15 +160,14 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	return found, notes, nil
 }
 
+// unreadName matches the extensions of archives, unfinished downloads, and others of no meaning.
+var unreadName = text.Pattern(`(?i)\.(zip|7z|rar|tgz|tar(\.\w+)?|z|bin|dat|raw|part|crdownload|download|tmp)$`)
+
 // checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
 // other extensions (t10k-images-idx3-ubyte.zip), and none was found for its column of its split.
 func checkUnread(dir, name string, found []candidate) error {
-	base := strings.ReplaceAll(name, ".ubyte", "-ubyte")
+	base := unreadName().ReplaceAllString(strings.ReplaceAll(name, ".ubyte", "-ubyte"), "")
 	n := ParseName(base)
-	for n.Format == "" && filepath.Ext(base) != "" {
-		base = strings.TrimSuffix(base, filepath.Ext(base))
-		n = ParseName(base)
-	}
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
@@ -177,7 +176,7 @@ func checkUnread(dir, name string, found []candidate) error {
 	}
 	return fault.New(fault.Usage, "files of this name are not read, and no other is column %q of its split", n.Role).
 		In(source.Under(dir, name)).
-		WithHint("unpack it, rename it to %s if it is IDX, or move it away", text.Quote(base))
+		WithHint("unpack it, rename it to %s if it is IDX, move it away, or choose with --split", text.Quote(base))
 }
 
 // hidden reports whether an entry of a folder is not data, such as a lock or an unfinished output.

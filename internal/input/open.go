@@ -114,7 +114,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		case mine && in.classes != nil:
 			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
-		case mine && read.Classes != nil: // those of --dataset
+		case i == label && in.classes == nil && read.Classes != nil: // those of --dataset
 			found[i].Classes = read.Classes
 		case known:
 			found[i].Classes = names

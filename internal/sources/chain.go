@@ -82,9 +82,8 @@ func (c *chain) check(path string, t source.Table) error {
 			"--columns, or give the type of the values with --dtype")
 	}
 	alike := func(a, b source.Column) bool {
-		key := source.ClassesKey(a.Name)
 		ok := slices.Equal(a.Classes, b.Classes) || c.options.Classes != nil && (a.Classes == nil || b.Classes == nil)
-		return ok && same(key) && (key != source.KeyClasses || same(source.KeyDataset))
+		return ok && same(source.ClassesKey(a.Name)) && (a.Name != "label" || same(source.KeyDataset))
 	}
 	if slices.EqualFunc(t.Columns(), c.columns, alike) {
 		return nil

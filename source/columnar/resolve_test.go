@@ -169,8 +169,8 @@ func TestRefused(t *testing.T) {
 			"found column pixel2, of another type, where pixel2 is expected"},
 		"texts in a grid": {third(Text, "1x1", "1x2", "2x1", "2x2"), nil, fault.Unsupported,
 			"found column 2x1, of another type, where 2x1 is expected"},
-		"bytes among numbers": {third(Bytes, "x0", "x1", "x2", "x3"), nil, fault.Unsupported,
-			"found column x2, of another type, where x2 is expected"},
+		"bytes among pixels": {third(Bytes, "0", "1", "2", "3"), nil, fault.Unsupported,
+			"found column 2, of another type, where 2 is expected"},
 	} {
 		_, err := Resolve(Input{Fields: test.fields, First: test.first})
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) || fault.HintOf(err) == "" {

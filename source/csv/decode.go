@@ -55,13 +55,14 @@ func (t *table) observe() (elements int, err error) {
 	}
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
+	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // in no corner alone
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
 	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
 	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1; {
 	case !t.guessed || t.options.Like != nil: // an output's are expected
 		return elements, nil
-	case !image && first.texts == nil && (odd(first) || !spread(first) || last.texts != nil ||
+	case !image && first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
 		like(last) && (dense || first.max > last.max)): // UCI's files have it last
 	case image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"

@@ -144,7 +144,7 @@ func (g *group) fields(limit int) (fields []Field) {
 	}
 	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && len(g.columns) > 1
 	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
-		if f = g.tensor(start); f.bad == nil {
+		if f = g.tensor(start); f.bad == nil && f.Columns != nil {
 			return []Field{f}
 		}
 	}
@@ -155,7 +155,7 @@ func (g *group) fields(limit int) (fields []Field) {
 }
 
 // tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
-// first column that is not the next element in C order.
+// first column that is not the next element in C order. A vector without one of them is none.
 func (g *group) tensor(start int) Field {
 	first, end := g.columns[0], g.columns[len(g.columns)-1]
 	next, last, numbers := slices.Repeat([]int{start}, g.rank), g.last, []int(nil)
@@ -170,8 +170,10 @@ func (g *group) tensor(start int) Field {
 			of, numbers = parse(g.names[i], numbers[:0])
 		}
 		if _, ours := slices.BinarySearch(g.columns, i); !ours || of != g.stem || !slices.Equal(numbers, next) {
-			hint := hintOrder
-			if !ours && of == g.stem {
+			hint, isOther := hintOrder, of == g.stem && slices.Equal(numbers, next) // of another type
+			if isOther && g.rank == 1 && nameOf(g.prefix) != Image {
+				return Field{}
+			} else if isOther {
 				name, hint = name+", of another type,", "cast it to the type of the others"
 			}
 			want := strings.Trim(strings.ReplaceAll(fmt.Sprint(next), " ", "x"), "[]")

@@ -210,8 +210,7 @@ func parseText(s string, offset int64) (*header, error) {
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
 		return nil, fault.New(fault.Unsupported, "found the header %.120q, expected an array of numbers, of a type "+
 			"such as '|u1' or '<f4'", strings.TrimSpace(s)).At(offset).
-			WithHint("convert the array with astype, save its fields one by one, or leave it out of a .npz file with " +
-				"--columns or --split; pickled objects are never loaded")
+			WithHint("convert it with astype, or leave it out with --columns or --split; pickles are never loaded")
 	}
 	h.big = m[1] == ">" && size > 1
 	tooLarge := fault.New(fault.Malformed, "found the shape (%s), expected sizes below 2^32 and at most 2^62 bytes",
@@ -225,7 +224,7 @@ func parseText(s string, offset int64) (*header, error) {
 	}
 	if len(h.shape) == 0 || len(h.shape) > idx.MaxRank {
 		return nil, fault.New(fault.Unsupported, "found %s, expected 1 to %d", text.Count(len(h.shape), "dimension"),
-			idx.MaxRank).At(offset).WithHint("save a number as a[None], or leave it out with --columns")
+			idx.MaxRank).At(offset).WithHint("save a[None], or leave it out with --columns or --split")
 	}
 	record, ok := idx.Product(8, h.shape[1:]) // for any type
 	total, fits := idx.Product(record, h.shape[:1])

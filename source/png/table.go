@@ -205,16 +205,16 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 // checkOther returns an error if the file at path, which is not named like an image, is one.
 func checkOther(path string) error {
 	f, err := os.Open(path)
-	if err != nil {
-		return err
+	if err != nil { // it is not read
+		return nil
 	}
 	defer f.Close() // read-only: an error does not matter
-	start, err := io.ReadAll(io.LimitReader(f, 16))
+	start, _ := io.ReadAll(io.LimitReader(f, 16))
 	if _, kind, _ := image.DecodeConfig(bytes.NewReader(start)); kind != "" { // one that package picture reads
-		err = fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
-			kind).WithHint("rename it: mv %s %s; or move it away", text.Path(path), text.Path(path+"."+kind))
+		return fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
+			kind).WithHint("move it away; or rename it: mv %s %s", text.Path(path), text.Path(path+"."+kind))
 	}
-	return err
+	return nil
 }
 
 // readFile reads f, of up to limit bytes, into buf, which grows as needed.

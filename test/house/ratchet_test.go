@@ -58,7 +58,7 @@ var packages = []struct {
 	{"internal/rows", 580},
 	{"internal/input", 920},
 	{"source/arrow source/columnar source/parquet source/csv source/npy source/picture source/png source/flat " +
-		"internal/sources", 6892},
+		"internal/sources", 6893},
 	{"sink sink/arrow sink/csv sink/idx sink/parquet sink/png sink/tar internal/images internal/layout internal/png",
 		5275},
 	{"internal/card internal/compare internal/sinks internal/parts internal/summary", 1095},

@@ -155,7 +155,7 @@ class Program:
         return _result(code, output, self._said.read())
 
 
-def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = bool) -> tuple[bytes, dict[str, Any]]:
+def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:
     """Return the standard output of a run, during which `meanwhile` is called, and its report."""
     with Program(command, stdin=stdin, tied=tied) as program:
         meanwhile()
