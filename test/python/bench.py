@@ -66,7 +66,7 @@ POLARS = {
     "idxport.scan_polars": ("import polars.io.plugins, idxport._polars", f"found = idxport.scan_polars('raw', split='train'){GROUPED}{COUNTED}"),
     "the Parquet file of idxport": ("import polars", f"found = polars.scan_parquet('mnist.parquet'){GROUPED}{COUNTED}"),
 }
-READ = "import sys, numpy as np; x, y = [np.load('mnist.npz')['x_train']], [range(60000)]"
+READ = f"import sys, numpy as np; x, y = [np.fromfile('raw/{FILES[0][0][0]}', 'u1', offset=16).reshape(-1, 28, 28)], [range(60000)]"
 SAVE = {
     "idxport.save": (f"import idxport; {READ}", "idxport.save(sys.argv[1] + '-idx3-ubyte', image=x[0])"),
     "numpy.save": (READ, "np.save(sys.argv[1] + '.npy', x[0])"),
