@@ -7,9 +7,9 @@
 //
 //	         ┌─► work queue ─► worker: decode, encode for sink 1, 2, …
 //	reader ──┤                      │ a step per sink
-//	   ▲     ├─► order queue 1 ─► writer 1: wait for the step, run it ──┐
-//	   │     └─► order queue 2 ─► writer 2                            ──┤
-//	   └───────────────── free slots ◄──────────────────────────────────┘
+//	   ▲     ├─► order queue 1 ─► writer 1: wait for the step, run it ─► free slots
+//	   │     └─► order queue 2 ─► writer 2: the same                  ─► free slots
+//	   └─ free slots
 //
 // A slot holds one batch in flight and the buffers that it reuses. The number of slots is fixed, so
 // memory is bounded whatever the size of the input. Every queue has room for all slots, so no send

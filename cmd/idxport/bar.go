@@ -54,9 +54,8 @@ func (b *bar) done() {
 	b.closed = true
 }
 
-// text returns the line, at most columns wide, such as
-// "train  40% ████████░░░░░░░░░░░░ 24,000 of 60,000 rows". The bar takes the columns that the words
-// leave; if there are none, the title is cut.
+// text returns the line, at most columns wide, such as "train  40% ███░░░░ 24,000 of 60,000 rows".
+// The bar takes the columns that the words leave; if there are none, the title is cut.
 func (b *bar) text(n int64, columns int) string {
 	if b.total <= 0 {
 		return fit(b.title, fmt.Sprintf(": %s rows", text.Thousands(n)), columns)

@@ -124,11 +124,12 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if err != nil {
 		return nil, nil, fault.In(dir, err)
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return hidden(e.Name()) })
 	var tables, others []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
 		isIDX := c.name.Format != "" || c.name.Role != Data && !strings.Contains(c.name.Stem, ".") // perhaps
-		if hidden(e.Name()) || !isIDX || !regular(c.path, e) {
+		if !isIDX || !regular(c.path, e) {
 			if others = append(others, e.Name()); f.options.Table != nil && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())
 			}
@@ -149,10 +150,10 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if found == nil {
 		return nil, nil, noFiles(dir, entries, notes)
 	}
-	if tables = slices.DeleteFunc(tables, hidden); len(tables) > 0 {
+	if tables != nil {
 		notes = append(notes, dir+": skipped "+strings.Join(tables, ", ")+", because the IDX files are read")
 	}
-	for _, name := range slices.DeleteFunc(others, hidden) {
+	for _, name := range others {
 		if err := checkUnread(dir, name, found); err != nil && f.options.Split == nil {
 			return nil, nil, err
 		}
@@ -195,7 +196,7 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
 		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, " +
 			"others are given one by one")
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && !hidden(e.Name()) }) {
+	if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
 		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
 			"torchvision"
 	} else if len(notes) > 0 {

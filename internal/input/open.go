@@ -96,7 +96,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		return nil, err
 	}
 	t := in.shaped(opened, f.Path)
-	found, meta := slices.Clone(t.Columns()), source.About(t).Meta
+	found, about := slices.Clone(t.Columns()), source.About(t)
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})
@@ -109,8 +109,8 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	chosen := in.labelIn(found)
 	for i, c := range found {
 		// Names are for the label, unless another is chosen, or others have texts that are names.
-		mine := i == label && (chosen == i || chosen < 0 && (c.Classes != nil || !source.About(t).Classes))
-		switch names, known := source.ClassesIn(meta, c.Name); {
+		mine := i == label && (chosen == i || chosen < 0 && (c.Classes != nil || !about.Classes))
+		switch names, known := source.ClassesIn(about.Meta, c.Name); {
 		case mine && in.classes != nil:
 			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
@@ -119,7 +119,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		case known:
 			found[i].Classes = names
 		case i == label && in.Dataset == "":
-			found[i].Classes = datasetClasses(meta[source.KeyDataset])
+			found[i].Classes = datasetClasses(about.Meta[source.KeyDataset])
 		}
 	}
 	return source.WithColumns(t, found), nil

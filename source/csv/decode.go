@@ -55,7 +55,7 @@ func (t *table) observe() (elements int, err error) {
 	}
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
-	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // in no corner alone
+	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // as no corner is
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
 	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
 	may := "be the first field of a line, the last one, or none"

@@ -161,7 +161,7 @@ def load(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
             try:
                 flags = {"output": f"npy={folder}/", "columns": columns, "rows": rows, "split": split, **options}
-                _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes long
+                _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full
                     continue
