@@ -13,6 +13,7 @@ import argparse
 import gzip
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,9 +107,12 @@ def main() -> None:
             raw = gzip.decompress(packed.read_bytes()) if packed.suffix else packed.read_bytes()
             (folder / "raw" / file).write_bytes(raw)
             (folder / "gz" / f"{file}.gz").write_bytes(gzip.compress(raw, 9))
-        binary = str(asked.binary.resolve())
+        shutil.copytree(ROOT / "python/src", folder / "installed")  # as pip does with --target
+        (folder / "installed/bin").mkdir()
+        binary = shutil.copy2(asked.binary, folder / "installed/bin/idxport")
         os.chdir(folder)
-        os.environ |= {"IDXPORT": binary, "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+        os.environ.pop("IDXPORT", None)
+        os.environ |= {"PYTHONPATH": f"{folder}/installed", "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
         os.environ |= {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}  # as pip compiles packages
         npz = "np.savez_compressed('mnist.npz', x_train=x[0], y_train=y[0], x_test=x[1], y_test=y[1])"
         imports, code = RAW["numpy.fromfile"]

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from ._program import IdxError, IdxWarning, Option, Path, arguments, find_program, run
+from ._program import TYPE_CHECKING, IdxError, IdxWarning, Option, Path, arguments, find_program, run
 from ._read import load, scan, scan_polars
 from ._save import save
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._report import Column, File, Input, Inspection, Label, Output, Part, Problem, Report, Verified
     from ._scan import Scan
 

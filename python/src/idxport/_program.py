@@ -5,20 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, Union
+
+# Functions import what is not always needed: typing, shutil and tempfile take longer than the start of the program.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from typing import IO, Any
+
+    from typing_extensions import TypeAlias
 
 # An input, or the value of an option. A list is an option that is given several times.
-Path = Union[str, "os.PathLike[str]"]
-Option = Union[None, bool, float, Path, slice, range, Sequence[Union[float, Path]]]
+Path: TypeAlias = "str | os.PathLike[str]"
+Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path] | None"
 
 # Between the elements of a list that is one value of its flag; other lists are flags that are repeated.
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ","}
@@ -71,7 +74,7 @@ def find_program(name: str | None = None) -> str:
     """The path of the program: `name`, or else the variable IDXPORT, that of this package, or that on PATH; or IdxError."""
     for what, given in (("the program", name), ("the environment variable IDXPORT", os.environ.get("IDXPORT"))):
         if given:
-            found = shutil.which(given)
+            found = _on_path(given)
             if found is None:
                 raise IdxError(f"{what} {given} is not an executable file")
             return os.path.abspath(found)
@@ -79,15 +82,23 @@ def find_program(name: str | None = None) -> str:
     for folder in _folders():
         if os.access(os.path.join(folder, file), os.X_OK):
             return os.path.join(folder, file)
-    found = shutil.which("idxport")
+    found = _on_path("idxport")
     if found is None:
         raise IdxError("the program idxport is not on this machine", hint="install a wheel for this platform, or set IDXPORT to the path of the program")
     return os.path.abspath(found)
 
 
+def _on_path(name: str) -> str | None:
+    import shutil
+
+    return shutil.which(name)
+
+
 def _folders() -> Iterator[str]:
     """The folders into which pip may have put the program of this package."""
     yield os.path.dirname(sys.executable)  # of a virtual environment
+    import sysconfig
+
     yield sysconfig.get_path("scripts")
     yield sysconfig.get_path("scripts", {"nt": "nt_user"}.get(os.name, "posix_user"))
     yield os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin")  # pip install --target
@@ -105,7 +116,7 @@ class Program:
     def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, stream: bool = False, tied: bool = False) -> None:
         if tied and sys.platform == "linux" and sys.executable:
             command = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command]
-        self._stream, self._said = stream, tempfile.TemporaryFile()  # noqa: SIM115 - close does
+        self._stream, self._said = stream, _scratch()
         try:
             given = subprocess.PIPE if feed else None if stdin else subprocess.DEVNULL
             self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
@@ -155,6 +166,33 @@ class Program:
         return _result(code, output, self._said.read())
 
 
+def _scratch() -> IO[bytes]:
+    """A file without a name."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("idxport"), "w+b")
+    import tempfile
+
+    return tempfile.TemporaryFile()
+
+
+@contextlib.contextmanager
+def folder(place: str | None) -> Iterator[str]:
+    """A new folder in `place`, by default that of temporary files, which nobody else may read, and which is removed at the end."""
+    if place:
+        path = f"{place}/idxport-{os.urandom(8).hex()}"
+        os.mkdir(path, 0o700)
+    else:
+        import tempfile
+
+        path = tempfile.mkdtemp(prefix="idxport-")
+    try:
+        yield path
+    finally:
+        for file in os.scandir(path):
+            os.remove(file)
+        os.rmdir(path)
+
+
 def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:
     """Return the standard output of a run, during which `meanwhile` is called, and its report."""
     with Program(command, stdin=stdin, tied=tied) as program:
@@ -190,6 +228,8 @@ _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 def _in_python(text: str) -> str:
     """Name options as Python does: --split test is split="test"."""
+
+    import re
 
     if "idxport " in text:  # a command line
         return text

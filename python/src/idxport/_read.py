@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
-import shutil
-import tempfile
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from ._program import IdxError, Option, Path, arguments, run
+from ._program import TYPE_CHECKING, IdxError, Option, Path, arguments, folder, run
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import polars as pl
 
     from ._scan import Scan
@@ -115,7 +113,7 @@ def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[
     return arguments("convert", inputs, options)
 
 
-class Arrays(dict[str, Any]):
+class Arrays(dict["str", "Any"]):
     """Arrays by column, or by split and column; `classes` has the names of the labels, if they are known."""
 
     def __init__(self, report: dict[str, Any]) -> None:
@@ -157,10 +155,9 @@ def load(
     (10000, 28, 28)
     """
     for place in (memory(), None):
-        with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="idxport-", dir=place))
+        with folder(place) as made:
             try:
-                flags = {"output": f"npy={folder}/", "columns": columns, "rows": rows, "split": split, **options}
+                flags = {"output": f"npy={made}/", "columns": columns, "rows": rows, "split": split, **options}
                 _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full
@@ -172,9 +169,9 @@ def load(
 
 def memory(size: int = 0) -> str | None:
     """A folder whose files are in memory, if this machine has one with room for `size` bytes."""
-    folder = "/dev/shm"
-    usable = os.path.isdir(folder) and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > size
-    return folder if usable else None
+    place = "/dev/shm"
+    usable = os.path.isdir(place) and os.access(place, os.W_OK) and os.statvfs(place).f_bavail * os.statvfs(place).f_frsize > size
+    return place if usable else None
 
 
 def _arrays(report: dict[str, Any]) -> Arrays:

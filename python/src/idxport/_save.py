@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import struct
 import sys
-import tempfile
 from collections.abc import Sequence
-from typing import IO, Any
 
-from ._program import Option, Path, Program, arguments
+from ._program import TYPE_CHECKING, Option, Path, Program, arguments, folder
 from ._read import memory, needs
+
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 
 def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None = None, overwrite: bool = False, **arrays: Any) -> None:
@@ -58,10 +58,10 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(target)) or "data"
     if not native or (len(columns) == 1 and (split or not name)):  # the name of a file is needed
         largest = ""
-    with tempfile.TemporaryDirectory(prefix="idxport-", dir=memory(sum(each.nbytes for each in columns.values()))) as folder:
+    with folder(memory(sum(each.nbytes for each in columns.values()))) as made:
         inputs = []
         for column, array in columns.items():
-            file = os.path.join(folder, f"{stem}-{column}.{'idx' if native else 'npy'}")
+            file = os.path.join(made, f"{stem}-{column}.{'idx' if native else 'npy'}")
             inputs.append(f"{column}={'-' if column == largest else file}")
             if not native:
                 np.save(file, np.ascontiguousarray(array) if array.ndim else array, allow_pickle=False)
@@ -71,8 +71,8 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         if classes is not None:
             if any(each != each.strip() or len(each.splitlines()) > 1 for each in classes):
                 raise ValueError("a class name has spaces at an end, or several lines")
-            options["classes"] = os.path.join(folder, "classes.txt")
-            with open(os.path.join(folder, "classes.txt"), "w", encoding="utf-8") as lines:
+            options["classes"] = os.path.join(made, "classes.txt")
+            with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8") as lines:
                 lines.writelines(f"{each}\n" for each in classes)
         with Program(arguments("convert", inputs, options), feed=largest != "") as program:
             if program.stdin is not None:  # a pipe saves a copy
@@ -94,6 +94,8 @@ def _write(to: IO[bytes], array: Any) -> Any:
     to.write(struct.pack(f">HBB{array.ndim}I", 0, _CODES[array.dtype.newbyteorder("=").str[1:]], array.ndim, *array.shape))
     elements = left = array.astype(array.dtype.newbyteorder(">"), order="C", copy=False).reshape(-1).view("u1")
     if sys.platform == "linux":
+        import ctypes
+
         to.flush()
         splice = ctypes.CDLL(None).vmsplice
         splice.restype = ctypes.c_ssize_t
