@@ -100,45 +100,41 @@ def main() -> None:
     debian = subprocess.run([ROOT / "test/recipes/torch"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     lines = []
     with place(Path("/dev/shm")) as folder:
-        for name in ("gz", "raw"):
+        for name in ("gz", "raw", "bin"):
             (folder / name).mkdir()
         for file, *_ in FILES[0] + FILES[1]:
             packed = next(path for path in (ROOT / "data/mnist" / f"{file}.gz", ROOT / "data/mnist" / file) if path.exists())
             raw = gzip.decompress(packed.read_bytes()) if packed.suffix else packed.read_bytes()
             (folder / "raw" / file).write_bytes(raw)
             (folder / "gz" / f"{file}.gz").write_bytes(gzip.compress(raw, 9))
-        shutil.copytree(ROOT / "python/src", folder / "installed")  # as pip does with --target
-        (folder / "installed/bin").mkdir()
-        binary = shutil.copy2(asked.binary, folder / "installed/bin/idxport")
+        shutil.copytree(ROOT / "python/src/idxport", folder / "idxport")  # as pip does with --target
+        binary = shutil.copy2(asked.binary, folder / "bin/idxport")
         os.chdir(folder)
-        os.environ.pop("IDXPORT", None)
-        os.environ |= {"PYTHONPATH": f"{folder}/installed", "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+        os.environ |= {"IDXPORT": "", "PYTHONPATH": str(folder), "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "1"}
         os.environ |= {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}  # as pip compiles packages
         npz = "np.savez_compressed('mnist.npz', x_train=x[0], y_train=y[0], x_test=x[1], y_test=y[1])"
         imports, code = RAW["numpy.fromfile"]
         subprocess.run([sys.executable, "-c", f"{imports}\nFILES = {FILES}\n{code}\n{npz}"], check=True)
         subprocess.run([binary, "convert", "raw", "-o", "mnist.parquet", "--split=train", "-q"], check=True)
         for title, programs, base in TABLES:
-            pythons = {name: debian if "torch" in name else sys.executable for name in programs}
             contenders = []
             for name, (imports, code, *later) in programs.items():
-                contenders.append(Contender(name, program(pythons[name], imports, code)))
-                contenders += [Contender(name + IMPORTED, program(pythons[name], f"{each}\n{imports}", code)) for each in later]
+                python = debian if "torch" in name else sys.executable
+                befores = [("", imports), *((IMPORTED, f"{each}\n{imports}") for each in later)]
+                contenders += [Contender(name + what, program(python, before, code)) for what, before in befores]
             figures = {line.contender.name: line.figures for line in hold(Job(title, "none", contenders), folder, asked.runs)}
             medians = {name: (figures[name].wall, figures.get(name + IMPORTED, figures[name]).inside) for name in programs}
-            lines += [f"## {title}", "", f"| | process, s | ÷ {base} | without imports, s | ÷ {base} |", "|---|---:|---:|---:|---:|"]
+            lines += ["", f"## {title}", "", f"| | process, s | ÷ {base} | without imports, s | ÷ {base} |", "|---|---:|---:|---:|---:|"]
             for each, (whole, inner) in medians.items():
                 lines.append(f"| {each} | {whole:.3f} | {whole / medians[base][0]:.2f} | {inner:.4f} | {inner / medians[base][1]:.2f} |")
-            lines.append("")
-    text = "\n".join(lines)
-    print(text)
+    print(text := "\n".join(lines))
     if asked.write:
         head = (
             f"# The Python package and other packages\n\nMedians of {asked.runs} runs, which alternate; files on a tmpfs; Python {platform.python_version()}, "
             f"{os.cpu_count()} processors; OPENBLAS_NUM_THREADS=1, as a thread that no program needs would spin for 0.1 s after the import of NumPy. "
-            "`test/run python --write` makes this page.\n\n"
+            "`test/run python --write` makes this page.\n"
         )
-        (HERE / "RESULTS.md").write_text(head + text)
+        (HERE / "RESULTS.md").write_text(f"{head}{text}\n")
 
 
 if __name__ == "__main__":
