@@ -247,8 +247,8 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	for _, s := range splits {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
-		if folder && len(s.Files) > 1 && !hasRole {
-			a, b := s.Files[0].Path, s.Files[1].Path
+		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
+		if folder && a != b && !hasRole {
 			return usagef("%s and %s may be two tables or columns of one: neither is named as images or labels",
 				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
 		}
