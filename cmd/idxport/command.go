@@ -54,11 +54,19 @@ func commands() []command { return allCommands()[1:] }
 
 // commandNamed returns the command with the name.
 func commandNamed(name string) (command, error) {
-	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
-	if i < 0 {
-		return command{}, unknownCommand(name)
+	var names []string
+	for _, c := range commands() {
+		if c.name == name {
+			return c, nil
+		}
+		names = append(names, c.name)
 	}
-	return commands()[i], nil
+	if _, err := os.Stat(name); err == nil {
+		return command{}, usagef("unknown command %q", name).
+			WithHint("begin with the command: idxport convert %s -o out", text.Path(name))
+	}
+	advice := cmp.Or(dataset.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
+	return command{}, usagef("unknown command %q", name).WithHint("%s", advice)
 }
 
 // readsInputs reports whether the command has flags and reads inputs. The others print something,
@@ -94,20 +102,6 @@ func commandOf(args []string) string {
 		}
 	}
 	return ""
-}
-
-// unknownCommand returns the error for a name that no command has.
-func unknownCommand(name string) error {
-	if _, err := os.Stat(name); err == nil {
-		return usagef("unknown command %q", name).
-			WithHint("begin with the command: idxport convert %s -o out", text.Path(name))
-	}
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	advice := cmp.Or(dataset.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
-	return usagef("unknown command %q", name).WithHint("%s", advice)
 }
 
 func runConvert(ctx context.Context, r *report) (err error) {
