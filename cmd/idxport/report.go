@@ -73,12 +73,6 @@ func (r *report) showError(err error) {
 	}
 }
 
-// streams reports whether standard output carries data.
-func (r *report) streams() bool {
-	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }
-	return r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout)
-}
-
 // writeObject writes the report of a run that ended with err. If standard output carries data, the
 // object goes to standard error.
 func (r *report) writeObject(err error) error {
@@ -90,7 +84,8 @@ func (r *report) writeObject(err error) error {
 		r.Status, r.Error = "error", describeError(err)
 	}
 	out := r.stdout
-	if r.streams() {
+	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }
+	if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout) {
 		out = r.stderr
 	}
 	_, err = fmt.Fprintln(out, text.Escaped(text.JSON(r)))
@@ -149,15 +144,11 @@ type fileReport struct {
 }
 
 // progress returns the display of a pass over total rows, −1 if unknown; title names what is read.
+// Only a terminal shows it.
 func (r *report) progress(title string, total int64) (update func(int64), end func()) {
-	if !r.draws() {
+	if r.settings.Quiet || r.settings.JSON || !terminal(r.stderr) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
 	}
 	b := &bar{w: r.stderr, title: text.Printable(title), total: total}
 	return b.rows, b.done
-}
-
-// draws reports whether progress is drawn on a terminal.
-func (r *report) draws() bool {
-	return !r.settings.Quiet && !r.settings.JSON && terminal(r.stderr) && os.Getenv("TERM") != "dumb"
 }
