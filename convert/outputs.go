@@ -167,8 +167,7 @@ func collision(t target, out *output, other *job) error {
 		return usagef("%s would be written twice", out.shownName())
 	}
 	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
-	switch {
-	case !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}"):
+	if !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}") {
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
 	return e.WithHint("choose one with --split %s", text.Quote(cmp.Or(other.split.Name, "NAME")))
