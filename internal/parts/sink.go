@@ -152,12 +152,9 @@ func (s *Sink) Close() error {
 }
 
 // Parts returns the files once the sink is closed.
-func (s *Sink) Parts() []Part {
-	var all []Part
+func (s *Sink) Parts() (all []Part) {
 	for _, p := range s.parts {
-		part := *p
-		part.Name, part.Bytes = p.file.Name(), p.file.Count()
-		all = append(all, part)
+		all = append(all, Part{Name: p.file.Name(), Rows: p.Rows, Bytes: p.file.Count()})
 	}
 	return all
 }
