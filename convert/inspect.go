@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/dataset"
@@ -221,7 +223,7 @@ func describeColumn(c source.Column, s summary.Column) Column {
 			r.Mean = &mean
 		}
 	}
-	for _, label := range s.Labels() {
+	for _, label := range slices.Sorted(maps.Keys(s.Counts)) {
 		r.Labels = append(r.Labels, Label{Label: label, Name: c.ClassName(label), Count: s.Counts[label]})
 	}
 	return r

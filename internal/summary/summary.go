@@ -2,9 +2,7 @@ package summary
 
 import (
 	"context"
-	"maps"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/idxport/idxport/schema"
@@ -33,9 +31,6 @@ func (c Column) Finite() int64 { return c.Elements - c.NaNs - c.Infs }
 
 // Mean returns the mean of the finite elements, NaN if there are none.
 func (c Column) Mean() float64 { return c.Sum / float64(c.Finite()) }
-
-// Labels returns the values in Counts, in order.
-func (c Column) Labels() []int64 { return slices.Sorted(maps.Keys(c.Counts)) }
 
 // A Sink collects the statistics of a table's columns. It implements sink.Sink.
 type Sink struct {
