@@ -20,9 +20,7 @@ import (
 // A Layout is one way to represent tensor columns.
 type Layout struct {
 	Name  string
-	Title string // one line for help texts
-	// Readers are the programs that it is made for, for help texts.
-	Readers string
+	Title string // one line for help texts: what it is, and the programs that it is made for
 
 	// tensor represents one column of tensors; the caller sets Column.Source. The error is
 	// fault.Usage if the layout cannot hold the column.
@@ -37,27 +35,27 @@ type Layout struct {
 // layouts returns the table of all layouts, in the order in which they are listed to users.
 func layouts() []Layout {
 	return []Layout{
-		{Name: "list", Title: "one fixed-size list of all elements",
-			Readers: "pyarrow, pandas, polars, DuckDB, Spark, Hugging Face", tensor: Layout.list},
-		{Name: "nested", Title: "a fixed-size list for each dimension",
-			Readers: "polars, DuckDB, pyarrow", tensor: Layout.nested},
-		{Name: "tensor", Title: "list, marked as Arrow's fixed_shape_tensor",
-			Readers: "pyarrow", tensor: Layout.extension},
-		{Name: "fixed-binary", Title: "bytes of fixed size, little-endian",
-			Readers: "pyarrow, Spark 3.4 and newer", tensor: Layout.fixedBinary},
-		{Name: "binary", Title: "bytes of variable size, little-endian",
-			Readers: "Ray, TensorFlow I/O, older Spark", tensor: Layout.binary},
-		{Name: "huggingface", Title: "PNG bytes in each row, with named labels; only for images",
-			Readers: "Hugging Face (load_dataset)", tensor: Layout.huggingFace, hub: true},
-		{Name: "columns", Title: "a column for each element, up to 4,096: pixel0, pixel1, …",
-			Readers: "SQL; tools for flat tables", tensor: Layout.columns},
+		{Name: "list", tensor: Layout.list,
+			Title: "one fixed-size list of all elements; for pyarrow, pandas, polars, DuckDB, Spark, Hugging Face"},
+		{Name: "nested", tensor: Layout.nested,
+			Title: "a fixed-size list for each dimension; for polars, DuckDB, pyarrow"},
+		{Name: "tensor", tensor: Layout.extension,
+			Title: "list, marked as Arrow's fixed_shape_tensor; for pyarrow"},
+		{Name: "fixed-binary", tensor: Layout.fixedBinary,
+			Title: "bytes of fixed size, little-endian; for pyarrow, Spark 3.4 and newer"},
+		{Name: "binary", tensor: Layout.binary,
+			Title: "bytes of variable size, little-endian; for Ray, TensorFlow I/O, older Spark"},
+		{Name: "huggingface", tensor: Layout.huggingFace, hub: true,
+			Title: "PNG bytes in each row, with named labels; only for images; for Hugging Face (load_dataset)"},
+		{Name: "columns", tensor: Layout.columns,
+			Title: "a column for each element, up to 4,096: pixel0, pixel1, …; for SQL; tools for flat tables"},
 	}
 }
 
 // Layouts returns all layouts, the default first.
 func Layouts() (all []sink.Layout) {
 	for _, l := range layouts() {
-		all = append(all, sink.Layout{Name: l.Name, Title: l.Title + "; for " + l.Readers})
+		all = append(all, sink.Layout{Name: l.Name, Title: l.Title})
 	}
 	return all
 }
