@@ -24,13 +24,13 @@ const gzipMagic = "\x1f\x8b"
 // A gzipReader reads one member after another.
 type gzipReader struct {
 	in     *bufio.Reader
-	member *inflate.Reader
+	member inflate.Reader
 	sum    uint32 // CRC-32 of the member's data so far
 	size   uint32 // bytes of the data so far, modulo 2³²
 }
 
 func openGzip(in *bufio.Reader) (io.Reader, error) {
-	g := &gzipReader{in: in, member: inflate.NewReader(in)}
+	g := &gzipReader{in: in}
 	return g, g.openMember()
 }
 
@@ -223,8 +223,7 @@ func powerOfX(n uint64) uint32 {
 }
 
 // multiply returns p·q modulo the IEEE polynomial.
-func multiply(p, q uint32) uint32 {
-	var product uint32
+func multiply(p, q uint32) (product uint32) {
 	for bit := uint32(one); bit != 0; bit >>= 1 {
 		if p&bit != 0 {
 			product ^= q

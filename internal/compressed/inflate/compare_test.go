@@ -25,7 +25,8 @@ type result struct {
 func decodeAll(t *testing.T, r io.Reader, buffer, read int) result {
 	t.Helper()
 	in := bufio.NewReaderSize(r, buffer)
-	z := NewReader(in)
+	z := new(Reader)
+	z.Reset(in)
 	var data []byte
 	for p := make([]byte, read); ; {
 		n, err := z.Read(p)

@@ -21,8 +21,8 @@ const (
 	outputSlack = fastOutput + maxMatch
 )
 
-// A Reader reads the data of one DEFLATE stream. Its memory, about 150 KiB, does not depend on the
-// stream.
+// A Reader reads the data of one DEFLATE stream after another, each after a call of Reset. Its
+// memory, about 150 KiB, does not depend on them.
 type Reader struct {
 	bitInput
 	state  state
@@ -49,15 +49,8 @@ const (
 	inSymbols
 )
 
-// NewReader returns a Reader of the stream that begins at in's next byte. After io.EOF, in's next
-// byte is the first one after the stream. Until then, in must not be used otherwise.
-func NewReader(in *bufio.Reader) *Reader {
-	d := new(Reader)
-	d.Reset(in)
-	return d
-}
-
-// Reset makes d read the stream that begins at in's next byte, like a new Reader, in d's memory.
+// Reset makes d, which may be new, read the stream that begins at in's next byte. After io.EOF, in's
+// next byte is the first one after the stream. Until then, in must not be used otherwise.
 func (d *Reader) Reset(in *bufio.Reader) {
 	d.bitInput = bitInput{r: in}
 	d.state, d.failed, d.written, d.read = atHeader, nil, 0, 0

@@ -70,7 +70,8 @@ func TestFarthestMatches(t *testing.T) {
 // TestResetForgets: Reset forgets the data, codes and errors of the previous stream.
 func TestResetForgets(t *testing.T) {
 	t.Parallel()
-	z := NewReader(bufio.NewReader(bytes.NewReader(deflate(contents()["words"], 9, 0)[:5000])))
+	z := new(Reader)
+	z.Reset(bufio.NewReader(bytes.NewReader(deflate(contents()["words"], 9, 0)[:5000])))
 	if _, err := io.ReadAll(z); err != io.ErrUnexpectedEOF {
 		t.Errorf("cut: found %v", err)
 	}
@@ -108,7 +109,8 @@ func TestFlushedDataComesAtOnce(t *testing.T) {
 	cut = bytes.Index(raw[:cut], []byte{0, 0, 0xff, 0xff}) + 4
 	in, out := io.Pipe()
 	go out.Write(raw[:cut])
-	z := NewReader(bufio.NewReaderSize(in, 64<<10))
+	z := new(Reader)
+	z.Reset(bufio.NewReaderSize(in, 64<<10))
 	if n, err := io.ReadFull(z, make([]byte, 1000)); err != nil {
 		t.Errorf("found %d bytes and %v, expected 1000", n, err)
 	}
@@ -121,7 +123,8 @@ func TestFlushedDataComesAtOnce(t *testing.T) {
 // TestNoAllocation is not parallel: it counts the allocations of the whole process.
 func TestNoAllocation(t *testing.T) {
 	raw := deflate(contents()["image"], 6, 0)
-	z := NewReader(bufio.NewReader(strings.NewReader("")))
+	z := new(Reader)
+	z.Reset(bufio.NewReader(strings.NewReader("")))
 	in, p := bufio.NewReader(strings.NewReader("")), make([]byte, 4096)
 	n := testing.AllocsPerRun(5, func() {
 		in.Reset(bytes.NewReader(raw))
