@@ -43,16 +43,6 @@ const (
 	alignment = 64
 )
 
-// descr returns d in the notation of NumPy's array protocol: byte order, kind (the first letter of
-// its name) and size.
-func descr(d idx.DType) string {
-	order := '<' // little-endian
-	if d.Size() == 1 {
-		order = '|'
-	}
-	return fmt.Sprintf("%c%c%d", order, d.String()[0], d.Size())
-}
-
 // npyHeader returns the header of a .npy file with the given number of records of c.
 func npyHeader(c source.Column, rows int64) ([]byte, error) {
 	if dims := 1 + len(c.Shape); dims > maxDims {
@@ -62,8 +52,13 @@ func npyHeader(c source.Column, rows int64) ([]byte, error) {
 	}
 	count := fmt.Sprint(rows)
 	shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Shape), "[]"), " ", ", ")
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(c.DType),
-		strings.TrimSpace(count+", "+shape))
+	order := '<' // little-endian
+	if c.DType.Size() == 1 {
+		order = '|'
+	}
+	// NumPy's array protocol describes types by byte order, kind (the first letter) and size.
+	text := fmt.Sprintf("{'descr': '%c%c%d', 'fortran_order': False, 'shape': (%s), }", order, c.DType.String()[0],
+		c.DType.Size(), strings.TrimSpace(count+", "+shape))
 	text += strings.Repeat(" ", growthDigits-len(count))
 	// Like NumPy, this adds a whole block of padding if the text fits exactly.
 	text += strings.Repeat(" ", alignment-(len(npyMagic)+2+len(text)+1)%alignment) + "\n"
