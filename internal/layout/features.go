@@ -23,8 +23,7 @@ type Feature struct {
 }
 
 // Features returns the features of the columns of s, in their order.
-func Features(s *schema.Schema) []Feature {
-	var all []Feature
+func Features(s *schema.Schema) (all []Feature) {
 	for _, c := range s.Columns {
 		f := Feature{Column: c.Name, Type: "Value"}
 		switch {

@@ -45,8 +45,7 @@ func (g *general) deflate(lines []byte) ([]byte, error) {
 }
 
 // filter returns the line, including its filter byte, of the filter with the smallest differences.
-func (g *general) filter(row, above []byte) []byte {
-	var best []byte
+func (g *general) filter(row, above []byte) (best []byte) {
 	least := 0
 	for i, line := range g.candidates {
 		filters[i].apply(line[1:], row, above, g.format.pixelBytes)
@@ -108,8 +107,7 @@ func Paeth(left, above, aboveLeft int) byte {
 
 // magnitude returns the sum of the absolute differences in line, taken as signed: the usual guess
 // of what compresses best (PNG, "Filter selection").
-func magnitude(line []byte) int {
-	sum := 0
+func magnitude(line []byte) (sum int) {
 	for _, b := range line {
 		sum += max(int(int8(b)), -int(int8(b)))
 	}

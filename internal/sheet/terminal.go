@@ -152,8 +152,7 @@ func rampCharacter(upper, lower color.RGBA) byte {
 
 // TextWidth returns how many columns of a terminal text takes: two for a character of East Asian
 // scripts.
-func TextWidth(text string) int {
-	n := 0
+func TextWidth(text string) (n int) {
 	for _, r := range text {
 		n += runeWidth(r)
 	}

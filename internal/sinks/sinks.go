@@ -92,8 +92,7 @@ func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error)
 }
 
 // Names returns the names of all formats.
-func Names() []string {
-	var names []string
+func Names() (names []string) {
 	for _, f := range All() {
 		names = append(names, f.Name)
 	}

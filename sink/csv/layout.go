@@ -127,8 +127,7 @@ func (l *layout) classField(label source.Column) field {
 }
 
 // rowSize returns the maximum number of bytes of a row's text.
-func (l *layout) rowSize() int64 {
-	n := int64(0)
+func (l *layout) rowSize() (n int64) {
 	for _, f := range l.fields {
 		n += int64(f.elements) * int64(f.width)
 	}

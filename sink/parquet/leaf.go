@@ -79,8 +79,7 @@ func (l *leaf) page(data []byte, rows int) (page, error) {
 
 // levels returns the levels of a page with the given number of rows: the repetition levels of every
 // row, and one run of definition levels, each kind after its length.
-func (l *leaf) levels(rows int) []byte {
-	var levels []byte
+func (l *leaf) levels(rows int) (levels []byte) {
 	if l.MaxRepetition > 0 {
 		levels = binary.LittleEndian.AppendUint32(levels, uint32(rows*len(l.Repetition)))
 		levels = append(levels, bytes.Repeat(l.Repetition, rows)...)

@@ -137,8 +137,7 @@ func (x *pageCompressor) compress(p *page, body [][]byte) (err error) {
 	return err
 }
 
-func length(parts [][]byte) int {
-	n := 0
+func length(parts [][]byte) (n int) {
 	for _, part := range parts {
 		n += len(part)
 	}
