@@ -330,10 +330,7 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 // openSink begins to write an output.
 func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
-		o := sinks.Output{Folder: to.folder}
-		if to.writer != nil { // else the Writer would hold a nil *tally, and not be nil
-			o.Writer = to.writer
-		}
+		o := sinks.Output{Writer: to.writer, Folder: to.folder} // a format uses the one that there is
 		return out.format.Open(o, out.job.schema, out.options)
 	}
 	subfolder, err := to.folder.Subfolder(out.sharding.subfolder)
