@@ -100,11 +100,8 @@ func (s *Sink) encode(data []byte) (compressed.Block, error) {
 	return s.out.EncodeBuffer(buffer)
 }
 
-// begin writes the header before the first batch.
+// begin writes the header, once.
 func (s *Sink) begin() error {
-	if s.header == nil {
-		return nil
-	}
 	header := s.header
 	s.header = nil
 	return s.out.AppendData(header)
