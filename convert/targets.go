@@ -123,7 +123,7 @@ func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) 
 		f, _ = sinks.Named("arrows")
 	}
 	t := target{path: path, named: named, formats: []sinks.Format{f}}
-	_, _, hasExtension := sinks.ByName(path)
+	_, codec, hasExtension := sinks.ByName(path)
 	switch {
 	case path == Stdio && f.Folder:
 		return t, usagef("-o %s: a %s output is a folder, which cannot go to standard output", arg, f.Name)
@@ -132,7 +132,7 @@ func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) 
 		namesFolder(path) && !hasExtension && !(sharded && f.Splittable):
 		t.container = true
 	case f.Compressible:
-		t.codec = sinks.CompressionByName(path)
+		t.codec = codec
 	}
 	return t, nil
 }

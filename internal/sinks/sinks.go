@@ -125,7 +125,7 @@ func Named(name string) (Format, bool) {
 var published = text.Pattern(`(?i)[-.]idx[1-9][0-9]*-(ubyte|byte|short|int|float|double)$`)
 
 // ByName returns the format of a file and the compression of the whole file ("none", "gzip" or
-// "zstd"), both from the extensions in its name.
+// "zstd"), both from the extensions in its name; ok is false if they name no format.
 func ByName(path string) (f Format, codec string, ok bool) {
 	name, codec := unwrap(strings.ToLower(filepath.Base(path)))
 	for _, f := range All() {
@@ -141,7 +141,7 @@ func ByName(path string) (f Format, codec string, ok bool) {
 			return f, codec, true
 		}
 	}
-	return Format{}, "", false
+	return Format{}, codec, false
 }
 
 // LayoutNames returns the names of the layouts of f.
@@ -185,12 +185,6 @@ func SplitName(path string) (stem, ending string) {
 		}
 	}
 	return stem, ending
-}
-
-// CompressionByName returns how the file at path is compressed, by its name: none, gzip or zstd.
-func CompressionByName(path string) string {
-	_, codec := unwrap(strings.ToLower(filepath.Base(path)))
-	return codec
 }
 
 // FileExtension returns the extension of files of f that are compressed as a whole with codec ("",
