@@ -33,9 +33,6 @@ func (b *bitInput) giveBack() {
 	b.in, b.next = nil, 0
 }
 
-// used returns the number of bytes of which at least some bits were used.
-func (b *bitInput) used() int64 { return b.offset + int64(b.next) - int64(b.count/8) }
-
 // fill reads until a byte can be taken, and reports whether there is one.
 func (b *bitInput) fill() bool {
 	if b.next == len(b.in) && b.err == nil {

@@ -136,7 +136,8 @@ func (d *Reader) corrupt(problem string) error {
 	if d.err != nil {
 		return d.err
 	}
-	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: d.used(), Msg: problem}
+	used := d.offset + int64(d.next) - int64(d.count/8) // bytes, of which at least some bits were used
+	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: used, Msg: problem}
 }
 
 // symbol decodes a literal, a match or the end of a block, and takes no more of the input than it
