@@ -90,8 +90,7 @@ func (d *decoding) errorAt(e *fault.Error) error {
 	}
 }
 
-// corrupt returns the error for a wrong checksum, data that breaks the rules of the format, or junk
-// after the last member.
+// corrupt returns the error for a wrong checksum, invalid data, or junk after the last member.
 func corrupt(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
 }
@@ -119,8 +118,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// An input counts the bytes taken from r, remembers how r ended, and can be closed while a Read of
-// r blocks.
+// An input counts the bytes taken from r, remembers how r ended, and can be closed while r blocks.
 type input struct {
 	r     io.Reader
 	taken atomic.Int64 // bytes

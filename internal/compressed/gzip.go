@@ -17,8 +17,7 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// gzipMagic does not include the method byte, so that a damaged method is an error and not plain
-// data.
+// gzipMagic is without the method byte, so that a damaged method is an error and not plain data.
 const gzipMagic = "\x1f\x8b"
 
 // A gzipReader reads one member after another.

@@ -41,8 +41,7 @@ const (
 	inputBuffer = 64 << 10
 
 	// bufferSize is so large that passing on a buffer (about 1 µs) costs little compared with
-	// decoding it (more than 250 µs), and so small that it stays in the second-level cache of a
-	// core.
+	// decoding it (more than 250 µs), and so small that it stays in a core's second-level cache.
 	bufferSize = 256 << 10
 
 	// buffers is the number of buffers: one being read, and two in advance.

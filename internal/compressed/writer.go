@@ -178,8 +178,7 @@ const defaultGzipLevel = 3
 // An encoder compresses blocks for a Writer. The zero value is that of "none".
 type encoder struct {
 	header []byte // of a stream
-	// encode appends block, which is not empty, in its compressed form. It is safe for concurrent
-	// use.
+	// encode appends block, which is not empty, compressed. It is safe for concurrent use.
 	encode func(dst, block []byte) ([]byte, error)
 	sums   bool // trailer needs the CRC32
 	// trailer returns the end of a stream of size bytes with the given CRC32.

@@ -12,12 +12,10 @@ const (
 	maxDistance = 32 << 10
 
 	// windowLimit is where decoding into the window stops until its data has been read. Moving a
-	// quarter of it to the start then costs little, and all of it stays in the second-level cache
-	// of a core.
+	// quarter of it to the start then costs little, and all stays in a core's second-level cache.
 	windowLimit = 4 * maxDistance
 
-	// outputSlack is the number of bytes that a round of the fast loop and a symbol after it may
-	// write.
+	// outputSlack is how many bytes a round of the fast loop and a symbol after it may write.
 	outputSlack = fastOutput + maxMatch
 )
 
@@ -49,8 +47,8 @@ const (
 	inSymbols
 )
 
-// Reset makes d, which may be new, read the stream that begins at in's next byte. After io.EOF, in's
-// next byte is the first one after the stream. Until then, in must not be used otherwise.
+// Reset makes d, which may be new, read the stream that begins at in's next byte. After io.EOF, the
+// next byte of in is the first one after the stream. Until then, in must not be used otherwise.
 func (d *Reader) Reset(in *bufio.Reader) {
 	d.bitInput = bitInput{r: in}
 	d.state, d.failed, d.written, d.read = atHeader, nil, 0, 0

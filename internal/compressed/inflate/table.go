@@ -5,17 +5,15 @@ import "math/bits"
 // maxCode is the length of the longest code in bits; codes for code lengths have up to 7 bits.
 const maxCode = 15
 
-// Bits of the indices of the first-level tables. With 11, hardly any literal of an image needs the
-// second level.
+// Index bits of the first-level tables. With 11, hardly any literal of an image needs the second.
 const (
 	literalBits  = 11
 	distanceBits = 8
 	lengthBits   = 7 // no second level
 )
 
-// Numbers of entries of both levels together. The largest complete codes need 2,342 and 402,
-// according to zlib's enough.c for 288 and 32 symbols. The sizes are powers of two, so that a mask
-// keeps an index in range.
+// Numbers of entries of both levels together. The largest complete codes need 2,342 and 402 (zlib's
+// enough.c for 288 and 32 symbols). Powers of two let a mask keep an index in range.
 const (
 	literalTableSize  = 4096
 	distanceTableSize = 512
@@ -53,8 +51,7 @@ func (e entry) literal() byte  { return byte(e >> 16) }
 func (e entry) codeBits() uint { return uint(e >> 8 & 15) }
 func (e entry) allBits() uint  { return uint(e & 63) }
 
-// Sizes of the alphabets. Each fixed code has two more symbols, which take up codes but must not
-// occur.
+// Sizes of the alphabets. Each fixed code has two more symbols, with codes that must not occur.
 const (
 	literalSymbols  = 286
 	distanceSymbols = 30
@@ -66,8 +63,7 @@ const (
 	endOfBlock = 256
 )
 
-// lengthOrder is the order in which the lengths of the code for code lengths are sent (RFC 1951,
-// 3.2.7).
+// lengthOrder is the order of the lengths of the code for code lengths (RFC 1951, 3.2.7).
 var lengthOrder = [lengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // The meanings of the symbols, as table entries with a code of no bits. They never change.

@@ -126,8 +126,7 @@ func appendBlockHeader(dst []byte, kind, size int, last bool) []byte {
 	return append(dst, byte(header), byte(header>>8), byte(header>>16))
 }
 
-// appendBlock appends a block of p, which was split into literals and sequences. All sequences have
-// the same offset value.
+// appendBlock appends a block of p, which was split. All sequences have the same offset value.
 func (e *Encoder) appendBlock(dst, p []byte, offset int, last bool) []byte {
 	at := len(dst)
 	dst = append(dst, make([]byte, blockHeader)...)
