@@ -62,9 +62,8 @@ func checkStaying(r *request, outputs []*output) error {
 }
 
 // checkLosses returns an error if the output, which is at hiddenPath until it is published, lacks a
-// column or a split of what it is to replace, unless --columns or --split chooses them; or if it
-// has fewer rows, unless the user says with --overwrite, --expect SPLIT=ROWS or flags that leave
-// rows out that this is meant.
+// column or a split of what it replaces, unless --columns or --split chooses them; or if it has
+// fewer rows, unless --overwrite, --expect SPLIT=ROWS or a flag that leaves out rows allows that.
 func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath string) error {
 	if _, err := os.Lstat(out.path); err != nil {
 		return nil // there is nothing to replace

@@ -162,8 +162,7 @@ func (r *request) placesLabel(f sinks.Format) bool {
 
 func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
 
-// scratch creates a scratch file on the file system of the first local target, or else in the
-// system's folder for them.
+// scratch creates a scratch file on the disk of the first local target, or else in os.TempDir().
 func (r *request) scratch() (*os.File, error) {
 	for _, t := range r.targets {
 		path, _, _ := strings.Cut(t.path, "{")

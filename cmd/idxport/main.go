@@ -76,9 +76,8 @@ func (r *report) library(completes bool) *cli.Command {
 	return root
 }
 
-// withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second one ends
-// the program at once. Writing to a closed pipe becomes an ordinary error, so that other outputs
-// are discarded.
+// withSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels; a second ends the
+// program at once. Writing to a closed pipe becomes an error, so that other outputs are discarded.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)

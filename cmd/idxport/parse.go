@@ -76,8 +76,7 @@ func flagNamed(flags []flagSpec, name string) *flagSpec {
 	return &flags[i]
 }
 
-// joinedValue reports whether name is a short flag and its value, as in -oFILE, and not a typing
-// error such as -ouput.
+// joinedValue reports whether name is a short flag and its value (-oFILE), not a typo (-ouput).
 func joinedValue(flags []flagSpec, name string) bool {
 	if len(name) < 3 || name[1] == '-' {
 		return false
