@@ -128,8 +128,7 @@ func sizeCategory(rows int64) string {
 	return names[min(max(digits-3, 0), len(names)-1)]
 }
 
-// quoted returns s as a YAML scalar: a JSON string, except for the control characters that JSON
-// leaves unescaped.
+// quoted returns s as a YAML scalar: a JSON string in which all control characters are escaped.
 func quoted(s string) string {
 	text, _ := json.Marshal(s) // strings cannot fail
 	var b strings.Builder

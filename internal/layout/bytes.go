@@ -109,8 +109,7 @@ func indexType(n int) (arrow.DataType, int) {
 	}
 }
 
-// nameIndices returns the index of the class name of each of rows labels, little-endian, in size
-// bytes.
+// nameIndices returns the index of the class name of each label, little-endian, in size bytes.
 func nameIndices(k *schema.Classes, data []byte, rows, size int) []byte {
 	made := make([]byte, 0, rows*size+lengthSize)
 	for i := range rows {

@@ -107,8 +107,7 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 	return head, tail
 }
 
-// append runs a step that appends the given number of rows, in a new file if the current one is
-// full.
+// append runs a step that appends so many rows, in a new file if the current one is full.
 func (s *Sink) append(step func() error, rows int64) error {
 	if last := s.parts[len(s.parts)-1]; last.Rows > 0 && last.Rows == s.options.Rows {
 		if len(s.parts) == MaxParts {

@@ -68,8 +68,7 @@ func Draw(pictures []Picture, limit int64) (page draw.Image, size image.Point) {
 	return page, size
 }
 
-// layout returns the upper left corner of each image on a page, and the size of the page. size is
-// that of all images.
+// layout returns the upper left corner of each image of the given size, and the size of the page.
 func layout(pictures []Picture, size image.Point) (corners []image.Point, page image.Point) {
 	longest, run, text := 0, 0, 0
 	for _, p := range pictures {

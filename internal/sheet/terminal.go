@@ -150,8 +150,7 @@ func rampCharacter(upper, lower color.RGBA) byte {
 	return ramp[(luma(upper)+luma(lower))*len(ramp)/(2*256)]
 }
 
-// TextWidth returns how many columns of a terminal text takes: two for a character of East Asian
-// scripts.
+// TextWidth returns how many columns text takes: two for a character of East Asian scripts.
 func TextWidth(text string) (n int) {
 	for _, r := range text {
 		n += runeWidth(r)

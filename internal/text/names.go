@@ -13,8 +13,7 @@ import (
 var unstorable = Pattern(
 	`(?i)[\x00-\x1f<>:"|?*]|.{256}| $|[^.]\.+$|^\.{3,}$|^(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?$`)
 
-// Storable reports whether Windows, and so every system, can store a file with this name, which has
-// no slashes.
+// Storable reports whether Windows, and so every system, can store this name, which has no slashes.
 func Storable(name string) bool { return !unstorable().MatchString(name) }
 
 // Pattern returns a function that compiles a regular expression when it is first called: programs

@@ -15,8 +15,7 @@ import (
 // Options are the options of all formats. This one uses Compression, Layout and Stream.
 type Options = sink.Options
 
-// maxBody is the maximum size of a record batch in bytes: readers may refuse larger ones (arrow-go
-// does).
+// maxBody is the maximum size of a record batch in bytes: readers such as arrow-go refuse more.
 const maxBody = 256 << 20
 
 // A Sink writes one file or stream. It implements sink.Splitter.

@@ -41,12 +41,10 @@ type field struct {
 // capacity of dst must be at least the width of all elements plus slack.
 type renderer func(dst, src []byte) []byte
 
-// slack is the number of bytes after the text that renderers may overwrite, because they store 8
-// bytes at a time.
+// slack is how many bytes after the text renderers may overwrite, as they store 8 bytes at a time.
 const slack = 8
 
-// newLayout returns the layout of lines for the schema s. It also makes the lookup tables that the
-// renderers need.
+// newLayout returns the layout of lines for the schema s, with the lookup tables of the renderers.
 func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 	if style.matrix && len(s.Columns) != 1 {
 		return nil, unsupported("select one column, as in --columns image, or use --layout pjreddie",

@@ -58,9 +58,8 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	return &Sink{out: out, layout: l, codec: o.Compression, pieceCap: pieceCap}, nil
 }
 
-// BatchSize implements sink.Sizer. It returns the maximum size of the text. With compression, it
-// returns the sum of three sizes: of the compressed text, of the piece that is being compressed,
-// and of the encoder.
+// BatchSize implements sink.Sizer. It returns the maximum size of the text or, with compression,
+// the sum of the sizes of the compressed text, the piece that is being compressed, and the encoder.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
 	if s.codec.Plain() {

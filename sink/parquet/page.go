@@ -182,8 +182,7 @@ func appendPackedHeader(dst []byte, width, groups int) []byte {
 	return binary.AppendUvarint(dst, uint64(groups)<<1|1)
 }
 
-// packSlack is the spare capacity that appendPacked needs to be fast, as it stores 16 bytes at a
-// time.
+// packSlack is the spare capacity for appendPacked to be fast, as it stores 16 bytes at a time.
 const packSlack = 16
 
 // appendPacked appends indices of width bits, 1 to 16, from the lowest bit of each byte up, and

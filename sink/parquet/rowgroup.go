@@ -33,8 +33,7 @@ func groupRows(s *schema.Schema) int {
 	return (int(rows) + batch - 1) / batch * batch
 }
 
-// append appends a batch, which has a number of rows and a piece for each leaf. It ends the row
-// group if that is full.
+// append appends a batch of rows, with a piece for each leaf, and ends the row group if it is full.
 func (s *Sink) append(rows int, pieces []piece) error {
 	if s.rowsInGroup == 0 {
 		s.groupOffset = s.out.Offset
@@ -162,8 +161,7 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	return m
 }
 
-// index returns the indexes of a chunk that starts at offset and is described in the footer by
-// place.
+// index returns the indexes of a chunk that starts at offset; place describes it in the footer.
 func (c *chunk) index(l *leaf, offset int64, place *format.ColumnChunk) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset

@@ -80,8 +80,7 @@ func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns
 	return m, err
 }
 
-// append appends the line of row i of b. The row's file is name in the given class folder; neither
-// needs quotes.
+// append appends the line of row i of b, whose file is name in folder; neither needs quotes.
 func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch, i int) []byte {
 	if folder != "" {
 		dst = append(append(dst, folder...), '/')

@@ -162,8 +162,7 @@ type classFolder struct {
 	name string
 }
 
-// write writes the file of row i of b. If there is a metadata.csv, it appends the row's line to
-// lines.
+// write writes the file of row i of b, and appends its line of metadata.csv, if any, to lines.
 func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	s := w.sink
 	row := b.First + int64(i)
