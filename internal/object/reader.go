@@ -22,8 +22,7 @@ const (
 	maxBlocks = 8        // in the cache
 )
 
-// A Reader is an open object. Read and Seek are for one goroutine, ReadAt for any number. Close
-// waits for all requests.
+// A Reader is an open object. Read and Seek are for one goroutine, ReadAt for any number.
 type Reader struct {
 	client  *client
 	address address

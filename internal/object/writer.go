@@ -68,8 +68,7 @@ func (s *Store) Create(ctx context.Context, name string, overwrite bool) (*Write
 	return w, nil
 }
 
-// Write appends p. It waits while maxSends parts are being sent. After an error the object cannot
-// be committed.
+// Write appends p. It waits while maxSends parts are sent. After an error Commit fails.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, fs.ErrClosed

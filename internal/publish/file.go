@@ -103,8 +103,7 @@ func (f *File) opened() (*os.File, error) {
 	return handle, err
 }
 
-// complete makes the bytes durable, checks their number and closes the file. Devices and FIFOs have
-// no fsync.
+// complete syncs the file unless it is a device or FIFO, checks its size and closes it.
 func (f *File) complete() error {
 	if f.err != nil {
 		return f.err

@@ -171,8 +171,7 @@ func (f *Stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Name returns the name in the subfolder: the one given to Create, or after [Set.Complete] the
-// final one.
+// Name returns the name in the subfolder, that of Create or, after [Set.Complete], the final one.
 func (f *Stream) Name() string { return path.Base(f.name) }
 
 // Close completes the file. It becomes durable with its folder.

@@ -72,8 +72,7 @@ func (out *output) siblings(d disk) (records []record, left []string, err error)
 	return records, left, err
 }
 
-// UpToDate reports whether the file or folder at path was published with this Target.Key and has
-// not changed since.
+// UpToDate reports whether the output at path was made with this Target.Key and has not changed.
 func UpToDate(path, key string) (bool, error) {
 	out, err := locate(Target{Path: path})
 	if err != nil || out.info == nil || out.direct {
@@ -120,8 +119,7 @@ func term(path string, size int64) uint64 {
 }
 
 // list returns the listing of the folder at path: a hash of the names and sizes of all files in it,
-// and of the names of its folders. It is the sum of their terms, so that it does not depend on
-// their order.
+// and of the names of its folders. It is the sum of their terms, whatever their order.
 func list(path string) (listing uint64, err error) {
 	err = filepath.WalkDir(path, func(full string, entry fs.DirEntry, err error) error {
 		if err != nil || full == path {

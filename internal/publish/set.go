@@ -336,8 +336,7 @@ func (s *Set) moveNew(out *output) error {
 	return s.disk.move("rename", rename, out.partial, out.real)
 }
 
-// replaceFolder replaces an old folder in one step, or else in two; see Replacing in the package
-// comment.
+// replaceFolder replaces an old folder in one step, or else in two; see Replacing in doc.go.
 func (s *Set) replaceFolder(out *output) error {
 	made := out.partial
 	old, operation, moveBack := made, "exchange", exchange

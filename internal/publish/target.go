@@ -23,8 +23,7 @@ type Target struct {
 	Key string
 }
 
-// A Kind says what a folder holds besides the files that are written to it, and how its streams are
-// named.
+// A Kind says what a folder holds besides the files written to it, and how its streams are named.
 type Kind int
 
 const (
