@@ -99,8 +99,7 @@ func (r *run) read(ctx context.Context) error {
 	}
 }
 
-// take returns a free slot. It makes a new one if none is free and the limit is not reached;
-// otherwise it waits.
+// take returns a free slot, or a new one if the limit is not reached; otherwise it waits.
 func (r *run) take(ctx context.Context) (*slot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

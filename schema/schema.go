@@ -119,8 +119,7 @@ func NewClasses(s *Schema, i int) *Classes {
 	return k
 }
 
-// Check returns an error for the first label in data that has no name. The labels in data begin at
-// row first of the table.
+// Check returns an error for the first label without a name in data, which begins at row first.
 func (k *Classes) Check(data []byte, first int64) error {
 	return k.column.CheckNames(data, first, false)
 }

@@ -46,8 +46,7 @@ type column struct{ expected, found source.Column }
 
 func (c column) sameType() bool { return c.expected.DType == c.found.DType }
 
-// New returns a sink for a Pair with the schema s. nansEqual makes all NaNs equal, as they
-// are in text.
+// New returns a sink for a Pair with the schema s. With nansEqual all NaNs are equal, as in text.
 func New(s *schema.Schema, nansEqual bool) *Sink {
 	half := len(s.Columns) / 2
 	made := &Sink{nansEqual: nansEqual}

@@ -265,8 +265,7 @@ func parseHoldout(arg string) (holdout, error) {
 	return h, nil
 }
 
-// count returns the number of rows to hold out of total. A percentage is rounded to a whole number
-// of rows, halves up.
+// count returns how many rows of total to hold out. A percentage is rounded to rows, halves up.
 func (h holdout) count(total int64) int64 {
 	n := new(big.Rat).Set(h.rows)
 	if h.percent {

@@ -47,8 +47,7 @@ var foreignFormats = []struct {
 	{0, "version https://git-lfs", "a Git LFS pointer", "fetch the real file with git lfs pull"},
 }
 
-// HasMagic reports whether a file that begins with head begins like IDX: with 00 00, a data type,
-// and a rank of at least 1.
+// HasMagic reports whether head begins like an IDX file: 00 00, a data type, a rank of at least 1.
 func HasMagic(head []byte) bool {
 	return len(head) >= 4 && head[0] == 0 && head[1] == 0 && DType(head[2]).Valid() && head[3] > 0
 }

@@ -24,8 +24,7 @@ const (
 // Options say how to read a file. The zero value reads data of unknown size and requires
 // it to be complete.
 type Options struct {
-	// Size is the number of bytes of the whole input, including the header, or 0 if it is not known
-	// in advance.
+	// Size is the number of bytes of the input, with the header; 0 if it is not known in advance.
 	Size int64
 	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means
 	// DefaultMaxRecordSize.
@@ -96,8 +95,7 @@ func (rd *Reader) Stored() Header { return rd.stored }
 // for. In a salvage, its first dimension may differ from Records.
 func (rd *Reader) Header() Header { return rd.header }
 
-// Records returns the number of records that will be read, or −1 if that is known only at the end
-// of the input.
+// Records returns the number of records that will be read, or −1 if it is unknown before the end.
 func (rd *Reader) Records() int64 { return rd.records }
 
 // Notes returns what a salvage found and kept. It is complete once the end was reached, and before
