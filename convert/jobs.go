@@ -86,7 +86,7 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		for _, other := range jobs[:len(jobs)-1] {
 			if c.Name != "" && c.Name == other.split.Name {
 				return jobs, usagef("%s and %s are two tables of %s", text.Path(other.split.Files[0].Path),
-					text.Path(c.Files[0].Path), j.title()).WithHint("give one alone, rename one, or join them first")
+					text.Path(c.Files[0].Path), j.title()).WithHint("give one or its folder, rename one, or join them")
 			}
 			if err := sameClasses(other, j); err != nil {
 				return jobs, err
@@ -341,17 +341,17 @@ func (in *inputs) describeJob(j *job) {
 // describeInputs reports the files of the split from which j was made, by column.
 func (in *inputs) describeInputs(j *job) {
 	columns, several := j.table.Columns(), len(j.split.Files) > 1
-	for _, f := range j.split.Files {
-		opened := in.request.input.Storage.About(f.Path)
-		entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
-			ETag: opened.ETag, Sequential: opened.Sequential, Dataset: j.split.DatasetName()}
-		if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
-			entry.SourceRows = &j.schema.SourceRows
-		}
-		isColumn := source.Index(columns, f.Name) >= 0 // not a table, or one of label vectors, whose numbers are
-		for _, c := range columns {
+	for _, c := range columns {
+		for _, f := range j.split.Files {
+			isColumn := source.Index(columns, f.Name) >= 0 // not a table, or one of label vectors, whose numbers are
 			if isColumn && c.Name != f.Name || !isColumn && several && c.Origin != source.Base(f.Path) {
 				continue // it is of another file
+			}
+			opened := in.request.input.Storage.About(f.Path)
+			entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
+				ETag: opened.ETag, Sequential: opened.Sequential, Dataset: j.split.DatasetName()}
+			if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
+				entry.SourceRows = &j.schema.SourceRows
 			}
 			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...) // not null
 			entry.Classes = c.Classes

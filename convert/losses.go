@@ -54,7 +54,8 @@ func checkStaying(r *request, outputs []*output) error {
 			if otherSplit && len(r.Split) == 0 || otherColumn && len(r.Columns) == 0 {
 				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 					In(out.path).
-					WithHint("complete the inputs, choose with --split or --columns, or delete %s", text.Path(path))
+					WithHint("complete the inputs, choose with %s, or delete %s",
+						map[bool]string{true: "--split", false: "--columns"}[otherSplit], text.Path(path))
 			}
 		}
 	}

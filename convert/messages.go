@@ -10,6 +10,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 )
 
@@ -22,13 +23,13 @@ func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Us
 // unknown returns the error for a name that is not in known; kind is the noun for such names.
 func unknown(kind, name string, known []string) error {
 	return usagef("unknown %s %q, expected one of %s", kind, name, strings.Join(known, ", ")).
-		WithHint("%s", dataset.DidYouMean(name, known))
+		WithHint("%s", text.DidYouMean(name, known))
 }
 
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	unfit := func(c source.Column) bool { return c.Elements() != 1 || !c.Integer() }
-	hint := "give the file of the labels too, as label=FILE, or a table with a column called label, of single integers"
+	hint := "add label to --columns, or give the labels as label=FILE, or a table with a column label of integers"
 	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
 	}

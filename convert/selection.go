@@ -91,12 +91,18 @@ func neededFiles(s dataset.Split, wanted []string) []dataset.File {
 // wantedColumns returns the columns that a table needs: those of --columns and, if rows are tested,
 // those of --where. It returns nil for all columns, also if the label must be found among them.
 func wantedColumns(r *request, tested bool) []string {
-	labelNamed := r.LabelColumn != "" && !r.input.PlacesLabel()
 	unnamed := tested && (r.Stratify || r.choice.ByClass()) && !slices.Contains(r.Columns, dataset.Label.String())
-	if r.Columns == nil || labelNamed || unnamed {
+	if r.Columns == nil || unnamed {
 		return nil
 	}
 	wanted := slices.Clone(r.Columns)
+	if r.input.PlacesLabel() { // then it has this name
+		wanted = append(wanted, dataset.Label.String())
+	} else if r.LabelColumn != "" {
+		wanted = append(wanted, r.LabelColumn)
+	}
+	slices.Sort(wanted)
+	wanted = slices.Compact(wanted)
 	if tested {
 		wanted = append(wanted, r.choice.Tested()...)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/sinks"
@@ -139,7 +138,11 @@ func formatTarget(arg string, f sinks.Format, path string, named, sharded bool) 
 
 // inserted returns the argument of a target, quoted for a shell, with more before the extension.
 func (t target) inserted(more string) string {
-	stem, ext := sinks.SplitName(strings.TrimRight(t.path, "/"))
+	path := strings.TrimRight(t.path, "/")
+	stem, ext := sinks.SplitName(path)
+	if t.container {
+		stem, ext = path, "/"
+	}
 	if t.named {
 		stem = t.formats[0].Name + "=" + stem
 	}
@@ -149,7 +152,7 @@ func (t target) inserted(more string) string {
 // unknownFormat returns the error for the unknown format name in arg. If name is a file extension,
 // the hint names its format, or the tool that writes such files.
 func unknownFormat(arg, name string) *fault.Error {
-	meant := dataset.DidYouMean(name, sinks.Names())
+	meant := text.DidYouMean(name, sinks.Names())
 	if f, _, ok := sinks.ByName("x." + name); ok {
 		meant = fmt.Sprintf("did you mean %s?", f.Name)
 	}

@@ -268,7 +268,7 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	made := cmp.Or(meta[keyApplied], "{}")
 	_, ours := meta[keySources]
 	switch now := text.JSON(given); {
-	case !ours:
+	case !ours && e.Hint == "":
 		return e.WithHint("the output comes first; if it was made with flags such as --columns, --rows or " +
 			"--transpose, give them again")
 	case made != now:

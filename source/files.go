@@ -53,7 +53,7 @@ func (Local) Stat(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, fault.New(fault.Usage, "found a pipe or a device, expected a file or - for standard input").
-			In(name).WithHint("save it in a file, or redirect it: idxport convert - -o OUT < %s", text.Path(name))
+			In(name).WithHint("save it in a file; IDX and Arrow may also come by | idxport convert - -o OUT")
 	}
 	return info, err
 }

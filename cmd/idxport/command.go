@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/text"
 )
 
@@ -65,7 +64,7 @@ func commandNamed(name string) (command, error) {
 		return command{}, usagef("unknown command %q", name).
 			WithHint("begin with the command: idxport convert %s -o out", text.Path(name))
 	}
-	advice := cmp.Or(dataset.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
+	advice := cmp.Or(text.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
 	return command{}, usagef("unknown command %q", name).WithHint("%s", advice)
 }
 

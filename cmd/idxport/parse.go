@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/idxport/idxport/convert"
-	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/text"
 )
 
@@ -83,7 +82,7 @@ func joinedValue(flags []flagSpec, name string) bool {
 	}
 	f := flagNamed(flags, name[:2])
 	return f != nil && (f.bounds != "" && unicode.IsDigit(rune(name[2])) ||
-		f.placeholder != "" && dataset.DidYouMean("-"+name, longNames(flags)) == "")
+		f.placeholder != "" && text.DidYouMean("-"+name, longNames(flags)) == "")
 }
 
 // longNames returns the names of flags with two hyphens.
@@ -133,8 +132,8 @@ func adviseFlag(command, name string) string {
 	if f := flagNamed(flags, "--"+strings.TrimPrefix(name, "no-")); f != nil {
 		return see + " about --" + f.name
 	}
-	advice := dataset.DidYouMean("--"+name, append(long, "--help"))
-	if other := dataset.Nearest(name, slices.Sorted(maps.Keys(elsewhere))); other != "" && advice == "" {
+	advice := text.DidYouMean("--"+name, append(long, "--help"))
+	if other := text.Nearest(name, slices.Sorted(maps.Keys(elsewhere))); other != "" && advice == "" {
 		return "did you mean --" + elsewhere[other] + "?"
 	}
 	return cmp.Or(advice, see)

@@ -152,8 +152,8 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	}
 	for i, in := range inputs {
 		for _, other := range names {
-			if column := names[i].columnOf(other); column != "" && in.Name == "" {
-				s.Files[i].Name = column
+			if column := names[i].ColumnOf(other); column != "" && in.Name == "" {
+				s.Files[i].Name, s.Files[i].Role = column, Data
 			}
 		}
 	}
@@ -215,7 +215,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
 				advice = "several files are the columns of one table: convert one split at a time"
 			}
-			if strings.HasSuffix(lowerASCII(a.Path), ".png") {
+			if name := lowerASCII(a.Path); strings.HasSuffix(name, ".png") || strings.HasSuffix(name, ".jpg") {
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
 			}
 			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).

@@ -42,6 +42,9 @@ func (f finder) folder(dir string) ([]Split, error) {
 		return nil, err
 	}
 	f.findColumns(all)
+	if err := f.checkApart(all); err != nil {
+		return nil, err
+	}
 	if all, err = f.selectSet(all); err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func (f finder) findColumns(all []candidate) {
 	for i, c := range all {
 		var owner Name
 		for _, other := range all {
-			column := c.name.columnOf(other.name)
+			column := c.name.ColumnOf(other.name)
 			if column == "" || all[i].column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
 				continue
 			}
@@ -96,8 +99,35 @@ func (f finder) findColumns(all []candidate) {
 		}
 		if all[i].column != "" {
 			all[i].name.Dataset, all[i].name.Prefix, all[i].name.Split = owner.Dataset, owner.Prefix, owner.Split
+			all[i].name.Role = Data
 		}
 	}
+}
+
+// checkApart returns an error if two files of separate tables may be columns of one: their names
+// begin alike, and they have as many records, of different ranks.
+func (f finder) checkApart(all []candidate) error {
+	for i, c := range all {
+		for _, other := range all[:i] {
+			base, _ := c.name.cutLast()
+			if theirs, _ := other.name.cutLast(); base == "" || base != theirs || compareTables(c, other) == 0 {
+				continue
+			}
+			a, _ := f.header(other.path) // without dimensions if it cannot be read
+			b, _ := f.header(c.path)
+			if len(a.Dims)*len(b.Dims) > 0 && a.Records() == b.Records() && len(a.Dims) != len(b.Dims) {
+				return ErrApart(other.path, c.path)
+			}
+		}
+	}
+	return nil
+}
+
+// ErrApart returns the error for the files a and b, which may be columns of one table.
+func ErrApart(a, b string) error {
+	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: neither is named as images "+
+		"or labels", a, b).
+		WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
 }
 
 // checkSplits requires every requested split to exist.
@@ -154,7 +184,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		notes = append(notes, dir+": skipped "+strings.Join(tables, ", ")+", because the IDX files are read")
 	}
 	for _, name := range others {
-		if err := checkUnread(dir, name, found); err != nil && f.options.Split == nil {
+		if err := f.checkUnread(dir, name, found); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -166,13 +196,15 @@ var unreadName = text.Pattern(`(?i)\.(zip|7z|rar|tgz|tar(\.\w+)?|z|bin|dat|raw|p
 
 // checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
 // other extensions (t10k-images-idx3-ubyte.zip), and none was found for its column of its split.
-func checkUnread(dir, name string, found []candidate) error {
+func (f finder) checkUnread(dir, name string, found []candidate) error {
 	base := unreadName().ReplaceAllString(strings.ReplaceAll(name, ".ubyte", "-ubyte"), "")
 	n := ParseName(base)
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
-	if base == name || n.Format == "" || slices.ContainsFunc(found, isRead) {
+	isAsked := func(split string) bool { return isSplit(split, n.Split) }
+	if base == name || n.Format == "" || slices.ContainsFunc(found, isRead) ||
+		f.options.Split != nil && !slices.ContainsFunc(f.options.Split, isAsked) {
 		return nil
 	}
 	return fault.New(fault.Usage, "files of this name are not read, and no other is column %q of its split", n.Role).

@@ -3,11 +3,11 @@ package dataset
 import (
 	"cmp"
 	_ "embed"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -46,70 +46,17 @@ const DatasetNone = "none"
 // spaces. The error lists the known names.
 func Lookup(name string) (Info, error) {
 	for _, d := range Known() {
-		if plainName(d.Name) == plainName(name) || plainName(d.Title) == plainName(name) {
+		if text.IsSame(d.Name, name) || text.IsSame(d.Title, name) {
 			return d, nil
 		}
 	}
 	names := knownNames()
-	advice := DidYouMean(name, names)
-	if plainName(name) == "fmnist" { // which is nearer to mnist
-		advice = DidYouMean("fashion-mnist", names)
+	advice := text.DidYouMean(name, names)
+	if text.IsSame(name, "fmnist") { // which is nearer to mnist
+		advice = text.DidYouMean("fashion-mnist", names)
 	}
 	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s", name, strings.Join(names, ", ")).
 		WithHint("%s", cmp.Or(advice, "`idxport datasets` lists them with their splits"))
-}
-
-// plainName returns a name in lower case, without dashes, underscores, dots and spaces.
-func plainName(name string) string {
-	return strings.Join(strings.FieldsFunc(lowerASCII(name), isSeparator), "")
-}
-
-// DidYouMean returns the hint for a name that is not among names: those that begin with it
-// ("emnist"), or else the nearest one; it is empty if there is none. Case and dashes do not count.
-func DidYouMean(name string, names []string) string {
-	family := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
-		return name == "" || !strings.HasPrefix(plainName(n), plainName(name))
-	})
-	if closest := Nearest(name, names); len(family) == 0 && closest != "" {
-		family = []string{closest}
-	}
-	if last := len(family) - 1; last >= 0 {
-		return "did you mean " + strings.TrimPrefix(strings.Join(family[:last], ", ")+" or "+family[last], " or ") + "?"
-	}
-	return ""
-}
-
-// Nearest returns the nearest of names, the first of several, or "" if none is near.
-func Nearest(name string, names []string) (closest string) {
-	limit := 1 + (len(name)+1)/4
-	for _, n := range names {
-		if d := editDistance(plainName(name), plainName(n)); d <= limit {
-			closest, limit = n, d-1
-		}
-	}
-	return closest
-}
-
-// editDistance returns the Levenshtein distance: how many bytes must be inserted, removed or
-// replaced to turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // knownTable is the table of the published data sets. An entry is

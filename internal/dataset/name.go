@@ -166,9 +166,15 @@ func (n Name) setKey() string {
 	return "/" + n.Prefix
 }
 
-// columnOf returns the name of the column n in the table of other, a file of images or labels:
-// weather for train-weather beside train-images. It is empty if n does not belong to that table.
-func (n Name) columnOf(other Name) string {
+// ColumnOf returns the name of the column n in the table of other, a file of images or labels:
+// weather for train-weather beside train-images, and fine_label for train-fine_label. It is empty
+// if n does not belong to that table.
+func (n Name) ColumnOf(other Name) string {
+	base, last := n.cutLast()
+	theirs, role := other.cutLast()
+	if base != "" && base == theirs && strings.Contains(last, "_") && roleOf(role) != Data {
+		return n.Stem[len(n.Stem)-len(last):] // in the original case
+	}
 	rest, ok := n.Prefix, n.Split == other.Split
 	if n.Split == "" && other.Split != "" { // as in validation-weather: the word is not alone, so it named no split
 		rest, ok = strings.CutPrefix(n.Prefix, other.Split+"-")
@@ -185,6 +191,12 @@ func (n Name) columnOf(other Name) string {
 		return own
 	}
 	return rest
+}
+
+// cutLast returns what is before the last dash of n's stem, and what is after it, in lower case.
+func (n Name) cutLast() (base, last string) {
+	i := strings.LastIndexByte(n.Stem, '-')
+	return lowerASCII(n.Stem[:max(0, i)]), lowerASCII(n.Stem[i+1:])
 }
 
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are positions

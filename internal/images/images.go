@@ -134,7 +134,7 @@ func Find(format string, s *schema.Schema) (Columns, error) {
 		if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return !c.Scalar() }); i >= 0 {
 			return Columns{}, flatError(Rules{format, HintOther}, s.Columns[i])
 		}
-		return Columns{}, Unsupported(format, "add a file of images to the command",
+		return Columns{}, Unsupported(format, "add a file of images to the command, or choose a split that has some",
 			"no column has images, expected records of two or three dimensions")
 	}
 	if len(images) > 1 {

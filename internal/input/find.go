@@ -89,7 +89,8 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 // checkFolders returns an error if a folder is one of several inputs, or a column: a run reads one
 // folder, or the files of one table.
 func (o Options) checkFolders(ctx context.Context) error {
-	for _, arg := range o.Args {
+	folder := ""
+	for _, arg := range o.Args { // what is missing may be a second value of a flag
 		if arg.Path == source.Stdin || len(o.Args) == 1 && arg.Name == "" {
 			continue
 		}
@@ -98,12 +99,15 @@ func (o Options) checkFolders(ctx context.Context) error {
 			return fault.In(arg.Path, err)
 		}
 		if info.IsDir() {
-			return usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column",
-				text.Quote(arg.Path)).WithHint("give the files in it, or convert folders one by one: " +
-				`for d in FOLDERS; do idxport convert "$d" -o "out/$(basename "$d")"; done`)
+			folder = cmp.Or(folder, arg.Path)
 		}
 	}
-	return nil
+	if folder == "" {
+		return nil
+	}
+	return usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column",
+		text.Quote(folder)).WithHint("give the files in it, or convert folders one by one: " +
+		`for d in FOLDERS; do idxport convert "$d" -o "${d%%/}-out"; done`)
 }
 
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
@@ -192,8 +196,9 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 		role := func(t sources.Table) int { return int(dataset.ParseName(t.Name).Role) }
 		slices.SortStableFunc(tables, func(a, b sources.Table) int { return role(a) - role(b) })
 	}
+	names := parseNames(tables)
 	for i, t := range tables {
-		name := dataset.ParseName(t.Name)
+		name := names[i]
 		file := dataset.File{Path: t.Path, Role: name.Role, Name: name.Role.String()}
 		named := len(o.Args) == len(tables) && o.Args[i].Name != ""
 		if named {
@@ -241,6 +246,21 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 	return o.namedSplits(splits)
 }
 
+// parseNames parses the names of tables; train-fine_label is none of labels beside train-image.
+func parseNames(tables []sources.Table) (names []dataset.Name) {
+	for _, t := range tables {
+		names = append(names, dataset.ParseName(t.Name))
+	}
+	for i, n := range names {
+		for _, other := range names {
+			if column := n.ColumnOf(other); tables[i].Format.OneColumn && n.Role != dataset.Data && column != "" {
+				names[i].Role, names[i].Split, names[i].Prefix = dataset.Data, other.Split, other.Prefix+"-"+column
+			}
+		}
+	}
+	return names
+}
+
 // nameColumns names the unnamed columns of splits after their files, without the split
 // (train-weight.npy is weight), and orders them. In a folder, it refuses arrays of which none is
 // images or labels.
@@ -249,8 +269,7 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
 		if folder && a != b && !hasRole {
-			return usagef("%s and %s may be two tables or columns of one: neither is named as images or labels",
-				a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
+			return dataset.ErrApart(a, b)
 		}
 		for i, f := range s.Files {
 			stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")

@@ -54,7 +54,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		i, byName = schema.Of(t).Label(), true
 	}
 	if i < 0 {
-		hint, missing := dataset.DidYouMean(c.column, source.Names(columns)), c.column
+		hint, missing := text.DidYouMean(c.column, source.Names(columns)), c.column
 		if byName {
 			hint, missing = "choose the label with --label-column", dataset.Label.String()
 		}
@@ -121,7 +121,7 @@ func (c condition) classRange(name string, column source.Column) (found [2]float
 	if label < 0 || name == "" {
 		known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), func(s string) bool { return s == "" }))
 		return found, usagef("unknown class %q, expected one of %s", name, strings.Join(known, ", ")).
-			WithHint("%s", dataset.DidYouMean(name, known))
+			WithHint("%s", text.DidYouMean(name, known))
 	}
 	return [2]float64{float64(label), float64(label)}, nil
 }

@@ -24,7 +24,8 @@ type fileColumn struct {
 	count         int  // number of elements
 	comma         byte // separates the elements: a space if a field has all of them, in a list
 	stats         stats
-	column        int // index in the table; −1: left out
+	column        int  // index in the table; −1: left out
+	index         bool // it is left out as row numbers, which rise
 	dtype         idx.DType
 	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels
 }

@@ -175,6 +175,8 @@ func (t *table) decide() error {
 	return nil
 }
 
+const hintIndex = "give it a name, such as label, or leave it out with --columns"
+
 // setType sets the type of f, as given or for the examined rows, or returns why f is left out.
 func (t *table) setType(f *fileColumn) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
@@ -186,8 +188,9 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		if !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).
-				WithHint("give it a name, such as label, or leave it out with --columns")
+				WithHint(hintIndex)
 		}
+		f.index = true
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
 		left.Why = "it holds class names"
@@ -277,7 +280,11 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if f.column < 0 {
-			_, line = cut(line, t.comma, f.fields)
+			span, line = cut(line, t.comma, f.fields)
+			number := bytes.TrimSpace(span[:len(span)-1])
+			if v, _, _ := source.ParseNumber(number, 64); f.index && !(v >= f.stats.min+float64(at)) {
+				return t.inRow(at, hintIndex, "found %.40q, expected a row number, as column 1 has no name", number)
+			}
 			continue
 		}
 		n, used, size := 0, 0, f.dtype.Size()

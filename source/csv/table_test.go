@@ -209,6 +209,8 @@ func TestRefusals(t *testing.T) {
 			"row 0: found a quote inside of an unquoted text", "in quotes"},
 		{"a short list", "a,b\n1,2 3\n4,5\n", none, malformed, "column b, row 1: found 1 number, expected 2", ""},
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", none, malformed, "row 1: found 2 fields, expected 3 (line 3)", ""},
+		{"row numbers that begin again after the sample", ",a\n0,1\n1," + rows(" ", sampleSize) + "5\n0,1\n",
+			none, malformed, `row 2: found "0", expected a row number, as column 1 has no name (line 4)`, hintIndex},
 		{"a value beyond uint8 after the sample", "a0,a1\n" + rows("1,2\n", sampleSize/4) + "1,256\n1,2\n", none,
 			malformed,
 			`column a1, row 262144: found "256", expected a number that uint8 holds`, "--dtype int32"},

@@ -116,12 +116,12 @@ func (s stored) check(file []byte) error {
 			tag == 277 && value != counts[258] || tag == 284 && value != 1 && s.Channels > 1 ||
 			tag == 317 && value != 1 && !differs {
 			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
-				tag, value).WithHint("write it as PNG: mogrify -format png FILES")
+				tag, value).WithHint("write it as PNG: mogrify -format png FILES, then remove the old ones")
 		}
 	}
 	if next := directory[2+12*n:]; len(next) >= 4 && order.Uint32(next) != 0 {
 		return fault.New(fault.Unsupported, "the TIFF file has several pages, expected one image").
-			WithHint("write each page to a file of its own: convert FILE.tif FILE-%%d.png")
+			WithHint("write each page to a file of its own: convert FILE.tif FILE-%%d.png, then remove FILE.tif")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (s stored) damaged(file []byte, err error) error {
 	case errors.Is(err, image.ErrFormat):
 		return fault.New(fault.Unsupported,
 			"the file begins with % x, expected a PNG, JPEG, WebP, GIF, BMP or TIFF image", file[:min(len(file), 8)]).
-			WithHint("convert the images to PNG: files with mogrify -format png FILES, " +
+			WithHint("convert the images to PNG: files with mogrify -format png FILES, then remove the old ones, " +
 				"images in a column with the program that wrote it")
 	}
 	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", s.kind, err).

@@ -154,7 +154,7 @@ func (t *table) visit(dir string) error {
 var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 
 // labelsName matches the names of files that may have the labels of images without class folders.
-var labelsName = text.Pattern(`(?i)^(labels?|annotations|metadata)(\.|$)`)
+var labelsName = text.Pattern(`(?i)^_?(labels?|annotations|metadata|list|gt)(\.|$)`)
 
 // tableName matches the names of tables, which may have labels or other columns of images.
 var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
@@ -184,7 +184,11 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
 	case kind == "" && mode == 0:
-		if labelsName().MatchString(name) && name != schema.MetadataFile { // not in a class folder
+		ext := path.Ext(name) // of the labels of one image in the styles of YOLO, LabelMe and VOC
+		isOf := func(f file) bool { return strings.TrimSuffix(f.name, path.Ext(f.name))+ext == name }
+		last := t.files[max(0, len(t.files)-1):]
+		own := slices.Contains([]string{".txt", ".json", ".xml"}, ext) && slices.ContainsFunc(last, isOf)
+		if (own || labelsName().MatchString(name)) && name != schema.MetadataFile { // not in a class folder
 			t.beside = name
 		}
 		return t.inFile(name, checkOther(filepath.Join(t.path, name)))

@@ -1,0 +1,62 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+// IsSame reports whether two names differ only in case, dashes, underscores, dots and spaces.
+func IsSame(a, b string) bool { return plain(a) == plain(b) }
+
+// plain returns a name in lower case, without dashes, underscores, dots and spaces.
+func plain(name string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// DidYouMean returns the hint for a name that is not among names: those that begin with it
+// ("emnist"), or else the nearest one; it is empty if there is none. Case and dashes do not count.
+func DidYouMean(name string, names []string) string {
+	family := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return name == "" || !strings.HasPrefix(plain(n), plain(name))
+	})
+	if closest := Nearest(name, names); len(family) == 0 && closest != "" {
+		family = []string{closest}
+	}
+	if last := len(family) - 1; last >= 0 {
+		return "did you mean " + strings.TrimPrefix(strings.Join(family[:last], ", ")+" or "+family[last], " or ") + "?"
+	}
+	return ""
+}
+
+// Nearest returns the nearest of names, the first of several, or "" if none is near.
+func Nearest(name string, names []string) (closest string) {
+	limit := 1 + (len(name)+1)/4
+	for _, n := range names {
+		if d := editDistance(plain(name), plain(n)); d <= limit {
+			closest, limit = n, d-1
+		}
+	}
+	return closest
+}
+
+// editDistance returns the Levenshtein distance: how many bytes must be inserted, removed or
+// replaced to turn a into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
