@@ -119,13 +119,14 @@ class Program:
         self._stream, self._said = stream, _scratch()
         try:
             given = subprocess.PIPE if feed else None if stdin else subprocess.DEVNULL
-            self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
-        except OSError as error:
-            self._said.close()
-            raise (error if error.errno is None else IdxError(f"{command[0]}: {error.strerror}")) from None
-        assert self._process.stdout is not None
-        self.stdout: IO[bytes] = self._process.stdout
-        self.stdin = self._process.stdin
+            with _uninterrupted():
+                self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
+                assert self._process.stdout is not None
+                self.stdout: IO[bytes] = self._process.stdout
+                self.stdin = self._process.stdin
+        except BaseException as error:
+            (self.close if hasattr(self, "stdin") else self._said.close)()
+            raise (IdxError(f"{command[0]}: {error.strerror}") if isinstance(error, OSError) and error.errno else error) from None
         for pipe in (self.stdout, self.stdin):
             if sys.platform == "linux" and pipe is not None:
                 import fcntl
@@ -166,13 +167,32 @@ class Program:
         return _result(code, output, self._said.read())
 
 
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let an interrupt wait: Popen would lose the process."""
+    import threading
+
+    came: list[Any] = []
+    before = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+    if callable(before):
+        signal.signal(signal.SIGINT, lambda *each: came.append(each))
+    try:
+        yield
+    finally:
+        if callable(before):
+            signal.signal(signal.SIGINT, before)
+            for each in came:
+                before(*each)
+
+
 def _scratch() -> IO[bytes]:
     """A file without a name."""
-    if hasattr(os, "memfd_create"):
+    try:
         return open(os.memfd_create("idxport"), "w+b")
-    import tempfile
+    except (AttributeError, OSError):  # not Linux, or an old or a restricted one
+        import tempfile
 
-    return tempfile.TemporaryFile()
+        return tempfile.TemporaryFile()
 
 
 @contextlib.contextmanager
@@ -188,9 +208,14 @@ def folder(place: str | None) -> Iterator[str]:
     try:
         yield path
     finally:
-        for file in os.scandir(path):
-            os.remove(file)
-        os.rmdir(path)
+        try:
+            for file in os.listdir(path):
+                os.remove(f"{path}/{file}")
+            os.rmdir(path)
+        except OSError:  # a folder, or a file that somebody else has removed
+            import shutil
+
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:
@@ -222,7 +247,8 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 
 
 # A flag in a message, and its value, if that is no word of the sentence.
-_VALUE = r"'[^']*'|[^\s,;)]*[^a-z\s,;):.][^\s,;)]*[^\s,;):.]|yes|none|no|train|test|validation|huggingface|NAME|FILE"
+_IN = r"(?:[^\s,;)]|,(?=\w))*"
+_VALUE = rf"'[^']*'|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|yes|none|no|train|test|validation|huggingface|NAME|FILE"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
@@ -238,7 +264,7 @@ def _in_python(text: str) -> str:
         name, value = (match[1] or "output").replace("-", "_"), match[2]
         if value is None:
             return name + "=True" if name in _SWITCHES else name
-        return f'{name}="{value.strip(chr(39))}"'
+        return f'{name}="{value.strip(chr(34) + chr(39))}"'
 
     return re.sub(_FLAG, option, text)
 

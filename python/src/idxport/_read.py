@@ -157,7 +157,7 @@ def load(
     for place in (memory(), None):
         with folder(place) as made:
             try:
-                flags = {"output": f"npy={made}/", "columns": columns, "rows": rows, "split": split, **options}
+                flags = {"columns": columns, "rows": rows, "split": split, **options, "output": f"npy={made}/"}
                 _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
             except IdxError as error:
                 if place is not None and error.code == "io":  # perhaps the memory is full

@@ -50,7 +50,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         raise TypeError("save needs arrays, by the names of their columns: image=images")
     target = os.fspath(path)
     name = os.path.basename(target)
-    is_idx = "=" not in target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
+    is_idx = "=" not in target.replace(os.sep, "/").split("/")[0] and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
     columns = {column: np.asarray(values) for column, values in arrays.items()}
     native = all(each.ndim and each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
