@@ -74,24 +74,22 @@ def find_program(name: str | None = None) -> str:
     """The path of the program: `name`, or else the variable IDXPORT, that of this package, or that on PATH; or IdxError."""
     for what, given in (("the program", name), ("the environment variable IDXPORT", os.environ.get("IDXPORT"))):
         if given:
-            found = _on_path(given)
-            if found is None:
-                raise IdxError(f"{what} {given} is not an executable file")
-            return os.path.abspath(found)
+            return _on_path(given, f"{what} {given} is not an executable file")
     file = "idxport.exe" if os.name == "nt" else "idxport"
     for folder in _folders():
         if os.access(os.path.join(folder, file), os.X_OK):
             return os.path.join(folder, file)
-    found = _on_path("idxport")
-    if found is None:
-        raise IdxError("the program idxport is not on this machine", hint="install a wheel for this platform, or set IDXPORT to the path of the program")
-    return os.path.abspath(found)
+    hint = "install a wheel for this platform, or set IDXPORT to the path of the program"
+    return _on_path("idxport", "the program idxport is not on this machine", hint)
 
 
-def _on_path(name: str) -> str | None:
+def _on_path(name: str, problem: str, hint: str | None = None) -> str:
     import shutil
 
-    return shutil.which(name)
+    found = shutil.which(name)
+    if found is None:
+        raise IdxError(problem, hint=hint)
+    return os.path.abspath(found)
 
 
 def _folders() -> Iterator[str]:
