@@ -102,7 +102,7 @@ def _folders() -> Iterator[str]:
     yield os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin")  # pip install --target
 
 
-class Program:
+class Program(contextlib.AbstractContextManager["Program"]):
     """A run of the program, which ends with the context manager.
 
     With `stdin` it reads this process's standard input, with `feed` what is written to its own. With
@@ -131,9 +131,6 @@ class Program:
 
                 with contextlib.suppress(OSError):
                     fcntl.fcntl(pipe, 1031, _PIPE)  # F_SETPIPE_SZ, which Python names from 3.10 on
-
-    def __enter__(self) -> Program:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
