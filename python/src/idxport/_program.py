@@ -137,11 +137,10 @@ class Program(contextlib.AbstractContextManager["Program"]):
 
     def close(self) -> None:
         """End the process if it still runs."""
-        if self._process.poll() is None:
-            if self._stream:
-                self._process.kill()
-            else:
-                self._process.terminate()
+        if self._stream:
+            self._process.kill()
+        else:
+            self._process.terminate()
         with contextlib.suppress(OSError):
             self.stdout.close()  # before waiting: a program that ignores the signal gets EPIPE
         try:
