@@ -192,24 +192,21 @@ def _scratch() -> IO[bytes]:
 @contextlib.contextmanager
 def folder(place: str | None) -> Iterator[str]:
     """A new folder in `place`, by default that of temporary files, which nobody else may read, and which is removed at the end."""
-    if place:
-        path = f"{place}/idxport-{os.urandom(8).hex()}"
-        os.mkdir(path, 0o700)
-    else:
+    if not place:
         import tempfile
 
-        path = tempfile.mkdtemp(prefix="idxport-")
+        place = tempfile.gettempdir()
+    path = os.path.join(place, f"idxport-{os.urandom(8).hex()}")
+    os.mkdir(path, 0o700)
     try:
         yield path
     finally:
-        try:
-            for file in os.listdir(path):
-                os.remove(f"{path}/{file}")
-            os.rmdir(path)
-        except OSError:  # a folder, or a file that somebody else has removed
-            import shutil
-
-            shutil.rmtree(path, ignore_errors=True)
+        for inner, _, files in os.walk(path, topdown=False):
+            for file in files:
+                with contextlib.suppress(OSError):  # somebody else has removed it
+                    os.remove(os.path.join(inner, file))
+            with contextlib.suppress(OSError):
+                os.rmdir(inner)
 
 
 def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:
