@@ -245,7 +245,6 @@ _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 def _in_python(text: str) -> str:
     """Name options as Python does: --split test is split="test"."""
-
     import re
 
     if "idxport " in text:  # a command line
@@ -264,15 +263,12 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
     """Return the command line of a command with the flags for `options`."""
     flags: list[str] = []
     for key, value in options.items():
-        flag = "--" + key.replace("_", "-")
         if value is None:
             continue
-        if isinstance(value, (str, os.PathLike, range)) or not isinstance(value, Sequence):
-            flags.append(f"{flag}={_text(value)}")
-        elif key in _JOINED:
-            flags.append(f"{flag}={_JOINED[key].join(map(_text, value))}")
-        else:
-            flags += [f"{flag}={_text(each)}" for each in value]
+        texts = [_text(value)] if isinstance(value, (str, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
+        if key in _JOINED:
+            texts = [_JOINED[key].join(texts)]
+        flags += [f"--{key.replace('_', '-')}={text}" for text in texts]
     return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
 
 
