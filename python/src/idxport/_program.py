@@ -105,10 +105,9 @@ def _folders() -> Iterator[str]:
 class Program(contextlib.AbstractContextManager["Program"]):
     """A run of the program, which ends with the context manager.
 
-    With `stdin` it reads this process's standard input, with `feed` what is written to its own. With
-    `stream` it writes no files, and `close` does not wait until it has removed them. With `tied`,
-    Linux ends it if this process is killed, even before it writes to the closed pipe. That takes the
-    start of a Python.
+    With `stdin` it reads this process's standard input, with `feed` what is written to its own. With `stream` it writes
+    no files, and `close` does not wait until it has removed them. With `tied`, Linux ends it if this process is killed,
+    even before it writes to the closed pipe. That takes the start of a Python.
     """
 
     def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, stream: bool = False, tied: bool = False) -> None:
@@ -151,11 +150,7 @@ class Program(contextlib.AbstractContextManager["Program"]):
         self._said.close()
 
     def finish(self, output: bytes = b"") -> dict[str, Any]:
-        """Wait for the end and return the report of --json.
-
-        It is in `output`, or on standard error if the output is data. Raises IdxError if the program
-        failed.
-        """
+        """Wait for the end, and return the report of --json: in `output`, or on standard error if that is data. Raises IdxError if the program failed."""
         code = self._process.wait()
         self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _KEPT))
         return _result(code, output, self._said.read())
