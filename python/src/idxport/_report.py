@@ -184,8 +184,7 @@ _NESTED = {"inputs": Input, "outputs": Output, "parts": Part, "verified": Verifi
 
 
 def build(kind: type[_T], values: Mapping[str, Any], **more: Any) -> _T:
-    """Make a dataclass of a JSON object. Fields that it does not know are left out: they are of a
-    later version of the program."""
+    """Make a dataclass of a JSON object. Fields that it does not know are left out: they are of a later version of the program."""
     known = {each.name for each in fields(kind)}  # type: ignore[arg-type]
     return kind(**{key: _nested(key, value) for key, value in values.items() if key in known}, **more)
 

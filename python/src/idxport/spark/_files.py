@@ -39,8 +39,7 @@ class File:
         return File(path, status.st_size, status.st_mtime_ns, sha.hexdigest(), sequential)
 
     def check(self, times: bool) -> None:
-        """Raise IdxError if the file has changed. Without times, a copy of the file is accepted, for executors
-        without a shared file system."""
+        """Raise IdxError if the file has changed. Without times, a copy of the file is accepted, for executors without a shared file system."""
         try:
             now = File.at(self.path)
         except OSError as error:

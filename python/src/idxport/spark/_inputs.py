@@ -128,8 +128,7 @@ def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:
-    """The schema of the table, without reading its data, and the report of the run. The program also compares the
-    columns' lengths."""
+    """The schema of the table, without reading its data, and the report of the run. The program also compares the columns' lengths."""
     data, report = without_rows([binary, "convert", *inputs, "--rows", "0:0", "-o", "arrows=-", "--quiet", "--json", *flags])
     return pa.ipc.open_stream(data).schema, report
 

@@ -21,8 +21,7 @@ class Object:
     sequential: bool
 
     def check(self, report: Mapping[str, Any]) -> None:
-        """Raise IdxError if a run of the program read another version, by its report. A run reads only one version,
-        or fails."""
+        """Raise IdxError if a run of the program read another version, by its report. A run reads only one version, or fails."""
         found = {entry.get("etag") for entry in report["inputs"] if entry["path"] == self.path}
         if found != {self.etag}:
             etags = ", ".join(map(str, found)) or "none"

@@ -108,8 +108,7 @@ class IdxReader(DataSourceReader):
             file.check(self._times)  # nor changed meanwhile
 
     def _batches(self, partition: Range) -> Generator[pa.RecordBatch, None, None]:
-        """The batches of a run. The versions of objects are compared with those that load() saw before the first
-        batch and after the last."""
+        """The batches of a run. The versions of objects are compared with those that load() saw before the first batch and after the last."""
         objects = [file for file in partition.files if isinstance(file, Object)]
         binary = find_program(self._binary)
 
@@ -168,8 +167,7 @@ class IdxReader(DataSourceReader):
 
 
 class FilteringReader(IdxReader):
-    """Reads only the rows that pass filters on the row index. Spark 4.1 and later push filters down if
-    spark.sql.python.filterPushdown.enabled is true."""
+    """Reads only the rows that pass filters on the row index. Spark 4.1 and later push filters down if spark.sql.python.filterPushdown.enabled is true."""
 
     def pushFilters(self, filters: Iterable[Any]) -> Iterator[Any]:
         """Apply filters that are ranges of rows, and return the rest; all of them if the files have a column _row."""
@@ -186,8 +184,7 @@ class FilteringReader(IdxReader):
 
 
 def reader_class(filtering: bool) -> type[IdxReader]:
-    """The reader for the option pushFilters. It is an option because Spark refuses readers with pushFilters unless
-    that is enabled."""
+    """The reader for the option pushFilters. It is an option because Spark refuses readers with pushFilters unless that is enabled."""
     if filtering and not hasattr(datasource, "EqualTo"):
         raise IdxError("option pushFilters needs Spark 4.1: use the option rows, as in rows=1000:2000")
     return FilteringReader if filtering else IdxReader

@@ -42,8 +42,7 @@ def same_type(one: spark.DataType, other: spark.DataType) -> bool:
 
 
 def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Convert an array of idxport for Spark: unsigned bytes are widened, lists get offsets. Everything else is not
-    copied."""
+    """Convert an array of idxport for Spark: unsigned bytes are widened, lists get offsets. Everything else is not copied."""
     if pa.types.is_list(target):
         values = convert(array.flatten(), target.value_type)
         if pa.types.is_fixed_size_list(array.type):  # noqa: SIM108
