@@ -54,19 +54,16 @@ def seen(entry: Mapping[str, Any]) -> File | Object:
     """The identity of an input in the program's report."""
     path, sequential = entry["path"], entry.get("sequential", False)
     if not is_url(path):
-        return File.at(local(path), sequential)
+        return File.at(readable(path), sequential)
     if "etag" not in entry:
         raise IdxError(f"{path}: the storage returns no ETag, with which tasks identify the version that load() saw; copy it to a file")
     return Object(path, entry["etag"], sequential)
 
 
 def readable(path: str) -> str:
-    """A path or a URL for the program; Spark's file:/… becomes an absolute path."""
-    return path if is_url(path) else local(path)
-
-
-def local(path: str) -> str:
-    """The absolute path of a file, which may be given as file:/…"""
+    """An absolute path or a URL for the program; Spark's file:/… becomes a path."""
+    if is_url(path):
+        return path
     url = urlsplit(path)
     if url.scheme == "file":
         return unquote(url.path)
