@@ -34,13 +34,6 @@ def spark_type(arrow: pa.DataType) -> spark.DataType:
     return spark.ShortType() if arrow == pa.uint8() else from_arrow_type(arrow)
 
 
-def same_type(one: spark.DataType, other: spark.DataType) -> bool:
-    """Report whether two types are equal except for nullability: in a schema written by hand everything may be null."""
-    if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
-        return same_type(one.elementType, other.elementType)
-    return one == other
-
-
 def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Convert an array of idxport for Spark: unsigned bytes are widened, lists get offsets. Everything else is not copied."""
     if pa.types.is_list(target):
