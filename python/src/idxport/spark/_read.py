@@ -199,24 +199,16 @@ def _ranges(theirs: Any) -> list[tuple[int, int]] | None:
     if name == "IsNotNull":
         return [(0, end)]
     if name == "In" and isinstance(value, (tuple, list)) and all(isinstance(row, int) for row in value):
-        return _joined(sorted(set(value)))
+        rows = set(value)
+        starts = sorted(row for row in rows if row - 1 not in rows)
+        stops = sorted(row + 1 for row in rows if row + 1 not in rows)
+        return list(zip(starts, stops))
     if not isinstance(value, int):
         return None
     one = (value, value + 1)
     after, before = {"GreaterThan": (value + 1, end), "GreaterThanOrEqual": (value, end)}, {"LessThan": (0, value), "LessThanOrEqual": (0, value + 1)}
     table = {"EqualTo": one, "EqualNullSafe": one, **after, **before}
     return [table[name]] if name in table else None
-
-
-def _joined(rows: list[int]) -> list[tuple[int, int]]:
-    """Rows as ranges."""
-    ranges: list[tuple[int, int]] = []
-    for row in rows:
-        if ranges and ranges[-1][1] == row:
-            ranges[-1] = (ranges[-1][0], row + 1)
-        else:
-            ranges.append((row, row + 1))
-    return ranges
 
 
 def _checked(wanted: StructType, there: StructType) -> StructType:
