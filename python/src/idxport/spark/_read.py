@@ -83,9 +83,7 @@ class IdxReader(DataSourceReader):
                     f"(idxport convert {packed[0]} -o idx=FOLDER/), or set rowsPerPartition, and every task decompresses all that is before its rows",
                     stacklevel=2,
                 )
-        found: list[InputPartition] = []
-        for start, stop in self._ranges:
-            found += [Range(arguments, files, row, min(row + step, stop)) for row in range(start, stop, step)]
+        found: list[InputPartition] = [Range(arguments, files, row, min(row + step, stop)) for start, stop in self._ranges for row in range(start, stop, step)]
         return found or [Range((), (), 0, 0)]  # without a partition Spark makes one of None
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
