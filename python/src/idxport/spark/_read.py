@@ -65,7 +65,10 @@ class IdxReader(DataSourceReader):
         self._schema = to_arrow_schema(_checked(schema, table_schema(inputs, options)))
         self._inputs = inputs
         self._binary = options.get("binary")
-        self._times = _times(options.get("identity", "mtime"))
+        identity = options.get("identity", "mtime")
+        if identity not in ("mtime", "content"):
+            raise IdxError(f"option identity: found {identity}, expected mtime or content")
+        self._times = identity == "mtime"
         self._ranges = [_rows(options.get("rows", ":"), inputs.rows)]
         self._explicit = "rowsPerPartition" in options
         self._step = _step(options.get("rowsPerPartition"), self._used())
@@ -218,12 +221,6 @@ def _checked(wanted: StructType, there: StructType) -> StructType:
         if found != expected:  # they do not say what may be null: in a schema written by hand everything
             raise IdxError(f"the schema has column {field.name} as {found}, expected {expected}")
     return wanted
-
-
-def _times(identity: str) -> bool:
-    if identity not in ("mtime", "content"):
-        raise IdxError(f"option identity: found {identity}, expected mtime or content")
-    return identity == "mtime"
 
 
 def _step(option: str | None, schema: pa.Schema) -> int:
