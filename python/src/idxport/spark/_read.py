@@ -64,6 +64,7 @@ class IdxReader(DataSourceReader):
     def __init__(self, schema: StructType, inputs: Inputs, options: Mapping[str, str]) -> None:
         self._schema = to_arrow_schema(_checked(schema, table_schema(inputs, options)))
         self._inputs = inputs
+        self._names = [name for name in inputs.schema.names if name in self._schema.names]
         self._binary = options.get("binary")
         identity = options.get("identity", "mtime")
         if identity not in ("mtime", "content"):
@@ -71,7 +72,7 @@ class IdxReader(DataSourceReader):
         self._times = identity == "mtime"
         self._ranges = [_rows(options.get("rows", ":"), inputs.rows)]
         self._explicit = "rowsPerPartition" in options
-        self._step = _step(options.get("rowsPerPartition"), self._used())
+        self._step = _step(options.get("rowsPerPartition"), pa.schema([inputs.schema.field(name) for name in self._names]))
 
     def partitions(self) -> list[InputPartition]:
         """Rows of about 64 MiB, or the number of the option rowsPerPartition; of a compressed file all rows."""
@@ -152,18 +153,13 @@ class IdxReader(DataSourceReader):
             arrays.append(convert(batch.column(position), field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _used(self) -> pa.Schema:
-        """The columns that are read."""
-        chosen = [self._inputs.schema.field(name) for name in self._schema.names if name in self._inputs.schema.names]
-        return pa.schema(chosen)
-
     def _pruned(self) -> tuple[tuple[str, ...], tuple[File | Object, ...]]:
         """The files of the columns that are read; at least one, for the row index alone."""
         arguments, files, homes = self._inputs.arguments, self._inputs.files, self._inputs.homes
         if not homes:
             return arguments, files
-        names = [name for name in self._inputs.schema.names if name in self._schema.names] or self._inputs.schema.names[-1:]
-        kept = [i for i, argument in enumerate(arguments) if argument in {homes[name] for name in names}]
+        used = {homes[name] for name in self._names or self._inputs.schema.names[-1:]}
+        kept = [i for i, argument in enumerate(arguments) if argument in used]
         return tuple(arguments[i] for i in kept), tuple(files[i] for i in kept)
 
 
