@@ -56,7 +56,9 @@ def resolve(options: Mapping[str, str]) -> Inputs:
         if name.lower() not in {option.lower() for option in _OPTIONS}:
             raise IdxError(f"unknown option {name}; there are {', '.join(sorted(_OPTIONS))}")
     binary = find_program(options.get("binary"))
-    named, paths = _columns(options), _paths(options)
+    named = _columns(options)
+    paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
+    paths = [_there(path) for path in paths]
     if bool(named) == bool(paths):
         raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
     parameters = Parameters([*named.values(), *paths])
@@ -94,12 +96,6 @@ def _columns(options: Mapping[str, str]) -> dict[str, str]:
             raise IdxError(f"option columns: {found}expected name=path, each name once")
         named[name] = _there(path)
     return named
-
-
-def _paths(options: Mapping[str, str]) -> list[str]:
-    """The arguments of load()."""
-    paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
-    return [_there(path) for path in paths]
 
 
 def _there(path: str) -> str:
