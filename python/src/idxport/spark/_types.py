@@ -19,12 +19,11 @@ from pyspark.sql.pandas.types import from_arrow_type
 
 def spark_schema(schema: pa.Schema) -> spark.StructType:
     """Spark's schema for an Arrow stream of idxport."""
-    return spark.StructType([_spark_field(field) for field in schema])
-
-
-def _spark_field(field: pa.Field) -> spark.StructField:
-    metadata: dict[str, Any] = {key.decode(): value.decode() for key, value in (field.metadata or {}).items() if key.startswith(b"idx.")}
-    return spark.StructField(field.name, spark_type(field.type), False, metadata)
+    columns = spark.StructType()
+    for field in schema:
+        metadata: dict[str, Any] = {key.decode(): value.decode() for key, value in (field.metadata or {}).items() if key.startswith(b"idx.")}
+        columns.add(field.name, spark_type(field.type), False, metadata)
+    return columns
 
 
 def spark_type(arrow: pa.DataType) -> spark.DataType:
