@@ -32,9 +32,13 @@ class ProgramHook(BuildHookInterface[Any]):
         if (goos, goarch) not in PLATFORMS:
             raise ValueError(f"{goos}/{goarch} has no wheel: build the program with Go, and set IDXPORT to its path")
         name = "idxport.exe" if goos == "windows" else "idxport"
-        program = os.environ.get("IDXPORT") or _build(Path(self.root).parent, Path(self.directory) / f"{goos}-{goarch}" / name)
+        root, program = Path(self.root).parent, os.environ.get("IDXPORT")
+        if not program:
+            program = str(Path(self.directory) / f"{goos}-{goarch}" / name)
+            command = ["go", "build", "-trimpath", "-tags=arrow_json_stdlib", "-ldflags=-s -w", "-o", program, "./cmd/idxport"]
+            subprocess.run(command, cwd=root, env=os.environ | {"CGO_ENABLED": "0"}, check=True)
         build_data["shared_scripts"][program] = name
-        build_data["force_include"][str(Path(self.root).parent / "LICENSE")] = "idxport/LICENSE"
+        build_data["force_include"][str(root / "LICENSE")] = "idxport/LICENSE"
         build_data["tag"] = f"py3-none-{PLATFORMS[goos, goarch]}"
         build_data["pure_python"] = False
 
@@ -42,9 +46,3 @@ class ProgramHook(BuildHookInterface[Any]):
 def _go(name: str) -> str:
     """What the environment, or Go, says about the platform."""
     return os.environ.get(name) or subprocess.run(["go", "env", name], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-
-
-def _build(root: Path, program: Path) -> str:
-    command = ["go", "build", "-trimpath", "-tags=arrow_json_stdlib", "-ldflags=-s -w", "-o", str(program), "./cmd/idxport"]
-    subprocess.run(command, cwd=root, env=os.environ | {"CGO_ENABLED": "0"}, check=True)
-    return str(program)
