@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeAlias
 
-# An input, or the value of an option. A list is an option that is given several times.
+# An input, a choice of rows, or the value of an option. A list is an option that is given several times.
 Path: TypeAlias = "str | os.PathLike[str]"
+Rows: TypeAlias = "str | slice | range"
 Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path] | None"
 
 # Between the elements of a list that is one value of its flag; other lists are flags that are repeated.

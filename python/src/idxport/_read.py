@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Sequence
 
-from ._program import TYPE_CHECKING, IdxError, Option, Path, arguments, folder, run
+from ._program import TYPE_CHECKING, IdxError, Option, Path, Rows, arguments, folder, run
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def scan(
-    *inputs: Path,
-    columns: str | Sequence[str] | None = None,
-    rows: str | slice | range | None = None,
-    split: str | None = None,
-    layout: str = "list",
-    **options: Option,
+    *inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows | None = None, split: str | None = None, layout: str = "list", **options: Option
 ) -> Scan:
     """Describe a table of IDX files, which DuckDB, polars, pandas and pyarrow read as often as they like.
 
@@ -124,9 +119,7 @@ class Arrays(dict["str", "Any"]):
         return "\n".join(f"{name}: {'x'.join(map(str, a.shape))} {a.dtype}" if hasattr(a, "dtype") else f"{name}: {', '.join(a)}" for name, a in self.items())
 
 
-def load(
-    *inputs: Path, columns: str | Sequence[str] | None = None, rows: str | slice | range | None = None, split: str | None = None, **options: Option
-) -> Arrays:
+def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows | None = None, split: str | None = None, **options: Option) -> Arrays:
     """Read IDX files into NumPy arrays.
 
     Parameters
