@@ -152,11 +152,10 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
             try:
                 flags = {"columns": columns, "rows": rows, "split": split, **options, "output": f"npy={made}/"}
                 _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
+                return _arrays(report)
             except IdxError as error:
-                if place is not None and error.code == "io":  # perhaps the memory is full
-                    continue
-                raise
-            return _arrays(report)
+                if place is None or error.code != "io":  # perhaps the memory is full
+                    raise
     raise AssertionError
 
 
