@@ -54,10 +54,9 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
     columns = {column: np.asarray(values) for column, values in arrays.items()}
     native = all(each.ndim and each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
-    largest = max(columns, key=lambda column: columns[column].nbytes, default="")
     stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(target)) or "data"
-    if not native or (len(columns) == 1 and (split or not name)):  # the name of a file is needed
-        largest = ""
+    named = len(columns) == 1 and (split or not name)  # the output is named after its file
+    largest = max(columns, key=lambda column: columns[column].nbytes) if native and not named else ""
     with folder(memory(sum(each.nbytes for each in columns.values()))) as made:
         inputs = []
         for column, array in columns.items():
