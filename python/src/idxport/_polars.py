@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import struct
 from collections.abc import Generator, Iterator, Sequence
+from struct import unpack_from
 from typing import IO, TYPE_CHECKING
 
 from ._program import Option, Path, Program
@@ -70,22 +70,18 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
 def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
     """The kinds, heads and bodies of the messages of an Arrow stream, up to its end or where it is cut off.
 
-    A head is a marker, the size of the metadata, and the metadata. The metadata are a table
-    of flatbuffers: the kind is its field 1, the size of the body is 3, if it is not 0.
+    A head is a marker, the size of the metadata, and the metadata: a table of flatbuffers. Its vtable has two sizes and
+    the places of the fields. The kind is field 1, the size of the body is 3, if it is not 0.
     """
-    while len(head := stream.read(8)) == 8 and (size := _number(head, "i", 4)) > 0:
+    while len(head := stream.read(8)) == 8 and (size := unpack_from("<i", head, 4)[0]) > 0:
         head += stream.read(size)
         if len(head) < 8 + size:
             return
-        table = 8 + _number(head, "i", 8)
-        fields = table - _number(head, "i", table)
-        place = _number(head, "H", fields + 10) if _number(head, "H", fields) > 10 else 0
-        size = _number(head, "q", table + place) if place else 0
+        table = 8 + unpack_from("<i", head, 8)[0]
+        vtable = table - unpack_from("<i", head, table)[0]
+        length, _, _, kind, _, place = unpack_from("<6H", head, vtable)
+        size = unpack_from("<q", head, table + place)[0] if length > 10 and place else 0
         body = stream.read(size)
         if len(body) < size:
             return
-        yield head[table + _number(head, "H", fields + 6)], head, body
-
-
-def _number(head: bytes, form: str, at: int) -> int:
-    return int(struct.unpack_from("<" + form, head, at)[0])
+        yield head[table + kind], head, body
