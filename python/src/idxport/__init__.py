@@ -39,8 +39,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(".spark", __name__)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module("._scan" if name == "Scan" else "._report", __name__)
-    return getattr(module, name)
+    return getattr(importlib.import_module("._scan" if name == "Scan" else "._report", __name__), name)
 
 
 def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> Report:
