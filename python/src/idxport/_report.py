@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 from ._program import IdxError, Option, Path, arguments, run
 
+# Options of convert that preview does not have.
+_NOT_SHOWN = {"columns", "layout", "part", "class_column", "compression"}
+
 _T = TypeVar("_T")
 
 
@@ -127,10 +130,6 @@ def sheet(inputs: Sequence[Path], options: Mapping[str, Option]) -> str | None:
     except IdxError:
         return None
     return f'<img alt="images" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
-
-
-# Options of convert that preview does not have.
-_NOT_SHOWN = {"columns", "layout", "part", "class_column", "compression"}
 
 
 def _lines(title: str, rows: Sequence[str]) -> str:
