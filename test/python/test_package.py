@@ -121,10 +121,10 @@ class Load(Case):
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=slice(-5, None))["label"], labels[-5:])
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=range(5))["label"], labels[:5])
         for rows in (slice(None, None, 2), slice(0, 10, -1), range(0, 10, 2)):
-            with self.assertRaisesRegex(ValueError, "the step must be 1"):
-                idxport.load(FASHION, split="test", rows=rows)
+            self.assertRaisesRegex(ValueError, "the step must be 1", idxport.load, FASHION, split="test", rows=rows)
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", where=["label=3-7", "label!=5"])["image"], images[np.isin(labels, [3, 4, 6, 7])])
-        self.assertEqual(list(idxport.load(FASHION, split="test", columns=["label"])), ["label"])
+        turned = idxport.load(FASHION, split="test", columns=["label", "image"], if_changed=True)
+        self.assertEqual({"label": labels.shape, "image": images.shape}, {name: array.shape for name, array in turned.items()})
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", columns=["image"], where="label=1")["image"], images[labels == 1])
         shuffled, again = (idxport.load(FASHION, split="test", shuffle=True, seed=3, take=np.int64(100))["label"].tolist() for _ in range(2))
         self.assertEqual((shuffled, len(shuffled)), (again, 100))
@@ -174,7 +174,7 @@ class Save(Case):
     def test_files(self) -> None:
         images, labels = fashion()
         idxport.save(self.folder / "digits", image=images, label=labels)
-        idxport.save(self.folder / "splits/", split="train", image=images.astype("f4"), label=labels.astype("i8"))
+        idxport.save(self.folder / "a=b", split="train", image=images.astype("f4"), label=labels.astype("i8"))
         self.assertEqual(sorted(path.name for path in self.folder.glob("*/*")),
                          ["digits-images-idx3-ubyte", "digits-labels-idx1-ubyte", "train-images-idx3-float", "train-labels-idx1-int"])  # fmt: skip
         self.assertEqual((self.folder / "digits/digits-images-idx3-ubyte").read_bytes(), encode(images))
@@ -184,14 +184,12 @@ class Save(Case):
     def test_whole_or_absent(self) -> None:
         images, labels = fashion()
         for arrays in ({"image": images, "label": labels[:-1]}, {"image": np.array(["a"])}, {"image": np.uint8(3)}, {"label": np.array([2**40])}):
-            with self.assertRaises(idxport.IdxError):
-                idxport.save(self.folder / "x.parquet", **arrays)
+            self.assertRaises(idxport.IdxError, idxport.save, self.folder / "x.parquet", **arrays)
         self.assertRaises(TypeError, idxport.save, self.folder / "x.parquet")
         self.assertRaisesRegex(ValueError, "several lines", idxport.save, self.folder / "x.parquet", label=labels, classes=["a\nb"])
         self.assertEqual(list(self.folder.iterdir()), [])
         idxport.save(self.folder / "x-idx3-ubyte", image=images)
-        with self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces it"):
-            idxport.save(self.folder / "x-idx3-ubyte", image=images[:2])
+        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces it", idxport.save, self.folder / "x-idx3-ubyte", image=images[:2])
         self.assertEqual(self.programs(), [])
 
 
@@ -211,8 +209,7 @@ class Scan(Case):
                 np.testing.assert_array_equal(pd.DataFrame.from_arrow(stream)["label"], labels)
                 np.testing.assert_array_equal(pa.table(stream)["label"], labels)
             self.assertEqual(pa.RecordBatchReader.from_stream(stream, pa.schema({"label": pa.uint8()})).schema.names, ["label"])
-            with self.assertRaises(NotImplementedError):
-                stream.get_fragments()
+            self.assertRaises(NotImplementedError, stream.get_fragments)
             again = pickle.loads(pickle.dumps(stream))
             self.assertEqual((again.schema, pa.table(again).num_rows, repr(again)), (stream.schema, len(labels), repr(stream)))
         self.assertEqual(self.programs(), [])
@@ -280,8 +277,7 @@ class Scan(Case):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, names)
         self.assertRaisesRegex(ValueError, "only once", idxport.scan, "-")
         self.assertEqual(len(pa.table(idxport.scan(FASHION, split="test", transpose=True))), len(idxport.scan(FASHION, split="test", expect="image,label")))
-        with self.assertRaisesRegex(idxport.IdxError, "columns is empty"):
-            idxport.scan(FASHION, split="test", columns=[])
+        self.assertRaisesRegex(idxport.IdxError, "columns is empty", idxport.scan, FASHION, split="test", columns=[])
 
     def test_damage_is_raised_in_the_consumer(self) -> None:
         data = gzip.compress(encode(np.random.default_rng(0).integers(0, 255, (100_000, 100)).astype("u1")))
@@ -291,8 +287,7 @@ class Scan(Case):
             idxport.scan(path).reader().read_all()
         self.assertEqual((caught.exception.code, caught.exception.path), ("bad_data", str(path)))
         self.assertIn("download", caught.exception.hint or "")
-        with self.assertRaisesRegex(idxport.IdxError, "the data ends too early"):
-            idxport.scan_polars(path).collect()
+        self.assertRaisesRegex(idxport.IdxError, "the data ends too early", idxport.scan_polars(path).collect)
         idxport.save(self.folder / "n-idx1-ubyte", n=np.zeros(100_000, "u1"))
         for stream in tables(f"data={path}", f"n={self.folder}/n-idx1-ubyte", salvage=True):  # as many rows for any columns
             with self.assertWarns(idxport.IdxWarning):
@@ -306,6 +301,11 @@ class Scan(Case):
         output = (stream := importlib.import_module("idxport._stream")).Output([idxport.find_program(), "version"])
         with unittest.mock.patch.object(output, "stdout", unittest.mock.Mock(**{"readinto.side_effect": KeyboardInterrupt})):
             self.assertRaisesRegex(idxport.IdxError, "interrupted", stream._Readable(output).readinto, bytearray(8))
+
+    def test_an_interrupt_waits_for_the_process(self) -> None:
+        with unittest.mock.patch("subprocess.Popen", lambda *a, p=subprocess.Popen, **b: (p(*a, **b), signal.raise_signal(signal.SIGINT))[0]):
+            self.assertRaises(KeyboardInterrupt, idxport.load, FASHION)
+        self.assertEqual(self.programs() + list(Path("/dev/shm").glob("idxport-*")), [])
 
     def test_the_process_ends_with_the_reader(self) -> None:
         for read in (0, 1):
