@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import os
 import signal
 import subprocess
@@ -272,5 +273,5 @@ def _text(value: bool | float | Path | slice | range) -> str:
     if isinstance(value, (slice, range)):
         if value.step not in (None, 1):
             raise ValueError(f"rows={value!r}: the step must be 1; take every n-th row of the arrays instead: [::n]")
-        return ":".join("" if end is None else str(int(end)) for end in (value.start, value.stop))
+        return ":".join("" if end is None else str(operator.index(end)) for end in (value.start, value.stop))
     return os.fspath(value) if isinstance(value, (str, os.PathLike)) else str(value).lower()
