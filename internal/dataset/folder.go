@@ -42,7 +42,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 		return nil, err
 	}
 	f.findColumns(all)
-	if err := f.checkApart(all); err != nil {
+	if err := f.checkApart(all); err != nil && !f.options.Damaged {
 		return nil, err
 	}
 	if all, err = f.selectSet(all); err != nil {
