@@ -113,8 +113,6 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		switch names, known := source.ClassesIn(about.Meta, c.Name); {
 		case mine && in.classes != nil:
 			found[i].Classes = in.classes
-		case in.Dataset == dataset.DatasetNone && !in.Exact:
-			found[i].Classes = nil
 		case len(c.Classes) > 0:
 		case i == label && in.classes == nil && read.Classes != nil: // those of --dataset
 			found[i].Classes = read.Classes
