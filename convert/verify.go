@@ -104,7 +104,7 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 		return nil, err
 	}
 	read := source.ReadOptions{MaxRecordSize: MaxRecordBytesLimit, Like: columns} // lines are longer than records
-	if out.format.Text {
+	if out.format.Text && path != out.path { // what is to be replaced may be of another layout
 		read.Header = new(csv.HasHeader(out.options.Layout))
 	}
 	t, err := table.Open(read)

@@ -127,8 +127,7 @@ func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// countError returns the error for different numbers of rows; −1 is an unknown number that is
-// greater than the other.
+// countError returns the error for different numbers of rows; −1 is unknown, and the greater one.
 func countError(found, expected int64) error {
 	switch {
 	case found < 0:
@@ -161,7 +160,8 @@ func (p *Pair) Decode(b *source.Raw) error {
 func onlyOne(expected, found []source.Column, e source.Column) int {
 	kind := func(c source.Column) bool { return c.Scalar() == e.Scalar() }
 	i, k := slices.IndexFunc(expected, kind), slices.IndexFunc(found, kind)
-	if k < 0 || slices.ContainsFunc(expected[i+1:], kind) || slices.ContainsFunc(found[k+1:], kind) {
+	if k < 0 || slices.ContainsFunc(expected[i+1:], kind) || slices.ContainsFunc(found[k+1:], kind) ||
+		source.Index(expected, found[k].Name) >= 0 { // it is the counterpart of another column
 		return -1
 	}
 	return k

@@ -18,8 +18,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Find returns the splits that the arguments hold. If damaged is set, files that cannot be read or
-// do not match are included.
+// Find returns the splits of the arguments; if damaged is set, also files that cannot be read.
 func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	if err := o.checkFolders(ctx); err != nil {
 		return nil, err
@@ -166,8 +165,7 @@ func (o Options) tablesAt(ctx context.Context, path string) ([]sources.Table, er
 	})
 }
 
-// checkUsed returns an error if a flag does not apply to the inputs, which are tables or, if tables
-// is nil, IDX files.
+// checkUsed returns an error if a flag does not apply to the inputs: tables, or IDX files if nil.
 func (o Options) checkUsed(tables []sources.Table) error {
 	has := func(match func(sources.Format) bool) bool {
 		return slices.ContainsFunc(tables, func(t sources.Table) bool { return match(t.Format) })
@@ -262,8 +260,7 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 }
 
 // nameColumns names the unnamed columns of splits after their files, without the split
-// (train-weight.npy is weight), and orders them. In a folder, it refuses arrays of which none is
-// images or labels.
+// (train-weight.npy is weight), and orders them. One of those in a folder must be images or labels.
 func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	for _, s := range splits {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })

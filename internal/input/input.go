@@ -14,8 +14,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Options say what is read, and how. Those that have the name of a flag are its value; they are
-// zero if it is not given.
+// Options say what is read, and how. Those with the name of a flag are its value, or zero.
 type Options struct {
 	Args           []dataset.Input
 	Split          []string
@@ -39,8 +38,7 @@ type Options struct {
 	Note     func(format string, args ...any) // gets what is assumed about a table
 }
 
-// PlacesLabel reports whether --label-column may name the place of the label in text without names
-// of columns.
+// PlacesLabel reports whether --label-column may be the place of the label in text without names.
 func (o Options) PlacesLabel() bool {
 	return slices.Contains([]string{"first", "last", "none"}, o.LabelColumn)
 }
@@ -70,7 +68,11 @@ func (in *Set) Paths() (paths []string) {
 	for _, s := range in.Splits {
 		for _, f := range s.Files {
 			if f.Path != source.Stdin {
-				paths = append(append(paths, f.Path), in.tables[f.Path].Paths...) // a folder may hold many files
+				all := in.tables[f.Path].Paths // a folder may hold many files
+				if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
+					paths = append(paths, f.Path)
+				}
+				paths = append(paths, all...)
 			}
 		}
 	}

@@ -125,8 +125,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	return source.WithColumns(t, found), nil
 }
 
-// counted reads t, the table at path, to find its number of rows. It returns the table opened again
-// with the function open.
+// counted reads t, the table at path, to count its rows, and returns it opened again by open.
 func counted(ctx context.Context, t source.Table, path string, open func() (source.Table, error)) (
 	source.Table, error) {
 	if path == source.Stdin {
