@@ -124,8 +124,7 @@ func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 	return nil // inspectFile finds other errors
 }
 
-// findAnyway finds the splits even if files are damaged, or if images and labels are swapped, which
-// is then an error of its own.
+// findAnyway finds the splits even if files are damaged, or swapped, which is an error of its own.
 func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error) {
 	set, strict := input.Find(ctx, r.input, false)
 	if strict == nil {

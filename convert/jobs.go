@@ -85,8 +85,12 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		jobs = append(jobs, j)
 		for _, other := range jobs[:len(jobs)-1] {
 			if c.Name != "" && c.Name == other.split.Name {
-				return jobs, usagef("%s and %s are two tables of %s", text.Path(other.split.Files[0].Path),
-					text.Path(c.Files[0].Path), j.title()).WithHint("give one or its folder, rename one, or join them")
+				e := usagef("%s and %s are two tables of %s", text.Path(other.split.Files[0].Path),
+					text.Path(c.Files[0].Path), j.title())
+				if c.divided || other.split.divided {
+					return jobs, e.WithHint("choose another name for --holdout")
+				}
+				return jobs, e.WithHint("give one or its folder, rename one, or join them")
 			}
 			if err := sameClasses(other, j); err != nil {
 				return jobs, err

@@ -118,8 +118,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 	return p, nil
 }
 
-// commit makes all outputs, which are complete, visible: objects first, as a network fails more
-// often than renames.
+// commit makes all complete outputs visible: objects first, as a network fails more than renames.
 func (p *publication) commit() error {
 	for _, to := range p.to {
 		if to.object != nil {

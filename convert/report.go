@@ -27,8 +27,7 @@ type Report struct {
 	adding sync.Mutex
 }
 
-// NewReport returns an empty report, whose lists are not null in JSON. The events are called for
-// what is added to it.
+// NewReport returns a report whose empty lists are not null in JSON. It calls events for additions.
 func NewReport(events Events) *Report {
 	return &Report{Inputs: []Input{}, Outputs: []Output{}, Applied: []Applied{}, Notes: []string{},
 		Warnings: []string{}, events: events}

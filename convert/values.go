@@ -82,8 +82,7 @@ func parseCompression(args []string) ([]formatValue, error) {
 	return values, err
 }
 
-// codecOf returns the codec CODEC[:LEVEL], with the level 0, the default, if that is no number. The
-// sinks check the level.
+// codecOf returns the codec CODEC[:LEVEL], with the level 0, the default, if that is no number.
 func codecOf(value string) compressed.Codec {
 	name, digits, _ := strings.Cut(value, ":")
 	level, _ := strconv.Atoi(digits)
