@@ -78,7 +78,8 @@ func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, 
 
 func inspect(ctx context.Context, r *request, found func(*File) error) error {
 	in, first, err := findAnyway(ctx, r)
-	if args := r.input.Args; len(args) > 1 && fault.KindOf(err) == fault.Usage { // they are not one table
+	kinds := []fault.Kind{fault.Usage, fault.NotFound} // they are not one table, or one is not there
+	if args := r.input.Args; len(args) > 1 && slices.Contains(kinds, fault.KindOf(err)) {
 		for _, arg := range args {
 			one := *r
 			one.input.Args = []dataset.Input{arg}

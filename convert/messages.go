@@ -29,7 +29,7 @@ func unknown(kind, name string, known []string) error {
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	unfit := func(c source.Column) bool { return c.Elements() != 1 || !c.Integer() }
-	hint := "add label to --columns, or give the labels as label=FILE, or a table with a column label of integers"
+	hint := "with --columns, add label; or give the labels as label=FILE, or a table with a column label of integers"
 	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
 	}

@@ -131,8 +131,7 @@ func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 	}
 }
 
-// splitNotes reports what was decided about s on the user's behalf, and returns the prefix of
-// further notes about it.
+// splitNotes reports what was decided about s for the user, and returns the prefix of more notes.
 func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	for _, n := range s.FolderNotes {
 		r.Note("%s", n)

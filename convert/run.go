@@ -88,8 +88,7 @@ type writing struct {
 	rows int64 // once all rows are written
 }
 
-// writeAndPublish writes the outputs of the jobs to the destinations of p, and makes them visible.
-// cards are those of cardsOf.
+// writeAndPublish writes the outputs of the jobs to p and makes them visible; cards are of cardsOf.
 func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publication, cards map[string]*card.Card) error {
 	r := in.request
 	var written []*writing

@@ -104,8 +104,8 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 		return nil, err
 	}
 	read := source.ReadOptions{MaxRecordSize: MaxRecordBytesLimit, Like: columns} // lines are longer than records
-	if out.format.Text && path != out.path { // what is to be replaced may be of another layout
-		read.Header = new(csv.HasHeader(out.options.Layout))
+	if out.format.Text && path != out.path {
+		read.Header = new(csv.HasHeader(out.options.Layout)) // what is replaced may be of another layout
 	}
 	t, err := table.Open(read)
 	if err != nil || !out.format.OneColumn {

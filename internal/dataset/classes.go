@@ -77,8 +77,7 @@ func badClasses(fileName, format string, args ...any) error {
 // besideName matches a line with a number before or after a name.
 var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
 
-// numbered reports whether there are at least two lines, and they are numbered from 0 or 1, or each
-// has several numbers.
+// numbered reports whether there are two lines or more, numbered from 0 or 1, or each with numbers.
 func numbered(lines []string) bool {
 	first, numbers := -1, true
 	for i, line := range lines {

@@ -86,9 +86,10 @@ func (f finder) folder(dir string) ([]Split, error) {
 func (f finder) findColumns(all []candidate) {
 	for i, c := range all {
 		var owner Name
+		paired := slices.ContainsFunc(all, func(o candidate) bool { return c.name.Pairs(o.name) })
 		for _, other := range all {
 			column := c.name.ColumnOf(other.name)
-			if column == "" || all[i].column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
+			if paired || column == "" || all[i].column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
 				continue
 			}
 			mine, err := f.header(c.path)
@@ -110,7 +111,8 @@ func (f finder) checkApart(all []candidate) error {
 	for i, c := range all {
 		for _, other := range all[:i] {
 			base, _ := c.name.cutLast()
-			if theirs, _ := other.name.cutLast(); base == "" || base != theirs || compareTables(c, other) == 0 {
+			if theirs, _ := other.name.cutLast(); base == "" || base != theirs || compareTables(c, other) == 0 ||
+				max(c.name.Role, other.name.Role) != Data || c.name.Split != other.name.Split {
 				continue
 			}
 			a, _ := f.header(other.path) // without dimensions if it cannot be read

@@ -73,8 +73,7 @@ func (f finder) identifyByLabels(splits []*Split) {
 }
 
 // compare compares the files of s that have the roles with the published ones. If they are those of
-// another data set, or images are not those that belong to the labels, there is a doubt, and only
-// the user's word still counts.
+// another data set, or images do not belong to the labels, only the user's word still counts.
 func (f finder) compare(s *Split, roles []Role) {
 	for _, role := range roles {
 		d := s.Dataset

@@ -81,8 +81,7 @@ func ParseName(path string) Name {
 // isSeparator reports whether r separates the words of a name.
 func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 
-// cutFormat cuts the format off the end of a name. A published format may precede .idx:
-// train-images-idx3-ubyte.idx.
+// cutFormat cuts the format off the end of a name, also before .idx: train-images-idx3-ubyte.idx.
 func cutFormat(name string) (stem, format string) {
 	rest, named := strings.CutSuffix(name, ".idx")
 	if m := publishedFormat().FindStringSubmatch(rest); m != nil {
@@ -157,8 +156,7 @@ func splitOf(word string) string {
 	return ""
 }
 
-// setKey returns a key that is equal for the files of one data set: those of a published one, or
-// those with the same prefix.
+// setKey returns a key that is equal for the files of one data set, or with the same prefix.
 func (n Name) setKey() string {
 	if n.Dataset != "" {
 		return n.Dataset
@@ -193,14 +191,18 @@ func (n Name) ColumnOf(other Name) string {
 	return rest
 }
 
+// Pairs reports whether n and other are named as the images and the labels of one table.
+func (n Name) Pairs(other Name) bool {
+	return n.Role+other.Role == Label && n.Prefix == other.Prefix && n.Split == other.Split
+}
+
 // cutLast returns what is before the last dash of n's stem, and what is after it, in lower case.
 func (n Name) cutLast() (base, last string) {
 	i := strings.LastIndexByte(n.Stem, '-')
 	return lowerASCII(n.Stem[:max(0, i)]), lowerASCII(n.Stem[i+1:])
 }
 
-// lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are positions
-// in s, whatever its encoding.
+// lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are those in s.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {

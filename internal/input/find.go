@@ -250,8 +250,10 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 		names = append(names, dataset.ParseName(t.Name))
 	}
 	for i, n := range names {
+		paired := slices.ContainsFunc(names, n.Pairs)
 		for _, other := range names {
-			if column := n.ColumnOf(other); tables[i].Format.OneColumn && n.Role != dataset.Data && column != "" {
+			column := n.ColumnOf(other)
+			if !paired && tables[i].Format.OneColumn && n.Role != dataset.Data && column != "" {
 				names[i].Role, names[i].Split, names[i].Prefix = dataset.Data, other.Split, other.Prefix+"-"+column
 			}
 		}

@@ -68,7 +68,7 @@ func (in *Set) Paths() (paths []string) {
 	for _, s := range in.Splits {
 		for _, f := range s.Files {
 			if f.Path != source.Stdin {
-				all := in.tables[f.Path].Paths // a folder may hold many files
+				all := in.tables[f.Path].Paths                      // a folder may hold many files
 				if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
 					paths = append(paths, f.Path)
 				}

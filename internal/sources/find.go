@@ -203,7 +203,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	here, others := l.image, slices.Concat(tables, below)
 	for _, name := range l.files {
 		labels := slices.Contains(png.Unread, name) && below != nil && below[0].Format.Name == "png"
-		if labels || otherName().MatchString(name) {
+		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
+		if labels || otherName().MatchString(name) && !unpacked {
 			here = source.Under(dir, name) // which may have the labels of those images, or another split
 		}
 	}

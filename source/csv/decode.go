@@ -190,7 +190,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).
 				WithHint(hintIndex)
 		}
-		f.index = true
+		f.index = left.Err == nil
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
 		left.Why = "it holds class names"

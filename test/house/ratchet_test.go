@@ -45,7 +45,7 @@ var packages = []struct {
 	limit int
 }{
 	{"cmd/idxport", 1684},
-	{"convert", 3184},
+	{"convert", 3183},
 	{"internal/publish", 1683},
 	{"internal/object", 1734},
 	{"internal/compressed/...", 2597},
@@ -54,11 +54,11 @@ var packages = []struct {
 	{"internal/resample", 175},
 	{"source", 2100},
 	{"source/idx", 769},
-	{"internal/dataset", 1291},
+	{"internal/dataset", 1293},
 	{"internal/rows", 579},
-	{"internal/input", 941},
+	{"internal/input", 939},
 	{"source/arrow source/columnar source/parquet source/csv source/npy source/picture source/png source/flat " +
-		"internal/sources", 6906},
+		"internal/sources", 6907},
 	{"sink sink/arrow sink/csv sink/idx sink/parquet sink/png sink/tar internal/images internal/layout internal/png",
 		5246},
 	{"internal/card internal/compare internal/sinks internal/parts internal/summary", 1076},
