@@ -151,8 +151,9 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 		s.Files = append(s.Files, file)
 	}
 	for i, in := range inputs {
+		paired := slices.ContainsFunc(names, names[i].Pairs)
 		for _, other := range names {
-			if column := names[i].ColumnOf(other); column != "" && in.Name == "" {
+			if column := names[i].ColumnOf(other); column != "" && in.Name == "" && !paired {
 				s.Files[i].Name, s.Files[i].Role = column, Data
 			}
 		}

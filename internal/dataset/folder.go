@@ -86,10 +86,12 @@ func (f finder) folder(dir string) ([]Split, error) {
 func (f finder) findColumns(all []candidate) {
 	for i, c := range all {
 		var owner Name
-		paired := slices.ContainsFunc(all, func(o candidate) bool { return c.name.Pairs(o.name) })
+		if slices.ContainsFunc(all, func(o candidate) bool { return c.name.Pairs(o.name) }) {
+			continue
+		}
 		for _, other := range all {
 			column := c.name.ColumnOf(other.name)
-			if paired || column == "" || all[i].column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
+			if column == "" || all[i].column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
 				continue
 			}
 			mine, err := f.header(c.path)
@@ -109,8 +111,8 @@ func (f finder) findColumns(all []candidate) {
 // begin alike, and they have as many records, of different ranks.
 func (f finder) checkApart(all []candidate) error {
 	for i, c := range all {
+		base, _ := c.name.cutLast()
 		for _, other := range all[:i] {
-			base, _ := c.name.cutLast()
 			if theirs, _ := other.name.cutLast(); base == "" || base != theirs || compareTables(c, other) == 0 ||
 				max(c.name.Role, other.name.Role) != Data || c.name.Split != other.name.Split {
 				continue
@@ -149,8 +151,7 @@ func (f finder) checkSplits(where string, names []string) error {
 }
 
 // scan lists the IDX files in dir by their names. It probes those whose names do not suffice: git
-// also uses a plain ".idx", and decompressed images and labels may have lost their format. If it
-// finds none, the error is that of noFiles.
+// also uses a plain ".idx", and decompressed images and labels may have lost their format.
 func (f finder) scan(dir string) (found []candidate, notes []string, err error) {
 	entries, err := f.options.Files.ReadDir(dir, 0)
 	if err != nil {
@@ -346,8 +347,7 @@ func preferExtended(files []candidate) (kept []candidate, notes []string) {
 }
 
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
-// one, as torchvision keeps both. Twins that are not IDX are ignored, because an interrupted
-// download may lie beside the good file.
+// one, as torchvision keeps both. It ignores twins that are not IDX, such as interrupted downloads.
 func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err error) {
 	compression := func(c candidate) int { return slices.Index(compressions[:], c.name.Compression) }
 	slices.SortStableFunc(files, func(a, b candidate) int { return cmp.Compare(compression(a), compression(b)) })

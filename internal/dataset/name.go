@@ -165,8 +165,7 @@ func (n Name) setKey() string {
 }
 
 // ColumnOf returns the name of the column n in the table of other, a file of images or labels:
-// weather for train-weather beside train-images, and fine_label for train-fine_label. It is empty
-// if n does not belong to that table.
+// weather for train-weather and fine_label for train-fine_label beside train-images, else "".
 func (n Name) ColumnOf(other Name) string {
 	base, last := n.cutLast()
 	theirs, role := other.cutLast()

@@ -10,7 +10,8 @@ func IsSame(a, b string) bool { return plain(a) == plain(b) }
 
 // plain returns a name in lower case, without dashes, underscores, dots and spaces.
 func plain(name string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
+	isSeparator := func(r rune) bool { return strings.ContainsRune("-_. ", r) }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), isSeparator), "")
 }
 
 // DidYouMean returns the hint for a name that is not among names: those that begin with it
@@ -39,8 +40,7 @@ func Nearest(name string, names []string) (closest string) {
 	return closest
 }
 
-// editDistance returns the Levenshtein distance: how many bytes must be inserted, removed or
-// replaced to turn a into b.
+// editDistance is the Levenshtein distance: bytes to insert, remove or replace to turn a into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
