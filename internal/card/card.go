@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/layout"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 )
 
@@ -130,16 +131,8 @@ func sizeCategory(rows int64) string {
 
 // quoted returns s as a YAML scalar: a JSON string in which all control characters are escaped.
 func quoted(s string) string {
-	text, _ := json.Marshal(s) // strings cannot fail
-	var b strings.Builder
-	for _, r := range string(text) {
-		if r >= 0x7f && r < 0xa0 {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	scalar, _ := json.Marshal(s) // strings cannot fail
+	return text.Escaped(string(scalar))
 }
 
 // oneLine replaces what would end a line or a table cell, or begin a comment.
