@@ -14,7 +14,6 @@ import (
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
-	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -329,8 +328,7 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 // openSink begins to write an output.
 func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
-		o := sinks.Output{Writer: to.writer, Folder: to.folder} // a format uses the one that there is
-		return out.format.Open(o, out.job.schema, out.options)
+		return out.format.Open(to.writer, to.folder, out.job.schema, out.options)
 	}
 	subfolder, err := to.folder.Subfolder(out.sharding.subfolder)
 	if err != nil {
@@ -343,7 +341,7 @@ func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	options := parts.Options{Stem: out.sharding.stem, Extension: out.fileExtension(), Rows: r.RowsPerFile,
 		First: out.job.first}
 	return parts.New(subfolder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
-		return out.format.Open(sinks.Output{Writer: file}, &perFile, out.options)
+		return out.format.Open(file, nil, &perFile, out.options)
 	})
 }
 

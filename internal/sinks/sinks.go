@@ -44,17 +44,11 @@ type Format struct {
 	open   opener
 }
 
-// An Output is where a sink writes: a stream of bytes, or a folder if the format is one.
-type Output struct {
-	Writer io.Writer
-	Folder *publish.Folder
-}
-
 // Options are the options of all formats.
 type Options = sink.Options
 
-// An opener returns the sink of a format for tables of the schema s.
-type opener func(out Output, s *schema.Schema, o Options) (sink.Sink, error)
+// An opener is the function behind Format.Open.
+type opener func(w io.Writer, folder *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error)
 
 // All returns the formats in the order in which they are listed to users.
 func All() []Format {
@@ -73,8 +67,8 @@ func All() []Format {
 			Layouts: texts, Splittable: true, ClassColumn: true, open: stream(csv.New)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true,
 			Images: true, Layouts: png.Layouts(),
-			open: func(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
-				return png.New(out.Folder, s, o)
+			open: func(_ io.Writer, folder *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error) {
+				return png.New(folder, s, o)
 			}},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar",
 			Images: true, Splittable: true, WriteOnly: true, open: stream(tar.New)},
@@ -85,10 +79,11 @@ func All() []Format {
 	}
 }
 
-// Open returns the sink of f for tables of the schema s, or fault.Usage if f cannot hold them.
-func (f Format) Open(out Output, s *schema.Schema, o Options) (sink.Sink, error) {
+// Open returns the sink of f for tables of the schema s, or fault.Usage if f cannot hold them. It
+// writes to w or, if f is a folder, to that; the other may be nil.
+func (f Format) Open(w io.Writer, folder *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error) {
 	o.Stream, o.Comma = f.stream, f.comma
-	return f.open(out, s, o)
+	return f.open(w, folder, s, o)
 }
 
 // Names returns the names of all formats.
@@ -200,7 +195,9 @@ func (f Format) FileExtension(codec string) string {
 
 // stream returns the function open of a format that is written to a stream.
 func stream[S sink.Sink](open func(io.Writer, *schema.Schema, Options) (S, error)) opener {
-	return func(out Output, s *schema.Schema, o Options) (sink.Sink, error) { return open(out.Writer, s, o) }
+	return func(w io.Writer, _ *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error) {
+		return open(w, s, o)
+	}
 }
 
 // ClassNames is the file of class names, one per line, beside IDX files, which cannot store them.
