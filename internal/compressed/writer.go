@@ -185,19 +185,11 @@ type encoder struct {
 	trailer func(crc uint32, size uint64) ([]byte, error)
 }
 
-// codecs returns the table of codecs.
-func codecs() []Choice[encoder] {
-	return []Choice[encoder]{
-		{"none", 0, func(int) encoder { return encoder{} }},
-		{"gzip", 9, newGzip},
-		{"zstd", 22, newZstd},
-	}
-}
-
 // NewWriter returns a Writer of a stream to w. It does not write yet. The error for an unknown
 // codec or level lists the choices.
 func NewWriter(w io.Writer, c Codec) (*Writer, error) {
-	e, err := Find(codecs(), c)
+	none := func(int) encoder { return encoder{} }
+	e, err := Find([]Choice[encoder]{{"none", 0, none}, {"gzip", 9, newGzip}, {"zstd", 22, newZstd}}, c)
 	if err != nil {
 		return nil, err
 	}
