@@ -187,7 +187,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	file.Whole = !isIDX || len(stored.Info().Notes) == 0
 	var unnamed error
 	for i, c := range sc.Columns {
-		column := describeColumn(c, sums.Columns()[i])
+		column := describeColumn(c, sums.Columns[i])
 		if !isIDX {
 			file.PayloadBytes += rows * int64(c.RecordSize())
 		}

@@ -50,7 +50,7 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 	if values > 1 {
 		differences = append(differences, text.Count(values, "value")+" in "+text.Count(in, "row")+" differ")
 	}
-	if err := both.Lengths(); err != nil {
+	if err := both.Lengths; err != nil {
 		differences = append(differences, err.Error())
 	}
 	if differences != nil {

@@ -71,7 +71,7 @@ func run(t *testing.T, expected, found *memory, nan bool) (*Sink, error) {
 	described := schema.Of(both)
 	k := New(described, nan)
 	_, err = pipeline.Run(t.Context(), both, described, []sink.Sink{k}, pipeline.Options{Workers: 4})
-	return k, errors.Join(err, both.Lengths())
+	return k, errors.Join(err, both.Lengths)
 }
 
 func TestEqual(t *testing.T) {

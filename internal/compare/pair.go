@@ -14,12 +14,14 @@ import (
 // A Pair has columns of one table, and then their counterparts in another. Closing it closes both.
 type Pair struct {
 	Missing []string // names of the columns that have no counterpart
+	// Lengths is an error of the kind fault.Differs once one table has ended before the other,
+	// which their numbers of rows did not show.
+	Lengths error
 
 	expected, found               source.Table
 	columns                       []source.Column
 	expectedColumns, foundColumns []int // the compared columns of expected and found
 	rows                          int64 // read from both
-	lengths                       error // see Lengths
 }
 
 // NewPair returns expected beside found. The counterpart of a column is the one of the same name,
@@ -94,14 +96,10 @@ func (p *Pair) Rows() int64 { return max(p.expected.Rows(), p.found.Rows()) }
 // Close closes both tables.
 func (p *Pair) Close() error { return errors.Join(p.expected.Close(), p.found.Close()) }
 
-// Lengths returns an error of the kind fault.Differs if p was read to its end, and one of the
-// tables, whose numbers of rows were not known before, has more rows than the other.
-func (p *Pair) Lengths() error { return p.lengths }
-
 // Read reads the same number of rows from both tables. It ends with the shorter one.
 func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
-	if p.lengths != nil {
+	if p.Lengths != nil {
 		return io.EOF
 	}
 	for i, table := range []source.Table{p.expected, p.found} {
@@ -117,9 +115,9 @@ func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 	p.rows += int64(b.Rows)
 	switch { // Read fills its batch, so the table with fewer rows has ended
 	case want.Rows > got.Rows:
-		p.lengths = countError(p.rows, p.expected.Rows())
+		p.Lengths = countError(p.rows, p.expected.Rows())
 	case want.Rows < got.Rows:
-		p.lengths = countError(p.found.Rows(), p.rows)
+		p.Lengths = countError(p.found.Rows(), p.rows)
 	}
 	if b.Rows == 0 {
 		return io.EOF

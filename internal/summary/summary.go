@@ -34,18 +34,15 @@ func (c Column) Mean() float64 { return c.Sum / float64(c.Finite()) }
 
 // A Sink collects the statistics of a table's columns. It implements sink.Sink.
 type Sink struct {
+	Columns   []Column // complete once the sink is closed
 	schema    *schema.Schema
-	columns   []Column
 	uncounted []atomic.Bool // columns with too many distinct values to count
 }
 
 // New returns a sink for tables of the schema s.
 func New(s *schema.Schema) *Sink {
-	return &Sink{schema: s, columns: empty(s), uncounted: make([]atomic.Bool, len(s.Columns))}
+	return &Sink{schema: s, Columns: empty(s), uncounted: make([]atomic.Bool, len(s.Columns))}
 }
-
-// Columns returns the statistics once the sink is closed.
-func (k *Sink) Columns() []Column { return k.columns }
 
 // Encode computes the statistics of b; the step adds them to those of the table.
 func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
@@ -58,8 +55,8 @@ func (k *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	}
 	return func() error {
 		for i := range sums {
-			k.columns[i].add(sums[i])
-			k.uncounted[i].Store(k.columns[i].Counts == nil)
+			k.Columns[i].add(sums[i])
+			k.uncounted[i].Store(k.Columns[i].Counts == nil)
 		}
 		return nil
 	}, nil

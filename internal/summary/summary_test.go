@@ -23,7 +23,7 @@ func summarize(t *testing.T, c source.Column, batches ...[]byte) Column {
 		must.Do(t, step())
 	}
 	must.Do(t, k.Close())
-	return k.Columns()[0]
+	return k.Columns[0]
 }
 
 func TestIntegers(t *testing.T) {
