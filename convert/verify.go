@@ -40,15 +40,14 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 		return Verified{}, err
 	}
 	compared := source.Names(s.Columns[:len(s.Columns)/2])
-	values, in, list := k.Differences()
 	var differences []string
 	origin := ""
-	if r.report.Differences = list; list != nil {
-		differences = append(differences, list[0].String())
-		origin = s.Columns[len(compared)+slices.Index(compared, list[0].Column)].Origin
+	if r.report.Differences = k.List; k.List != nil {
+		differences = append(differences, k.List[0].String())
+		origin = s.Columns[len(compared)+slices.Index(compared, k.List[0].Column)].Origin
 	}
-	if values > 1 {
-		differences = append(differences, text.Count(values, "value")+" in "+text.Count(in, "row")+" differ")
+	if k.Values > 1 {
+		differences = append(differences, text.Count(k.Values, "value")+" in "+text.Count(k.Rows, "row")+" differ")
 	}
 	if err := both.Lengths; err != nil {
 		differences = append(differences, err.Error())

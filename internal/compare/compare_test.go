@@ -78,7 +78,7 @@ func TestEqual(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 8, 50} {
 		k := must.Get(run(t, table(rows, false), table(rows, true), false))(t)
-		if values, differing, list := k.Differences(); values != 0 || differing != 0 || list != nil {
+		if values, differing, list := k.Values, k.Rows, k.List; values != 0 || differing != 0 || list != nil {
 			t.Errorf("%d rows: found %d differences in %d rows, %v", rows, values, differing, list)
 		}
 	}
@@ -92,7 +92,7 @@ func TestDifferences(t *testing.T) {
 	found.data[0][20*90_000+400] ^= 1
 	found.data[0][49*90_000] ^= 1
 	k := must.Get(run(t, table(50, false), found, false))(t)
-	values, rows, list := k.Differences()
+	values, rows, list := k.Values, k.Rows, k.List
 	if values != 4 || rows != 3 || len(list) != 3 {
 		t.Fatalf("found %d values in %d rows, %v, expected 4 in 3", values, rows, list)
 	}
@@ -141,7 +141,7 @@ func TestCountsAndDifferences(t *testing.T) {
 				t.Errorf("%+v: found %v", test, err)
 				continue
 			}
-			values, rows, list := k.Differences()
+			values, rows, list := k.Values, k.Rows, k.List
 			want := int64(2)
 			if last == 3 {
 				want = 1

@@ -13,7 +13,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// maxDifferences is the maximum number of rows that [Sink.Differences] lists.
+// maxDifferences is the maximum number of rows in the list of a tally.
 const maxDifferences = 100
 
 // A Difference is the first value in which a row of two tables differs.
@@ -38,7 +38,7 @@ func (d Difference) String() string {
 type Sink struct {
 	columns   []column
 	nansEqual bool // whether all NaNs are equal
-	tally          // over all batches
+	tally          // over all batches, once the sink is closed
 }
 
 // A column is a column of the first table with its counterpart.
@@ -58,9 +58,9 @@ func New(s *schema.Schema, nansEqual bool) *Sink {
 
 // A tally counts differences.
 type tally struct {
-	count int64        // values
-	rows  int64        // with at least one of them
-	list  []Difference // the first value of each of the first of these rows
+	Values int64        // that differ
+	Rows   int64        // with at least one of them
+	List   []Difference // the first value of each of the first 100 of these rows
 }
 
 // Encode compares b, see sink.Sink.
@@ -75,8 +75,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		}
 	}
 	return func() error {
-		s.count, s.rows = s.count+t.count, s.rows+t.rows
-		s.list = append(s.list, t.list[:min(len(t.list), maxDifferences-len(s.list))]...)
+		s.Values, s.Rows = s.Values+t.Values, s.Rows+t.Rows
+		s.List = append(s.List, t.List[:min(len(t.List), maxDifferences-len(s.List))]...)
 		return nil
 	}, nil
 }
@@ -93,7 +93,7 @@ func (s *Sink) equal(b schema.Batch) bool {
 
 // addRow counts the differences in a row of b.
 func (t *tally) addRow(columns []column, b schema.Batch, row int, nansEqual bool) {
-	before := t.count
+	before := t.Values
 	for n, c := range columns {
 		expected, found := b.Columns[n], b.Columns[len(columns)+n]
 		size := c.expected.RecordSize()
@@ -107,15 +107,15 @@ func (t *tally) addRow(columns []column, b schema.Batch, row int, nansEqual bool
 			if want.equals(got, nansEqual) {
 				continue
 			}
-			t.count++
-			if t.count == before+1 && len(t.list) < maxDifferences {
-				t.list = append(t.list, Difference{b.First + int64(row), c.expected.Name, position(k, c.expected.Shape),
+			t.Values++
+			if t.Values == before+1 && len(t.List) < maxDifferences {
+				t.List = append(t.List, Difference{b.First + int64(row), c.expected.Name, position(k, c.expected.Shape),
 					got.String(), want.String()})
 			}
 		}
 	}
-	if t.count > before {
-		t.rows++
+	if t.Values > before {
+		t.Rows++
 	}
 }
 
@@ -130,10 +130,6 @@ func position(k int, shape []int) []int {
 
 // Close does nothing.
 func (s *Sink) Close() error { return nil }
-
-// Differences returns the number of values that differ, the number of rows with such values, and
-// the differences of the first 100 of these rows.
-func (s *Sink) Differences() (values, rows int64, list []Difference) { return s.count, s.rows, s.list }
 
 // A value is one element of a column.
 type value struct {
