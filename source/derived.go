@@ -150,7 +150,7 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		n := b.Rows * from.Elements()
 		b.Scratch = Grow(b.Scratch, n*d.Size())
-		if bad, _ := kind.Convert(b.Scratch, d, b.Columns[column], n); bad >= 0 {
+		if bad := kind.Convert(b.Scratch, d, b.Columns[column], n); bad >= 0 {
 			found := strconv.FormatFloat(Float(from.DType, b.Columns[column], bad), 'f', -1, 64)
 			least, most := d.Limits()
 			return fault.New(fault.Malformed, "found %s, expected a whole number from %d to %d", found, least, most).

@@ -62,27 +62,26 @@ func (s NumberKind) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[
 // String returns the name of the kind in Arrow and NumPy.
 func (s NumberKind) String() string { return numbers[s].name }
 
-// Convert converts n numbers in src to elements of d in dst. It returns the index and, of integers,
-// the value of the first number that d cannot hold or, for NumberBool, that is not 0 or 1; the
-// numbers before it are converted. The index is −1 if there is none. If s is NumberFloat16, d must
-// be Float32. Other floats become integers, and must be whole. If d is a float type and s is not, d
-// and an int32 must hold every value of s.
-func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int, value int64) {
+// Convert converts n numbers in src to elements of d in dst. It returns the index of the first one
+// that d cannot hold or, for NumberBool, that is not 0 or 1; or −1. Those before it are converted.
+// If s is NumberFloat16, d must be Float32. Other floats become integers, and must be whole. If d
+// is a float type and s is not, d and an int32 must hold every value of s.
+func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int) {
 	if s == NumberFloat16 {
 		for i := range n {
 			binary.LittleEndian.PutUint32(dst[4*i:], float32Bits(binary.LittleEndian.Uint16(src[2*i:])))
 		}
-		return -1, 0
+		return -1
 	}
 	if s == NumberInt32 && d == idx.Uint8 { // pixels in Parquet's PLAIN pages
 		for i := range n {
 			v := binary.LittleEndian.Uint32(src[4*i:])
 			if v > math.MaxUint8 {
-				return i, int64(int32(v))
+				return i
 			}
 			dst[i] = byte(v)
 		}
-		return -1, 0
+		return -1
 	}
 	smallest, largest := d.Limits()
 	if s == NumberBool {
@@ -92,11 +91,11 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 		for i := range n {
 			v := Float(from, src, i)
 			if !(v == math.Trunc(v) && float64(smallest) <= v && v <= float64(largest)) { // NaN is in no range
-				return i, 0
+				return i
 			}
 			Put(dst[i*d.Size():], d, v)
 		}
-		return -1, 0
+		return -1
 	}
 	var values [tile]int64
 	for from := 0; from < n; from += tile {
@@ -105,12 +104,12 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 		for i, v := range block {
 			if v < smallest || v > largest {
 				store(dst[from*d.Size():], d, block[:i])
-				return from + i, v
+				return from + i
 			}
 		}
 		store(dst[from*d.Size():], d, block)
 	}
-	return -1, 0
+	return -1
 }
 
 // tile is how many integers are converted at a time: separate loops for loading, checking and

@@ -171,7 +171,7 @@ func (w *windows) fill(dst []byte, c *direct, in io.Reader) error {
 		if _, err := io.ReadFull(in, w.scratch[:n*size]); err != nil {
 			return err
 		}
-		if bad, _ := c.number.Convert(dst, idx.Uint8, w.scratch, n); bad >= 0 {
+		if bad := c.number.Convert(dst, idx.Uint8, w.scratch, n); bad >= 0 {
 			c.narrow = false
 			return nil
 		}

@@ -124,7 +124,7 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 			switch {
 			case size == 0:
 			case v.Number != source.NoNumber && !v.Number.Is(c.DType):
-				if bad, _ := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
+				if bad := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
 					value := v.Number.Text(v.Data[bad*v.Number.Size():])
 					return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
 						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).

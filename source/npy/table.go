@@ -103,7 +103,7 @@ func (t *table) Decode(b *source.Raw) error {
 		return nil
 	}
 	b.Allocate(t.Columns())
-	bad, _ := number.Convert(b.Columns[0], c.DType, b.Input, b.Rows*c.Elements())
+	bad := number.Convert(b.Columns[0], c.DType, b.Input, b.Rows*c.Elements())
 	if bad < 0 {
 		return nil
 	}

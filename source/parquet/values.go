@@ -79,7 +79,7 @@ func (p *page) narrow(c *content) {
 			return
 		}
 		values := make([]byte, p.entries*k.Size())
-		if bad, _ := p.stored.Convert(values, k.DType(), c.values, p.entries); bad < 0 {
+		if bad := p.stored.Convert(values, k.DType(), c.values, p.entries); bad < 0 {
 			c.values, c.number = values, k
 			return
 		}
@@ -161,7 +161,7 @@ func (s *stream) newDictionary(src []byte, n int) (d *dictionary, err error) {
 		return d, nil
 	}
 	d.size, d.table = s.dtype.Size(), make([]byte, n*s.dtype.Size()+256)
-	if bad, _ := s.stored.Convert(d.table, s.dtype, src, n); bad >= 0 {
+	if bad := s.stored.Convert(d.table, s.dtype, src, n); bad >= 0 {
 		d.size, d.number, d.table = s.width, s.stored, src
 	}
 	return d, nil
