@@ -108,8 +108,7 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 	return first
 }
 
-// checkCounts returns an error if the columns of s have different numbers of records, or reports it
-// if --salvage is given.
+// checkCounts returns or, with --salvage, reports an error if columns of s have different lengths.
 func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 	if len(s.Files) < 2 || input.CheckRereadable("", s) != nil {
 		return nil

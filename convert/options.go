@@ -79,8 +79,7 @@ type Target struct {
 	Stdout io.Writer
 }
 
-// Events are callbacks that a run calls, one at a time; calls may overlap once it is canceled. Any
-// of them may be nil.
+// Events are callbacks of a run; each may be nil. Calls do not overlap, unless the run is canceled.
 type Events struct {
 	// Message is called with each note and warning as soon as it is known. The Report has them too.
 	Message func(warning bool, text string)

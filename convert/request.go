@@ -31,8 +31,7 @@ type request struct {
 	report   *Report
 }
 
-// newRequest checks and parses options. If there are outputs, each option about outputs must apply
-// to one of them at least.
+// newRequest parses options. Each option about outputs must apply to one of them, if there are any.
 func newRequest(o Options, report *Report) (*request, error) {
 	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
 	r := &request{Options: o, report: report}
@@ -211,8 +210,7 @@ func (r *request) checkUsed() error {
 			"and pjreddie, --class-column, --classes, --stratify and --where class=…"}))
 }
 
-// An expectation is an element of --expect: a split with its number of rows or, if that is −1, a
-// column of all splits.
+// An expectation is an element of --expect: a split and its number of rows or, with −1, a column.
 type expectation struct {
 	text, name string
 	rows       int64

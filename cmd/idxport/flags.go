@@ -15,8 +15,7 @@ import (
 	"github.com/idxport/idxport/internal/sinks"
 )
 
-// settings holds the values of the flags of all commands. A field has the name of its flag, without
-// hyphens, or its plural.
+// settings holds the values of all flags. A field has the name of its flag, or the plural of it.
 type settings struct {
 	convert.Options
 	Images      int64

@@ -229,8 +229,7 @@ func (k *picker) caption(p pickedImage) []string {
 }
 
 // span returns the values that are shown as black and as white. Bytes are shown as they are, unless
-// they are only 0 and 1, as in masks; of other types, it is the smallest and the largest value that
-// was picked, which is noted.
+// they are only 0 and 1, as in masks; for others, they are the least and the greatest value picked.
 func (k *picker) span() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, list := range k.picked {

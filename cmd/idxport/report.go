@@ -73,8 +73,7 @@ func (r *report) showError(err error) {
 	}
 }
 
-// writeObject writes the report of a run that ended with err. If standard output carries data, the
-// object goes to standard error.
+// writeObject writes the report of a run that ended with err: to stderr if stdout carries data.
 func (r *report) writeObject(err error) error {
 	r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
 	if r.Unchanged != nil && len(r.Outputs) == 0 {
@@ -143,8 +142,7 @@ type fileReport struct {
 	Problem *errorReport `json:"problem,omitempty"`
 }
 
-// progress returns the display of a pass over total rows, −1 if unknown; title names what is read.
-// Only a terminal shows it.
+// progress returns the display of a pass over total rows of title, −1 if unknown, for a terminal.
 func (r *report) progress(title string, total int64) (update func(int64), end func()) {
 	if r.settings.Quiet || r.settings.JSON || !terminal(r.stderr) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
