@@ -64,8 +64,7 @@ func (w *webFile) head(ctx context.Context, _ string) (identity, error) {
 	return *w.found, nil
 }
 
-// version requests the first byte of the file to find out which version it has, as not every server
-// and signature allows HEAD.
+// version learns the version by requesting the first byte: not every server allows HEAD.
 func (w *webFile) version(ctx context.Context) (v identity, err error) {
 	err = w.get(ctx, "bytes=0-0", func(answer *http.Response) (err error) {
 		v = validators(answer.Header)

@@ -25,8 +25,7 @@ import (
 // stallFactor multiplies Options.Stall for the request that assembles an object.
 const stallFactor = 10
 
-// An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests after
-// temporary errors.
+// An s3Client is a bucket of S3, or of a server like it. minio-go repeats requests that failed.
 type s3Client struct {
 	core      *minio.Core
 	options   *minio.Options

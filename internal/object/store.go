@@ -15,8 +15,7 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// A Store gives access to the objects of a run. The zero value is ready for use. A Store may be
-// used by many goroutines.
+// A Store gives access to the objects of a run, from any goroutine. Its zero value is ready.
 type Store struct {
 	Options Options
 	// Warn, if not nil, is called once, from any goroutine, when a server refuses a connection.

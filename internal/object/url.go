@@ -86,8 +86,7 @@ func (a address) checkWeb() error {
 var parameters = []string{"endpoint", "region", "use_path_style", "profile", "anonymous",
 	"request_checksum_calculation", "stall"}
 
-// checkQuery returns an error unless a query consists of parameters. It does not show values, which
-// may be secrets.
+// checkQuery refuses all but known parameters. Its error shows no values, which may be secrets.
 func checkQuery(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -16,8 +16,7 @@ func renameFlags(from, to string, flags uint) error {
 	return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags)
 }
 
-// syncTree syncs the whole file system of the folder, which is far cheaper than an fsync for each
-// of tens of thousands of files.
+// syncTree syncs the whole file system, which is far cheaper than an fsync for each of many files.
 func syncTree(self *os.File, _ *os.Root) error { return withDescriptor(self, unix.Syncfs) }
 
 // startWriteback asks the kernel to start storing a range. It ignores errors, which fsync reports.

@@ -20,8 +20,7 @@ func renameNew(from, to string) error { return renameWith(from, to, replaceNothi
 
 func exchange(a, b string) error { return renameWith(a, b, exchangeBoth) }
 
-// renameWith is renameat2 or renamex_np. A file system that does not know a flag fails with EINVAL
-// (renameat2(2), rename(2)).
+// renameWith is renameat2(2) or renamex_np(2). EINVAL means that the file system lacks the flag.
 func renameWith(from, to string, flags uint) error {
 	return supported(ignoringEINTR(func() error { return renameFlags(from, to, flags) }))
 }
@@ -129,9 +128,8 @@ func takeLock(path string) (*os.File, error) {
 	return nil, errLocked
 }
 
-// Scratch creates a file to read and write in the folder dir. The system deletes it when it is
-// closed or the process ends: it has no name (open(2)) or, where the file system has no such files,
-// one only for a moment.
+// Scratch creates a file to read and write in dir. The system deletes it when it is closed or the
+// process ends: it has no name (open(2)) or, on file systems without such files, loses it at once.
 func Scratch(dir string) (*os.File, error) {
 	if f, err := os.OpenFile(dir, withoutName|os.O_RDWR, 0o600); err == nil {
 		return f, nil

@@ -47,8 +47,7 @@ func exchange(_, _ string) error  { return errors.ErrUnsupported }
 // syncDir does nothing: Windows has no fsync for folders.
 func syncDir(string) error { return nil }
 
-// syncTree flushes every file, which needs write access. Flushing a whole volume needs an
-// administrator.
+// syncTree flushes every file, which needs write access: only an administrator may flush a volume.
 func syncTree(_ *os.File, root *os.Root) error {
 	return syncEach(root, os.O_WRONLY, false, (*os.File).Sync)
 }
@@ -85,8 +84,7 @@ func takeLock(path string) (*os.File, error) {
 	}
 }
 
-// Scratch creates a file to read and write in the folder dir. Windows deletes it when it is closed
-// or the process ends.
+// Scratch creates a file in dir. Windows deletes it when it is closed or the process ends.
 func Scratch(dir string) (*os.File, error) {
 	path := filepath.Join(dir, fmt.Sprintf(".idxport-scratch-%016x", rand.Uint64()))
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)

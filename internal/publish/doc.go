@@ -1,10 +1,9 @@
 // Package publish writes outputs that appear complete or not at all.
 //
 // An output is a file or a folder. While it is written it has a hidden name beside its target, and
-// is called the partial; [Set.Commit] moves it to the target in one step. The invariant: after any
-// single fault a target is exactly what it was before or exactly what the run wrote, except where a
-// folder is replaced in two steps, see below. If Commit returned nil, every target is what the run
-// wrote.
+// is called the partial; [Set.Commit] moves it there in one step. The invariant: after any single
+// fault a target is exactly what it was before or exactly what the run wrote, except where a folder
+// is replaced in two steps, see below. If Commit returned nil, every target is what the run wrote.
 //
 //	set, err := publish.Prepare(targets, publish.Options{Inputs: inputs})
 //	if err != nil {

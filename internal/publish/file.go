@@ -45,8 +45,7 @@ func (f *File) create(partial string, old fs.FileInfo) (err error) {
 // done before fsync. For partSize see writeParts.
 const writebackStep, partSize = 8 << 20, 128 << 10
 
-// Write appends p. After an error the file cannot be committed. It fails with fs.ErrClosed after
-// Discard.
+// Write appends p. The file cannot be committed after an error, such as fs.ErrClosed after Discard.
 func (f *File) Write(p []byte) (n int, err error) {
 	handle, err := f.opened()
 	if err == nil {

@@ -102,8 +102,7 @@ func (d *Folder) Totals() (files, bytes int64) {
 }
 
 // WriteFile makes a file that holds data. The name must be new, and a plain file name (see
-// [Folder.Subfolder]). WriteFile may be called by many goroutines at once. After an error the
-// folder cannot be committed.
+// [Folder.Subfolder]). Many goroutines may call it. After an error the folder cannot be committed.
 func (s *Subfolder) WriteFile(name string, data []byte) error {
 	d, path := s.folder, s.prefix+name
 	if err := d.writeFile(path, name, data); err != nil {

@@ -83,9 +83,8 @@ func each(outputs []*output, doing string, step func(*output) error) error {
 	return nil
 }
 
-// refuseExisting refuses targets that exist and must not be replaced; see Replacing in the package
-// comment. Commit leaves the check of a single folder to replaceFolder, as nothing is published
-// before it.
+// refuseExisting refuses targets that exist and must not be replaced; see Replacing in doc.go.
+// Commit leaves the check of a single folder to replaceFolder, as nothing is published before it.
 func (s *Set) refuseExisting() error {
 	var existing []*output
 	err := each(s.outputs, "cannot check it", func(out *output) error {
@@ -170,8 +169,7 @@ func (s *Set) lockAndSweep(out *output) error {
 	return failure(out.target.Path, "removing what an interrupted run left", err)
 }
 
-// create creates the partial, so that a missing permission shows before any work; a device or FIFO
-// has none.
+// create creates the partial, so that a missing permission shows early; a device or FIFO has none.
 func (s *Set) create(out *output) error {
 	if out.target.Folder {
 		out.content = &Folder{disk: s.disk, path: out.target.Path, kind: out.target.Kind}
@@ -213,9 +211,8 @@ func (s *Set) Complete() (err error) {
 	return err
 }
 
-// Commit completes every output and only then publishes them, back to back. All writes must have
-// returned. After an error Discard removes what was not published; outputs that were published
-// stay, each complete.
+// Commit completes every output, to which all writes must have returned, and then publishes them,
+// back to back. After an error Discard removes what was not published; what was published stays.
 func (s *Set) Commit() error {
 	if err := s.Complete(); err != nil {
 		return err
@@ -250,8 +247,7 @@ func (s *Set) Commit() error {
 	return first
 }
 
-// makeRecord makes the record of the output, which is complete but not visible yet. A file without
-// a key has none.
+// makeRecord makes the record of a complete output, not visible yet. A file without a key has none.
 func (s *Set) makeRecord(out *output) (err error) {
 	folder, isFolder := out.content.(*Folder)
 	if !isFolder && out.target.Key == "" {
@@ -317,8 +313,7 @@ func (s *Set) publish(out *output) (err error) {
 
 // moveNew moves the output to a name that must be free. If the file system has no such rename, a
 // file is moved by a hard link, which also fails if the name is taken, and a folder by a plain
-// rename, which can replace only an empty folder. If it has no hard links either, the name is
-// checked before a plain rename.
+// rename, which can replace only an empty folder. Without hard links, the name is checked first.
 func (s *Set) moveNew(out *output) error {
 	err := s.disk.move("renameNew", renameNew, out.partial, out.real)
 	if !errors.Is(err, errors.ErrUnsupported) {

@@ -18,8 +18,7 @@ type Target struct {
 	Path   string
 	Folder bool // a folder of files, published as one; otherwise a file
 	Kind   Kind // of a folder
-	// Key is 16 hexadecimal digits that identify the inputs and options of the output (see
-	// [UpToDate]), or empty.
+	// Key is 16 hexadecimal digits for the inputs and options (see [UpToDate]), or empty.
 	Key string
 }
 
@@ -33,9 +32,8 @@ const (
 	// of its content: part-00000.parquet becomes part-00000-0123456789abcdef.parquet. So a reader
 	// that has listed an old folder never finds a new part under one of its names.
 	Parts
-	// Hub has README.md, with the text given to [Folder.SetCard]. Streams are shards:
-	// train-00000.parquet becomes train-00000-of-00002.parquet if train-00001.parquet is in the
-	// same subfolder.
+	// Hub has README.md, the text of [Folder.SetCard]. Streams are shards: train-00000.parquet
+	// becomes train-00000-of-00002.parquet beside train-00001.parquet.
 	Hub
 )
 
@@ -140,8 +138,7 @@ func (out *output) inspect(d disk) (err error) {
 	return err
 }
 
-// refuseNames refuses, on Windows, a path with a name that it cannot store. NUL may be the output,
-// as /dev/null may.
+// refuseNames refuses, on Windows, a path with a name that it cannot store, but not the output NUL.
 func refuseNames(path string) error {
 	names := strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
 	for i, name := range names {
