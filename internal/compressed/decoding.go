@@ -131,8 +131,7 @@ type input struct {
 	closed  atomic.Bool // no further Read may begin
 }
 
-// Read reads into p, which must not be empty. It returns data or an error, never both, and repeats
-// its last error forever.
+// Read reads into p, which is not empty. It returns data or an error, and repeats its last error.
 func (in *input) Read(p []byte) (int, error) {
 	for try := 0; in.pending == nil && try < 100; try++ { // reads that return neither data nor an error
 		n, err := in.readUnlessClosed(p)

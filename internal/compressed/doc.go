@@ -1,12 +1,10 @@
-// Package compressed reads gzip, zstd, xz, bzip2 and plain data, and writes gzip, zstd and plain
-// data.
+// Package compressed reads gzip, zstd, xz, bzip2 and plain data, and writes all but xz and bzip2.
 //
 // # Reading
 //
 // A [Reader] detects the format from the first bytes, never from a name, as downloads are often
 // renamed or silently decompressed on the way. Its invariant: it returns io.EOF only after every
-// trailer has been read and every checksum of the format has been verified. A caller that stops
-// early has verified nothing.
+// trailer was read and every checksum was verified. A caller that stops early has verified nothing.
 //
 //	gzip   RFC 1952; several members; zero bytes after the last member, as in gzip(1) (tapes and
 //	       block devices)
@@ -17,9 +15,8 @@
 //	bzip2  several streams
 //	plain  everything else, including empty input and input shorter than a magic number
 //
-// Anything else after the last member is corrupt, even where gzip(1), for example, only warns. All
-// formats are read from start to end: the seek table of a seekable zstd file is skipped, like any
-// skippable frame.
+// Anything else after the last member is corrupt, even where gzip(1) only warns. All formats are
+// read from start to end: the seek table of a zstd file is skipped, like any skippable frame.
 //
 // Each compressed input has one goroutine, which passes decompressed data on in up to three buffers
 // of 256 KiB, so a bomb expands only as far as it is read. It ends at the end of the data, after an
@@ -51,7 +48,6 @@
 // zstd (RFC 8878) is one frame with a checksum per Block; package pagezstd makes those of images.
 // An empty stream is one empty frame, as an empty file is not a zstd stream.
 //
-// Formats that compress their own parts use some pieces of this package: tables of codecs
-// ([Choice]), zstd encoders ([ZstdEncoder]), and the memory that an encoder keeps
-// ([Codec.EncoderSize]).
+// Formats that compress their own parts use tables of codecs ([Choice]), zstd encoders
+// ([ZstdEncoder]), and the memory that an encoder keeps ([Codec.EncoderSize]).
 package compressed

@@ -193,12 +193,10 @@ func appendDeflated(dst, block []byte, writers *sync.Pool) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// combineCRC32 returns the IEEE CRC32 of A followed by B, given the CRCs of both and B's length n
-// in bytes.
+// combineCRC32 returns the IEEE CRC32 of A followed by B, whose CRCs are a and b; B has n bytes.
 //
-// A CRC is the remainder of a polynomial over GF(2). Appending n bytes to A multiplies its
-// polynomial by x^(8n), and the remainder of a sum is the sum of the remainders; the initial and
-// final inversions cancel out.
+// A CRC is the remainder of a polynomial over GF(2). Appending n bytes multiplies it by x^(8n), and
+// the remainder of a sum is the sum of the remainders; the initial and final inversions cancel out.
 func combineCRC32(a, b uint32, n int64) uint32 {
 	return multiply(a, powerOfX(8*uint64(n))) ^ b
 }

@@ -12,8 +12,7 @@ import (
 // may be called at any time from others.
 //
 // Compressed data is decoded in a goroutine of its own, into buffers. A buffer is in free, then in
-// full, then current, and then in free again. Both channels have room for all buffers, so sending
-// never blocks.
+// full, then current, and in free again. Both channels have room for all buffers: no send blocks.
 type Reader struct {
 	format string
 	in     *input
@@ -52,9 +51,8 @@ const (
 	closeGrace = 100 * time.Millisecond
 )
 
-// NewReader waits for the first 6 bytes of r, detects the format, and returns a Reader of the
-// decompressed data. An empty input is plain. NewReader returns only errors of reading r; Read
-// reports bad data.
+// NewReader detects the format from the first 6 bytes of r and returns a Reader of the decompressed
+// data. An empty input is plain. Errors are those of reading r; Read reports bad data.
 //
 // If the data is compressed, the Reader takes over r: a goroutine reads it in advance.
 func NewReader(r io.Reader) (*Reader, error) {
@@ -82,8 +80,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 func (r *Reader) Format() string { return r.format }
 
 // decode fills buffers until the data ends or Close is called. It allocates a buffer when it first
-// needs it, so a small input needs only one. The first ones are small: a caller that reads only a
-// header does not wait for more.
+// needs it. The first ones are small: a caller that reads only a header does not wait for more.
 func (r *Reader) decode(d *decoding) {
 	defer close(r.done)
 	defer d.close()

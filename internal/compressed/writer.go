@@ -37,8 +37,7 @@ type Writer struct {
 }
 
 // Encode compresses data. For "none", the Block refers to data, which the caller must not change
-// until Append has returned. Empty data is valid and adds nothing to the stream. Encode is safe for
-// concurrent use.
+// until Append has returned. Empty data adds nothing to the stream. Concurrent use is safe.
 func (w *Writer) Encode(data []byte) (Block, error) {
 	b := Block{data: data, size: len(data)}
 	if w.encoder.encode == nil || len(data) == 0 {
@@ -63,12 +62,10 @@ func (w *Writer) AppendData(data []byte) error {
 	return w.Append(b)
 }
 
-// Buffer returns an empty buffer with a capacity of at least n bytes, for EncodeBuffer. It is safe
-// for concurrent use.
+// Buffer returns an empty buffer with room for n bytes, for EncodeBuffer. Concurrent use is safe.
 func (w *Writer) Buffer(n int) *[]byte { return Take(&w.buffers, n) }
 
-// EncodeBuffer compresses the contents of a buffer, which must not be used afterwards. It is safe
-// for concurrent use.
+// EncodeBuffer is Encode for the contents of a buffer, which must not be used afterwards.
 func (w *Writer) EncodeBuffer(buffer *[]byte) (Block, error) {
 	b, err := w.Encode(*buffer)
 	if w.encoder.encode == nil {
@@ -159,9 +156,8 @@ func (c Codec) Plain() bool { return c.Name == "" || c.Name == "none" }
 // EncoderSize returns the approximate maximum number of bytes that an encoder of c keeps between
 // blocks, on each goroutine that compresses: 51 MiB for zstd from level 10 on, of which 34 MiB are
 // hash tables and the rest is history (resident memory; 36 MiB after blocks of 1 MiB, 51 MiB after
-// 16 MiB or more). For all others, it returns 0, as they keep only about as much as a few batches:
-// with blocks of 1 MiB, the other speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 keep less
-// than 1.4 MiB.
+// 16 MiB or more). For all others, it returns 0, as they keep about as much as a few batches: with
+// blocks of 1 MiB, the other speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 below 1.4 MiB.
 func (c Codec) EncoderSize() int64 {
 	if c.Name == "zstd" && zstd.EncoderLevelFromZstd(c.Level) == zstd.SpeedBestCompression {
 		return 51 << 20
@@ -212,8 +208,7 @@ func Names[T any](table []Choice[T]) []string {
 	return names
 }
 
-// Find returns the codec for c; an empty name selects the first of table. The error is fault.Usage
-// and lists the choices.
+// Find returns the codec for c; an empty name selects the first of table. Errors list the choices.
 func Find[T any](table []Choice[T], c Codec) (found T, err error) {
 	c.Name = cmp.Or(c.Name, table[0].Name)
 	for _, choice := range table {

@@ -49,8 +49,7 @@ type xzReader struct {
 	idle bool  // the reader is one of idleXZ
 }
 
-// An xzInput passes on few bytes at a time, as the library reads them in advance, and keeps the
-// last ones.
+// An xzInput passes on few bytes at a time, as the library reads ahead, and keeps the last ones.
 type xzInput struct {
 	*bufio.Reader
 	last []byte
@@ -82,8 +81,7 @@ func openXZ(in *bufio.Reader) (io.Reader, error) {
 	return x, xzError(err)
 }
 
-// hasLargeDictionary reports whether the first block has a larger dictionary than usual, or another
-// filter before LZMA2 (3.1).
+// hasLargeDictionary reports whether the first block may have a larger dictionary than usual (3.1).
 func hasLargeDictionary(in *bufio.Reader) bool {
 	head, err := in.Peek(len(xzHeaders) + 2*binary.MaxVarintLen64)
 	if len(head) < len(xzHeaders) || err != nil && err != io.EOF {

@@ -19,8 +19,7 @@ type bitInput struct {
 	err error // of r, io.ErrUnexpectedEOF at its end; the bits that are read after it are zeros
 }
 
-// borrow makes the bytes in r's buffer available. giveBack must be called before anything else uses
-// r.
+// borrow takes the bytes in r's buffer. giveBack must be called before anything else uses r.
 func (b *bitInput) borrow() {
 	b.in, _ = b.r.Peek(b.r.Buffered()) // cannot fail, as these bytes are buffered
 	b.next = 0

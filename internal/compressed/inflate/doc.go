@@ -24,8 +24,7 @@
 //
 // Only the lengths of the codes are sent. Shorter codes come first, and of codes of equal length
 // that of the smaller symbol (3.2.2). A code must use up all bit patterns, with two exceptions: a
-// single symbol may have a code of one bit, and a code may be empty as long as nothing is read with
-// it.
+// single symbol may have a code of one bit, and a code may be empty if nothing is read with it.
 //
 // As an example, 4b 4c 84 01 00 is the data "aaaaaaaaaa":
 //
@@ -43,7 +42,6 @@
 // # Why it is fast
 //
 // Codes are looked up in tables of two levels (table.go). Far from the ends of the input buffer and
-// the window, symbols are decoded from a 64-bit buffer without checking either (fast.go); the other
-// symbols, and all errors, are decoded one at a time and bit by bit (reader.go). Both use the same
-// tables.
+// the window, symbols are decoded from a 64-bit buffer without checking either (fast.go); others,
+// and all errors, are decoded one at a time and bit by bit (reader.go). Both use the same tables.
 package inflate

@@ -24,9 +24,8 @@ const (
 //
 // Measured on one core of two, whole streams through bufio.Readers of 64 KiB: the 47 MB of
 // Fashion-MNIST's training images, as published, took 81 ms (klauspost/compress/flate 164,
-// compress/flate 216); MNIST's after gzip -9 took 48 ms (103 and 132). A first level of 10 or 12
-// bits, one of 9 bits for distances, and a window half or twice as large make no measurable
-// difference.
+// compress/flate 216); MNIST's after gzip -9 took 48 ms (103 and 132). First levels of 10 or 12
+// bits, or of 9 for distances, and windows half or twice as large make no measurable difference.
 func (d *Reader) fast() {
 	in, literals, distances := d.in, &d.codes.literals, &d.codes.distances
 	out, written := &d.window, d.written

@@ -77,8 +77,7 @@ func (d *Reader) dynamicHeader() error {
 	return nil
 }
 
-// lengthCode reads the code of the code lengths: n lengths of 3 bits. Like literals, its symbols
-// are their own values.
+// lengthCode reads the code of code lengths: n lengths of 3 bits. Its symbols are their own values.
 func (d *Reader) lengthCode(n int) error {
 	var lengths [lengthSymbols]uint8
 	for _, s := range lengthOrder[:n] {

@@ -77,8 +77,7 @@ func (d *Reader) Read(p []byte) (int, error) {
 }
 
 // decode continues until the window is full, the stream ends, or there is data and the next step
-// might wait for input. All earlier data has been read. It makes room, but keeps as many bytes as a
-// distance can reach.
+// might wait. All earlier data has been read. It makes room, but keeps what a distance can reach.
 func (d *Reader) decode() {
 	if d.written > windowLimit {
 		copy(d.window[:maxDistance], d.window[d.written-maxDistance:d.written])
@@ -91,8 +90,7 @@ func (d *Reader) decode() {
 	d.giveBack()
 }
 
-// step decodes a header, some bytes of a stored block, or at least one symbol. It returns io.EOF
-// after the last block.
+// step decodes a header, some stored bytes or some symbols. It returns io.EOF after the last block.
 func (d *Reader) step() error {
 	switch d.state {
 	case inStored:

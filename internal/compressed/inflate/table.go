@@ -72,8 +72,7 @@ var (
 	distanceEntries = makeDistanceEntries()
 )
 
-// makeLiteralEntries implements the first table of 3.2.5: after eight lengths without extra bits,
-// four each with 1 to 5.
+// makeLiteralEntries is the first table of 3.2.5: 8 lengths without extra bits, 4 each with 1 to 5.
 func makeLiteralEntries() (entries [fixedLiteralSymbols]entry) {
 	for s := range endOfBlock {
 		entries[s] = literal | newEntry(s, 0)
@@ -90,8 +89,7 @@ func makeLiteralEntries() (entries [fixedLiteralSymbols]entry) {
 	return entries
 }
 
-// makeDistanceEntries implements the second table of 3.2.5: after four distances without extra
-// bits, two each with 1 to 13.
+// makeDistanceEntries is the second one: 4 distances without extra bits, then 2 each with 1 to 13.
 func makeDistanceEntries() (entries [fixedDistanceSymbols]entry) {
 	base := 1
 	for s := range distanceSymbols {
@@ -122,8 +120,7 @@ func build(table []entry, firstBits int, lengths []uint8, entries []entry) bool 
 	return true
 }
 
-// allowed reports whether so many codes of each length form a complete code, or one of the two
-// exceptions.
+// allowed reports whether codes of these lengths are complete, or one of the two exceptions.
 func allowed(count *[maxCode + 1]int) bool {
 	free, codes := 1, 0 // patterns of n bits that begin with no code
 	for n := 1; n <= maxCode; n++ {
@@ -169,9 +166,8 @@ func (b *builder) take(n int) (reversed int, e entry) {
 	return reversed, e
 }
 
-// firstLevel enters the codes of up to firstBits bits. The table grows with the length of the
-// codes: doubling it repeats the shorter codes for both values of the next bit. Patterns without a
-// code stay special.
+// firstLevel enters the codes of up to firstBits bits. The table grows with their length: doubling
+// it repeats shorter codes for both values of the next bit. Patterns without a code stay special.
 func (b *builder) firstLevel() {
 	b.table[0] = special
 	for n := 1; n <= b.firstBits; n++ {
@@ -208,8 +204,7 @@ func (b *builder) secondLevel() {
 }
 
 // indexBits returns the number of index bits of the second-level table for the next code, which has
-// n bits, like left−1 codes after it. It considers longer and longer codes until they fill the
-// table.
+// n bits, like left−1 codes after it. It takes in longer codes until they fill the table.
 func (b *builder) indexBits(n, left int) int {
 	k := n - b.firstBits
 	for used := left; used < 1<<k; {

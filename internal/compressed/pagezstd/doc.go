@@ -10,9 +10,8 @@
 // as the second length says, from the place in the output that lies offset bytes back. Here, a run
 // becomes one literal, its first byte, and a match from one byte back. All matches have this
 // offset, and each follows a literal, so that the offset is always the first repeat offset, which
-// is 1 at the beginning of a frame and takes no bits. The lengths of literals and matches are coded
-// by finite state entropy, with tables that are fitted to the block, or with the predefined ones if
-// that is shorter.
+// is 1 at the beginning of a frame and takes no bits. The lengths are coded by finite state
+// entropy, with tables fitted to the block, or with the predefined ones if that is shorter.
 //
 // A page of Parquet begins with levels, a few bytes that repeat for each record. They are a block
 // of their own with one long match, so that they do not distort the tables of the pixels.

@@ -74,8 +74,7 @@ func (e *Encoder) Append(dst, page []byte) []byte {
 	return dst
 }
 
-// Matched returns how many bytes of p, which has at most 128 KiB, are in runs, without the first of
-// each run.
+// Matched returns how many bytes of p, at most 128 KiB, are in runs, without the first of each.
 func (e *Encoder) Matched(p []byte) int {
 	e.runs.split(p)
 	return len(p) - len(e.runs.literals)

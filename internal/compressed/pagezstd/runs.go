@@ -136,8 +136,7 @@ func (s sequence) extraCount() uint8   { return uint8(s >> countShift) }
 func (s sequence) literalsCode() uint8 { return uint8(s>>literalsShift) & codeMask }
 func (s sequence) matchCode() uint8    { return uint8(s>>matchShift) & codeMask }
 
-// codes has the codes and additional bits for literals lengths, and for match lengths minus
-// minMatch, below 128.
+// codes has the codes and extra bits of lengths below 128: of literals, of matches minus minMatch.
 type codes struct{ literals, matches [128]sequence }
 
 // lengthCodes returns the codes of section 3.1.1.3.2.1.1: each code stands for 1<<n lengths, where
