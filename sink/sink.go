@@ -10,13 +10,12 @@ import (
 
 // A Sink writes one output of a table.
 type Sink interface {
-	// Encode encodes b and returns the step that appends it to the output. Encode is called from
-	// many goroutines at once, for different batches; steps run one at a time, in row order. A sink
-	// must not write to b, whose buffers it shares with other sinks, nor use it after the step has
-	// returned. After an error elsewhere, a step might not be run at all. State that depends on the
-	// order of rows (dictionaries, offsets, row groups) belongs in steps. A sink that supports
-	// class names writes a column of them after the label if the schema has Classes, and calls
-	// Classes.Check in Encode.
+	// Encode encodes b and returns the step that appends it to the output. Many goroutines call it
+	// at once, for different batches; steps run one at a time, in row order. A sink must not write
+	// to b, whose buffers other sinks share, nor use it after the step has returned. After an error
+	// elsewhere, a step might not be run. State that depends on the order of rows (dictionaries,
+	// offsets, row groups) belongs in steps. A sink that supports class names writes a column of
+	// them after the label if the schema has Classes, and calls Classes.Check in Encode.
 	Encode(ctx context.Context, b schema.Batch) (step func() error, err error)
 	// Close writes the end of the output. It is called once for each output, after every step has
 	// succeeded; after an error it is not called, and the publisher discards the files. A sink

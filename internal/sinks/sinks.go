@@ -182,8 +182,7 @@ func SplitName(path string) (stem, ending string) {
 	return stem, ending
 }
 
-// FileExtension returns the extension of files of f that are compressed as a whole with codec ("",
-// "none", "gzip" or "zstd").
+// FileExtension returns the extension of files of f that codec compresses as a whole; "" is none.
 func (f Format) FileExtension(codec string) string {
 	for _, w := range wrappings {
 		if f.Compressible && w.codec == codec {

@@ -22,11 +22,9 @@
 //	compressed buffer: length before compression in 8 bytes, an LZ4 or Zstandard frame
 //
 // Metadata and footer are FlatBuffers (Message.fbs and File.fbs of the Arrow project). The schema
-// message is arrow-go's. The messages of dictionaries and record batches and the footer are made
-// here, because arrow-go's writers compress in the step, one batch at a time and at one level,
-// create an encoder of many megabytes per batch if asked for a single payload, and do not accept
-// payloads for files.
+// message is arrow-go's. All else is made here, because arrow-go's writers compress in the step,
+// one batch at a time and at one level, create an encoder of many megabytes per batch if asked for
+// a single payload, and do not accept payloads for files.
 //
-// The invariant: a buffer's offset and length in the metadata are known before the step runs, so
-// the step only writes.
+// The invariant: offsets and lengths of buffers are known before the step runs, so it only writes.
 package arrow

@@ -21,8 +21,7 @@ const (
 	headerDictionaryBatch = 2 // MessageHeader.DictionaryBatch
 	headerRecordBatch     = 3 // MessageHeader.RecordBatch
 
-	// Fields of tables, by their index; a name that ends in Fields is the number of fields of a
-	// table.
+	// Indices of fields in tables; a name that ends in Fields is the number of fields.
 	messageVersion    = 0
 	messageHeaderType = 1
 	messageHeader     = 2
@@ -129,8 +128,7 @@ func (r *recordBatch) addTable(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// footer returns the end of a file: an index of its dictionaries and record batches, its length,
-// and the magic number.
+// footer returns the end of a file: an index of dictionaries and batches, its length and magic.
 //
 // The footer repeats the schema, whose message has a length that is a multiple of 8. FlatBuffers
 // are position-independent, so the whole message is copied into the footer, whose schema field

@@ -33,10 +33,9 @@ type Sink struct {
 	blocks       []block // the record batches, for a file's footer
 }
 
-// New starts a file or a stream for tables of the schema s: it writes the schema and the
-// dictionaries to w. Level 0 of a codec is its fastest. The error is fault.Usage if the layout
-// cannot hold one of the columns, if a record is too large for a record batch, or for an unknown
-// codec or level.
+// New starts a file or a stream for tables of the schema s: it writes the schema and dictionaries
+// to w. Level 0 of a codec is its fastest. The error is fault.Usage if the layout cannot hold a
+// column, if a record is too large for a record batch, or for an unknown codec or level.
 func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {
@@ -105,8 +104,7 @@ func (s *Sink) dictionary(names []string) (*recordBatch, error) {
 	return r, r.add(layout.Array{Nodes: []layout.Node{{Length: len(names)}}, Buffers: [][]byte{nil, offsets, text}})
 }
 
-// append writes the message of r, which begins with head, and adds its position to index. r must
-// not be used afterwards.
+// append writes head and r, and adds the position to index. r must not be used afterwards.
 func (s *Sink) append(index *[]block, head []byte, r *recordBatch) error {
 	*index = append(*index, block{offset: s.out.Offset, metadata: len(head), body: r.size})
 	if err := s.out.Append(head); err != nil {
@@ -119,8 +117,7 @@ func (s *Sink) append(index *[]block, head []byte, r *recordBatch) error {
 	return err
 }
 
-// Encode implements sink.Sink. It makes the record batch of b, whose buffers are b's own memory or,
-// with compression, new memory.
+// Encode implements sink.Sink. Buffers are b's own memory or, with compression, new memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -5,10 +5,9 @@
 //
 // # The format
 //
-// Lines end with LF. Scalar columns come first, then tensor columns, both in the order of the
-// table; the elements of a tensor are in C order. Records without elements are an error. With one
-// tensor column, the header names its elements pixel0, pixel1, …; with several, the names begin
-// with the column's:
+// Lines end with LF. Scalar columns come first, then tensors, both in the order of the table; the
+// elements of a tensor are in C order. Records without elements are an error. With one tensor, the
+// header names its elements pixel0, pixel1, …; with several, the names begin with the column's:
 //
 //	style     one tensor column, image 28×28        columns a and b of 2×2
 //	kaggle    label,pixel0,pixel1,…,pixel783        label,a0,a1,a2,a3,b0,…
@@ -19,8 +18,7 @@
 //
 // In rowxcol, records of one dimension are rows: 1x1,1x2,….
 //
-// If the schema has class names, they are a field "class" after the label; with a style without a
-// header, they are an error.
+// Class names of the schema are a field "class" after the label, or an error without a header.
 //
 // Header names and class names are quoted where RFC 4180 requires it, and if they are empty or
 // begin with a space. Otherwise they are unchanged, even where a spreadsheet would take them for a
@@ -28,9 +26,8 @@
 //
 // Integers are decimal. Floats are formatted by [schema.AppendFloat], so that readers that guess
 // types (pandas, DuckDB, polars) see doubles: 1.0, 1e+20, -0.0. Floats that are not finite are NaN,
-// inf and -inf, because those readers take Go's own +Inf for text. DuckDB guesses that a column
-// contains dates if its first value is an infinity, however it is spelled; its user must then give
-// the types.
+// inf and -inf, because those readers take Go's own +Inf for text. DuckDB guesses dates if the
+// first value of a column is an infinity, however it is spelled; its user must then give the types.
 //
 // Text is rendered in pieces of fixed size. Where they end depends on the data alone, so compressed
 // output does not depend on the number of workers.

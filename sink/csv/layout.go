@@ -21,8 +21,7 @@ type layout struct {
 	comma  byte
 	header elementNamer // nil if there is no header line
 	alone  bool         // there is only one column of tensors
-	// singleLine reports whether all rows form one line, which Close ends. Then there is one field
-	// of one element.
+	// singleLine reports whether all rows, each one element, form one line, which Close ends.
 	singleLine bool
 	classes    *schema.Classes // the column of class names, or nil
 }
@@ -202,8 +201,7 @@ func Layouts() (all []sink.Layout) {
 	return all
 }
 
-// HasHeader reports whether files of the named style, or of the default style if name is empty,
-// begin with a header.
+// HasHeader reports whether files of the style, by default the first one, begin with a header.
 func HasHeader(name string) bool {
 	style, err := findStyle(name)
 	return err == nil && style.header != nil

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// pieceSize is the size of a piece of text in bytes. The text of 1 MiB of unsigned bytes fits
-	// one piece.
+	// pieceSize is the size of a piece of text in bytes: that of 1 MiB of unsigned bytes fits one.
 	pieceSize = 4 << 20
 	// maxReady is the maximum number of pieces that Encode renders. If a batch has more, as a batch
 	// of one huge record can, the step renders the others, one by one.

@@ -33,8 +33,7 @@ func newPairTable(comma byte) *pairTable {
 	return t
 }
 
-// appendUint8 is the renderer for unsigned bytes. It has a shortcut for eight zeros, as images are
-// mostly background.
+// appendUint8 renders unsigned bytes. A shortcut is for eight zeros: images are mostly background.
 //
 // Eight elements and the slack need 40 bytes, so one bounds check covers all their stores: each
 // starts at most 24 bytes in, and the mask shows that to the compiler.
@@ -104,8 +103,7 @@ func newShortTable(comma byte) *shortTable {
 	return t
 }
 
-// appendInt8 is the renderer for signed bytes. Measured against strconv.AppendInt on random values:
-// 1.7 against 13 ns.
+// appendInt8 renders signed bytes. Random ones take 1.7 ns each; by strconv.AppendInt, 13 ns.
 func (t *shortTable) appendInt8(dst, src []byte) []byte {
 	at := len(dst)
 	dst = dst[:cap(dst)]
@@ -125,8 +123,7 @@ func (t *shortTable) appendInt8(dst, src []byte) []byte {
 	return dst[:at]
 }
 
-// appendInt16 is the renderer for int16. Measured against strconv.AppendInt on random values: 1.7
-// against 20 ns.
+// appendInt16 renders int16. Random values take 1.7 ns each; by strconv.AppendInt, 20 ns.
 func (t *shortTable) appendInt16(dst, src []byte) []byte {
 	for ; len(src) >= 2; src = src[2:] {
 		dst = appendEntry(dst, t[binary.LittleEndian.Uint16(src)])
@@ -134,11 +131,9 @@ func (t *shortTable) appendInt16(dst, src []byte) []byte {
 	return dst
 }
 
-// appendInt32 is the renderer for int32. Labels and pixels, which are small, come directly from the
-// table.
+// appendInt32 renders int32. Labels and pixels, which are small, come directly from the table.
 //
-// Measured against strconv.AppendInt: 1.4 against 12 ns for small values, 10 against 23 ns for
-// others.
+// Small values take 1.4 ns each, others 10 ns; by strconv.AppendInt, 12 and 23 ns.
 func (t *shortTable) appendInt32(dst, src []byte) []byte {
 	for ; len(src) >= 4; src = src[4:] {
 		v := int32(binary.LittleEndian.Uint32(src))
@@ -168,8 +163,7 @@ func (t *shortTable) appendLong(dst []byte, v int32) []byte {
 	return t.appendGroup(dst[:len(dst)-1], last)
 }
 
-// appendGroup appends u < 10,000 as four digits and a separator: the text of 10,000 + u without its
-// first digit.
+// appendGroup appends u < 10,000 as four digits and a separator: those after the 1 of 10,000+u.
 func (t *shortTable) appendGroup(dst []byte, u uint32) []byte {
 	const length = 5
 	digits := t[1e4+u] << 8 >> 16 // without the length and the first digit

@@ -3,9 +3,8 @@
 // dimensions, the number of rows first, and then the elements in C order.
 //
 // [New] and [NewNPY] return a [Sink], which implements sink.Sink. The elements are big-endian in
-// IDX and little-endian in .npy; where batches have them in that form, they go to the output
-// without a copy. The header contains the number of rows, so that number must be known before the
-// first row; Close checks it.
+// IDX and little-endian in .npy; where batches have that form, they are not copied. The header has
+// the number of rows, which must be known before the first row; Close checks it.
 //
 // Package source/npy describes .npy files; these have version 1.0. The header takes 128 bytes, or a
 // larger multiple of 64 if the shape is long, so that the elements are aligned and can be mapped

@@ -31,8 +31,7 @@ func idxHeader(c source.Column, rows int64) ([]byte, error) {
 const (
 	npyMagic = "\x93NUMPY\x01\x00" // including the version
 
-	// maxDims is the maximum number of dimensions that every NumPy reads: 32 before 2.0, 64 since
-	// then.
+	// maxDims is how many dimensions every NumPy reads: 32 before 2.0, 64 since then.
 	maxDims = 32
 
 	// growthDigits is the space that NumPy has left for the number of rows since version 1.23, so

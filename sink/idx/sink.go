@@ -13,8 +13,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Sink writes a header, which contains the number of rows, and then one column. It implements
-// sink.Sink and sink.Sizer.
+// A Sink writes a header and then one column. It implements sink.Sink and sink.Sizer.
 type Sink struct {
 	format string // name of the format, for errors
 	out    *compressed.Writer
@@ -29,9 +28,8 @@ type Sink struct {
 	rows   int64  // written so far
 }
 
-// New returns a sink of an IDX file for tables of the schema s. It writes nothing to w before the
-// first step. It fails with fault.Usage if the number of rows is not known, or if the dimensions do
-// not fit the header.
+// New returns a sink of an IDX file. It writes nothing to w before the first step. It fails with
+// fault.Usage if the number of rows of s is not known, or if the dimensions do not fit the header.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	return newSink(w, s, "idx", o, true, idxHeader)
 }
@@ -107,8 +105,7 @@ func (s *Sink) begin() error {
 	return s.out.AppendData(header)
 }
 
-// Close ends the compressed stream. It fails if the number of rows written differs from that in the
-// header.
+// Close ends the compressed stream. It fails unless the header has the number of rows written.
 func (s *Sink) Close() error {
 	if s.rows != s.want {
 		return fmt.Errorf("%s: wrote %d rows, but the header says %d", s.format, s.rows, s.want)
