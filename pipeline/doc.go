@@ -12,10 +12,8 @@
 //	   └─ free slots
 //
 // A slot holds one batch in flight and the buffers that it reuses. The number of slots is fixed, so
-// memory is bounded whatever the size of the input. Every queue has room for all slots, so no send
-// blocks.
+// memory is bounded for any input. Every queue has room for all slots, so no send blocks.
 //
 // The invariant: a slot belongs to the reader, then to one worker, then to the writers, and is free
-// again when its last step has returned. A step runs only if all steps of the same sink for earlier
-// rows have succeeded.
+// again after its last step. A step runs only if all earlier steps of its sink have succeeded.
 package pipeline

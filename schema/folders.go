@@ -27,8 +27,7 @@ type ClassFolders struct {
 // imagefolder reads it. Its column file_name has the paths of the images within the folder.
 const MetadataFile = "metadata.csv"
 
-// maxFolderName is how many bytes of a class name are kept. With "-" and a label, a folder name has
-// less than 100 bytes.
+// maxFolderName is how many bytes of a class name are kept: less than 100 with "-" and a label.
 const maxFolderName = 80
 
 // FolderNames returns a folder name for each class, by label: letters, marks and digits of every
@@ -98,9 +97,8 @@ func foldName(name string) string {
 	return norm.NFKC.String(cases.Fold().String(strings.Map(ignorable, norm.NFKC.String(name))))
 }
 
-// cleanName puts an underscore in place of each run of characters that some system or reader
-// refuses. Then it trims underscores and hyphens, and shortens the result. It may be empty, or the
-// name of a device.
+// cleanName replaces each run of characters that some system or reader refuses by an underscore,
+// trims underscores and hyphens, and shortens the rest. It may be empty, or the name of a device.
 func cleanName(name string) string {
 	name = norm.NFC.String(strings.ToValidUTF8(name, "_")) // bytes that are no UTF-8 would keep it from being NFC
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })

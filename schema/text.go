@@ -33,10 +33,9 @@ func AppendNumber(dst []byte, d idx.DType, data []byte, i int, infinity string) 
 	return strconv.AppendInt(dst, source.Int(d, data, i), 10)
 }
 
-// AppendFloat appends the shortest decimal text from which v can be read back in its precision, 32
-// or 64 bits. The text has a point or an exponent, so that readers take it for a float: an integer
-// would lose the sign of −0. NaN is written as NaN; infinity is the text of +∞ and, after a minus
-// sign, of −∞.
+// AppendFloat appends the shortest decimal text from which v can be read back in 32 or 64 bits. The
+// text has a point or an exponent, so that readers take it for a float: an integer would lose the
+// sign of −0. NaN is written as NaN; infinity is the text of +∞ and, after a minus sign, of −∞.
 func AppendFloat(dst []byte, v float64, bits int, infinity string) []byte {
 	switch {
 	case math.IsInf(v, 1):

@@ -15,8 +15,7 @@
 //	footer           schema, chunks, key-value metadata; its length; "PAR1"
 //
 // A data page (version 1) is a Thrift header with the CRC-32 of the rest, and then, compressed as
-// one piece: the repetition and definition levels, each after its length in 4 bytes, if the leaf
-// has any, and the values.
+// one piece: any repetition and definition levels, after their lengths in 4 bytes, and the values.
 //
 // # The identity dictionary
 //
@@ -24,24 +23,21 @@
 // dictionary of all possible values, where dictionary[i] is the element with the bits i. Indices
 // into it have 8 or 16 bits, and a bit-packed run of that width is the elements themselves,
 // unchanged: the byte 8 or 16, varint(groups·2 + 1) with groups of 8 values, the elements, zeros to
-// fill the last group. A dictionary takes 1 KiB or 256 KiB; if PLAIN pages would be smaller for a
-// whole row group, the file has PLAIN pages instead. Elements of 32 and 64 bits are PLAIN, which is
-// the batch's memory unchanged.
+// fill the last group. A dictionary takes 1 or 256 KiB; if PLAIN pages of a row group are smaller,
+// the file has those. Elements of 32 and 64 bits are PLAIN, which is the batch's memory unchanged.
 //
 // # Scalar columns
 //
 // Scalars are collected until their row group ends. They become pages of 20,000 rows with a
-// dictionary of the values that occur, in row order; or PLAIN pages, if there are more than 65,536
-// distinct values or PLAIN is smaller. They have statistics and a column index. All of this happens
-// in the step that ends the row group: numbering the values of batches in Encode was no faster for
-// images with labels.
+// dictionary of the values that occur, in row order; or PLAIN pages, if more than 65,536 values are
+// distinct or PLAIN is smaller. They have statistics and a column index. This happens in the step
+// that ends the row group: numbering values in Encode was no faster for images with labels.
 //
 // Class names (text) are collected as indices. Each chunk has the dictionary of all names in the
 // order of their labels, so that readers which keep dictionaries get the same codes from every row
 // group. The bounds are those of the names that occur, in byte order.
 //
-// An optional scalar (a label of the layout huggingface) is never null: its
-// pages have definition levels of one run.
+// An optional scalar (a label of the layout huggingface) is never null: its levels are one run.
 //
 // # Row groups
 //

@@ -56,8 +56,7 @@ func plainSize(l layout.Leaf) int {
 	}
 }
 
-// bodySize returns the approximate size in bytes, before compression, of a page with the given
-// number of rows.
+// bodySize returns about how many bytes a page of so many rows has before compression.
 func (l *leaf) bodySize(rows int) int64 {
 	return int64(rows) * (int64(len(l.Repetition)) + int64(l.Count)*int64(l.valueSize))
 }
@@ -107,8 +106,7 @@ func identityPays(l layout.Leaf, rows int) bool {
 // identityEntries returns the number of values of d, which has 8 or 16 bits.
 func identityEntries(d idx.DType) int { return 1 << (8 * d.Size()) }
 
-// identityDictionary returns the PLAIN values of all elements of d, in the order of their bits as
-// an unsigned number.
+// identityDictionary returns the PLAIN values of all elements of d, in the order of their bits.
 func identityDictionary(d idx.DType) []byte {
 	size := d.Size()
 	elements := make([]byte, 0, size*identityEntries(d)+8)

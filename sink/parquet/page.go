@@ -23,8 +23,7 @@ import (
 // whose batches do not fit a page.
 var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
 
-// A page is a header and a body, ready to be written, in two or more parts. The parts of the body
-// may be the batch's own memory.
+// A page is a header and a body, ready to be written, in parts, which may be the batch's memory.
 type page struct {
 	parts        [][]byte
 	size         int64           // bytes of all parts
@@ -188,9 +187,8 @@ const packSlack = 16
 // appendPacked appends indices of width bits, 1 to 16, from the lowest bit of each byte up, and
 // fills the last group of 8 with zeros.
 //
-// A group is width bytes: it is stored as two words, and the next group overwrites the excess
-// bytes. Measured on 20,000 indices of 10 bits, that takes three quarters of the time of storing
-// single bytes.
+// A group is width bytes: it is stored as two words, and the next group overwrites the excess. On
+// 20,000 indices of 10 bits, that takes three quarters of the time of storing single bytes.
 func appendPacked(dst []byte, indices []uint16, width int) []byte {
 	at := len(dst)
 	end := at + (len(indices)+7)/8*width

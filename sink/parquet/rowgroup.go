@@ -61,9 +61,8 @@ func (s *Sink) append(rows int, pieces []piece) error {
 	return nil
 }
 
-// put appends p to the chunk of leaf i. p must not be used afterwards. The pages of the first leaf
-// are written immediately, and so are those of scalars, which are made at the end of the row group;
-// the others wait.
+// put appends p, which must not be used afterwards, to the chunk of leaf i. The pages of the first
+// leaf are written at once, as are those of scalars, made at the end of the row group; others wait.
 func (s *Sink) put(i int, p page) error {
 	if p.memory != nil {
 		defer s.pages.compressed.Put(p.memory)
@@ -112,9 +111,8 @@ func (s *Sink) endGroup() error {
 	return nil
 }
 
-// A chunk collects one leaf of the row group that is being written. Its offsets count from the
-// chunk's first byte, because the chunk's position in the file is known only when the row group
-// ends.
+// A chunk collects one leaf of the row group that is being written. Its offsets count from its
+// first byte, because its position in the file is known only when the row group ends.
 type chunk struct {
 	format.ColumnMetaData // of the pages so far
 

@@ -88,19 +88,16 @@ func (s *Sink) putDictionary(i, rows int) (entries int, err error) {
 	return entries, s.put(i, p)
 }
 
-// indexWidth returns the number of bits of an index into a dictionary of n entries: at least 1, as
-// some readers do not support 0.
+// indexWidth returns the bits of an index into n entries: at least 1, as some readers need that.
 func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
 
-// dictionaryPays reports whether a chunk with the given number of rows is smaller with a dictionary
-// of n entries than in PLAIN pages. If a dictionary does not pay with n entries, none with more
-// does.
+// dictionaryPays reports whether a chunk with so many rows is smaller with a dictionary of n
+// entries than in PLAIN pages. If a dictionary does not pay with n entries, none with more does.
 func (l *leaf) dictionaryPays(n, rows int) bool {
 	return n <= maxDistinct && n*l.valueSize+rows*indexWidth(n)/8 < rows*l.valueSize
 }
 
-// maxEntries returns the maximum number of entries with which a dictionary can pay for a chunk with
-// the given number of rows.
+// maxEntries returns the greatest number of distinct values for which dictionaryPays.
 func (l *leaf) maxEntries(rows int) int {
 	values := maxDistinct
 	if l.Element.Size() == 1 {
@@ -109,8 +106,7 @@ func (l *leaf) maxEntries(rows int) int {
 	return sort.Search(values, func(n int) bool { return !l.dictionaryPays(n+1, rows) })
 }
 
-// maxDistinct is the maximum number of entries of a scalar column's dictionary. Indices fit a
-// uint16.
+// maxDistinct is how many entries the dictionary of a scalar may have, as their indices are uint16.
 const maxDistinct = 1 << 16
 
 // A distinct numbers the different values of a chunk in the order in which they first occur. It
@@ -147,9 +143,8 @@ func (d *distinct) add(values []byte, size int) {
 	}
 }
 
-// addBytes is add for values of one byte: a table replaces hashing for all but the first occurrence
-// of each. Together with byteBounds, it reduced the time to write pixels in the layout "columns",
-// uncompressed, to 42 %.
+// addBytes is add for bytes: a table replaces hashing for all but the first occurrence of each.
+// With byteBounds, it reduced the time to write pixels in layout "columns", uncompressed, to 42 %.
 func (d *distinct) addBytes(values []byte) {
 	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it has not occurred
 	from := len(d.indices)
@@ -166,8 +161,7 @@ func (d *distinct) addBytes(values []byte) {
 	}
 }
 
-// index returns the index of the value with the bits key, and adds it if it is new. If there is no
-// index left, d becomes full.
+// index returns the index of the value with the bits key. It adds a new one, or else d is full.
 func (d *distinct) index(key uint64) uint32 {
 	last := uint64(len(d.slots) - 1)
 	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: Fibonacci hashing

@@ -100,8 +100,7 @@ type piece struct {
 	values []byte
 }
 
-// Encode implements sink.Sink. It makes the pages of the tensors of b. Without compression, they
-// use b's own memory.
+// Encode implements sink.Sink. It makes the pages of tensors, uncompressed ones in b's own memory.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
 	prepared, err := layout.Prepared(s.columns, b)
 	if err != nil {

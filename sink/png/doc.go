@@ -1,8 +1,7 @@
 // Package png writes a table of images as a folder of PNG files, with one class folder per label.
 // Such folders are read by torchvision's ImageFolder, by Keras and by Hugging Face's imagefolder.
 //
-// [New] returns a [Sink], which implements sink.Sink. It fills a [publish.Folder], which its owner
-// publishes or discards:
+// [New] returns a [Sink], which fills a [publish.Folder] that its owner publishes or discards:
 //
 //	0/00001.png     the image of row 1, whose label is 0
 //	0/00021.png

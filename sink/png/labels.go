@@ -31,8 +31,7 @@ func Layouts() []sink.Layout {
 		{Name: huggingFace, Title: "labels, and a metadata.csv with a line for each image, as imagefolder reads it"}}
 }
 
-// newLabels chooses the folder names for the labels in the given column of s, which is −1 if there
-// is none.
+// newLabels chooses the folder names for the labels in a column of s, −1 if there is none.
 func newLabels(s *schema.Schema, column int, o sink.Options) (l labels, err error) {
 	if column >= 0 {
 		c := s.Columns[column]
@@ -66,8 +65,7 @@ func (l labels) writeClasses(folder *publish.Folder) error {
 	return root.WriteFile(schema.ClassesFile, append(text, '\n'))
 }
 
-// labelWidth returns the number of digits of the largest label that can occur in c. largest is
-// sink.Options.MaxLabel.
+// labelWidth returns the digits of the largest label that c can have; largest is Options.MaxLabel.
 func labelWidth(c source.Column, largest int64) int {
 	if n := int64(len(c.Classes)); n > 0 {
 		largest = n - 1
@@ -77,8 +75,7 @@ func labelWidth(c source.Column, largest int64) int {
 	return images.Digits(largest)
 }
 
-// folder returns the name of the class folder of a row with the given label: "" for the folder
-// itself.
+// folder returns the name of the class folder of a row with this label; "" is the folder itself.
 func (l labels) folder(label, row int64) (string, error) {
 	switch {
 	case !l.given:

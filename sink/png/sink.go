@@ -34,8 +34,7 @@ type Sink struct {
 }
 
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with
-// fault.Usage if the number of rows of the source is not known, for unknown options, and for
-// columns that are no images.
+// fault.Usage for unknown options, an unknown number of rows, and columns that are no images.
 func New(folder *publish.Folder, s *schema.Schema, o sink.Options) (*Sink, error) {
 	found, err := images.NewTable(format, s)
 	if err != nil {
@@ -100,8 +99,7 @@ func (s *Sink) Notes() (notes []string) {
 	return notes
 }
 
-// BatchSize implements sink.Sizer. It returns the memory for one image at a time and for the lines
-// of metadata.csv.
+// BatchSize implements sink.Sizer: it counts one image at a time and the lines of metadata.csv.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := s.images.Pixels.Memory()
 	if s.metadata != nil {

@@ -1,6 +1,5 @@
-// Package tar writes a table of images as a tar file in the convention of WebDataset
-// (https://github.com/webdataset/webdataset): adjacent files whose names are equal up to the first
-// dot, the key, are one sample.
+// Package tar writes images as a tar file of WebDataset (https://github.com/webdataset/webdataset):
+// adjacent files with equal names up to the first dot, the key, are one sample.
 //
 //	000000.png     the image of row 0
 //	000000.cls     its label, decimal

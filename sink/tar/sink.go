@@ -43,8 +43,7 @@ type scalar struct {
 }
 
 // New returns a sink for the images of a table of the schema s. It writes nothing to w before the
-// first step. It fails with fault.Usage if the number of rows of the source is not known, and for
-// columns that are no images.
+// first step. It fails with fault.Usage for an unknown number of rows, and columns it cannot hold.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	found, err := images.NewTable(format, s)
 	if err != nil {
