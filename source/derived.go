@@ -93,8 +93,7 @@ func Project(t Table, names []string) (Table, error) {
 	}), nil
 }
 
-// MapRecords returns t with other records in one column, each a tensor of the shape: f appends to
-// dst what becomes of a record.
+// MapRecords returns t with one column changed: for each record, f appends one of the shape to dst.
 func MapRecords(t Table, column int, shape []int, f func(dst, record []byte) []byte) Table {
 	columns := slices.Clone(t.Columns())
 	record := columns[column].RecordSize()
@@ -121,8 +120,7 @@ func Transpose(t Table, column int) Table {
 	})
 }
 
-// transpose writes the n1×n2 matrix src to dst with its axes swapped. A cell of the matrix
-// has cellSize bytes.
+// transpose writes the n1×n2 matrix src of cells of cellSize bytes to dst with its axes swapped.
 func transpose(dst, src []byte, n1, n2, cellSize int) {
 	if cellSize == 1 {
 		for i := range n1 {

@@ -1,5 +1,4 @@
-// Package source reads tables: columns of equal length, side by side, from start to end, in batches
-// of bounded size.
+// Package source reads tables: columns of equal length, from start to end, in bounded batches.
 //
 // The contract is [Table]. One goroutine reads raw batches in order; many goroutines decode them,
 // each its own batch, into little-endian columns as Arrow keeps them in memory. Input is checked
@@ -12,6 +11,5 @@
 // label, and [CheckedLabels] requires a class name for every label.
 //
 // The invariant: once Read has filled a batch, the table changes it only in Decode of that batch,
-// until the batch is passed to Read again. So decoding, and the sinks that share the batch, need no
-// lock.
+// until it is passed to Read again. So decoding, and the sinks that share the batch, need no lock.
 package source

@@ -27,8 +27,7 @@ type File interface {
 type Files interface {
 	Open(name string) (File, error)
 	Stat(name string) (fs.FileInfo, error)
-	// ReadDir lists a folder, sorted by name. If limit > 0, it returns at most limit entries, no
-	// matter which.
+	// ReadDir lists a folder, sorted by name; if limit > 0, only some entries, at most limit.
 	ReadDir(name string, limit int) ([]fs.DirEntry, error)
 }
 

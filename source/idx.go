@@ -17,8 +17,7 @@ import (
 // Stdin is the path of standard input.
 const Stdin = "-"
 
-// Options say how to read an IDX file. The zero value reads a whole big-endian file with records of
-// up to 6 MiB.
+// Options say how to read an IDX file. The zero value reads a whole file of records of up to 6 MiB.
 type Options struct {
 	Name          string   // name of the column
 	Classes       []string // see Column
@@ -40,8 +39,7 @@ type IDX struct {
 	opened fs.FileInfo   // the state of file when it was opened
 }
 
-// OpenIDX opens the IDX file at path. For an uncompressed file, it compares the size with the
-// header before it reads on.
+// OpenIDX opens the IDX file at path. It compares the size of an uncompressed one with the header.
 func OpenIDX(path string, o Options) (*IDX, error) {
 	return OpenFile(o.Files, path, "an IDX file", func(f File, info fs.FileInfo) (*IDX, error) {
 		t, err := openFile(f, info, path, o)
@@ -153,8 +151,7 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	return fault.In(t.path, err)
 }
 
-// end returns io.EOF, or fault.Changed if the file was changed since it was opened: its data may be
-// a mixture of two versions.
+// end returns io.EOF, or fault.Changed if the file was changed: its data may be of two versions.
 func (t *IDX) end() error {
 	if t.opened == nil {
 		return io.EOF

@@ -53,9 +53,8 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	return j, nil
 }
 
-// countsError returns the error for parts of different lengths. b is the batch in which this was
-// found, which gives the lengths of the parts that do not know their number of rows; it is nil
-// before reading.
+// countsError returns the error for parts of different lengths. b, nil before reading, is the batch
+// in which this was found. It has the lengths of parts that do not know their number of rows.
 func (j *joined) countsError(b *Raw) error {
 	parts := make([]string, len(j.tables))
 	for i, t := range j.tables {

@@ -94,8 +94,7 @@ func (c Column) CheckNames(data []byte, first int64, unknown bool) error {
 	return nil
 }
 
-// CheckedLabels returns a table like t, whose Decode fails for a label other than Unknown that has
-// no class name.
+// CheckedLabels returns t, whose Decode fails for a label, except Unknown, that has no class name.
 func CheckedLabels(t Table) Table {
 	columns := t.Columns()
 	return newDerived(t, columns, func(b, _ *Raw) error {

@@ -126,8 +126,7 @@ func (s NumberKind) Text(src []byte) string {
 	return strconv.FormatInt(one[0], 10)
 }
 
-// load fills values with the integers at the start of src. Integers that an int64 cannot hold
-// become math.MaxInt64.
+// load fills values with the integers at the start of src; larger ones become math.MaxInt64.
 func (s NumberKind) load(values []int64, src []byte) {
 	switch size := s.Size(); s {
 	case NumberInt8, NumberInt16, NumberInt32:
@@ -149,8 +148,7 @@ func (s NumberKind) load(values []int64, src []byte) {
 	}
 }
 
-// Put stores v, which d must be able to hold, as the element at the start of dst. The functions
-// [Int] and [Float] read it.
+// Put stores v, which d must be able to hold, at the start of dst. [Int] and [Float] read it.
 func Put[T int64 | float64](dst []byte, d idx.DType, v T) { store(dst, d, []T{v}) }
 
 // store stores values, which d must be able to hold, as the elements at the start of dst.

@@ -7,8 +7,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// ReadOptions say how to read a file of a format other than IDX. The zero value uses what the file
-// says.
+// ReadOptions say how to read a file that is not IDX. The zero value uses what the file says.
 type ReadOptions struct {
 	Files Files  // where the input is; nil: Local
 	Name  string // of the only column, if the file does not give it; empty: "data"
@@ -44,9 +43,8 @@ type ReadOptions struct {
 	Folders map[string]bool
 }
 
-// Wants returns a function that reports whether a column of the name is to be read. names are those
-// of all columns: if one of o.Columns is not among them, all are wanted, so that an error can list
-// them.
+// Wants returns a function that reports whether a column is to be read, by name. names are those of
+// all columns: if one of o.Columns is not among them, all are wanted, so an error can list them.
 func (o ReadOptions) Wants(names []string) func(name string) bool {
 	if o.Columns == nil || slices.ContainsFunc(o.Columns, func(c string) bool { return !slices.Contains(names, c) }) {
 		return func(string) bool { return true }

@@ -25,10 +25,9 @@ type Scratch func() (*os.File, error)
 // must have as many rows as the table of s, or more if it is a salvaged column.
 //
 // Of uncompressed IDX files on this machine with rows of at least 64 bytes, only the selected rows
-// are read. Everything else is read from start to end, and rows that are not selected are skipped;
-// without [Selection.StopEarly], the end of the file is reached and checked. If the order is not
-// that of the table, the rows are held in memory, or in a scratch file if they are more than 32
-// MiB.
+// are read. All else is read from start to end, and rows that are not selected are skipped; without
+// [Selection.StopEarly], the end of the file is reached and checked. If the order is not that of
+// the table, the rows are held in memory, or in a scratch file if they are more than 32 MiB.
 func Select(t Table, s *Selection, scratch Scratch) Table {
 	switch t := t.(type) {
 	case *joined:

@@ -95,8 +95,7 @@ const (
 // the platform or the version of Go.
 func NewRandom(seed, stream uint64) *rand.PCG { return rand.NewPCG(seed, stream) }
 
-// below returns a number from 0 to n−1, all equally likely (Lemire, Fast Random Integer Generation
-// in an Interval, 2019).
+// below returns a uniform number below n (Lemire, Fast Random Integer Generation in an Interval).
 func below(r *rand.PCG, n uint64) uint64 {
 	high, low := bits.Mul64(r.Uint64(), n)
 	for low < -n%n {
@@ -173,8 +172,7 @@ func (s *Selection) Shuffle(r *rand.PCG) error {
 	return nil
 }
 
-// Part returns the rows first to last−1 of the selection. Only the last rows need the end of the
-// file to be checked.
+// Part returns the rows first to last−1 of s. Only with the last row is the file's end checked.
 func (s *Selection) Part(first, last int64) *Selection {
 	part := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), first: s.first + first,
 		stopEarly: s.stopEarly || last < s.count}

@@ -12,8 +12,7 @@ import (
 type Column struct {
 	Name  string
 	DType idx.DType
-	// Shape is the shape of one record, slowest dimension first (C order); empty for a scalar. A
-	// dimension may be 0.
+	// Shape is that of one record, in C order; empty for a scalar. A dimension may be 0.
 	Shape  []int
 	Origin string // base name of the column's file, or "-" for standard input
 	// Classes are the class names of a label column: Classes[v] is the name of label v, empty if v
@@ -83,8 +82,7 @@ type Table interface {
 	// It sets b.First and b.Rows. After the last row it checks that the inputs end where they
 	// should, sets b.Rows to 0 and returns io.EOF. It stops reading once ctx is done.
 	Read(ctx context.Context, b *Raw) error
-	// Decode converts what Read put into b to b.Columns: elements in C order, little-endian, as
-	// Arrow keeps them in memory.
+	// Decode converts what Read put into b to b.Columns: elements in C order, little-endian.
 	Decode(b *Raw) error
 	// Close releases files and goroutines. It does not wait for a blocked read.
 	Close() error
@@ -118,8 +116,7 @@ type Omission struct {
 	Err    error // with which the caller fails unless the user left the column out; nil: none
 }
 
-// About returns what is known about t. The method Info of a table that is not part of another one
-// need not set SourceRows.
+// About returns what is known about t. Info need not set SourceRows if t is no part of another.
 func About(t Table) Info {
 	info := Info{}
 	if d, ok := t.(interface{ Info() Info }); ok {
@@ -147,8 +144,7 @@ type Raw struct {
 	parts []*Raw
 }
 
-// Part returns the i-th inner batch of b, with the settings of b, for tables made of other tables.
-// It is allocated on first use.
+// Part returns the i-th inner batch of b, with its Cap, for tables that are made of other tables.
 func (b *Raw) Part(i int) *Raw {
 	for len(b.parts) <= i {
 		b.parts = append(b.parts, new(Raw))

@@ -9,8 +9,7 @@ import (
 	"github.com/idxport/idxport/internal/text"
 )
 
-// ErrMagic is the cause of the error for a file that does not begin like an IDX file: it has
-// another format, or is damaged.
+// ErrMagic is the cause of the error for a file that is damaged at its start, or of another format.
 var ErrMagic = errors.New("not an IDX file")
 
 const (
@@ -52,8 +51,7 @@ func HasMagic(head []byte) bool {
 	return len(head) >= 4 && head[0] == 0 && head[1] == 0 && DType(head[2]).Valid() && head[3] > 0
 }
 
-// checkMagic accepts what HasMagic does. Else its error says what was found instead, for which it
-// may read more of r.
+// checkMagic accepts what HasMagic does. Else it may read more of r, to say what was found instead.
 func checkMagic(m [4]byte, r io.Reader) error {
 	if HasMagic(m[:]) {
 		return nil

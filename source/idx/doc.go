@@ -36,10 +36,9 @@
 // train-images-idx3-ubyte.gz has rank 3 and unsigned bytes.
 //
 // A dimension may be 0. The format does not mention trailing bytes, rank 0 or arrays of unknown
-// length. This package refuses all three, because the header is the only thing that the data can be
-// checked against. Sources: Y. LeCun's page "The MNIST database", section "the IDX file format",
-// https://yann.lecun.com/exdb/mnist/, and the source code of Lush, where the format comes from
-// (lush.sourceforge.net).
+// length. This package refuses all three, as the data can only be checked against the header.
+// Sources: "The IDX file format" on Y. LeCun's page https://yann.lecun.com/exdb/mnist/, and the
+// source code of Lush, where the format comes from (lush.sourceforge.net).
 //
 // [ReadHeader] reads a header. A [Reader] reads records. Before it allocates anything, it checks
 // the header against limits and, if the size of the input is known, against that size. It returns

@@ -57,6 +57,5 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// Suffix returns the end of a published file name, "ubyte" in train-images-idx3-ubyte, or "" if d
-// is not valid.
+// Suffix returns the end of a published file name: "ubyte" in train-images-idx3-ubyte.
 func (d DType) Suffix() string { return dtypes[d].suffix }

@@ -16,12 +16,10 @@ import (
 // MaxRank is the largest number of dimensions: the header counts them in one byte.
 const MaxRank = 255
 
-// unfilledCount is the first dimension that some writers leave behind when they cannot go back to
-// fill in the number of records.
+// unfilledCount is the number of records in headers whose writers cannot go back to fill it in.
 const unfilledCount = math.MaxUint32
 
-// A Header is the header of an IDX file. Dims has 1 to 255 dimensions of 0 to 2³²−1; the first is
-// the number of records.
+// A Header is that of an IDX file, with 1 to 255 Dims from 0 to 2³²−1; the first counts records.
 type Header struct {
 	DType DType
 	Dims  []int64
@@ -30,9 +28,8 @@ type Header struct {
 // Records returns the number of records, the first dimension.
 func (h Header) Records() int64 { return h.Dims[0] }
 
-// RecordShape returns the shape of one record, which is all dimensions but the first. It is empty
-// if the records are single elements. The dimensions must fit an int, as those that a Reader
-// accepted do.
+// RecordShape returns the shape of one record: all dimensions but the first, none for single
+// elements. They must fit an int, as those that a Reader accepted do.
 func (h Header) RecordShape() []int {
 	shape := make([]int, len(h.Dims)-1)
 	for i, d := range h.Dims[1:] {
@@ -41,8 +38,7 @@ func (h Header) RecordShape() []int {
 	return shape
 }
 
-// RecordSize returns the number of bytes of a record. It does not overflow for a header that
-// ReadHeader returned.
+// RecordSize returns the number of bytes of a record. It does not overflow after ReadHeader.
 func (h Header) RecordSize() int64 {
 	size, _ := Product(int64(h.DType.Size()), h.Dims[1:])
 	return size
@@ -74,8 +70,7 @@ func dimsText[T int | int64](dims []T) string {
 // Name returns the end of the name of a published file of this rank and data type: "idx3-ubyte".
 func (h Header) Name() string { return fmt.Sprintf("idx%d-%s", len(h.Dims), h.DType.Suffix()) }
 
-// Reshape returns a header for the same elements in records of another shape, in C order. The error
-// is of the kind [fault.Usage].
+// Reshape returns h for records of another shape, in C order. The error is [fault.Usage].
 func (h Header) Reshape(shape []int) (Header, error) {
 	elements, _ := Product(1, h.Dims) // does not overflow: the size in bytes does not either
 	n, ok := Product(1, shape)
@@ -91,9 +86,8 @@ func (h Header) Reshape(shape []int) (Header, error) {
 		elements, dimsText(shape))
 }
 
-// AppendBinary appends the header's bytes to dst. It fails if h is not a valid header: no
-// dimensions, more than 255, a dimension that does not fit 32 bits, an unknown data type, or 2⁶²
-// bytes or more of records.
+// AppendBinary appends the header's bytes to dst. It fails for other than 1 to 255 dimensions, one
+// that does not fit 32 bits, an unknown data type, or 2⁶² bytes or more of records.
 func (h Header) AppendBinary(dst []byte) ([]byte, error) {
 	if !h.DType.Valid() {
 		return dst, fmt.Errorf("found data type 0x%02x, expected 08, 09, 0b, 0c, 0d or 0e", uint8(h.DType))

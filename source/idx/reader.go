@@ -21,16 +21,13 @@ const (
 	MaxEmptyRecords = 1 << 20
 )
 
-// Options say how to read a file. The zero value reads data of unknown size and requires
-// it to be complete.
+// Options say how to read a file. The zero value reads complete data of unknown size.
 type Options struct {
 	// Size is the number of bytes of the input, with the header; 0 if it is not known in advance.
 	Size int64
-	// MaxRecordSize is the size in bytes of the largest accepted record; 0 means
-	// DefaultMaxRecordSize.
+	// MaxRecordSize is that of the largest accepted record, in bytes; 0: DefaultMaxRecordSize.
 	MaxRecordSize int64
-	// Shape is the shape of a record, for which the file's elements stay in C order; nil: that of
-	// the header.
+	// Shape is that of a record, in which elements stay in C order; nil: that of the header.
 	Shape []int
 	// Salvage reads the complete records of a file that is truncated, has trailing bytes, counts
 	// bytes in its first dimension, or whose number of records was never filled in.
@@ -98,8 +95,7 @@ func (rd *Reader) Header() Header { return rd.header }
 // Records returns the number of records that will be read, or −1 if it is unknown before the end.
 func (rd *Reader) Records() int64 { return rd.records }
 
-// Notes returns what a salvage found and kept. It is complete once the end was reached, and before
-// that if Records is known.
+// Notes returns what a salvage found and kept, complete at the end, or at once if Records is known.
 func (rd *Reader) Notes() []string { return rd.notes }
 
 func (rd *Reader) checkRecord() error {
@@ -152,8 +148,7 @@ func (rd *Reader) truncated(found int64) error {
 	return e.WithHint(hintDownload + HintSalvage)
 }
 
-// trailing returns the error for an input with more bytes than the header says; extra is their
-// number, or 0 if it is unknown.
+// trailing returns the error for more bytes than the header says: extra, or 0 if that is unknown.
 func (rd *Reader) trailing(extra int64) error {
 	h, end, found := rd.header, rd.end(), "extra data"
 	if extra > 0 {
@@ -169,8 +164,7 @@ func (rd *Reader) trailing(extra int64) error {
 		"--salvage reads as many records as the header says")
 }
 
-// salvageCount decides how many records a salvage reads if the size of the input is known, and
-// notes what it found.
+// salvageCount decides how many records to salvage if the input's size is known, and adds a note.
 func (rd *Reader) salvageCount() {
 	size, payload := rd.header.RecordSize(), max(0, rd.opts.Size-rd.stored.Size())
 	if size == 0 || payload == rd.header.PayloadSize() && rd.opts.Size > 0 {
@@ -199,8 +193,7 @@ func (rd *Reader) noteSalvage(payload int64) {
 		text.Count(rd.records, "complete record"), h.record(), reason))
 }
 
-// limit returns the index after the last record to be read. While the number of records is unknown,
-// there may be fewer.
+// limit returns the index after the last record to read; there may be fewer if Records is unknown.
 func (rd *Reader) limit() int64 {
 	if rd.records >= 0 {
 		return rd.records
