@@ -117,12 +117,8 @@ func (r *run) take(ctx context.Context) (*slot, error) {
 		}
 		return s, nil
 	}
-	select {
-	case s := <-r.free:
-		return s, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	s, _, err := receive(ctx, r.free)
+	return s, err
 }
 
 // work decodes batches and lets every sink encode them.
