@@ -103,11 +103,3 @@ const (
 
 // Stdio is the path of standard input and standard output, "-".
 const Stdio = source.Stdin
-
-// dtypeNames returns the values of DType.
-func dtypeNames() (names []string) {
-	for _, d := range idx.DTypes() {
-		names = append(names, d.String())
-	}
-	return names
-}

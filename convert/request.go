@@ -81,8 +81,14 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
 		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
 		Workers: s.Workers, Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
-	if i := slices.Index(dtypeNames(), s.DType); i >= 0 { // others are refused by checkValues
-		o.DType = idx.DTypes()[i]
+	var types []string
+	for _, d := range idx.DTypes() {
+		if types = append(types, d.String()); d.String() == s.DType {
+			o.DType = d
+		}
+	}
+	if s.DType != "" && !o.DType.Valid() {
+		return o, unknown("type", s.DType, types)
 	}
 	for _, arg := range s.Inputs {
 		if arg == "" {
@@ -111,9 +117,6 @@ func (r *request) checkValues() error {
 		if n.value < n.least || n.value > n.most {
 			return usagef("--%s %d, expected %d to %d", n.flag, n.value, n.least, n.most)
 		}
-	}
-	if known := dtypeNames(); r.DType != "" && !slices.Contains(known, r.DType) {
-		return unknown("type", r.DType, known)
 	}
 	if r.Dataset == "" || r.Dataset == dataset.DatasetNone {
 		return nil
