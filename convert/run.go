@@ -325,7 +325,6 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 	return true, nil
 }
 
-// openSink begins to write an output.
 func openSink(r *request, out *output, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
 		return out.format.Open(to.writer, to.folder, out.job.schema, out.options)

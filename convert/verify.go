@@ -27,7 +27,6 @@ type comparison struct {
 	partial bool     // columns may be missing
 }
 
-// compareTables compares found with expected.
 func compareTables(ctx context.Context, r *request, expected *job, found source.Table, c comparison) (Verified, error) {
 	both, err := compare.NewPair(expected.table, found, c.partial)
 	if differs, ok := errors.AsType[*fault.Error](err); ok {

@@ -32,7 +32,6 @@ func (s *Selection) Append(selected bool) {
 	s.rows++
 }
 
-// keep selects a row.
 func (s *Selection) keep(row int64) {
 	s.kept[row/64] |= 1 << (row % 64)
 	s.count++

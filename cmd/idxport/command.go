@@ -48,10 +48,8 @@ var allCommands = sync.OnceValue(func() (all []command) {
 	return all
 })
 
-// commands returns all commands.
 func commands() []command { return allCommands()[1:] }
 
-// commandNamed returns the command with the name.
 func commandNamed(name string) (command, error) {
 	var names []string
 	for _, c := range commands() {

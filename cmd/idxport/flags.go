@@ -69,7 +69,6 @@ var allFlags = sync.OnceValue(func() (all []flagSpec) {
 	return all
 })
 
-// parseEntry returns an entry of the flag table.
 func parseEntry(heading, entry string) flagSpec {
 	names, rest, _ := strings.Cut(strings.TrimPrefix(entry, "--"), ": ")
 	lines := strings.SplitN(rest, "\n", 3)
@@ -113,7 +112,6 @@ func (f flagSpec) commands() []string {
 	})
 }
 
-// flagsOf returns the flags of a command.
 func flagsOf(command string) []flagSpec {
 	return slices.DeleteFunc(slices.Clone(allFlags()), func(f flagSpec) bool { return !f.has(command) })
 }

@@ -35,7 +35,6 @@ const (
 	maxName = 28  // the width of the longest name of a class beside its bar
 )
 
-// printFile prints what inspect found in a file.
 func printFile(out io.Writer, f fileReport) error {
 	limit := 0 // lines for programs such as grep are not broken
 	if terminal(out) {

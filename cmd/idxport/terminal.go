@@ -90,7 +90,6 @@ func columns(w io.Writer) int {
 	return helpColumns
 }
 
-// terminal reports whether w is a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -137,14 +137,12 @@ type value struct {
 	data  []byte // little-endian
 }
 
-// element returns element i of data.
 func element(d idx.DType, data []byte, i int) value {
 	return value{d, data[i*d.Size() : (i+1)*d.Size()]}
 }
 
 func (v value) float() float64 { return source.Float(v.dtype, v.data, 0) }
 
-// isNaN reports whether v is a NaN.
 func (v value) isNaN() bool { return v.dtype.Float() && math.IsNaN(v.float()) }
 
 // equals reports whether found equals v. Numbers of different types are equal if they are the same

@@ -60,7 +60,6 @@ func connect(name string, query url.Values, o Options, transport http.RoundTripp
 	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, err
 }
 
-// newCore returns a client of minio-go with a transport.
 func (s *s3Client) newCore(transport http.RoundTripper) (*minio.Core, error) {
 	o := *s.options
 	o.Transport = transport

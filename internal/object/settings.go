@@ -90,7 +90,6 @@ func (e *settings) region() string {
 	return region
 }
 
-// endpoint returns the URL of the server.
 func (e *settings) endpoint() *url.URL {
 	text, origin := e.find("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	if value := e.query.Get("endpoint"); value != "" {
@@ -113,7 +112,6 @@ func (e *settings) isTrue(name string) bool {
 	return value
 }
 
-// checksums reports whether checksums are to be sent.
 func (e *settings) checksums() bool {
 	mode, origin := e.find("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION")
 	mode = strings.ToLower(cmp.Or(mode, "when_supported"))

@@ -72,7 +72,6 @@ func (s *Store) client(name string) (*client, address, error) {
 	return c.(*client), a, nil
 }
 
-// connect makes the client of an address.
 func (s *Store) connect(a address) (*client, error) {
 	o := s.Options
 	o = Options{cmp.Or(o.Attempts, 8), cmp.Or(o.Stall, 30*time.Second), cmp.Or(o.partSize, partSize), o.refused}

@@ -27,7 +27,6 @@ func (a address) root() string {
 	return a.scheme + "://" + a.bucket + "/"
 }
 
-// isWeb reports whether the address is on a web server.
 func (a address) isWeb() bool { return a.scheme == "https" || a.scheme == "http" }
 
 // hasKey reports whether the address is not a prefix.

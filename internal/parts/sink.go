@@ -129,7 +129,6 @@ func (s *Sink) append(step func() error, rows int64) error {
 	return step()
 }
 
-// beginFile creates the next file.
 func (s *Sink) beginFile() (io.Writer, error) {
 	file, err := s.folder.Create(fmt.Sprintf("%s-%05d%s", s.options.Stem, len(s.parts), s.options.Extension))
 	if err != nil {

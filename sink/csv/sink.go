@@ -175,7 +175,6 @@ func (l *layout) start(b schema.Batch) *cursor {
 	return c
 }
 
-// done reports whether the whole batch is rendered.
 func (c *cursor) done() bool { return c.row == c.rows }
 
 // render appends to dst until it is full or the batch ends; it never reallocates dst. If all rows
