@@ -93,7 +93,7 @@ func Project(t Table, names []string) (Table, error) {
 	}), nil
 }
 
-// MapRecords returns t with one column changed: for each record, f appends one of the shape to dst.
+// MapRecords returns t with one column changed: for each record, f appends one of the new shape.
 func MapRecords(t Table, column int, shape []int, f func(dst, record []byte) []byte) Table {
 	columns := slices.Clone(t.Columns())
 	record := columns[column].RecordSize()

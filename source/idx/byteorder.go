@@ -6,8 +6,8 @@ import (
 )
 
 // SwapBytes copies src to dst and reverses the bytes of every element of size bytes (1, 2, 4 or 8),
-// which converts between big-endian and little-endian. dst may be src itself. Both have one length,
-// a multiple of size. Elements are moved as bit patterns, so floats keep their NaN payloads.
+// which converts between big-endian and little-endian. dst may be src. Both have the same length, a
+// multiple of size. Elements are moved as bit patterns, so floats keep their NaN payloads.
 //
 // It swaps 64 bits at a time, which is four to eight times as fast as element by element.
 func SwapBytes(dst, src []byte, size int) {

@@ -38,7 +38,7 @@ func (h Header) RecordShape() []int {
 	return shape
 }
 
-// RecordSize returns the number of bytes of a record. It does not overflow after ReadHeader.
+// RecordSize returns the number of bytes of a record. It cannot overflow after ReadHeader.
 func (h Header) RecordSize() int64 {
 	size, _ := Product(int64(h.DType.Size()), h.Dims[1:])
 	return size

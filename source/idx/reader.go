@@ -25,7 +25,7 @@ const (
 type Options struct {
 	// Size is the number of bytes of the input, with the header; 0 if it is not known in advance.
 	Size int64
-	// MaxRecordSize is that of the largest accepted record, in bytes; 0: DefaultMaxRecordSize.
+	// MaxRecordSize is the size of the largest accepted record in bytes; 0: DefaultMaxRecordSize.
 	MaxRecordSize int64
 	// Shape is that of a record, in which elements stay in C order; nil: that of the header.
 	Shape []int
@@ -148,7 +148,7 @@ func (rd *Reader) truncated(found int64) error {
 	return e.WithHint(hintDownload + HintSalvage)
 }
 
-// trailing returns the error for more bytes than the header says: extra, or 0 if that is unknown.
+// trailing returns the error for bytes after those of the header: extra, or 0 if that is unknown.
 func (rd *Reader) trailing(extra int64) error {
 	h, end, found := rd.header, rd.end(), "extra data"
 	if extra > 0 {
