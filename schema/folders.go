@@ -27,9 +27,6 @@ type ClassFolders struct {
 // imagefolder reads it. Its column file_name has the paths of the images within the folder.
 const MetadataFile = "metadata.csv"
 
-// maxFolderName is how many bytes of a class name are kept: less than 100 with "-" and a label.
-const maxFolderName = 80
-
 // FolderNames returns a folder name for each class, by label: letters, marks and digits of every
 // script stay, in the normal form NFC. The names differ from each other even if case is ignored,
 // and are legal on every operating system. The name is empty where the label has no class.
@@ -104,7 +101,8 @@ func cleanName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeftFunc(strings.Join(parts, "_"),
 		func(r rune) bool { return r == '_' || r == '-' || unicode.IsMark(r) })
-	end := min(len(name), maxFolderName)
+	const most = 80 // bytes: with "-" and a label, a folder name has less than 100
+	end := min(len(name), most)
 	for end < len(name) && !utf8.RuneStart(name[end]) {
 		end--
 	}

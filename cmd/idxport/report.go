@@ -16,14 +16,11 @@ import (
 	"github.com/idxport/idxport/internal/text"
 )
 
-// reportVersion is the version of the JSON report. Added fields do not change it.
-const reportVersion = 1
-
 // A report collects the results of a run and shows them: as lines on standard error while it runs,
 // which are JSON with --json, and then as one object at the end.
 type report struct {
-	SchemaVersion int    `json:"schema_version"`
-	Status        string `json:"status"` // "ok", "unchanged" or "error"
+	SchemaVersion int    `json:"schema_version"` // added fields do not change it
+	Status        string `json:"status"`         // "ok", "unchanged" or "error"
 	Command       string `json:"command"`
 	*convert.Report
 	Files   []fileReport `json:"files,omitempty"` // of inspect
@@ -38,7 +35,7 @@ type report struct {
 }
 
 func newReport(command string, stdin io.Reader, stdout, stderr io.Writer) *report {
-	return &report{SchemaVersion: reportVersion, Command: command, Report: convert.NewReport(convert.Events{}),
+	return &report{SchemaVersion: 1, Command: command, Report: convert.NewReport(convert.Events{}),
 		settings: new(settings), stdin: stdin, stdout: stdout, stderr: stderr, start: time.Now()}
 }
 

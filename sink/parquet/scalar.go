@@ -207,12 +207,9 @@ func bitsOf(values []byte, size int) uint64 {
 	return binary.LittleEndian.Uint64(values)
 }
 
-// maxBound is the maximum number of bytes of names that are used as bounds. If a name is longer, a
-// leaf has no bounds, because the column index would repeat them for every page.
-const maxBound = 1024
-
 // setNames sets the dictionary page, sorted and ranks from the leaf's names.
 func (l *leaf) setNames() error {
+	const maxBound = 1024 // bytes: the column index would repeat longer names for every page
 	var values []byte
 	l.sorted = slices.Sorted(slices.Values(l.Names)) // by unsigned bytes
 	for _, name := range l.Names {

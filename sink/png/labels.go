@@ -95,17 +95,15 @@ func (l labels) folder(label, row int64) (string, error) {
 	return string(images.AppendPadded(nil, label, l.width)), nil
 }
 
-// maxGaps is the maximum number of missing labels that are listed.
-const maxGaps = 10
-
 // gaps lists the labels that are missing in present, from 0 to the largest one in it, or "".
 func gaps(present []int64) string {
+	const maxListed = 10
 	slices.Sort(present)
 	var missing []string
 	next := int64(0)
 	for _, label := range present {
 		for ; next < label; next++ {
-			if len(missing) == maxGaps {
+			if len(missing) == maxListed {
 				return strings.Join(missing, ", ") + " and others"
 			}
 			missing = append(missing, strconv.FormatInt(next, 10))

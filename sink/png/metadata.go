@@ -12,10 +12,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// maxPath is the maximum number of bytes of a class folder, a file name and the newline together:
-// see schema.FolderNames; a row number has up to 19 digits.
-const maxPath = 128
-
 // A metadata makes the lines of metadata.csv, on many goroutines. The steps write them.
 type metadata struct {
 	stream  *publish.Stream
@@ -33,6 +29,7 @@ type metadataColumn struct {
 // newMetadata creates metadata.csv in folder and writes its header. Its columns are the label, its
 // class names if they are known, and the other scalars, which newMetadata removes from found.Rest.
 func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns) (*metadata, error) {
+	const maxPath = 128 // bytes of a class folder (see schema.FolderNames), a file of a row, and the newline
 	m, header := &metadata{maxLine: maxPath}, []byte("file_name")
 	taken := []string{"file_name", "image"} // readers name the column of images "image"
 	add := func(name string, c metadataColumn, size int) {

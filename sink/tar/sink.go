@@ -19,10 +19,6 @@ import (
 // format names this sink in errors.
 const format = "tar"
 
-// minDigits is the minimum length of a key. Most tools write six digits, and the shards of a data
-// set usually have keys of equal length.
-const minDigits = 6
-
 // A Sink writes a tar file. It implements sink.Splitter.
 type Sink struct {
 	out                          io.Writer
@@ -57,7 +53,7 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		}
 		return nil, images.Unsupported(format, advice, "cannot hold %s", images.Names(s, rest))
 	}
-	found.Digits = max(found.Digits, minDigits)
+	found.Digits = max(found.Digits, 6) // as most tools; the keys of all shards of a data set have one length
 	t := &Sink{out: w, images: found, imageHead: newHeader(found.Digits, ".png")}
 	t.encoders.New = func() any { return found.Pixels.NewEncoder() }
 	t.rowSize = int64(block + padded(found.Pixels.NewEncoder().MaxSize()))
