@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 
@@ -68,9 +67,7 @@ func commandNamed(name string) (command, error) {
 
 // readsInputs reports whether the command has flags and reads inputs. The others print something,
 // and have as many arguments as their synopsis.
-func (c command) readsInputs() bool {
-	return slices.ContainsFunc(allFlags(), func(f flagSpec) bool { return f.has(c.name) })
-}
+func (c command) readsInputs() bool { return len(flagsOf(c.name)) > 0 }
 
 // start parses the words after the command and runs it.
 func (c command) start(ctx context.Context, r *report, words []string) error {
