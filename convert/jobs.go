@@ -352,13 +352,12 @@ func (in *inputs) describeInputs(j *job) {
 				continue // it is of another file
 			}
 			opened := in.request.input.Storage.About(f.Path)
-			entry := Input{Path: f.Path, Split: j.split.Name, Rows: j.table.Rows(),
-				ETag: opened.ETag, Sequential: opened.Sequential, Dataset: j.split.DatasetName()}
+			entry := Input{Path: f.Path, Split: j.split.Name, Column: c.Name, DType: c.DType.String(),
+				Rows: j.table.Rows(), Dataset: j.split.DatasetName(), ETag: opened.ETag, Sequential: opened.Sequential,
+				Classes: c.Classes, Shape: append([]int{}, c.Shape...)} // not null
 			if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
 				entry.SourceRows = &j.schema.SourceRows
 			}
-			entry.Column, entry.DType, entry.Shape = c.Name, c.DType.String(), append([]int{}, c.Shape...) // not null
-			entry.Classes = c.Classes
 			in.request.report.Inputs = append(in.request.report.Inputs, entry)
 		}
 	}
