@@ -114,9 +114,7 @@ func CompareNames(a, b string) int {
 }
 
 // leadingDigits returns the number of digits at the beginning of s.
-func leadingDigits(s string) int {
-	return len(s) - len(strings.TrimLeft(s, "0123456789"))
-}
+func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // isURL reports whether name is a URL, whose // functions of package path/filepath would make a /.
 func isURL(name string) bool { return urlStart().MatchString(name) }

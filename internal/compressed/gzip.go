@@ -197,9 +197,7 @@ func appendDeflated(dst, block []byte, writers *sync.Pool) ([]byte, error) {
 //
 // A CRC is the remainder of a polynomial over GF(2). Appending n bytes multiplies it by x^(8n), and
 // the remainder of a sum is the sum of the remainders; the initial and final inversions cancel out.
-func combineCRC32(a, b uint32, n int64) uint32 {
-	return multiply(a, powerOfX(8*uint64(n))) ^ b
-}
+func combineCRC32(a, b uint32, n int64) uint32 { return multiply(a, powerOfX(8*uint64(n))) ^ b }
 
 // Polynomials are reflected as in hash/crc32: the highest bit is the coefficient of x⁰.
 const (
