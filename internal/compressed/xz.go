@@ -23,7 +23,7 @@ const (
 	xzHeaders = xzMagic + "\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x1c\x00\x00\x00\x10\xcf\x58\xcc"
 
 	usualXZProperty = 22      // of LZMA2: a dictionary of 8 MiB, that of the default preset (5.3.1)
-	littleXZData    = 1 << 20 // bytes, by which a dictionary is still as good as new
+	littleXZData    = 1 << 20 // bytes of data, after which most of a dictionary is still not resident
 )
 
 // idleXZ returns readers for files with large dictionaries. They are made together, before any

@@ -14,9 +14,8 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// Windows neither renames nor replaces an open file, and another run, a virus scanner or an indexer
-// may open one for a moment. cmd/go waits two seconds, too.
-// For a moment, a lock file that is being deleted cannot be opened.
+// Windows neither renames nor replaces an open file, and a virus scanner, for example, may open one
+// for a moment; cmd/go waits two seconds, too. Nor can a lock file be opened while it is deleted.
 const (
 	renameTries, renamePause = 100, 20 * time.Millisecond
 	lockTries, lockPause     = 20, 5 * time.Millisecond
