@@ -352,9 +352,9 @@ func (w *writing) reportEntry() Output {
 	switch {
 	case isParts:
 		dir := filepath.Join(out.path, out.sharding.subfolder)
-		for _, p := range sharded.Parts() {
-			e.Parts = append(e.Parts, Part{filepath.Join(dir, p.Name), p.Rows, p.Bytes})
-			e.Bytes += p.Bytes
+		for _, p := range sharded.Parts {
+			e.Parts = append(e.Parts, Part{filepath.Join(dir, p.File.Name()), p.Rows, p.File.Count()})
+			e.Bytes += p.File.Count()
 		}
 		count := int64(len(e.Parts))
 		e.Files, e.Shown = &count, filepath.Join(dir, out.sharding.stem+"-*")

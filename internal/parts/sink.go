@@ -22,21 +22,18 @@ type Options struct {
 	First     int64  // index of the table's first row
 }
 
-// A Part describes one file.
+// A Part is one file.
 type Part struct {
-	Name  string // final once the folder is published
-	Rows  int64
-	Bytes int64
-
-	file *publish.Stream
+	File *publish.Stream // its name is final once the folder is published
+	Rows int64
 }
 
 // A Sink writes a table to many files. It implements sink.Sizer.
 type Sink struct {
+	Parts   []Part // the last one is being written, until Close
 	folder  *publish.Subfolder
 	inner   sink.Splitter
 	options Options
-	parts   []*Part // the last one is being written
 }
 
 // New returns a sink that writes files to folder, for tables of the schema s. open returns the
@@ -109,8 +106,8 @@ func split(b schema.Batch, n int) (head, tail schema.Batch) {
 
 // append runs a step that appends so many rows, in a new file if the current one is full.
 func (s *Sink) append(step func() error, rows int64) error {
-	if last := s.parts[len(s.parts)-1]; last.Rows > 0 && last.Rows == s.options.Rows {
-		if len(s.parts) == MaxParts {
+	if last := s.Parts[len(s.Parts)-1]; last.Rows > 0 && last.Rows == s.options.Rows {
+		if len(s.Parts) == MaxParts {
 			return fault.New(fault.Usage, "parts: found rows for more than %d files", MaxParts).
 				WithHint("allow more rows in each file with --rows-per-file")
 		}
@@ -125,16 +122,16 @@ func (s *Sink) append(step func() error, rows int64) error {
 			return err
 		}
 	}
-	s.parts[len(s.parts)-1].Rows += rows
+	s.Parts[len(s.Parts)-1].Rows += rows
 	return step()
 }
 
 func (s *Sink) beginFile() (io.Writer, error) {
-	file, err := s.folder.Create(fmt.Sprintf("%s-%05d%s", s.options.Stem, len(s.parts), s.options.Extension))
+	file, err := s.folder.Create(fmt.Sprintf("%s-%05d%s", s.options.Stem, len(s.Parts), s.options.Extension))
 	if err != nil {
 		return nil, err
 	}
-	s.parts = append(s.parts, &Part{file: file})
+	s.Parts = append(s.Parts, Part{File: file})
 	return file, nil
 }
 
@@ -146,13 +143,5 @@ func (s *Sink) Close() error {
 	if err := s.inner.Close(); err != nil {
 		return err
 	}
-	return s.parts[len(s.parts)-1].file.Close()
-}
-
-// Parts returns the files once the sink is closed.
-func (s *Sink) Parts() (all []Part) {
-	for _, p := range s.parts {
-		all = append(all, Part{Name: p.file.Name(), Rows: p.Rows, Bytes: p.file.Count()})
-	}
-	return all
+	return s.Parts[len(s.Parts)-1].File.Close()
 }

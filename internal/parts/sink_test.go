@@ -111,14 +111,13 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 	}
 	must.Do(t, k.Close())
 	found := finish()
-	all = k.Parts()
 	for i, name := range slices.Sorted(maps.Keys(found))[1:] { // after _SUCCESS
-		if all[i].Name != name || all[i].Bytes != int64(len(found[name])) {
-			t.Errorf("Parts returned %+v, found %s with %d bytes", all[i], name, len(found[name]))
+		if file := k.Parts[i].File; file.Name() != name || file.Count() != int64(len(found[name])) {
+			t.Errorf("part %d is %s of %d bytes, found %s of %d", i, file.Name(), file.Count(), name, len(found[name]))
 		}
 		files = append(files, string(found[name]))
 	}
-	return files, all
+	return files, k.Parts
 }
 
 // text returns the numbers first to last−1 in the style matrix.
@@ -154,7 +153,7 @@ func TestRows(t *testing.T) {
 			rows += p.Rows
 		}
 		if rows != int64(test.rows) {
-			t.Errorf("%+v: Parts returned %d rows", test, rows)
+			t.Errorf("%+v: the parts have %d rows", test, rows)
 		}
 	}
 }
