@@ -111,7 +111,7 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 			c, e := cards[w.out.path], w.reportEntry()
 			c.Splits = append(c.Splits, card.Split{Name: w.out.sharding.stem, Rows: e.Rows, Files: len(e.Parts),
 				Bytes: e.Bytes})
-			w.to.folder.SetCard(c.Text()) // each replaces the one before; the last has all splits
+			w.to.folder.Card = c.Text() // each replaces the one before; the last has all splits
 		}
 	}
 	if err := checkExpected(r, jobs, func(j *job) int64 { return rows[j] }); err != nil {

@@ -19,12 +19,12 @@ var marks = map[Kind]string{Parts: "_SUCCESS", Hub: "README.md"}
 
 // A Folder is one output folder while many goroutines fill it with files and subfolders of files.
 type Folder struct {
+	Card []byte // the text of README.md, for the kind Hub
 	disk disk
 	path string   // for messages
 	root *os.Root // no name of a subfolder can lead out of it
 	self *os.File // opened before the first write: syncfs reports the errors since then
 	kind Kind
-	card []byte // the content of its mark
 
 	mu         sync.Mutex // guards the rest
 	subfolders map[string]*Subfolder
@@ -89,9 +89,6 @@ func (d *Folder) add(operation, path, name string, effect func() error) error {
 	}
 	return d.disk(operation, path, effect)
 }
-
-// SetCard sets the text of README.md for a folder with the kind Hub.
-func (d *Folder) SetCard(text []byte) { d.card = text }
 
 // Totals returns the number of files written to the folder and its subfolders, and their bytes.
 // _SUCCESS and README.md do not count, nor do streams before [Set.Complete].
@@ -189,10 +186,10 @@ func (d *Folder) complete() error {
 		return err
 	}
 	if mark := marks[d.kind]; mark != "" {
-		if err := d.writeFile(mark, mark, d.card); err != nil {
+		if err := d.writeFile(mark, mark, d.Card); err != nil {
 			return fmt.Errorf("%s: %w", mark, err)
 		}
-		d.listing += term(mark, int64(len(d.card)))
+		d.listing += term(mark, int64(len(d.Card)))
 	}
 	if err := d.disk("syncTree", d.path, func() error { return syncTree(d.self, d.root) }); err != nil {
 		return err

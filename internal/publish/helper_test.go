@@ -191,7 +191,7 @@ func run(d disk, o Options, outputs ...outputOf) error {
 		for _, name := range slices.Sorted(maps.Keys(out.files)) {
 			if out.Target.Folder {
 				if out.Kind == Hub {
-					s.Folder(i).SetCard([]byte("# card\n"))
+					s.Folder(i).Card = []byte("# card\n")
 				}
 				err = put(s.Folder(i), name, out.files[name])
 			} else {

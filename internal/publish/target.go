@@ -32,7 +32,7 @@ const (
 	// of its content: part-00000.parquet becomes part-00000-0123456789abcdef.parquet. So a reader
 	// that has listed an old folder never finds a new part under one of its names.
 	Parts
-	// Hub has README.md, the text of [Folder.SetCard]. Streams are shards: train-00000.parquet
+	// Hub has README.md, the text of [Folder.Card]. Streams are shards: train-00000.parquet
 	// becomes train-00000-of-00002.parquet beside train-00001.parquet.
 	Hub
 )
