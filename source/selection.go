@@ -153,12 +153,10 @@ func quotas(n int64, counts []int64) []int64 {
 	return shares
 }
 
-// maxShuffled is the greatest number of rows that can be shuffled: their order takes 2 GiB.
-const maxShuffled = 1 << 28
-
 // Shuffle puts the selected rows in a random order: each row, from the last to the second, is
 // swapped with a random row that is not after it (Fisher and Yates).
 func (s *Selection) Shuffle(r *rand.PCG) error {
+	const maxShuffled = 1 << 28 // rows: their order takes 2 GiB
 	if s.count > maxShuffled {
 		return fault.New(fault.Usage, "cannot shuffle %d rows, expected at most %d", s.count, maxShuffled)
 	}

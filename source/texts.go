@@ -98,11 +98,9 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	return nil
 }
 
-// maxNames is the largest number of names, of usual length, that a message lists.
-const maxNames = 100
-
 // UnknownNames returns the error for names, in any order, whose labels no list has.
 func UnknownNames(names []string) *fault.Error {
+	const maxNames = 100 // of usual length, in a message
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	all := strings.Join(names, ", ")
 	switch {

@@ -11,8 +11,6 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-const maxRedirects = 10
-
 // A webFile is a file on a web server. A run reads one version of it.
 type webFile struct {
 	url     string // with its query, which may be a secret
@@ -38,6 +36,7 @@ func connectWeb(name, query string, o Options) *client {
 
 // checkRedirect refuses redirects from https to anything else.
 func checkRedirect(r *http.Request, via []*http.Request) error {
+	const maxRedirects = 10
 	r.Header.Del("Referer") // it may contain a signature
 	switch scheme := r.URL.Scheme; {
 	case len(via) > maxRedirects:

@@ -15,9 +15,6 @@ import (
 // Options are the options of all formats. This one uses Compression, Layout and Stream.
 type Options = sink.Options
 
-// maxBody is the maximum size of a record batch in bytes: readers such as arrow-go refuse more.
-const maxBody = 256 << 20
-
 // A Sink writes one file or stream. It implements sink.Splitter.
 type Sink struct {
 	columns     []layout.Column
@@ -49,6 +46,7 @@ func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
 	for _, c := range columns {
 		allocates += int64(c.Allocates)
 	}
+	const maxBody = 256 << 20 // bytes of a record batch: readers such as arrow-go refuse more
 	rowSize := s.RowSize() + allocates
 	if size := int64(s.BatchRows()) * rowSize; size > maxBody-maxBody/16 { // compression and padding may add some
 		return nil, fault.New(fault.Usage,
