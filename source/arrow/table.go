@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -42,7 +43,9 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	}
 	all = map[string]map[string]string{}
 	for _, f := range schema.Fields() {
-		all[f.Name] = f.Metadata.ToMap()
+		if all[f.Name] = f.Metadata.ToMap(); strings.Contains(f.Type.String(), "duration[") {
+			all[f.Name] = map[string]string{columnar.KeyExtension: "duration"} // Parquet has integers
+		}
 	}
 	return all, nil
 }

@@ -127,8 +127,7 @@ func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 				if bad := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
 					value := v.Number.Text(v.Data[bad*v.Number.Size():])
 					return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
-						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).
-						WithHint(source.HintType)
+						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).WithHint(source.HintType)
 				}
 			case &to[0] != &v.Data[0]:
 				copy(to, v.Data)

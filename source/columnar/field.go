@@ -40,7 +40,7 @@ type Field struct {
 // The metadata keys of extension types, and the name of the extension type whose metadata has a
 // shape: see "Fixed shape tensor" in the Arrow specification.
 const (
-	keyExtension         = "ARROW:extension:name"
+	KeyExtension         = "ARROW:extension:name"
 	keyExtensionMetadata = "ARROW:extension:metadata"
 	fixedShapeTensor     = "arrow.fixed_shape_tensor"
 )
@@ -48,7 +48,7 @@ const (
 // isExtension reports whether f has an extension type that is not known to store plain numbers, as
 // the nested lists of Hugging Face's datasets do.
 func (f *Field) isExtension() bool {
-	name := f.Metadata[keyExtension]
+	name := f.Metadata[KeyExtension]
 	return !slices.Contains([]string{"", "arrow.bool8", fixedShapeTensor}, name) &&
 		!strings.HasPrefix(name, "datasets.")
 }
@@ -69,7 +69,7 @@ func (f *Field) shape() []int {
 	var err error
 	if text, known := f.Metadata[schema.KeyShape]; known {
 		err = json.Unmarshal([]byte(text), &tensor.Shape)
-	} else if f.Metadata[keyExtension] == fixedShapeTensor {
+	} else if f.Metadata[KeyExtension] == fixedShapeTensor {
 		err = json.Unmarshal([]byte(f.Metadata[keyExtensionMetadata]), &tensor)
 	}
 	if err != nil || product(tensor.Shape) < 0 || !slices.IsSorted(tensor.Permutation) {

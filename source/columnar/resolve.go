@@ -51,8 +51,8 @@ func Resolve(f Input) (*Resolved, error) {
 		names = append(names, field.Name)
 	}
 	groups, bad := flat.Group(names, len(names), func(i int) bool {
-		shape := f.Fields[i].shape()
-		return r.classes[names[i]] != nil || f.Fields[i].Kind != Number || shape != nil && len(shape) == 0
+		one, shape := &f.Fields[i], f.Fields[i].shape()
+		return r.classes[names[i]] != nil || one.isExtension() || one.Kind != Number || shape != nil && len(shape) == 0
 	}, f.Options.Wants)
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
@@ -140,14 +140,14 @@ func (r *resolver) group(g flat.Field) error {
 	shape := first.shape()
 	var err error
 	switch {
+	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
+		err = ofExtension(first)
 	case first.Name == "__index_level_0__" && first.Kind == Number && first.Number.Integer() &&
 		first.Number != source.NumberBool && !slices.Contains(r.Options.Columns, first.Name) &&
 		!slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "__index_level_1__" }):
 		return r.omit(first, "index", "it is a pandas index without a name; --columns reads it")
 	case first.Name == schema.ClassName && first.Kind == Text && r.named:
 		return r.omit(first, "text", "it holds class names")
-	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
-		err = ofExtension(first)
 	case first.Kind == List:
 		err = r.list(&c, first)
 	case first.Kind == Bytes || first.Kind == Struct:
@@ -250,7 +250,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	shape, unknown := f.shape(), slices.Contains(f.Lengths, -1)
 	c.Shape = f.Lengths
 	switch {
-	case f.Metadata[keyExtension] == fixedShapeTensor && len(shape) == 0:
+	case f.Metadata[KeyExtension] == fixedShapeTensor && len(shape) == 0:
 		return unsupported(f.Name, "write them in C order, without a permutation",
 			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[keyExtensionMetadata])
 	case r.First != nil:
@@ -293,7 +293,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 			return r.images(c, f, first[0])
 		}
 	}
-	if !known && f.Metadata[keyExtension] != "" {
+	if !known && f.Metadata[KeyExtension] != "" {
 		return ofExtension(f)
 	}
 	if !known {
@@ -319,8 +319,8 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 
 // ofExtension returns the error for f, whose extension type may give its values another meaning.
 func ofExtension(f *Field) error {
-	return unsupported(f.Name, hintColumn, "found the extension type %s, expected numbers, nested lists of them, or "+
-		"bytes, without an extension type", f.Metadata[keyExtension])
+	return unsupported(f.Name, hintColumn, "found the type %s, expected numbers, nested lists of them, or "+
+		"bytes, without an extension type", f.Metadata[KeyExtension])
 }
 
 const hintColumn = "leave it out with --columns, or convert it to numbers"

@@ -143,6 +143,7 @@ def pyarrow_bad():
     write("bad-large-label", pa.array(rows, uint8), label=[1 << 40 if k == 70 else k for k in range(ROWS)])
     write("bad-text", pa.array(rows, uint8), label=["a"] * ROWS)
     write("bad-date", pa.array(rows, uint8), label=pa.array([1] * ROWS, pa.date32()))
+    write("bad-duration", pa.array(rows, uint8), label=pa.array([1] * ROWS, pa.duration("s")))
     write("bad-struct", pa.array([{"a": 1, "b": 2}] * ROWS))
     files = [png(v) for v in IMAGES]
     out = io.BytesIO()
