@@ -106,9 +106,9 @@ func UnknownNames(names []string) *fault.Error {
 	switch {
 	case names[0] == "":
 		return fault.New(fault.Malformed, "found an empty text among names").WithHint("fill it in, " + hintLeave)
-	case !slices.ContainsFunc(names, func(name string) bool { return strings.Trim(name, "0123456789") != "" }):
-		return fault.New(fault.Usage, "found numbers with leading zeros, or of more than 64 bits: %.400s", all).
-			WithHint("cast the column to integers where it was written, " + hintLeave)
+	case !slices.ContainsFunc(names, func(name string) bool { _, _, ok := ParseNumber([]byte(name), 64); return !ok }):
+		return fault.New(fault.Usage, "found numbers with leading zeros, fractions, or over 64 bits: %.400s", all).
+			WithHint("cast the column to numbers where it was written, " + hintLeave)
 	case len(names) > maxNames || len(all) > 40*maxNames:
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("list all names in the order of their numbers in a file for --classes, " + hintLeave)

@@ -28,7 +28,7 @@ func TestTexts(t *testing.T) {
 		"letters after digits":          {[]string{"1", "2", "B"}, digits, []int64{1, 2, 11}, ""},
 		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
 		"names without a list":          {[]string{"cat", "dog"}, nil, nil, "found names, whose numbers are not known"},
-		"numbers with leading zeros":    {[]string{"05", "10"}, nil, nil, "leading zeros, or of more"},
+		"numbers with leading zeros":    {[]string{"05", "1.5"}, nil, nil, "leading zeros, fractions"},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
 		sample := c.texts
