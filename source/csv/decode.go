@@ -29,6 +29,9 @@ type stats struct {
 	most      int64            // the most of these
 }
 
+// thousands matches a list that may be one number, with spaces between its thousands.
+var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,6}(\.\d*)? *[^ \d]$`)
+
 // observe examines the sample, and returns the number of elements of a row, or an error if two
 // fields may be the label. Decode reports rows with a wrong number of fields.
 func (t *table) observe() (elements int, err error) {
@@ -44,6 +47,7 @@ func (t *table) observe() (elements int, err error) {
 			for text = range t.elements(f, span) {
 				f.stats.observe(text, t.plain)
 			}
+			f.certain = f.certain || f.comma == t.comma || !thousands().Match(span)
 		}
 		if t.guessed {
 			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
@@ -145,8 +149,10 @@ func (t *table) decide() error {
 		seen[f.Name] = true
 		if t.options.Shape != nil && f.Shape != nil && size == int64(f.count) {
 			f.Shape, f.Guess = t.options.Shape, ""
-		}
-		if f.Guess != "" {
+		} else if f.Guess != "" && f.stats.values > 0 && !f.certain && t.options.Like == nil {
+			return fault.New(fault.Usage, "column %s: found numbers like 1 000, which may be lists", f.Name).
+				WithHint("if they are lists: --shape %d; else remove the spaces, or choose with --columns", f.count)
+		} else if f.Guess != "" {
 			t.note(f.Guess + "; --shape overrides this")
 		}
 		if left := t.setType(f); left != nil {
@@ -187,8 +193,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
 		if !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
-			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).
-				WithHint(hintIndex)
+			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).WithHint(hintIndex)
 		}
 		f.index = left.Err == nil
 		return left
@@ -306,8 +311,7 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 			n++
 		}
 		if n != f.count {
-			bad := t.inRow(at, "", "found %s, expected %d", text.Count(n, "number"), f.count)
-			return bad.InColumn(t.name(f.first))
+			return t.inRow(at, "", "found %s, expected %d", text.Count(n, "number"), f.count).InColumn(t.name(f.first))
 		}
 	}
 	return nil

@@ -135,8 +135,7 @@ func (t *table) row(dst []byte) ([]byte, error) {
 	}
 	if empty && err == nil {
 		err = t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
-	}
-	if err == nil {
+	} else if err == nil {
 		row, err = t.split(row, len(dst))
 	}
 	if err != nil {
@@ -188,15 +187,9 @@ func (t *table) split(dst []byte, rows int) ([]byte, error) {
 		}
 	case t.comma == ' ': // several spaces separate once, and those at the ends nothing
 		dst = dst[:rows] // no field becomes longer
-		for _, c := range bytes.Trim(record, " \t") {
-			if c == '\t' {
-				c = ' '
-			}
-			if c != ' ' || dst[len(dst)-1] != ' ' {
-				dst = append(dst, c)
-			}
+		for field := range bytes.FieldsFuncSeq(record, func(r rune) bool { return r == ' ' || r == '\t' }) {
+			dst = append(append(dst, field...), ' ')
 		}
-		dst = append(dst, ' ')
 	default:
 		dst = append(dst, t.comma)
 	}
