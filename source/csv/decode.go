@@ -139,10 +139,10 @@ func (t *table) decide() error {
 		if f.column = -1; !wants(f.Name) {
 			continue
 		}
-		switch unnamed := t.names != nil && f.Name == ""; {
-		case unnamed && (f.first > 0 || t.count > 1 && countNumbers([]byte(t.names[1])) > 0):
+		switch unnamed, given := t.names != nil && f.Name == "", t.options.Header != nil; {
+		case unnamed && (f.first > 0 || !given && t.count > 1 && countNumbers([]byte(t.names[1])) > 0):
 			return fault.New(fault.Malformed, "column %d of the header has no name, expected one", f.first+1).
-				WithHint("give it one; remove separators that end lines; pandas omits row numbers with index=False")
+				WithHint("give it one; remove separators that end lines; for row numbers in column 1: --header yes")
 		case seen[f.Name]:
 			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
 		}
