@@ -241,7 +241,7 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 	if err := o.nameColumns(splits, folder); err != nil {
 		return nil, err
 	}
-	return o.namedSplits(splits)
+	return o.namedSplits(splits, tables[0].Format.OneColumn && !folder)
 }
 
 // parseNames parses the names of tables; train-fine_label is none of labels beside train-image.
@@ -277,7 +277,7 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 				s.Files[i].Name = rest
 			}
 		}
-		if len(o.Args) == 1 { // otherwise columns are in the order of the arguments
+		if len(o.Args) == 1 || s.Files[0].Array != "" { // otherwise columns are in the order of the arguments
 			slices.SortStableFunc(s.Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
 		}
 	}
@@ -319,8 +319,7 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 		}
 		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}
 		if word := regexp.QuoteMeta(parsed.Split); word != "" {
-			without := regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, "")
-			file.Name = cmp.Or(without, name)
+			file.Name = cmp.Or(regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, ""), name)
 		}
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			file.Role, file.Name = parsed.Role, parsed.Role.String()
@@ -338,22 +337,24 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 		}
 		splits[i].Files = append(splits[i].Files, file)
 	}
-	for _, s := range splits {
-		slices.SortStableFunc(s.Files, func(a, b dataset.File) int { return int(a.Role) - int(b.Role) })
-	}
 	if len(splits) == 1 {
 		splits[0].Name = cmp.Or(splits[0].Name, alone.Name)
 	}
 	return splits, nil
 }
 
-// namedSplits returns the splits that --split names, or all if it is not given.
-func (o Options) namedSplits(splits []dataset.Split) ([]dataset.Split, error) {
-	if len(o.Split) == 0 {
-		return splits, nil
+// namedSplits returns the splits that --split names, or all if it is not given. All arrays that are
+// given together must be of splits, or none: train_mask beside X may be a column of its table.
+func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.Split, error) {
+	apart := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "" })
+	if together && apart >= 0 && len(splits) > 1 && len(o.Split) == 0 {
+		a, b := splits[apart].Files[0], splits[max(0, 1-apart)]
+		return nil, usagef("%s is of no split, but %s is of %s", cmp.Or(a.Array, a.Path),
+			cmp.Or(b.Files[0].Array, b.Files[0].Path), b.Name).
+			WithHint("choose one with --split: %s; or give all of them names with a split, or none", SplitNames(splits))
 	}
 	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
-		return !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
+		return len(o.Split) > 0 && !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	})
 	if len(chosen) > 0 {
 		return chosen, nil

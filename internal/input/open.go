@@ -16,8 +16,7 @@ import (
 // Open opens the files of a split as one table; columns are those that are needed, nil for all. If
 // raw is set, the columns are those of the files. Otherwise the data set's definition and
 // --label-column apply: a label of several numbers becomes named columns, for example.
-func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw bool) (
-	_ source.Table, err error) {
+func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw bool) (_ source.Table, err error) {
 	var tables []source.Table
 	defer func() {
 		if err != nil {
