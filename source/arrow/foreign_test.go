@@ -104,7 +104,7 @@ func TestRefused(t *testing.T) {
 		"struct":                {fault.Unsupported, "column image: found the type struct"},
 		"mixed-pixels":          {fault.Unsupported, "column pixel1: found int64, expected uint8 as in column pixel0"},
 		"pixels-gap":            {fault.Unsupported, "found column pixel3 where pixel2 is expected"},
-		"same-names":            {fault.Unsupported, "column label: found two columns of this name"},
+		"same-names":            {fault.Unsupported, "column label: found the name \"label\", expected one of its own"},
 		"pixels-by-column":      {fault.Unsupported, "found column 1x0 where 0x1 is expected"},
 		"dictionary-bool":       {fault.Unsupported, "column label: found the type dictionary"},
 		"dictionary-null":       {fault.Unsupported, "found nulls in a dictionary"},

@@ -96,8 +96,8 @@ func (r *resolver) add(c Column) error {
 		}
 		return unsupported(c.Name, hint, "found records of the shape %s of %s, expected at most %d bytes and %d "+
 			"dimensions", text.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
-	case slices.ContainsFunc(r.Columns, same):
-		return unsupported(c.Name, "name the columns differently", "found two columns of this name")
+	case c.Name == "" || slices.ContainsFunc(r.Columns, same):
+		return unsupported(c.Name, "rename it or use --columns", "found the name %q, expected one of its own", c.Name)
 	}
 	f := &r.Fields[c.Fields[0]]
 	if f.Number > source.NumberBool && !f.dtype().Valid() && !r.Options.DType.Valid() {

@@ -162,6 +162,7 @@ func TestRefused(t *testing.T) {
 			fault.Unsupported, "found values of 3 bytes without a type"},
 		"large records": {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported,
 			"found records of the shape 16777217 of uint8, expected at most 6291456 bytes and 254 dimensions"},
+		"no name": {[]Field{{Kind: Number, Number: source.NumberUint8}}, nil, fault.Unsupported, `found the name ""`},
 		"columns of two types": {[]Field{{Name: "x0", Kind: Number, Number: source.NumberUint8},
 			{Name: "x1", Kind: Number, Number: source.NumberFloat32}}, nil, fault.Unsupported,
 			"column x1: found float32, expected uint8 as in column x0"},

@@ -210,7 +210,7 @@ func parseText(s string, offset int64) (*header, error) {
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
 		return nil, fault.New(fault.Unsupported, "found the header %.120q, expected an array of numbers, of a type "+
 			"such as '|u1' or '<f4'", strings.TrimSpace(s)).At(offset).
-			WithHint("convert it with astype, or choose with --split or --columns image,label; pickles are not loaded")
+			WithHint("convert it with astype, or choose other arrays with --split or --columns; pickles are not loaded")
 	}
 	h.big = m[1] == ">" && size > 1
 	tooLarge := fault.New(fault.Malformed, "found the shape (%s), expected sizes below 2^32 and at most 2^62 bytes",
