@@ -347,10 +347,12 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 // given together must be of splits, or none: train_mask beside X may be a column of its table.
 func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.Split, error) {
 	apart := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "" })
-	if together && apart >= 0 && len(splits) > 1 && len(o.Split) == 0 {
-		a, b := splits[apart].Files[0], splits[max(0, 1-apart)]
+	of := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name != "" })
+	if together && min(apart, of) >= 0 && len(o.Split) == 0 && // images of both are two tables
+		max(splits[apart].Files[0].Role, splits[of].Files[0].Role) == dataset.Data {
+		a, b := splits[apart].Files[0], splits[of].Files[0]
 		return nil, usagef("%s is of no split, but %s is of %s", cmp.Or(a.Array, a.Path),
-			cmp.Or(b.Files[0].Array, b.Files[0].Path), b.Name).
+			cmp.Or(b.Array, b.Path), splits[of].Name).
 			WithHint("choose one with --split: %s; or give all of them names with a split, or none", SplitNames(splits))
 	}
 	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {

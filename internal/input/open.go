@@ -134,14 +134,13 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 	}
 	n, err := source.Count(ctx, t)
 	_ = t.Close() // read-only: an error does not matter; its memory is free before it is opened again
+	if err == nil {
+		t, err = Interruptible(ctx, open)
+	}
 	if err != nil {
 		return nil, err
 	}
-	again, err := Interruptible(ctx, open)
-	if err != nil {
-		return nil, err
-	}
-	return source.WithRows(again, n), nil
+	return source.WithRows(t, n), nil
 }
 
 // shaped returns t, the table at path, with the shapes that the user gave. Lists of bytes without a
@@ -226,9 +225,8 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 
 // narrowed returns t with the type of --dtype in place of wider integers.
 func (in *Set) narrowed(t source.Table) source.Table {
-	d := in.DType
 	for i, c := range t.Columns() {
-		if c.Integer() && d.Valid() && !d.Float() && c.DType.Size() > d.Size() {
+		if d := in.DType; c.Integer() && d.Valid() && !d.Float() && c.DType.Size() > d.Size() {
 			t = source.Cast(t, i, d, "choose a type that holds all values, or leave out --dtype")
 		}
 	}
