@@ -23,7 +23,7 @@ type fileColumn struct {
 	first, fields int  // index in a line of the first field, and number of fields
 	count         int  // number of elements
 	comma         byte // separates the elements: a space if a field has all of them, in a list
-	certain       bool // no list, or lists that cannot be thousands
+	certain       bool // some values cannot have spaces between thousands
 	stats         stats
 	column        int  // index in the table; −1: left out
 	index         bool // it is left out as row numbers, which rise

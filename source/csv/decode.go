@@ -30,7 +30,7 @@ type stats struct {
 }
 
 // thousands matches a list that may be one number, with spaces between its thousands.
-var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,6}(\.\d*)? *[^ \d]$`)
+var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,6}(\.\d*)? *\D$`)
 
 // observe examines the sample, and returns the number of elements of a row, or an error if two
 // fields may be the label. Decode reports rows with a wrong number of fields.
@@ -47,7 +47,7 @@ func (t *table) observe() (elements int, err error) {
 			for text = range t.elements(f, span) {
 				f.stats.observe(text, t.plain)
 			}
-			f.certain = f.certain || f.comma == t.comma || !thousands().Match(span)
+			f.certain = f.certain || !thousands().Match(span)
 		}
 		if t.guessed {
 			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)

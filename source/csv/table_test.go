@@ -210,6 +210,7 @@ func TestRefusals(t *testing.T) {
 		{"a short list", "a,b\n1,2 3\n4,5\n", none, malformed, "column b, row 1: found 1 number, expected 2", ""},
 		{"lists or thousands", "a,b\n1,1 000\n4,25 500.5\n", none, fault.Usage, "column b: found numbers like 1 000, ",
 			"if they are lists: --shape 2; "},
+		{"fields or thousands", "1 000\n25 500\n", none, fault.Usage, "found numbers like 1 000", "--shape 2; "},
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", none, malformed, "row 1: found 2 fields, expected 3 (line 3)", ""},
 		{"row numbers that begin again after the sample", ",a\n0,1\n1," + rows(" ", sampleSize) + "5\n0,1\n",
 			none, malformed, `row 2: found "0", expected a row number, as column 1 has no name (line 4)`, hintIndex},
