@@ -23,7 +23,7 @@ type Texts struct {
 
 // NewTexts returns how the texts of a column become integers. sample are the texts of some rows, at
 // least of the first one. Texts of which o.Classes has some are names. If it has none, and the
-// texts are not numbers, the error is that of UnknownNames.
+// texts are not numbers, the error is that of unknownNames.
 func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	t := &Texts{DType: idx.Uint8, labels: map[string]int64{}}
 	for i, name := range o.Classes {
@@ -47,7 +47,7 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 			t.DType = idx.Uint8
 		}
 	case !numbers:
-		return nil, UnknownNames(sample)
+		return nil, unknownNames(sample, o.Classes != nil)
 	case o.DType.Valid() && !o.DType.Float():
 		t.DType = o.DType
 	}
@@ -98,8 +98,8 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	return nil
 }
 
-// UnknownNames returns the error for names, in any order, whose labels no list has.
-func UnknownNames(names []string) *fault.Error {
+// unknownNames returns the error for names, in any order, that the list, if there is one, lacks.
+func unknownNames(names []string, listed bool) *fault.Error {
 	const maxNames = 100 // of usual length, in a message
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	all := strings.Join(names, ", ")
@@ -109,7 +109,7 @@ func UnknownNames(names []string) *fault.Error {
 	case !slices.ContainsFunc(names, func(name string) bool { _, _, ok := ParseNumber([]byte(name), 64); return !ok }):
 		return fault.New(fault.Usage, "found numbers with leading zeros, fractions, or over 64 bits: %.400s", all).
 			WithHint("cast the column to numbers where it was written, " + hintLeave)
-	case len(names) > maxNames || len(all) > 40*maxNames:
+	case listed || len(names) > maxNames || len(all) > 40*maxNames:
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("list all names in the order of their numbers in a file for --classes, " + hintLeave)
 	}
