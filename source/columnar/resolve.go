@@ -270,7 +270,7 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 		}
 		c.Entries *= int64(n)
 	}
-	c.Listed = len(c.Shape) == 1 && !r.setShape(c, f) && len(shape) == 0 // nested lists keep theirs
+	c.Listed = len(c.Shape) == 1 && !r.setShape(c, f) // nested lists keep theirs
 	return nil
 }
 

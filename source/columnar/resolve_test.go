@@ -125,6 +125,10 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: found %q with the notes %q, expected %q and %q", name, got, notes, test.want, test.note)
 		}
 	}
+	stale, err := Resolve(Input{Fields: with(list, metadata("", "[3,4]")), First: sample{lengths: []int{16}}})
+	if err != nil || !stale.Columns[0].Listed {
+		t.Errorf("found %v, expected a list of no known shape", err)
+	}
 }
 
 // TestRefused resolves fields that cannot be columns of IDX. Every error has a hint.
