@@ -96,7 +96,14 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 				return jobs, err
 			}
 		}
-		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
+		a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns)
+		plain, sameRows := dataset.Data.String(), j.schema.SourceRows == jobs[0].schema.SourceRows
+		if a != b && sameRows && (a == plain || b == plain) {
+			return jobs, usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same",
+				jobs[0].title(), a, j.title(), b).WithHint("choose with --split, or rename the file of a further " +
+				"column like those beside it: train-weight.npy beside train-images.npy, weight.npy beside images.npy")
+		}
+		if a != b {
 			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 	}
