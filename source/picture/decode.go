@@ -248,7 +248,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if err != nil {
 		return nil, err
 	}
-	found.Channels = max(found.Channels, s.Channels) // a frame of greys is good among colours
+	found.Channels = max(found.Channels%4, s.Channels) // greys are good among colours, and alpha if it is opaque
 	if at := m.Bounds().Min; found != s.Format || at != (image.Point{}) {
 		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
 			found, at.X, at.Y, s.Format).WithHint("convert the images to PNG: mogrify -format png FILES")

@@ -42,8 +42,8 @@ func TestPillowReadsTheSame(t *testing.T) {
 	for name, c := range map[string]struct{ channels, depth, tolerance int }{
 		"grey1.png": {1, 8, 0}, "grey2.png": {1, 8, 0}, "grey4.png": {1, 8, 0}, "grey8.png": {1, 8, 0},
 		"grey16.png": {1, 16, 0}, "greypalette2.png": {1, 8, 0}, "greypalette8.png": {1, 8, 0},
-		"palette.png": {3, 8, 0},
-		"rgb8.png":    {3, 8, 0}, "greyalpha8.png": {4, 8, 0}, "rgba8.png": {4, 8, 0}, "grey.jpg": {1, 8, 1},
+		"palette.png": {3, 8, 0}, "greyopaque8.png": {1, 8, 0}, "rgbopaque8.png": {3, 8, 0},
+		"rgb8.png": {3, 8, 0}, "greyalpha8.png": {4, 8, 0}, "rgba8.png": {4, 8, 0}, "grey.jpg": {1, 8, 1},
 		"rgb.jpg": {3, 8, 2}, "progressive.jpg": {3, 8, 2}, "grey.bmp": {1, 8, 0}, "rgb.bmp": {3, 8, 0},
 		"grey.tif": {1, 8, 0}, "rgb.tif": {3, 8, 0}, "still.gif": {3, 8, 0}, "animated.gif": {3, 8, 0},
 		"lossless.webp": {3, 8, 0}, "opaque.webp": {3, 8, 0}, "lossy.webp": {3, 8, 6},

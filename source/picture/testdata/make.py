@@ -114,3 +114,6 @@ clear.save(HERE / "clear.tif")
 for width, height in (3, 2), (9, 7):  # BICUBIC is Catmull-Rom, stretched when it makes an image smaller
     small = Image.fromarray(colors).resize((width, height), Image.Resampling.BICUBIC)
     (HERE / f"rgb-{width}x{height}.raw").write_bytes(np.asarray(small).tobytes())
+# with a transparent colour that no pixel has
+save("greyopaque8", Image.fromarray(np.arange(H * W, dtype=np.uint8).reshape(H, W)), transparency=200)
+save("rgbopaque8", Image.fromarray(np.arange(H * W * 3, dtype=np.uint8).reshape(H, W, 3)), transparency=(1, 1, 1))
