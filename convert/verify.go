@@ -83,7 +83,7 @@ func verifyOutput(ctx context.Context, in *inputs, out *output, path string) err
 	}
 	defer found.Close() // read-only: an error does not matter
 	_, err = compareTables(ctx, in.request, expected, found, comparison{paths: []string{out.path},
-		text: out.format.Text, partial: out.format.OneColumn})
+		text: out.format.Text || out.format.Folder, partial: out.format.OneColumn})
 	return err
 }
 
@@ -230,7 +230,7 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		found = again
 	}
 	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.set.IDX() || table.Format.OneColumn)
-	c := comparison{text: table.Format.Text, partial: oneColumn} // a file of one column may lack others
+	c := comparison{text: table.Format.Untyped, partial: oneColumn} // a file of one column may lack others
 	for _, f := range own.Files {
 		if !slices.Contains(c.paths, f.Path) { // a .npz file has several columns
 			c.paths = append(c.paths, f.Path)
