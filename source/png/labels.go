@@ -44,6 +44,9 @@ func (t *table) findLabels(o source.ReadOptions) error {
 			read.Classes = o.Classes
 		}
 		err = t.addIntegers(label.Name, labels, read, classes)
+		if err != nil && read.Classes == nil && t.addNumbers(label.Name, labels, o.Like) == nil { // fractions
+			err = nil
+		}
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write "+schema.MetadataFile+" with the columns file_name and label, or move this file away"))
