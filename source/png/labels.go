@@ -49,7 +49,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		}
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
-			WithHint("write "+schema.MetadataFile+" with the columns file_name and label, or move this file away"))
+			WithHint("write metadata.csv with the columns file_name and label, or leave labels out: --columns image"))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:

@@ -153,8 +153,10 @@ func (t *table) visit(dir string) error {
 // Unread are the names of other forms of metadata.csv that are no tables by their extensions.
 var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 
-// labelsName matches the names of files that may have the labels of images without class folders.
-var labelsName = text.Pattern(`(?i)^_?(labels?|annotations|metadata|list|gt)(\.|$)`)
+// labelsName matches the names of files that may have the labels of images without class folders,
+// of one or of all, and aboutName those of other texts and of what is read.
+var labelsName = text.Pattern(`(?i)label|annotation|metadata|^(list|gt)[._]|\.(txt|json|xml|ya?ml|cls|mat|pkl|h5|lst)$`)
+var aboutName = text.Pattern(`^metadata\.csv$|(?i)^(read\s?me|licen[cs]e|notice|copying|citation|requirements)`)
 
 // tableName matches the names of tables, which may have labels or other columns of images.
 var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
@@ -184,11 +186,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
 	case kind == "" && mode == 0:
-		ext := path.Ext(name) // of the labels of one image in the styles of YOLO, LabelMe and VOC
-		isOf := func(f file) bool { return strings.TrimSuffix(f.name, path.Ext(f.name))+ext == name }
-		last := t.files[max(0, len(t.files)-1):]
-		own := slices.Contains([]string{".txt", ".json", ".xml"}, ext) && slices.ContainsFunc(last, isOf)
-		if (own || labelsName().MatchString(name)) && name != schema.MetadataFile { // not in a class folder
+		if labelsName().MatchString(name) && !aboutName().MatchString(name) {
 			t.beside = name
 		}
 		return t.inFile(name, checkOther(filepath.Join(t.path, name)))
@@ -206,15 +204,14 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		WithHint("%s", hint))
 }
 
-// checkOther returns an error if the file at path, which is not named like an image, is one.
+// checkOther returns an error if the file at path, not named like an image, is one that is read.
 func checkOther(path string) error {
 	f, err := os.Open(path)
 	if err != nil { // it is not read
 		return nil
 	}
 	defer f.Close() // read-only: an error does not matter
-	start, _ := io.ReadAll(io.LimitReader(f, 16))
-	if _, kind, _ := image.DecodeConfig(bytes.NewReader(start)); kind != "" { // one that package picture reads
+	if _, kind, _ := image.DecodeConfig(io.LimitReader(f, 16)); kind != "" {
 		return fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
 			kind).WithHint("move it away; or rename it: mv %s %s", text.Path(path), text.Path(path+"."+kind))
 	}
