@@ -97,7 +97,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 				schema.ClassesFile)
 	case len(empty) > 0 && classes == nil:
 		return t.inFile(empty[0], fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
-			WithHint("remove it, or list the names of all classes in a file: --classes FILE"))
+			WithHint("move it away, or list the names of all classes in a file: --classes FILE"))
 	case places != nil:
 		labels := schema.LabelsByName(schema.FolderNames(o.Classes), o.Classes)
 		for _, folder := range all {
@@ -147,8 +147,8 @@ func (t *table) inOrder(all []string) error {
 		case !utf8.ValidString(name):
 			return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", name).
 				WithHint("rename the folders and their files: convmv -f WINDOWS-1252 -t UTF-8 -r --notest FOLDER")
-		case len(all) == 1:
-			return fault.New(fault.Usage, "found all images in one folder, %s, which may be a class or none", name).
+		case len(all) == 1 || slices.Contains([]string{"images", "image", "imgs", "masks"}, strings.ToLower(name)):
+			return fault.New(fault.Usage, "found images in the folder %s, which may be a class or none", name).
 				WithHint("give that folder, if it is none, or else the names of all classes in a file: --classes FILE")
 		case isNumber && n != int64(label):
 			return fault.New(fault.Usage, "the class folder %s may be label %[1]s or, by the order of names, %d", name,

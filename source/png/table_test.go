@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 		{"images beside class folders", map[string]string{"0/1.png": good, "2.png": good}, fault.Malformed,
 			"found images beside the class folder 0, expected all in class folders", "move the images"},
 		{"a number without images", map[string]string{"0/a.png": good, "1/x.txt": ""}, fault.Malformed,
-			"1: the folder has no images", "remove it"},
+			"1: the folder has no images", "move it away"},
 		{"too large a number", map[string]string{"0/0.png": good, "2147483648/1.png": good}, fault.Usage,
 			"2147483648 may be label 2147483648 or, by the order of names, 1", "--classes"},
 		{"an even larger number", map[string]string{"a/0.png": good, "98765432109876543210/1.png": good}, fault.Usage,
