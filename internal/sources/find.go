@@ -77,13 +77,13 @@ var (
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
 )
 
-// splitNames are the names of folders with a split, as in Hugging Face's datasets. With images in
-// them, they are class folders only beside others.
-var splitNames = []string{"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
+// splitName matches the names of folders with a split, as in Hugging Face's datasets. With images
+// in them, they are class folders only beside others.
+var splitName = text.Pattern(`(?i)^(train(ing)?|test(ing)?|val(id(ation)?)?|dev|eval(uation)?)([-_](images|set))?$`)
 
 // isSplit reports whether a folder of this name may be a split.
 func isSplit(name string) bool {
-	return slices.Contains(splitNames, strings.ToLower(name)) || dataset.ParseName(name).Split != ""
+	return splitName().MatchString(name) || dataset.ParseName(name).Split != ""
 }
 
 // A listing is what a folder holds, except hidden files and markers such as _SUCCESS.
@@ -126,7 +126,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case inner.image != "" && !ours && slices.Contains(splitNames, strings.ToLower(name)):
+			case inner.image != "" && !ours && splitName().MatchString(name):
 				l.splits = append(l.splits, name)
 			case inner.image != "":
 				l.image, l.classes = inner.image, append(l.classes, name)
@@ -201,10 +201,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, err
 	}
 	here, others := l.image, slices.Concat(tables, below)
+	images := l.image != "" || below != nil && below[0].Format.Name == "png"
 	for _, name := range l.files {
-		labels := slices.Contains(png.Unread, name) && below != nil && below[0].Format.Name == "png"
 		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
-		if labels || otherName().MatchString(name) && !unpacked {
+		if images && slices.Contains(png.Unread, name) || otherName().MatchString(name) && !unpacked {
 			here = source.Under(dir, name) // which may have the labels of those images, or another split
 		}
 	}
@@ -215,7 +215,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, fault.New(fault.Usage, "found both %s and %s, expected only one of them",
 			here, others[0].Paths[0]).In(dir).
 			WithHint("give one of them, such as %s, or move one of them away%s", text.Path(others[0].Paths[0]),
-				map[bool]string{true: "; labels of images are read from metadata.csv only"}[l.image != ""])
+				map[bool]string{true: "; labels of images are read only from metadata.csv in their own folder"}[images])
 	}
 	if l.image != "" {
 		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
