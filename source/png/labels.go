@@ -44,7 +44,8 @@ func (t *table) findLabels(o source.ReadOptions) error {
 			read.Classes = o.Classes
 		}
 		err = t.addIntegers(label.Name, labels, read, classes)
-		if err != nil && read.Classes == nil && t.addNumbers(label.Name, labels, o.Like) == nil { // fractions
+		if err != nil && read.Classes == nil && strings.Contains(strings.Join(labels, ""), ".") &&
+			t.addNumbers(label.Name, labels, o.Like) == nil { // fractions
 			err = nil
 		}
 	case t.folders[0] == "" && t.beside != "":
@@ -93,8 +94,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		classes, places = own.Classes, schema.LabelsByName(own.Classes, own.Folders)
 	case listed && classes == nil:
 		return fault.New(fault.Usage, "another split has its labels in a file, and these class folders have none").
-			WithHint("list the names of all classes in a file: --classes FILE; or copy %s, if it has the names",
-				schema.ClassesFile)
+			WithHint("list all class names in a file: --classes FILE; or copy %s, if it has them", schema.ClassesFile)
 	case len(empty) > 0 && classes == nil:
 		return t.inFile(empty[0], fault.New(fault.Malformed, "the folder has no images; some programs give it a label").
 			WithHint("move it away, or list the names of all classes in a file: --classes FILE"))
@@ -301,7 +301,7 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 			return nil
 		}
 		return fault.New(fault.Unsupported, "found %q, expected a number that %v holds", text, d).
-			WithHint("leave the column out with --columns, or write numbers")
+			WithHint("leave the column out with --columns, or write numbers; names of classes are in the column label")
 	})
 }
 
