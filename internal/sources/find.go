@@ -77,11 +77,11 @@ var (
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
 )
 
-// splitName matches the names of folders with a split, as in Hugging Face's datasets. With images
-// in them, they are class folders only beside others.
-var splitName = text.Pattern(`(?i)^(train(ing)?|test(ing)?|val(id(ation)?)?|dev|eval(uation)?)([-_](images|set))?$`)
+// splitName matches names of folders of splits or labels, which are classes only beside others.
+var splitName = text.Pattern(`(?i)^(train(ing)?|test(ing)?|e?val(uation|id(ation)?)?|dev|labels|annotations?)` +
+	`([-_](images|set)|20\d\d)?$`)
 
-// isSplit reports whether a folder of this name may be a split.
+// isSplit reports whether a folder of this name may be a split, or have the labels of some.
 func isSplit(name string) bool {
 	return splitName().MatchString(name) || dataset.ParseName(name).Split != ""
 }
