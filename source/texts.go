@@ -34,7 +34,7 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	numbers, named := true, false
 	for _, text := range sample {
 		n, isNumber := wholeNumber(text)
-		_, isName := t.labels[text]
+		_, isName := t.labels[strings.TrimSpace(text)]
 		numbers, named = numbers && isNumber, named || isName
 		if n < 0 || n > math.MaxUint8 {
 			t.DType = idx.Int32
@@ -57,7 +57,7 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 // wholeNumber returns the number whose usual decimal form is text, or text without .0, which pandas
 // writes where labels are missing.
 func wholeNumber(text string) (n int64, ok bool) {
-	text = strings.TrimSuffix(text, ".0")
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".0")
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
