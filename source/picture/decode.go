@@ -273,7 +273,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 
 // AppendScaled appends an opaque picture of the format from, of 8 bits, as one of f. If f has fewer
 // channels, samples are overwritten: alpha is removed, or pixels become grey by the weights of
-// ITU-R 601, as color.GrayModel makes them, which takes ten times as long.
+// ITU-R 601, rounded as in Pillow. A grey of color.GrayModel may be one more or less.
 func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 	if f.Channels < from.Channels {
 		end := 0
@@ -283,8 +283,7 @@ func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 				end += copy(samples[end:], p)
 				continue
 			}
-			grey := 19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2])
-			samples[end] = byte((grey*0x101 + 1<<15) >> 24)
+			samples[end] = byte((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
 			end++
 		}
 		samples = samples[:end]

@@ -17,7 +17,7 @@
 // is not premultiplied. Files that EXIF or XMP data turn or mirror, and TIFF files of several
 // pages, from fax machines, of planes, or with other samples than they describe are refused.
 //
-// With [Options], pictures of 8 bits become grey (ITU-R 601, as [color.GrayModel] does) and then
+// With [Options], pictures of 8 bits become grey (ITU-R 601, to the nearest) and then
 // have another size (bicubic, Catmull-Rom). Alpha must then be opaque. Only files of the right size
 // are decoded, and those of more than 4 MiB one after another.
 package picture
