@@ -230,11 +230,11 @@ func (t *table) arrange(names []string, lines [][]string) ([]string, map[string]
 	}
 	byFile := make(map[string][][]string, len(lines))
 	for _, line := range lines {
-		name := norm.NFC.String(path.Clean(line[key])) // HFS+ has another form
+		name := norm.NFC.String(path.Clean(strings.ReplaceAll(line[key], `\`, "/"))) // HFS+ has another form
 		byFile[name] = append(byFile[name], line)
 	}
 	for _, f := range t.files {
-		name := norm.NFC.String(f.path())
+		name := norm.NFC.String(strings.ReplaceAll(f.path(), `\`, "/"))
 		found := byFile[name]
 		if delete(byFile, name); len(found) != 1 {
 			return nil, nil, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
