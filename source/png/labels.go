@@ -50,7 +50,8 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		}
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
-			WithHint("write metadata.csv with the columns file_name and label, or leave labels out: --columns image"))
+			WithHint("write metadata.csv with the columns file_name and label; or, if this file has no labels, move "+
+				"it away, or convert the images alone: --columns image"))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:
