@@ -143,7 +143,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 func (t *table) inOrder(all []string) error {
 	var lines []string
 	for label, name := range all {
-		n, err := strconv.ParseInt(name, 10, 64)
+		n, err := strconv.ParseInt(strings.TrimSpace(name), 10, 64)
 		switch isNumber := !errors.Is(err, strconv.ErrSyntax); {
 		case !utf8.ValidString(name):
 			return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", name).

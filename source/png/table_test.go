@@ -150,6 +150,8 @@ func TestRefusals(t *testing.T) {
 			"2147483648 may be label 2147483648 or, by the order of names, 1", "--classes"},
 		{"an even larger number", map[string]string{"a/0.png": good, "98765432109876543210/1.png": good}, fault.Usage,
 			"the class folder 98765432109876543210 may be label 98765432109876543210", "--classes"},
+		{"numbers and spaces", map[string]string{" 1/0.png": good, " 2/1.png": good}, fault.Usage,
+			"the class folder  1 may be label  1 or, by the order of names, 0", "--classes"},
 		{"another size", map[string]string{"0/0.png": good, "1/1.png": pixels(t, 2, 3)}, fault.Malformed,
 			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 for"},
 		{"too large a record", map[string]string{"a.png": pixels(t, 4097, 4096)}, fault.Unsupported,
