@@ -248,7 +248,9 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if err != nil {
 		return nil, err
 	}
-	found.Channels = max(found.Channels%4, s.Channels) // greys are good among colours, and alpha if it is opaque
+	if found.Channels != 3 || s.Channels != 1 { // else there are colours where the header says grey
+		found.Channels = s.Channels
+	}
 	if at := m.Bounds().Min; found != s.Format || at != (image.Point{}) {
 		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
 			found, at.X, at.Y, s.Format).WithHint("convert the images to PNG: mogrify -format png FILES")
