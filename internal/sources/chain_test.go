@@ -123,7 +123,7 @@ func TestChainDiffers(t *testing.T) {
 		"label,pixel0,pixel1\n1,256,3\n":        "found the columns label (uint8, scalar), image (int32, 2), expected",
 		"label\n1\n":                            "found the columns label (uint8, scalar), expected label ",
 		"label,pixel0,pixel1,w\n1,2,3,cat\n":    "image (uint8, 2), w (text), expected label (uint8, scalar)",
-		"<html>\n":                              "like a web page", "": "empty",
+		"<html>\n":                              "an HTML or XML page", "": "empty",
 	} {
 		table := must.Get(openParts(writeParts(t, ".csv", "label,pixel0,pixel1\n1,10,11\n", second)))(t)
 		_, err := sourcetest.ReadAll(table, 10)

@@ -91,7 +91,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 	default:
 		err = fault.New(fault.Unsupported, "found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream "+
 			"(ff ff ff ff)", prefix).At(0).WithHint("give the path of the file, with the extension of its format; " +
-			"write it again if it is older than Feather 2, or download it again if it is a web page")
+			"write it again if older than Feather 2; download the file itself if it is a web page or a Git LFS pointer")
 	}
 	if err == io.EOF || err == nil && m.schema.kind != ipc.MessageSchema {
 		err = damaged("found no schema at the beginning").At(m.schema.offset)

@@ -46,13 +46,14 @@ func (t *table) readFirstLine() error {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
 	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
 	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
+	message, hint := idx.StandIn(first, "CSV")
 	switch {
 	case bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
 			WithHint("remove comments: grep -v '^#' FILE.csv >rows.csv; " +
 				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
-	case bytes.HasPrefix(first, []byte{'<'}):
-		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
+	case message != "":
+		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", first[control]).
 			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE.csv >utf8.csv; " +
@@ -60,11 +61,9 @@ func (t *table) readFirstLine() error {
 	case !utf8.Valid(first):
 		return fault.New(fault.Unsupported, "the first line is not UTF-8").
 			WithHint("convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv")
-	}
-	if err == io.EOF || err == nil && len(line) == 0 {
-		err = fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
-	}
-	if err != nil {
+	case err == io.EOF || err == nil && len(line) == 0:
+		return fault.New(fault.Truncated, "the file is empty or begins with an empty line, expected lines of numbers")
+	case err != nil:
 		return err
 	}
 	count := func(c byte) int { return bytes.Count(line, []byte{c}) }

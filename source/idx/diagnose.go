@@ -31,7 +31,7 @@ var foreignFormats = []struct {
 	offset            int
 	bytes, name, hint string
 }{
-	{0, "\x1f\x8b", "a gzip file", "decompress it first (in Go: gzip.NewReader); idxport itself does so once"},
+	{0, "\x1f\x8b", "a gzip file", "decompress it first: gunzip <FILE >UNPACKED; idxport itself does so once"},
 	{0, "PK\x03\x04", "a zip archive", "if it is a .npz file, save it as FILE.npz; otherwise unpack it first"},
 	{257, "ustar", "a tar archive", "unpack it with tar -xf FILE first; the labels of WebDataset (.cls) are not read"},
 	{0, "PAR1", "a Parquet file", hintFile + ".parquet -o OUT"},
@@ -43,7 +43,6 @@ var foreignFormats = []struct {
 	{1, "\x4c\x3d\x1e", "a NORB (Lush binary matrix) file", hintArray},
 	{0, "MATLAB", "a MATLAB file", hintArray},
 	{0, "\x89HDF", "an HDF5 file", hintArray},
-	{0, "version https://git-lfs", "a Git LFS pointer", "fetch the real file with git lfs pull"},
 }
 
 // HasMagic reports whether head begins like an IDX file: 00 00, a data type, a rank of at least 1.
@@ -70,16 +69,19 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	return notIDX(append(m[:], more[:n]...))
 }
 
-// WebPage recognises an HTML or XML page, which servers send in place of a missing file. It returns
-// the message of an error, with what was expected, and a hint, or two empty strings if head, the
-// beginning of the file, does not begin like such a page.
-func WebPage(head []byte, expected string) (message, hint string) {
+// StandIn recognises what servers and Git put in the place of a missing file. It returns the
+// message of an error, with what was expected, and a hint, or two empty strings if head, the
+// beginning of the file, does not begin like that.
+func StandIn(head []byte, expected string) (message, hint string) {
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
-	for _, begin := range []string{"<!doctype", "<html", "<?xml", "<error", "<head"} {
-		if n := min(len(text), len(begin)); n > 0 && string(text[:n]) == begin[:n] {
-			return "found an HTML or XML page, expected " + expected,
-				"the server sent an error page instead of the file: download it again"
+	for _, begin := range []string{"<!", "<html", "<?xml", "<error", "<head", "<body", "<script", "404: not found"} {
+		if bytes.HasPrefix(text, []byte(begin)) {
+			return "found an HTML or XML page, or an error message, expected " + expected,
+				"the server sent it in place of the file: check the URL, and download it again"
 		}
+	}
+	if bytes.HasPrefix(text, []byte("version https://git-lfs")) {
+		return "found a Git LFS pointer, expected " + expected, "fetch the real file with git lfs pull"
 	}
 	return "", ""
 }
@@ -89,7 +91,7 @@ func notIDX(head []byte) error {
 	unsupported := func(hint, format string, args ...any) error {
 		return fault.New(fault.Unsupported, format, args...).At(0).WithHint("%s", hint).Because(ErrMagic)
 	}
-	if message, hint := WebPage(head, "an IDX file"); message != "" {
+	if message, hint := StandIn(head, "an IDX file"); message != "" {
 		return unsupported(hint, "%s", message)
 	}
 	for _, f := range foreignFormats {

@@ -15,7 +15,7 @@ import (
 func TestForeignFormats(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ head, message, hints string }{
-		"gzip":    {"\x1f\x8b\x08\x08", "found a gzip file, expected", "gzip.NewReader"},
+		"gzip":    {"\x1f\x8b\x08\x08", "found a gzip file, expected", "gunzip"},
 		"zip":     {"PK\x03\x04\x14\x00", "a zip archive", "unpack"},
 		"Parquet": {"PAR1\x15\x04", "a Parquet file", ""},
 		"Arrow":   {"ARROW1\x00\x00", "an Arrow IPC file", ""},

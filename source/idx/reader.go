@@ -152,9 +152,7 @@ func (rd *Reader) truncated(found int64) error {
 func (rd *Reader) trailing(extra int64) error {
 	h, end, found := rd.header, rd.end(), "extra data"
 	if extra > 0 {
-		if found = fmt.Sprintf("%d extra bytes", extra); extra == 1 {
-			found = "1 extra byte"
-		}
+		found = text.Count(extra, "extra byte")
 	}
 	e := fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %s", found, end, h).At(end)
 	if h.Records() == 0 {

@@ -80,7 +80,7 @@ func unreadable(err error) error {
 		return err
 	}
 	return fault.New(fault.Malformed, "the zip archive cannot be read: %v", err).Because(err).
-		WithHint("the file is damaged or incomplete, or needs another program, such as unzip")
+		WithHint("the file is damaged, incomplete, a web page or a Git LFS pointer, or needs a program such as unzip")
 }
 
 var errCount = fault.New(fault.Unsupported, "found no files or too many in the archive, expected 1 to %d, listed in "+

@@ -142,7 +142,7 @@ func readHeader(r io.Reader) (*header, error) {
 	n, err := readFull(r, begin[:10], 0, 10)
 	if !strings.HasPrefix(magic, string(begin[:min(n, len(magic))])) {
 		return nil, fault.New(fault.Unsupported, "found %q, expected %q, with which a .npy file begins",
-			begin[:n], magic).At(0).WithHint("if it is a web page, download the file again; " +
+			begin[:n], magic).At(0).WithHint("if it is a web page or a Git LFS pointer, download the file itself; " +
 			"if it has another format, rename it to the extension of that format, such as .npz")
 	}
 	length, start := int64(binary.LittleEndian.Uint16(begin[8:])), int64(10)

@@ -159,7 +159,7 @@ func (f *file) footerBytes(size int64) ([]byte, error) {
 		return nil, unsupported(hintDecrypt, "the file is encrypted")
 	case string(head[:]) != magic:
 		return nil, damaged("found %q, expected %q: not a Parquet file", head[:], magic).At(0).
-			WithHint("if it is a web page, download the file again")
+			WithHint("if it is a web page or a Git LFS pointer, download the file itself")
 	case end != magic:
 		return nil, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).
 			At(size - 4).WithHint("the file is incomplete: download or write it again")
