@@ -27,7 +27,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	report := NewReport(o.Events)
 	if len(o.Outputs) == 0 {
 		return report, usagef("no output").
-			WithHint("give a file such as -o mnist.parquet, a folder such as -o out/, or -o csv=- for standard output")
+			WithHint("an output follows -o: a folder as in -o out/, files as in -o 'x-{split}.parquet', or -o csv=-")
 	}
 	in, jobs, err := openAll(ctx, o, report)
 	if err != nil {

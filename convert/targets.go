@@ -200,8 +200,8 @@ func endsAsFolder(path string) bool {
 func extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
 
 // placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
-// ones of small letters, which are refused; other braces are part of a name.
-var placeholder = text.Pattern(`\{[a-z]*\}`)
+// ones of letters, such as {Split}, which are refused; other braces are part of a name.
+var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
 
 // checkPlaceholders returns an error if a path has an unknown placeholder.
 func checkPlaceholders(path string) error {

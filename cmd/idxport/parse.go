@@ -23,7 +23,7 @@ func (s *settings) parse(command string, words []string) (first error) {
 			s.Inputs = append(s.Inputs, words[i+1:]...)
 			break
 		}
-		if len(word) < 2 || word[0] != '-' {
+		if len(word) < 2 || strings.IndexAny(word, "-–—") != 0 { // word processors make dashes of hyphens
 			s.Inputs = append(s.Inputs, word)
 			continue
 		}
@@ -115,19 +115,19 @@ func adviseFlag(command, name string) string {
 	long := longNames(flags)
 	see := "see idxport " + command + " --help-all"
 	exact := elsewhere[strings.TrimRight(name, "0123456789")] // as of -j2
+	hint := convert.Alternative(name)
 	switch {
 	case exact != "":
 		return "did you mean --" + exact + "?"
+	case hint != "" && (name != "sample" || slices.Contains(long, "--take")):
+		return hint
+	case strings.IndexAny(name, "–—") == 0:
+		return "it begins with a dash, expected a hyphen, -; a path that begins so is written ./" + name
 	case len(name) < 3 || name == "help":
 		return see
 	}
-	if hint := convert.Alternative(name); hint != "" && (name != "sample" || slices.Contains(long, "--take")) {
-		return hint
-	}
-	for _, f := range allFlags() {
-		if f.name == name {
-			return "it is a flag of " + strings.Join(f.commands(), ", ")
-		}
+	if f := flagNamed(allFlags(), "--"+name); f != nil {
+		return "it is a flag of " + strings.Join(f.commands(), ", ")
 	}
 	if f := flagNamed(flags, "--"+strings.TrimPrefix(name, "no-")); f != nil {
 		return see + " about --" + f.name

@@ -10,8 +10,7 @@ func IsSame(a, b string) bool { return plain(a) == plain(b) }
 
 // plain returns a name in lower case, without dashes, underscores, dots and spaces.
 func plain(name string) string {
-	isSeparator := func(r rune) bool { return strings.ContainsRune("-_. ", r) }
-	return strings.Join(strings.FieldsFunc(strings.ToLower(name), isSeparator), "")
+	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
 // DidYouMean returns the hint for a name that is not among names: those that begin with it
@@ -29,11 +28,12 @@ func DidYouMean(name string, names []string) string {
 	return ""
 }
 
-// Nearest returns the nearest of names, the first of several, or "" if none is near.
+// Nearest returns the nearest name of those with the same first letter, or "" if none is near.
 func Nearest(name string, names []string) (closest string) {
+	name = plain(name)
 	limit := 1 + (len(name)+1)/4
 	for _, n := range names {
-		if d := editDistance(plain(name), plain(n)); d <= limit {
+		if d := editDistance(name, plain(n)); d <= limit && strings.HasPrefix(plain(n), name[:min(1, len(name))]) {
 			closest, limit = n, d-1
 		}
 	}
