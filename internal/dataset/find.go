@@ -201,8 +201,7 @@ func (f finder) distinct(files []File, names []Name) error {
 	for i, a := range files {
 		for j, b := range files[:i] {
 			if a.Path == source.Stdin && b.Path == source.Stdin {
-				return fault.New(fault.Usage, "standard input is given twice").
-					WithHint("standard input can be one column only")
+				return fault.New(fault.Usage, "standard input is given twice, expected one column of it")
 			}
 			if a.Name != b.Name {
 				continue
@@ -213,11 +212,13 @@ func (f finder) distinct(files []File, names []Name) error {
 			}
 			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s",
 				first, text.Quote(b.Path), second, text.Quote(a.Path))
-			if names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "" {
-				advice = "several files are the columns of one table: convert one split at a time"
-			}
-			if name := lowerASCII(a.Path); strings.HasSuffix(name, ".png") || strings.HasSuffix(name, ".jpg") {
+			switch name := lowerASCII(a.Path); {
+			case strings.HasSuffix(name, ".png") || strings.HasSuffix(name, ".jpg"):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
+			case names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "":
+				advice = "several files are the columns of one table: convert one split at a time"
+			case a.Path != b.Path && source.Above(a.Path) == source.Above(b.Path) && names[i].Stem == names[j].Stem:
+				advice = "give only one of them: their names have the same meaning"
 			}
 			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).
 				In(b.Path).WithHint("%s", advice)

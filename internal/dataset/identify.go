@@ -133,14 +133,13 @@ func (f finder) selectSet(all []candidate) ([]candidate, error) {
 	counts := func(c candidate) bool { return c.name.Dataset != "" || c.name.Split != "" }
 	sets := groupFiles(all, compareSets)
 	if asked {
-		for _, key := range []string{f.options.Dataset, Name{}.setKey()} { // MNIST's files have no prefix
-			for _, set := range sets {
-				if set[0].name.setKey() == key {
-					return set, nil
-				}
+		for _, set := range sets {
+			if set[0].name.setKey() == f.options.Dataset {
+				return set, nil
 			}
 		}
-		counts = func(c candidate) bool { return c.name.Dataset == "" }
+		// MNIST's files have no prefix, but others without a known one may be those that are meant.
+		counts = func(c candidate) bool { return c.name.Dataset == "" && (c.name.Prefix == "" || c.name.Split != "") }
 	}
 	sets = slices.DeleteFunc(sets, func(set []candidate) bool { return !slices.ContainsFunc(set, counts) })
 	switch {

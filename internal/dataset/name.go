@@ -41,9 +41,9 @@ type Name struct {
 // with the first extension is preferred.
 var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 
-// publishedFormat matches the end of published names: train-images-idx3-ubyte, and
-// train-images.idx3-ubyte as some tools unpack it. cutFormat checks the rank and the data type.
-var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))$`)
+// publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as
+// train-images.idx3-ubyte or downloaded twice. cutFormat checks the rank and the data type.
+var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))(?: ?\([0-9]+\))?$`)
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
