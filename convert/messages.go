@@ -44,7 +44,7 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 		return err
 	}
 	e := *found
-	e.Msg, e.Hint = splitTitle(s)+": "+e.Msg, cmp.Or(e.Hint, "to leave this split out, choose others with --split")
+	e.Msg, e.Hint = splitTitle(s)+": "+e.Msg, cmp.Or(e.Hint, "if only this split differs, choose others with --split")
 	return &e
 }
 

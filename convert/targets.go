@@ -27,7 +27,6 @@ type target struct {
 func parseTargets(s *object.Store, o Options, parts int64) (targets []target, err error) {
 	var wanted []sinks.Format
 	for _, name := range o.To {
-		name = strings.TrimSpace(name)
 		f, ok := sinks.Named(name)
 		if !ok {
 			return nil, unknownFormat("--to "+strings.Join(o.To, ","), name)

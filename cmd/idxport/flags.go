@@ -141,7 +141,7 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 		*to = value
 	case *[]string:
 		if f.has("list") {
-			*to = strings.Split(value, ",")
+			*to = strings.Split(strings.ReplaceAll(value, ", ", ","), ",")
 		} else {
 			*to = append(*to, value)
 		}

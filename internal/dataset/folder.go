@@ -143,7 +143,7 @@ func (f finder) checkSplits(where string, names []string) error {
 		}
 		advice := "the file names have no split: leave out --split"
 		if len(names) > 0 {
-			advice = "it has " + strings.Join(names, ", ")
+			advice = "it has " + strings.Join(names, ", ") + "; repeat --split for several"
 		}
 		return fault.New(fault.Usage, "%s has no split %q", where, asked).WithHint("%s", advice)
 	}
