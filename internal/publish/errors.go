@@ -17,7 +17,7 @@ func refusal(reason, hint string) error {
 
 // The errors of a target that may not be replaced, and of takeLock if another run holds the lock.
 var (
-	errExists = fault.New(fault.Exists, "already exists").WithHint("--overwrite replaces it")
+	errExists = fault.New(fault.Exists, "already exists").WithHint("--overwrite replaces files, and folders of idxport")
 	errLocked = fault.New(fault.Locked, "is being written by another run").WithHint("wait for the other run to end")
 )
 
