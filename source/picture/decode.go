@@ -187,9 +187,9 @@ func (s stored) damaged(file []byte, err error) error {
 			WithHint("the file is incomplete: download or write it again")
 	case errors.Is(err, image.ErrFormat):
 		return fault.New(fault.Unsupported,
-			"the file begins with % x, expected a PNG, JPEG, WebP, GIF, BMP or TIFF image", file[:min(len(file), 8)]).
-			WithHint("convert the images to PNG: files with mogrify -format png FILES, then remove the old ones, " +
-				"images in a column with the program that wrote it")
+			"the file begins with %q, expected a PNG, JPEG, WebP, GIF, BMP or TIFF image", file[:min(len(file), 8)]).
+			WithHint("if it is a web page or a Git LFS pointer, download the file itself; or convert it to PNG: " +
+				"mogrify -format png FILES, then remove the old ones; those in a column: with what wrote it")
 	}
 	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", s.kind, err).
 		WithHint("download or write the file again, or convert it to PNG: mogrify -format png FILES")

@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"nothing", nil, fault.Unsupported, "found no images", "give a folder"},
 		{"images that are not read", map[string]string{"0/a.png": good, "1/c.AVIF": "x"}, fault.Unsupported,
-			"c.AVIF: row 1: the file begins with 78, expected a PNG, JPEG", "mogrify"},
+			"c.AVIF: row 1: the file begins with \"x\", expected a PNG, JPEG", "mogrify"},
 		{"a split", map[string]string{"train/0/1.png": good}, fault.Malformed,
 			filepath.Join("train", "0") + ": found a folder in a class folder", "give the folder that holds class"},
 		{"images below a class folder", map[string]string{"0/a.png": good, "0/more/b.png": good}, fault.Malformed,
