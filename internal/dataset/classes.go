@@ -40,7 +40,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	if len(text) == 0 {
 		return nil, badClasses(fileName, "found no class names")
 	}
-	if message, hint := idx.StandIn(text, "class names"); message != "" {
+	if message, hint := idx.Foreign(text, "class names"); message != "" {
 		return nil, fault.New(fault.Malformed, "%s", message).WithHint("%s", hint).In(fileName)
 	}
 	lines := strings.Split(string(text), "\n")

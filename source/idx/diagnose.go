@@ -26,13 +26,13 @@ const (
 // HintSalvage is the end of the hint for an incomplete file that may have complete records.
 const HintSalvage = ", or read the complete records with --salvage"
 
-// foreignFormats are formats that users mistake for IDX, recognised by the bytes at an offset.
+// foreignFormats are formats that users mistake for others, recognised by the bytes at an offset.
 var foreignFormats = []struct {
 	offset            int
 	bytes, name, hint string
 }{
 	{0, "\x1f\x8b", "a gzip file", "decompress it first: gunzip <FILE >UNPACKED; idxport itself does so once"},
-	{0, "PK\x03\x04", "a zip archive", "if it is a .npz file, save it as FILE.npz; otherwise unpack it first"},
+	{0, "PK\x03\x04", "a zip archive", "if it is .npz, save it as FILE.npz; export .xlsx as CSV; unpack others first"},
 	{257, "ustar", "a tar archive", "unpack it with tar -xf FILE first; the labels of WebDataset (.cls) are not read"},
 	{0, "PAR1", "a Parquet file", hintFile + ".parquet -o OUT"},
 	{0, "ARROW1", "an Arrow IPC file", hintFile + ".arrow -o OUT"},
@@ -41,7 +41,7 @@ var foreignFormats = []struct {
 	{0, "\xff\xd8\xff", "a JPEG image", hintImages},
 	{0, "\x1e\x3d\x4c", "a NORB (Lush binary matrix) file", hintArray},
 	{1, "\x4c\x3d\x1e", "a NORB (Lush binary matrix) file", hintArray},
-	{0, "MATLAB", "a MATLAB file", hintArray},
+	{10, " MAT-file", "a MATLAB file", hintArray},
 	{0, "\x89HDF", "an HDF5 file", hintArray},
 }
 
@@ -69,10 +69,10 @@ func checkMagic(m [4]byte, r io.Reader) error {
 	return notIDX(append(m[:], more[:n]...))
 }
 
-// StandIn recognises what servers and Git put in the place of a missing file. It returns the
-// message of an error, with what was expected, and a hint, or two empty strings if head, the
-// beginning of the file, does not begin like that.
-func StandIn(head []byte, expected string) (message, hint string) {
+// Foreign recognises files of other formats, and what servers and Git put in the place of a missing
+// file. It returns the message of an error, with what was expected, and a hint, or two empty
+// strings if head, the beginning of the file, does not begin like that.
+func Foreign(head []byte, expected string) (message, hint string) {
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
 	for _, begin := range []string{"<!", "<html", "<?xml", "<error", "<head", "<body", "<script", "404: not found"} {
 		if bytes.HasPrefix(text, []byte(begin)) {
@@ -83,6 +83,11 @@ func StandIn(head []byte, expected string) (message, hint string) {
 	if bytes.HasPrefix(text, []byte("version https://git-lfs")) {
 		return "found a Git LFS pointer, expected " + expected, "fetch the real file with git lfs pull"
 	}
+	for _, f := range foreignFormats {
+		if f.offset < len(head) && bytes.HasPrefix(head[f.offset:], []byte(f.bytes)) {
+			return "found " + f.name + ", expected " + expected, f.hint
+		}
+	}
 	return "", ""
 }
 
@@ -91,13 +96,8 @@ func notIDX(head []byte) error {
 	unsupported := func(hint, format string, args ...any) error {
 		return fault.New(fault.Unsupported, format, args...).At(0).WithHint("%s", hint).Because(ErrMagic)
 	}
-	if message, hint := StandIn(head, "an IDX file"); message != "" {
+	if message, hint := Foreign(head, "an IDX file"); message != "" {
 		return unsupported(hint, "%s", message)
-	}
-	for _, f := range foreignFormats {
-		if f.offset < len(head) && bytes.HasPrefix(head[f.offset:], []byte(f.bytes)) {
-			return unsupported(f.hint, "found %s, expected an IDX file", f.name)
-		}
 	}
 	binary := func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
 	if bytes.ContainsAny(head, ",;\t") && !bytes.ContainsFunc(head, binary) {
