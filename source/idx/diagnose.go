@@ -43,6 +43,7 @@ var foreignFormats = []struct {
 	{1, "\x4c\x3d\x1e", "a NORB (Lush binary matrix) file", hintArray},
 	{10, " MAT-file", "a MATLAB file", hintArray},
 	{0, "\x89HDF", "an HDF5 file", hintArray},
+	{0, "\x80", "a Python pickle", hintArray},
 }
 
 // HasMagic reports whether head begins like an IDX file: 00 00, a data type, a rank of at least 1.
@@ -64,9 +65,8 @@ func checkMagic(m [4]byte, r io.Reader) error {
 			"found data type 0x%02x and %s, expected 08, 09, 0b, 0c, 0d or 0e, and 1 to 255",
 			m[2], text.Count(int(m[3]), "dimension")).At(2).WithHint(hintHeader)
 	}
-	more := make([]byte, 512)    // to detect another format
-	n, _ := io.ReadFull(r, more) // the file is refused whether or not this fails
-	return notIDX(append(m[:], more[:n]...))
+	more, _ := io.ReadAll(io.LimitReader(r, 512)) // to detect another format; it is refused even if this fails
+	return notIDX(append(m[:], more...))
 }
 
 // Foreign recognises files of other formats, and what servers and Git put in the place of a missing

@@ -23,6 +23,7 @@ func TestForeignFormats(t *testing.T) {
 		"PNG":     {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image", ""},
 		"JPEG":    {"\xff\xd8\xff\xe0\x00\x10JFIF", "a JPEG image", ""},
 		"tar":     {"label.txt" + strings.Repeat("\x00", 248) + "ustar\x0000", "a tar archive", "tar -xf"},
+		"pickle":  {"\x80\x03](K", "a Python pickle", "another format first"},
 		"MATLAB":  {"MATLAB 5.0 MAT-file", "a MATLAB file", "another format first"},
 		"HDF5":    {"\x89HDF\r\n\x1a\n", "an HDF5 file", ""},
 		"Git LFS": {"version https://git-lfs.github.com/spec/v1\noid sha256:", "a Git LFS pointer",
