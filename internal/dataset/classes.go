@@ -27,29 +27,28 @@ const (
 // A byte order mark, CRLF and spaces around a name are removed. Lines numbered from 0 or 1, perhaps
 // after a header, are refused, as in CSV and in EMNIST's mapping: read as names they would contain
 // the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes,
-// text that is not UTF-8, control characters and repeated names.
+// text that is not UTF-8, control characters, repeated names, and what otherNotation matches.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
+	raw, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
 	if err != nil {
 		return nil, fault.In(fileName, err)
 	}
-	if len(text) > maxClassBytes {
-		return nil, badClasses(fileName, "found more than %d bytes, too many for class names", maxClassBytes)
-	}
-	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(text) == 0 {
-		return nil, badClasses(fileName, "found no class names")
-	}
-	if message, hint := idx.Foreign(text, "class names"); message != "" {
-		return nil, fault.New(fault.Malformed, "%s", message).WithHint("%s", hint).In(fileName)
-	}
+	text := bytes.TrimRight(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), " \t\r\n")
 	lines := strings.Split(string(text), "\n")
+	message, hint := idx.Foreign(text, "class names")
 	switch {
+	case len(raw) > maxClassBytes:
+		return nil, badClasses(fileName, "found more than %d bytes, too many for class names", maxClassBytes)
+	case len(text) == 0:
+		return nil, badClasses(fileName, "found no class names")
+	case message != "":
+		return nil, fault.New(fault.Malformed, "%s", message).WithHint("%s", hint).In(fileName)
 	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
 		return nil, badClasses(fileName, "found JSON")
 	case numbered(lines) || numbered(lines[1:]):
-		last := strings.TrimSpace(lines[len(lines)-1])
-		return nil, badClasses(fileName, "found numbers beside the names, as in %q", last)
+		return nil, badClasses(fileName, "found numbers beside the names, as in %q", lines[len(lines)-1])
+	case otherNotation().Match(text):
+		return nil, badClasses(fileName, "found a header, a comment or a list in another notation: %.40q", lines[0])
 	case len(lines) > maxClasses:
 		return nil, badClasses(fileName, "found %d lines, expected at most %d", len(lines), maxClasses)
 	}
@@ -73,6 +72,9 @@ func badClasses(fileName, format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...).In(fileName).
 		WithHint("expected UTF-8 text with a class name per line, the first for label 0")
 }
+
+// otherNotation matches names after a header or a comment, in quotes, or with other signs.
+var otherNotation = text.Pattern(`(?i)^(#[ \t]|(class|label|name)(e?s)?\s*\n|((- .*|["'].*["']|.*,)\s*\n)+.*$)`)
 
 // besideName matches a line with a number before or after a name.
 var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)

@@ -63,6 +63,11 @@ func TestReadClassesRefuses(t *testing.T) {
 		"numbers from 1":  {"1: cat\n2: dog\n3: a fish\n", "names.txt: found numbers beside the names"},
 		"csv":             {"label,name\r\n0,cat\r\n1,dog", "names.txt: found numbers beside the names"},
 		"csv, name first": {"cat,0\ndog,1\n", "names.txt: found numbers beside the names"},
+		"a comment":       {"# classes\ncat\ndog\n", "names.txt: found a header, a comment or a list in another"},
+		"a header":        {"class\r\ncat\r\ndog\r\n", "names.txt: found a header, a comment or a list"},
+		"yaml":            {"- cat\n- dog\n", "names.txt: found a header, a comment or a list"},
+		"quotes":          {"'cat',\n'dog'\n", "names.txt: found a header, a comment or a list"},
+		"commas":          {"cat,\ndog\n", "names.txt: found a header, a comment or a list"},
 		"too big":         {strings.Repeat("x", 1<<20+1), "names.txt: found more than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

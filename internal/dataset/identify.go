@@ -62,11 +62,9 @@ func (f finder) identifyByLabels(splits []*Split) {
 		}
 	}
 	slices.Sort(found)
-	switch found = slices.Compact(found); len(found) {
-	case 0:
-	case 1:
+	if found = slices.Compact(found); len(found) == 1 {
 		apply(unlabelled, found[0], byOthers)
-	default:
+	} else if len(found) > 1 {
 		splits[0].Notes = append(splits[0].Notes,
 			"judging by their labels, the splits belong to different data sets: "+strings.Join(found, ", "))
 	}
