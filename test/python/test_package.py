@@ -189,7 +189,7 @@ class Save(Case):
         self.assertRaisesRegex(ValueError, "several lines", idxport.save, self.folder / "x.parquet", label=labels, classes=["a\nb"])
         self.assertEqual(list(self.folder.iterdir()), [])
         idxport.save(self.folder / "x-idx3-ubyte", image=images)
-        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces it", idxport.save, self.folder / "x-idx3-ubyte", image=images[:2])
+        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files, and folders of idxport", idxport.save, self.folder / "x-idx3-ubyte", image=images[:2])
         self.assertEqual(self.programs(), [])
 
 
@@ -342,7 +342,7 @@ class Reports(Case):
         self.assertEqual(idxport.verify(out, FASHION, split="test").verified[0].columns, ["image", "label"])
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.convert(FASHION, output=out, split="test")
-        self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "overwrite=True replaces it"))
+        self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "overwrite=True replaces files, and folders of idxport"))
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.verify(out, FASHION, split="test", transpose=True)
         self.assertEqual(caught.exception.code, "differs")
