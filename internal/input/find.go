@@ -50,7 +50,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 		shaped = chooseShaped(s, o.Shape) || shaped
 	}
 	if !shaped {
-		return nil, usagef("--shape %s fits the records of no file but perhaps labels", text.Shape(o.Shape))
+		return nil, usagef("--shape %s does not fit the records of any file, apart from labels", text.Shape(o.Shape))
 	}
 	in.classes, err = in.readClasses(ctx)
 	return in, err
