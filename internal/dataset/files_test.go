@@ -64,7 +64,7 @@ func TestFilesErrors(t *testing.T) {
 			hint: "name them: left="},
 		"two lists": {args: "a.idx b.idx", want: fault.Usage, message: twice + `"data"`, hint: "name them: left="},
 		"two splits": {args: labels + " t10k-labels-idx1-ubyte", want: fault.Usage, message: twice + `"label"`,
-			hint: "one split at a time"},
+			hint: "give one split, or a folder"},
 		"a given name twice": {args: "label=left.idx " + labels, want: fault.Usage, message: twice + `"label"`,
 			hint: "name them: image="},
 		"swapped": {args: "swapped-images.idx swapped-labels.idx", want: ErrSwapped, message: "swapped-images.idx",

@@ -216,7 +216,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			case strings.HasSuffix(name, ".png") || strings.HasSuffix(name, ".jpg"):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
 			case names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "":
-				advice = "several files are the columns of one table: convert one split at a time"
+				advice = "several files are columns of one table: give one split, or a folder with names like MNIST's"
 			case a.Path != b.Path && source.Above(a.Path) == source.Above(b.Path) && names[i].Stem == names[j].Stem:
 				advice = "give only one of them: their names have the same meaning"
 			}
