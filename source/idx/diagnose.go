@@ -74,7 +74,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 // strings if head, the beginning of the file, does not begin like that.
 func Foreign(head []byte, expected string) (message, hint string) {
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
-	for _, begin := range []string{"<!", "<html", "<?xml", "<error", "<head", "<body", "<script", "404: not found"} {
+	for _, begin := range []string{"<!", "<html", "<?xml", "<error", "<head", "404: not found", "entry not found"} {
 		if bytes.HasPrefix(text, []byte(begin)) {
 			return "found an HTML or XML page, or an error message, expected " + expected,
 				"the server sent it in place of the file: check the URL, and download it again"
