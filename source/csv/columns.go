@@ -54,6 +54,8 @@ func (t *table) readFirstLine() error {
 				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
+	case bytes.HasPrefix(first, []byte{'<'}):
+		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", first[control]).
 			WithHint("if it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE.csv >utf8.csv; " +
@@ -162,8 +164,7 @@ func (t *table) arrange() error {
 	}
 	switch {
 	case t.names != nil && o.Label == "none" && !slices.Contains(t.names, "none"):
-		return fault.New(fault.Usage,
-			"--label-column none: it is for files without names, but the first line has names")
+		return fault.New(fault.Usage, "--label-column none is for files without names, but the first line has names")
 	case t.names != nil:
 		return t.group()
 	case like != t.count || o.Shape != nil || o.Label != "":

@@ -191,6 +191,7 @@ func TestRefusals(t *testing.T) {
 			"--header"},
 		{"class names beside labels", "label,class\n3,cat\n4,dog\n", none, fault.Usage, "column class: found names, " +
 			"whose numbers are not known: cat, dog", "--columns"},
+		{"a part of a page", "<p>\n", none, unsupported, "like a web page", "download it again"},
 		{"a web page", "<!DOCTYPE html>\n", none, unsupported, "an HTML or XML page", "download it again"},
 		{"a comment with a quote", "# 3.5\"\n1,2\n", none, unsupported, "the first line is a comment", "grep -v"},
 		{"9 MB of carriage returns", "a,b\r" + rows("1,2\r", 9<<18), none, unsupported, "a byte 0x0d", "tr "},

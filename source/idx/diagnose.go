@@ -3,6 +3,7 @@ package idx
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -93,17 +94,16 @@ func Foreign(head []byte, expected string) (message, hint string) {
 
 // notIDX returns the error for a file that begins with head, which is not IDX.
 func notIDX(head []byte) error {
-	unsupported := func(hint, format string, args ...any) error {
-		return fault.New(fault.Unsupported, format, args...).At(0).WithHint("%s", hint).Because(ErrMagic)
-	}
-	if message, hint := Foreign(head, "an IDX file"); message != "" {
-		return unsupported(hint, "%s", message)
-	}
+	message, hint := Foreign(head, "an IDX file")
 	binary := func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
-	if bytes.ContainsAny(head, ",;\t") && !bytes.ContainsFunc(head, binary) {
-		return unsupported("if it is CSV, save it as FILE.csv, then: idxport convert FILE.csv -o OUT",
-			"found text, such as CSV, expected an IDX file")
+	switch {
+	case message != "":
+	case bytes.ContainsAny(head, ",;\t") && !bytes.ContainsFunc(head, binary):
+		message = "found text, such as CSV, expected an IDX file"
+		hint = "if it is CSV, save it as FILE.csv, then: idxport convert FILE.csv -o OUT"
+	default:
+		message = fmt.Sprintf("found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
+		hint = "an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions"
 	}
-	return unsupported("an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions",
-		"found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
+	return fault.New(fault.Unsupported, "%s", message).At(0).WithHint("%s", hint).Because(ErrMagic)
 }
