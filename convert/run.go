@@ -271,7 +271,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // while Version stays the same: --if-changed then rewrites earlier outputs.
-const formatVersion = 6
+const formatVersion = 7
 
 // runKey returns, with --if-changed, a text that lists the names of the outputs, the inputs and all
 // else that the bytes of outputs depend on. It also lists --expect, so that another expectation is
