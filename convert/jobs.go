@@ -351,11 +351,12 @@ func (in *inputs) describeJob(j *job) {
 
 // describeInputs reports the files of the split from which j was made, by column.
 func (in *inputs) describeInputs(j *job) {
-	columns, several := j.table.Columns(), len(j.split.Files) > 1
-	for _, c := range columns {
-		for _, f := range j.split.Files {
-			isColumn := source.Index(columns, f.Name) >= 0 // not a table, or one of label vectors, whose numbers are
-			if isColumn && c.Name != f.Name || !isColumn && several && c.Origin != source.Base(f.Path) {
+	files := j.split.Files
+	for _, c := range j.table.Columns() {
+		// A file of label vectors or a table may have the name of one of its columns.
+		named := slices.ContainsFunc(files, func(f dataset.File) bool { return f.Name == c.Name })
+		for _, f := range files {
+			if len(files) > 1 && (named && c.Name != f.Name || !named && c.Origin != source.Base(f.Path)) {
 				continue // it is of another file
 			}
 			opened := in.request.input.Storage.About(f.Path)
