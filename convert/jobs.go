@@ -351,13 +351,11 @@ func (in *inputs) describeJob(j *job) {
 
 // describeInputs reports the files of the split from which j was made, by column.
 func (in *inputs) describeInputs(j *job) {
-	files := j.split.Files
 	for _, c := range j.table.Columns() {
-		// A file of label vectors or a table may have the name of one of its columns.
-		named := slices.ContainsFunc(files, func(f dataset.File) bool { return f.Name == c.Name })
-		for _, f := range files {
-			if len(files) > 1 && (named && c.Name != f.Name || !named && c.Origin != source.Base(f.Path)) {
-				continue // it is of another file
+		named := slices.ContainsFunc(j.split.Files, func(f dataset.File) bool { return f.Name == c.Name })
+		for _, f := range j.split.Files {
+			if len(j.split.Files) > 1 && c.Name != f.Name && (named || c.Origin != source.Base(f.Path)) {
+				continue // it is of another file; a file of several columns may be named like one of them
 			}
 			opened := in.request.input.Storage.About(f.Path)
 			entry := Input{Path: f.Path, Split: j.split.Name, Column: c.Name, DType: c.DType.String(),

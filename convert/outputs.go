@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -170,7 +169,10 @@ func collision(t target, out *output, other *job) error {
 	if !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}") {
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	}
-	return e.WithHint("choose one with --split %s", text.Quote(cmp.Or(other.split.Name, "NAME")))
+	if other.split.Name == "" {
+		return e.WithHint("give the files of one of them")
+	}
+	return e.WithHint("choose one with --split %s", text.Quote(other.split.Name))
 }
 
 // outputsAt returns the outputs of the target t in format f for one job.
