@@ -13,11 +13,11 @@ ds = needs("pyarrow.dataset", "arrow")
 class Table(Scan, ds.Dataset):  # type: ignore[misc, name-defined]
     """A table that is a `pyarrow.dataset.Dataset`, without what needs its files."""
 
-    def scanner(self, columns: Any = None, filter: Any = None, **_: object) -> Any:
-        names = self._names
-        if isinstance(columns, list):  # a condition may be about any column of single values
-            names = [each for each in names if each in columns or (filter is not None and each in self._single)] or names[:1]
-        return ds.Scanner.from_batches(self.reader(names), columns=columns, filter=filter)
+    def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
+        names, condition = self._names, str(filter)
+        if isinstance(columns, list) and "FieldPath(" not in condition:  # the number of a column
+            names = [each for each in names if each in columns or each in condition] or names[:1]
+        return ds.Scanner.from_batches(self.reader(names), columns=columns, filter=filter, **options)
 
     def count_rows(self, filter: Any = None, **_: object) -> int:
         return int(self.scanner(columns=[], filter=filter).count_rows())

@@ -33,7 +33,6 @@ class Scan:
             columns.sort(key=_is_tensor)
         self._schema = schema.modify(children=columns)
         self._names = [column.name for column in columns]
-        self._single = [column.name for column in columns if not _is_tensor(column)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return table, (self._inputs, self._options)
@@ -79,8 +78,7 @@ class Scan:
     def stream(self, columns: Sequence[int] | None, filters: object = ()) -> tuple[object, bool]:
         """Begin to read: a capsule of a stream, and whether it has these columns, or all."""
         names = self._names if columns is None else [self._names[each] for each in columns]
-        stream = self._run(names).c_stream()
-        return stream.__arrow_c_stream__(), columns is not None and self._divisible
+        return self._run(names).c_stream().__arrow_c_stream__(), columns is not None and self._divisible
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()
