@@ -54,7 +54,9 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
         for frame in frames([*schema] if columns is None else columns or [*schema][:1], where):
             frame = frame.slice(0, rows)  # which polars means before the predicate
             rows = None if rows is None else rows - frame.height
-            yield frame if predicate is None else frame.filter(predicate)
+            frame = frame if predicate is None else frame.filter(predicate)
+            # Since polars 2.0, a frame without columns has rows.
+            yield frame.drop(frame.columns) if columns == [] and not polars.__version__.startswith("1.") else frame
             if rows == 0:
                 return
 
