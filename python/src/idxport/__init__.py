@@ -114,5 +114,5 @@ def preview(*inputs: Path, **options: Option) -> Picture:
     >>> idxport.preview("./mnist", split="test")
     >>> pathlib.Path("digits.png").write_bytes(idxport.preview("./mnist", split="test"))
     """
-    picture, _ = run(arguments("preview", inputs, {**options, "output": "-"}), stdin="-" in inputs)
+    picture, _ = run(arguments("preview", inputs, dict(**options, output="-")), stdin="-" in inputs)
     return Picture(picture)

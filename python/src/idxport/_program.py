@@ -136,12 +136,14 @@ class Program(contextlib.AbstractContextManager["Program"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # of a constructor that was interrupted
+            if not self._said.closed:
+                self.close()
+
     def close(self) -> None:
         """End the process if it still runs."""
-        if self._stream:
-            self._process.kill()
-        else:
-            self._process.terminate()
+        (self._process.kill if self._stream else self._process.terminate)()
         with contextlib.suppress(OSError):
             self.stdout.close()  # before waiting: a program that ignores the signal gets EPIPE
         try:
@@ -262,16 +264,18 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
     for key, value in options.items():
         if value is None:
             continue
-        texts = [_text(value)] if isinstance(value, (str, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
+        texts = [_text(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
         if key in _JOINED:
             texts = [_JOINED[key].join(texts)]
         flags += [f"--{key.replace('_', '-')}={text}" for text in texts]
     return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
 
 
-def _text(value: bool | float | Path | slice | range) -> str:
+def _text(value: bool | float | bytes | Path | slice | range) -> str:
     if isinstance(value, (slice, range)):
         if value.step not in (None, 1):
             raise ValueError(f"rows={value!r}: the step must be 1; take every n-th row of the arrays instead: [::n]")
+        if isinstance(value, range) and not 0 <= value.start <= value.stop:
+            raise ValueError(f"rows={value!r}: expected rows from 0 on; the last rows are slice(-n, None)")
         return ":".join("" if end is None else str(operator.index(end)) for end in (value.start, value.stop))
-    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else str(value).lower()
+    return os.fsdecode(value) if isinstance(value, (str, bytes, os.PathLike)) else str(value).lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ._program import TYPE_CHECKING, IdxError, Option, Path, Rows, arguments, folder, run
 
@@ -99,7 +99,7 @@ def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[
     """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
     if "-" in inputs:
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
-    options = {"output": "arrows=-", "layout": "list", **options}
+    options = dict(**{"layout": "list", **options}, output="arrows=-")
     if columns is not None:
         options["columns"] = columns
     if where:
@@ -109,11 +109,11 @@ def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[
 
 
 class Arrays(dict["str", "Any"]):
-    """Arrays by column, or by split and column; `classes` has the names of the labels, if they are known."""
+    """Arrays by column, or by table and column; `classes` has the names of the labels, if they are known."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.classes: list[str] = next((each["classes"] for each in report["inputs"] if "classes" in each), [])
+        self.classes: list[str] = []
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {'x'.join(map(str, a.shape))} {a.dtype}" if hasattr(a, "dtype") else f"{name}: {', '.join(a)}" for name, a in self.items())
@@ -131,8 +131,8 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
     -------
     Arrays
         A dict of the arrays by the names of their columns, such as ``image`` and ``label``, which can be written
-        to. If the inputs have several splits and `split` is not given, a dict of such dicts, by split. Its
-        attribute `classes` has the names of the labels, if they are known.
+        to. If the inputs have several splits or tables and `split` is not given, a dict of such dicts, by their
+        names. Its attribute `classes` has the names of the labels, if they are known, and the same for all.
 
     Raises
     ------
@@ -147,33 +147,40 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
     >>> idxport.load("./mnist")["test"]["image"].shape
     (10000, 28, 28)
     """
-    for place in (memory(), None):
-        with folder(place) as made:
-            try:
-                flags = {"columns": columns, "rows": rows, "split": split, **options, "output": f"npy={made}/"}
-                _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
-                return _arrays(report)
-            except IdxError as error:
-                if place is None or error.code != "io":  # perhaps the memory is full
-                    raise
-    raise AssertionError
+
+    def read(made: str) -> Arrays:
+        flags = dict(columns=columns, rows=rows, split=split, **options, output=f"npy={made}/{{split}}/")
+        _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
+        return _arrays(made, report)
+
+    found: Arrays = with_folder(read)
+    return found
 
 
-def memory(size: int = 0) -> str | None:
-    """A folder whose files are in memory, if this machine has one with room for `size` bytes."""
-    place = "/dev/shm"
-    usable = os.path.isdir(place) and os.access(place, os.W_OK) and os.statvfs(place).f_bavail * os.statvfs(place).f_frsize > size
-    return place if usable else None
+def with_folder(work: Callable[[str], Any]) -> Any:
+    """Call `work` with a folder in memory, and if there is no room in memory, with one on a disk."""
+    for place in ("/dev/shm", None):
+        try:
+            with folder(place) as made:
+                return work(made)
+        except (IdxError, OSError) as error:
+            if place is None or getattr(error, "code", "io") != "io":
+                raise
 
 
-def _arrays(report: dict[str, Any]) -> Arrays:
-    """Open the .npy files of a report, which are removed afterwards: by column or, if there are several splits, by split and column."""
+def _arrays(made: str, report: dict[str, Any]) -> Arrays:
+    """Open the .npy files of a report, which are removed afterwards: by column or, if there are several tables, by table and column."""
     import numpy as np
 
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
     # changes only this process's copy of a page.
     mode: Any = None if os.name == "nt" else "c"
-    splits = Arrays(report)
+    tables = Arrays()
+    assert len(report["inputs"]) == len(report["outputs"])
     for column, file in zip(report["inputs"], report["outputs"]):
-        splits.setdefault(file.get("split", ""), Arrays(report))[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=mode))
-    return splits if len(splits) > 1 else splits.popitem()[1]
+        table = tables.setdefault(os.path.dirname(file["path"])[len(made) + 1 :], Arrays())
+        table[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=mode))
+        if column["column"] == "label" or not table.classes:
+            table.classes = column.get("classes", [])
+    tables.classes = table.classes if all(each.classes == table.classes for each in tables.values()) else []
+    return tables if len(tables) > 1 else table

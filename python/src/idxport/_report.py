@@ -174,8 +174,7 @@ class Inspection:
 
     def _repr_html_(self) -> str | None:
         inputs, options = self._inspected
-        splits = dict.fromkeys(each.split for each in self.files)
-        sheets = [sheet(inputs, {**options, "split": split}) for split in splits]
+        sheets = [sheet(inputs, {**options, "split": split}) for split in dict.fromkeys(each.split for each in self.files)]
         return "<br>".join(filter(None, sheets)) or None
 
 

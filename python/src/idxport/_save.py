@@ -8,8 +8,8 @@ import struct
 import sys
 from collections.abc import Sequence
 
-from ._program import TYPE_CHECKING, Option, Path, Program, arguments, folder
-from ._read import memory, needs
+from ._program import TYPE_CHECKING, Option, Path, Program, arguments
+from ._read import needs, with_folder
 
 if TYPE_CHECKING:
     from typing import IO, Any
@@ -48,19 +48,22 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     np = needs("numpy", "numpy")
     if not arrays:
         raise TypeError("save needs arrays, by the names of their columns: image=images")
-    target = os.fspath(path)
-    name = os.path.basename(target)
-    is_idx = "=" not in target.replace(os.sep, "/").split("/")[0] and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
+    target = os.fsdecode(path)
+    place = target.partition("=")[2] if "=" in target.replace(os.sep, "/").split("/")[0] else target
+    name = os.path.basename(place)
+    is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
     columns = {column: np.asarray(values) for column, values in arrays.items()}
     native = all(each.ndim and each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
-    stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(target)) or "data"
-    named = len(columns) == 1 and (split or not name)  # the output is named after its file
+    stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(place)).strip(".") or "data"
+    named = len(columns) == 1 and (split or not name or os.path.isdir(place))  # the output is named after its file
     largest = max(columns, key=lambda column: columns[column].nbytes) if native and not named else ""
-    with folder(memory(sum(each.nbytes for each in columns.values()))) as made:
-        inputs = []
+
+    def write(made: str) -> None:
+        inputs: list[Path] = []
         for column, array in columns.items():
-            file = os.path.join(made, f"{stem}-{column}.{'idx' if native else 'npy'}")
+            file = os.path.join(made, str(len(inputs)), f"{stem}.{'idx' if native else 'npy'}")
+            os.mkdir(os.path.dirname(file))
             inputs.append(f"{column}={'-' if column == largest else file}")
             if not native:
                 np.save(file, np.ascontiguousarray(array) if array.ndim else array, allow_pickle=False)
@@ -68,17 +71,20 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
                 with open(file, "wb") as to:
                     _write(to, array)
         if classes is not None:
-            if any(each != each.strip() or len(each.splitlines()) > 1 for each in classes):
-                raise ValueError("a class name has spaces at an end, or several lines")
+            names = [classes[i] for i in range(len(classes))]  # also those of {0: "a", 1: "b"}, but not of a set
+            if isinstance(classes, str) or any(each != each.strip() or len(each.splitlines()) > 1 for each in names):
+                raise ValueError("classes is no list, or a name has spaces at an end, or several lines")
             options["classes"] = os.path.join(made, "classes.txt")
             with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8") as lines:
-                lines.writelines(f"{each}\n" for each in classes)
+                lines.writelines(f"{each}\n" for each in names)
         with Program(arguments("convert", inputs, options), feed=largest != "") as program:
             if program.stdin is not None:  # a pipe saves a copy
                 with contextlib.suppress(BrokenPipeError):  # the program says why
                     columns[largest] = _write(program.stdin, columns[largest])
                     program.stdin.close()
             program.finish(program.stdout.read())
+
+    with_folder(write)
 
 
 # The types of IDX, by their names in NumPy.
@@ -98,11 +104,7 @@ def _write(to: IO[bytes], array: Any) -> Any:
         to.flush()
         splice = ctypes.CDLL(None).vmsplice
         splice.restype = ctypes.c_ssize_t
-        while left.size:
-            pages = (ctypes.c_size_t * 2)(left.ctypes.data, left.size)
-            sent = splice(to.fileno(), pages, ctypes.c_size_t(1), 0)
-            if sent <= 0:  # not a pipe, or the program has ended: write says which
-                break
-            left = left[sent:]
+        while left.size and (sent := splice(to.fileno(), (ctypes.c_size_t * 2)(left.ctypes.data, left.size), ctypes.c_size_t(1), 0)) > 0:
+            left = left[sent:]  # to the end, unless this is no pipe, or the program has ended: write says which
     to.write(left.data)
     return elements

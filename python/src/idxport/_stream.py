@@ -55,11 +55,6 @@ class Output(Program):
                     self.finish()
             raise
 
-    def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):  # of a constructor that was interrupted
-            if not self._said.closed:
-                self.close()
-
 
 class _Readable:
     """What nanoarrow reads. It takes an interrupt that escapes for the end of the stream.

@@ -8,6 +8,7 @@ idxport's keys.
 from __future__ import annotations
 
 import json
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -37,10 +38,8 @@ def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Convert an array of idxport for Spark: unsigned bytes are widened, lists get offsets. Everything else is not copied."""
     if pa.types.is_list(target):
         values = convert(array.flatten(), target.value_type)
-        if pa.types.is_fixed_size_list(array.type):  # noqa: SIM108
-            offsets = _offsets(len(array), array.type.list_size)
-        else:  # records of no elements
-            offsets = pc.subtract(array.offsets, array.offsets[0])
+        fixed = pa.types.is_fixed_size_list(array.type)  # but for records of no elements
+        offsets = _offsets(len(array), array.type.list_size) if fixed else pc.subtract(array.offsets, array.offsets[0])
         return pa.ListArray.from_arrays(offsets, values, type=target)
     return array if array.type == target else array.cast(target)
 
@@ -57,7 +56,5 @@ def row_bytes(schema: pa.Schema) -> int:
     for field in schema:
         metadata = field.metadata or {}
         size = pa.type_for_alias(metadata[b"idx.dtype"].decode()).bit_width // 8 if b"idx.dtype" in metadata else 8
-        for length in json.loads(metadata.get(b"idx.shape", b"[]")):
-            size *= length
-        total += size
+        total += size * math.prod(json.loads(metadata.get(b"idx.shape", b"[]")))
     return max(total, 1)
