@@ -191,7 +191,8 @@ class Save(Case):
         images, labels = fashion()
         for arrays in ({"image": images, "label": labels[:-1]}, {"image": np.array(["a"])}, {"image": np.uint8(3)}, {"label": np.array([2**40])}):
             self.assertRaises(idxport.IdxError, idxport.save, self.folder / "x.parquet", **arrays)
-        self.assertRaises(TypeError, idxport.save, self.folder / "x.parquet")
+        for path, arrays in (("x.parquet", {}), ("csv=-", {"label": labels}), ("x.parquet", {"label": np.ma.masked_equal(labels, 3)})):
+            self.assertRaises(TypeError, idxport.save, path, **arrays)
         self.assertRaisesRegex(ValueError, "several lines", idxport.save, self.folder / "x.parquet", label=labels, classes=["a\nb"])
         self.assertRaisesRegex(ValueError, "no list", idxport.save, self.folder / "x.parquet", label=labels, classes="names.txt")
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -348,9 +349,8 @@ class Reports(Case):
         self.assertEqual((output.path, output.rows, output.bytes), (str(out), 1000, out.stat().st_size))
         self.assertEqual([(each.column, each.dtype, each.shape) for each in report.inputs], [("image", "uint8", [28, 28]), ("label", "uint8", [])])
         self.assertEqual(idxport.verify(out, FASHION, split="test").verified[0].columns, ["image", "label"])
-        with self.assertRaises(idxport.IdxError) as caught:
-            idxport.convert(FASHION, output=out, split="test")
-        self.assertEqual((caught.exception.code, caught.exception.hint), ("cannot_create", "overwrite=True replaces files, and folders of idxport"))
+        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files, and", idxport.convert, FASHION, output=out, split="test")
+        self.assertRaisesRegex(ValueError, "standard output", idxport.convert, FASHION, output="csv=-", split="test")
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.verify(out, FASHION, split="test", transpose=True)
         self.assertEqual(caught.exception.code, "differs")

@@ -68,7 +68,9 @@ def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> 
     """
     from ._report import Report, build
 
-    _, report = run(arguments("convert", inputs, {"output": output, **options}), stdin="-" in inputs)
+    data, report = run(arguments("convert", inputs, {"output": output, **options}), stdin="-" in inputs)
+    if not data.startswith(b'{"schema_version"'):
+        raise ValueError("an output was standard output, which convert does not return: use load, scan or a file")
     return build(Report, report)
 
 

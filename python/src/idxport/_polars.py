@@ -55,8 +55,7 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
             frame = frame.slice(0, rows)  # which polars means before the predicate
             rows = None if rows is None else rows - frame.height
             frame = frame if predicate is None else frame.filter(predicate)
-            # Since polars 2.0, a frame without columns has rows.
-            yield frame.drop(frame.columns) if columns == [] and not polars.__version__.startswith("1.") else frame
+            yield frame.drop(frame.columns) if columns == [] and not polars.__version__.startswith("1.") else frame  # 2.0 keeps the rows
             if rows == 0:
                 return
 

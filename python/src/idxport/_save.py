@@ -46,10 +46,10 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     >>> idxport.save("digits.parquet", image=images, label=labels)
     """
     np = needs("numpy", "numpy")
-    if not arrays:
-        raise TypeError("save needs arrays, by the names of their columns: image=images")
     target = os.fsdecode(path)
     place = target.partition("=")[2] if "=" in target.replace(os.sep, "/").split("/")[0] else target
+    if place == "-" or not arrays or any(np.ma.is_masked(each) for each in arrays.values()):
+        raise TypeError("save needs a path, and arrays without masked values, by the names of their columns: image=images")
     name = os.path.basename(place)
     is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
