@@ -81,8 +81,7 @@ def find_program(name: str | None = None) -> str:
     for folder in _folders():
         if os.access(os.path.join(folder, file), os.X_OK):
             return os.path.join(folder, file)
-    hint = "install a wheel for this platform, or set IDXPORT to the path of the program"
-    return _on_path("idxport", "the program idxport is not on this machine", hint)
+    return _on_path("idxport", "the program idxport is not on this machine", "install a wheel for this platform, or set IDXPORT to the path of the program")
 
 
 def _on_path(name: str, problem: str, hint: str | None = None) -> str:
@@ -224,12 +223,14 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
             with contextlib.suppress(ValueError):
                 report = json.loads(line)
                 break
+    level, frame = 1, sys._getframe()  # of the code that called this package
+    while frame.f_back and frame.f_globals["__name__"].split(".")[0] == "idxport":
+        level, frame = level + 1, frame.f_back
     for text in report.get("warnings", ()):
-        warnings.warn(text, IdxWarning, stacklevel=5)
+        warnings.warn(text, IdxWarning, stacklevel=level)
     if code == 0 or report.get("files"):  # inspect describes damaged files
         return report
-    error = report.get("error")
-    if error is not None:
+    if error := report.get("error"):
         hint = error.get("hint")
         raise IdxError(_in_python(error["message"]), code, error["code"], hint=hint and _in_python(hint), path=error.get("path"), offset=error.get("offset"))
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"

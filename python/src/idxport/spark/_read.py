@@ -202,9 +202,8 @@ def _ranges(theirs: Any) -> list[tuple[int, int]] | None:
         return list(zip(starts, stops))
     if not isinstance(value, int):
         return None
-    one = (value, value + 1)
     after, before = {"GreaterThan": (value + 1, end), "GreaterThanOrEqual": (value, end)}, {"LessThan": (0, value), "LessThanOrEqual": (0, value + 1)}
-    table = {"EqualTo": one, "EqualNullSafe": one, **after, **before}
+    table = {"EqualTo": (value, value + 1), "EqualNullSafe": (value, value + 1), **after, **before}
     return [table[name]] if name in table else None
 
 
