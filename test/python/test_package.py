@@ -197,7 +197,7 @@ class Save(Case):
         self.assertRaisesRegex(ValueError, "no list", idxport.save, self.folder / "x.parquet", label=labels, classes="names.txt")
         self.assertEqual(list(self.folder.iterdir()), [])
         idxport.save(self.folder / "x-idx3-ubyte", image=images)
-        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files, and folders of idxport", idxport.save, self.folder / "x-idx3-ubyte", image=images[:2])
+        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files", idxport.save, self.folder / "x-idx3-ubyte", image=images[:2])
         self.assertEqual(self.programs(), [])
 
 
