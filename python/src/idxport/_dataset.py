@@ -10,8 +10,10 @@ from ._scan import Scan
 ds = needs("pyarrow.dataset", "arrow")
 
 
-class Table(Scan, ds.Dataset):  # type: ignore[misc, name-defined]
-    """A table that is a `pyarrow.dataset.Dataset`, without what needs its files."""
+class Table(Scan):
+    """A table that is taken for a `pyarrow.dataset.Dataset`, without what needs its files. C++ would not find one in it."""
+
+    __class__ = property(lambda _: _Dataset)  # type: ignore[assignment]
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
         names, condition = self._names, str(filter)
@@ -22,8 +24,22 @@ class Table(Scan, ds.Dataset):  # type: ignore[misc, name-defined]
     def count_rows(self, filter: Any = None, **_: object) -> int:
         return int(self.scanner(columns=[], filter=filter).count_rows())
 
+    def head(self, num_rows: int, **options: Any) -> Any:
+        return self.scanner(**options).head(num_rows)
+
+    def to_table(self, *args: Any, **options: Any) -> Any:
+        return self.scanner(*args, **options).to_table()
+
+    def to_batches(self, *args: Any, **options: Any) -> Any:
+        return self.scanner(*args, **options).to_batches()
+
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise NotImplementedError("an idxport.Scan has no fragments: use its scanner, its reader or pyarrow.table(scan)")
 
-    get_fragments = _get_fragments = replace_schema = filter = join = join_asof = sort_by = take = _refuse
-    partition_expression = property(_refuse)
+    get_fragments = replace_schema = filter = join = join_asof = sort_by = take = _refuse
+
+
+class _Dataset(ds.Dataset):  # type: ignore[misc, name-defined]
+    """The class that others find: DuckDB calls the function of the class."""
+
+    scanner = Table.scanner
