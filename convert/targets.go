@@ -172,14 +172,9 @@ func unknownExtension(arg, ext string) error {
 	case ext == ".png":
 		advice = "a png output is a folder: write -o png=" + text.Quote(inner)
 	case advice == "":
-		var extensions []string
-		for _, other := range sinks.All() {
-			if other.Extension != "" {
-				extensions = append(extensions, other.Extension)
-			}
-		}
-		advice = fmt.Sprintf("name the format (-o parquet=%s), use one of %s, or write %s for a folder",
-			text.Quote(arg), strings.Join(extensions, " "), text.Path(arg+"/"))
+		extensions := sinks.List(func(f sinks.Format) bool { return f.Extension != "" })
+		advice = fmt.Sprintf("name the format (-o parquet=%s), use the extension %s, or write %s for a folder",
+			text.Quote(arg), extensions, text.Path(arg+"/"))
 	}
 	return usagef("-o %s: unknown file extension %s", arg, ext).WithHint("%s", advice)
 }

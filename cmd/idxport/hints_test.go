@@ -39,7 +39,7 @@ var hintCases = map[string]hintCase{
 		hint: `name them: (.*)$`, words: "left=./NAME|right=b|",
 		skip: "x y"}, // that is taken for the data and the labels of one file
 	"an unknown ending": {args: "convert tiny -o=NAME.zzz",
-		hint: `\(-o parquet=(.*?)\), use one of`, words: "NAME.zzz|"},
+		hint: `\(-o parquet=(.*?)\), use the extension`, words: "NAME.zzz|"},
 	"a folder with an unknown ending": {args: "convert tiny -o=NAME.zzz",
 		hint: ` or write (.*) for a folder$`, words: "PATH.zzz/|"},
 	"a folder that ends as images do": {args: "convert tiny -o=NAME.png",

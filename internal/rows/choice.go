@@ -221,10 +221,7 @@ type part struct{ i, n int64 }
 
 // parsePart parses I/N; "" means the only part.
 func parsePart(s string) (part, error) {
-	if s == "" {
-		return part{1, 1}, nil
-	}
-	index, count, _ := strings.Cut(s, "/")
+	index, count, _ := strings.Cut(cmp.Or(s, "1/1"), "/")
 	i, badIndex := strconv.ParseUint(index, 10, 31)
 	n, badCount := strconv.ParseUint(count, 10, 31)
 	if badIndex != nil || badCount != nil || i < 1 || i > n {
