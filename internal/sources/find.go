@@ -52,15 +52,15 @@ func As(name, path, prefix, label string) (Table, error) {
 	if prefix == "" {
 		return t, nil
 	}
-	entries, err := os.ReadDir(path)
-	t.Paths = nil
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
-			t.Paths = append(t.Paths, filepath.Join(path, entry.Name()))
-		}
+	t.Paths, _ = fs.Glob(os.DirFS(path), prefix+"*") // the pattern is well formed
+	for i, name := range t.Paths {
+		t.Paths[i] = filepath.Join(path, name)
 	}
 	slices.SortStableFunc(t.Paths, source.CompareNames)
-	return t, fault.In(label, err)
+	if len(t.Paths) == 0 {
+		return t, fault.In(label, fs.ErrNotExist)
+	}
+	return t, nil
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
