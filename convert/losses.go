@@ -19,8 +19,9 @@ import (
 )
 
 // checkStaying returns an error if outputs that are replaced carry the name of their split or
-// column, and an old one, of another split or column, would stay beside them, unless --split or
-// --columns chooses. Not checked are paths of the user, objects, and folders of the Hub.
+// column, and an old one would stay beside them: of another split or column, unless --split or
+// --columns chooses, in another form, such as compressed or in parts, or with the names of classes
+// that are not written now. Not checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(r *request, outputs []*output) error {
 	nameOf := func(path string) dataset.Name {
 		stem, _ := sinks.SplitName(path) // the extension would be part of the prefix
@@ -36,7 +37,7 @@ func checkStaying(r *request, outputs []*output) error {
 			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
 			f, _, _ := sinks.ByName(path)
 			// A folder without an extension may be one of images.
-			alike := e.IsDir() == out.isFolder() && (f.Name == out.format.Name || f.Name == "" && out.format.Folder)
+			alike := f.Name == out.format.Name || f.Name == "" && e.IsDir() && out.format.Folder
 			if stem, _ := sinks.SplitName(e.Name()); alike && other.Split == "" && isColumnar(f) { // of --holdout
 				if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
 					if source.About(t).Meta[keySplit] == stem {
@@ -46,17 +47,25 @@ func checkStaying(r *request, outputs []*output) error {
 				}
 			}
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			if !alike || other.Prefix != own.Prefix || slices.ContainsFunc(outputs, isMade) {
-				continue // not of this data set, or replaced as well
+			list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
+			names := out.format.IsIDX && !out.single && e.Name() == list.fileName(out.writtenColumn())
+			if slices.ContainsFunc(outputs, isMade) || !alike && !names {
+				continue
 			}
-			otherSplit := other.Role == own.Role && other.Split != own.Split && other.Split != "" && own.Split != ""
-			otherColumn := other.Role != own.Role && other.Split == own.Split && out.format.OneColumn
-			if otherSplit && len(r.Split) == 0 || otherColumn && len(r.Columns) == 0 {
-				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
-					In(out.path).
-					WithHint("complete the inputs, choose with %s, or delete %s",
-						map[bool]string{true: "--split", false: "--columns"}[otherSplit], text.Path(path))
+			advice, sameSplit, sameRole := "", other.Split == own.Split, other.Role == own.Role
+			switch samePrefix := other.Prefix == own.Prefix; {
+			case names:
+				advice = "give --classes, or "
+			case samePrefix && sameSplit && sameRole && f.Name != "": // in another form
+			case out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):
+				advice = "complete the inputs, choose with --columns, or "
+			case samePrefix && !sameSplit && sameRole && other.Split != "" && own.Split != "" && len(r.Split) == 0:
+				advice = "complete the inputs, choose with --split, or "
+			default:
+				continue
 			}
+			return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
+				In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
 		}
 	}
 	return nil

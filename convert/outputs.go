@@ -254,10 +254,8 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		outs = append(outs, &one)
 		if out.format.IsIDX && c.Classes != nil && !r.knowsNames(out.job.split.Split) {
 			names := one
-			names.format, names.path = sinks.ClassNames(), source.Under(out.path, out.job.base()+"-classes.txt")
-			if i != out.job.schema.Label() {
-				names.path = source.Under(out.path, names.fileName(c)+"-classes.txt")
-			}
+			names.format = sinks.ClassNames()
+			names.path = source.Under(out.path, names.fileName(c))
 			outs = append(outs, &names)
 		}
 	}
@@ -286,7 +284,7 @@ func (out *output) fileName(c source.Column) string {
 		}
 		return r
 	}, c.Name)
-	if c.Name == dataset.Data.String() {
+	if c.Name == dataset.Data.String() || out.format.Beside && out.options.Column == out.job.schema.Label() {
 		what = ""
 	}
 	if !out.format.IsIDX {
