@@ -129,7 +129,7 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 
 // verify compares the output that is the first argument of r with the others.
 func verify(ctx context.Context, r *request) error {
-	ofInputs, ofOutput, err := verifyOptions(ctx, r.input)
+	ofInputs, ofOutput, err := verifyOptions(ctx, r.input, r.Transpose != nil && *r.Transpose)
 	if err != nil {
 		return err
 	}
@@ -172,12 +172,15 @@ func verify(ctx context.Context, r *request) error {
 // verifyOptions divides the options of verify into those of the inputs and of the output, which is
 // the first argument and is read as it is. --header applies to the output if no input is text,
 // never to both: an output may have a header although its input has none.
-func verifyOptions(ctx context.Context, o input.Options) (in, out input.Options, err error) {
+func verifyOptions(ctx context.Context, o input.Options, turned bool) (in, out input.Options, err error) {
 	in = o
 	in.Args = o.Args[1:]
-	out = input.Options{Args: o.Args[:1], DType: o.DType, Shape: o.Shape, MaxRecordBytes: o.MaxRecordBytes,
+	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes,
 		Exact: true, Stdin: o.Stdin, Storage: o.Storage, Note: o.Note,
 		Dataset: dataset.DatasetNone} // none is recognised in the output; its metadata may name one
+	if !turned && o.Resize[0] == 0 { // else it had that shape before
+		out.Shape = o.Shape
+	}
 	if o.Header == nil {
 		return in, out, nil
 	}
@@ -222,7 +225,7 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 	table := out.set.Table(file)
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
 		again, err := table.Open(source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.input.DType,
-			Shape: r.Shape, Header: out.set.Header, Like: expected.table.Columns(), Files: out.set.Storage.Files(ctx)})
+			Header: out.set.Header, Like: expected.table.Columns(), Files: out.set.Storage.Files(ctx)})
 		if err != nil {
 			return err
 		}

@@ -45,9 +45,9 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	shaped := found != nil || o.Shape == nil
+	shaped := found != nil || o.Shape == nil || o.Exact
 	for _, s := range in.Splits {
-		shaped = chooseShaped(s, o.Shape) || shaped
+		shaped = o.chooseShaped(s) || shaped
 	}
 	if !shaped {
 		return nil, usagef("--shape %s does not fit the records of any file, apart from labels", text.Shape(o.Shape))
@@ -366,13 +366,13 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 }
 
 // chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all
-// but labels that have as many records in that shape. It reports whether there are any.
-func chooseShaped(s dataset.Split, shape []int) (any bool) {
+// but labels that have records of as many elements. It reports whether there are any.
+func (o Options) chooseShaped(s dataset.Split) (any bool) {
 	for i, f := range s.Files {
-		h, err := f.Header.Reshape(shape)
-		same := err == nil && len(f.Header.Dims) > 1 && h.Records() == f.Header.Records()
-		if len(s.Files) == 1 || same && !isLabels(f) {
-			s.Files[i].Shape, any = shape, true
+		h, err := f.Header.Reshape(o.Shape)
+		same := err == nil && len(f.Header.Dims) > 1 && h.RecordSize() == f.Header.RecordSize()
+		if len(s.Files) == 1 && !o.Exact || same && !isLabels(f) {
+			s.Files[i].Shape, any = o.Shape, true
 		}
 	}
 	return any

@@ -237,7 +237,7 @@ func (in *Set) narrowed(t source.Table) source.Table {
 // shapes of IDX files are checked by their reader.
 func (in *Set) checkTyped(path string, columns []source.Column) error {
 	var shapes []string
-	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil
+	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil || in.Exact
 	for _, c := range columns {
 		shapes = append(shapes, c.Name+" "+text.Shape(c.Shape))
 		typed, shaped = typed || c.DType == in.DType, shaped || slices.Equal(c.Shape, in.Shape)
