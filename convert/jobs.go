@@ -84,7 +84,7 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		}
 		jobs = append(jobs, j)
 		for _, other := range jobs[:len(jobs)-1] {
-			if c.Name != "" && c.Name == other.split.Name {
+			if c.Name != "" && strings.EqualFold(c.Name, other.split.Name) { // so files may have one name
 				e := usagef("%s and %s are two tables of %s", text.Path(other.split.Files[0].Path),
 					text.Path(c.Files[0].Path), j.title())
 				if c.divided || other.split.divided {

@@ -289,7 +289,8 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	var splits []dataset.Split
 	name := cmp.Or(own.Name, source.About(found).Meta[keySplit], own.Stem)
 	for i, c := range chosen {
-		if hubName(c.Name) == hubName(name) || hubName(c.Stem) == hubName(name) {
+		is := func(s string) bool { return strings.EqualFold(hubName(s), hubName(name)) }
+		if is(c.Name) || is(c.Stem) {
 			return i, nil
 		}
 		splits = append(splits, c.Split)

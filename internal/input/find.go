@@ -270,9 +270,10 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		if folder && a != b && !hasRole {
 			return dataset.ErrApart(a, b)
 		}
+		stem := strings.NewReplacer(".npy", "", ".npz", "").Replace
 		for i, f := range s.Files {
-			stem := strings.TrimSuffix(strings.TrimSuffix(source.Base(f.Path), ".npy"), ".npz")
-			rest := strings.TrimPrefix(stem, cmp.Or(s.Name, s.Stem)+"-")
+			own, first := dataset.ParseName(stem(f.Path)), dataset.ParseName(stem(a))
+			rest := cmp.Or(own.ColumnOf(first), strings.TrimPrefix(own.Stem, cmp.Or(s.Name, s.Stem)+"-"))
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" && rest != "" {
 				s.Files[i].Name = rest
 			}

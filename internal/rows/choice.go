@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -256,6 +257,11 @@ func parseHoldout(arg string) (holdout, error) {
 		return holdout{}, usagef("--holdout %q, expected NAME=ROWS or NAME=PERCENT%%, where NAME begins with a "+
 			"letter, and consists of letters, digits, _ and -", arg).
 			WithHint("for example --holdout validation=5000 or --holdout validation=10%%")
+	}
+	n := dataset.ParseName(m[1] + "-column") // of a file in a folder of arrays
+	if n.Role != dataset.Data || n.Split != "" && !strings.EqualFold(n.Split, m[1]) {
+		return holdout{}, usagef("--holdout %s: files of this name would be read as images, labels or another split",
+			arg).WithHint("choose another name, such as validation")
 	}
 	h := holdout{text: arg, name: m[1], rows: new(big.Rat), percent: m[3] != ""}
 	h.rows.SetString(m[2] + m[3])
