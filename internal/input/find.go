@@ -356,14 +356,14 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 			cmp.Or(b.Array, b.Path), splits[of].Name).
 			WithHint("choose one with --split: %s; or give all of them names with a split, or none", SplitNames(splits))
 	}
-	chosen := slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
-		return len(o.Split) > 0 && !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
-	})
-	if len(chosen) > 0 {
-		return chosen, nil
+	for _, asked := range o.Split {
+		if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.Name == asked || s.Stem == asked }) {
+			return nil, usagef("the inputs have no split %s", asked).WithHint("they have only %s", SplitNames(splits))
+		}
 	}
-	return nil, usagef("the inputs have no split %s", strings.Join(o.Split, " or ")).
-		WithHint("they have only %s", SplitNames(splits))
+	return slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
+		return len(o.Split) > 0 && !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
+	}), nil
 }
 
 // chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all
