@@ -211,10 +211,7 @@ func (r span) resolve(total int64) (first, last int64, err error) {
 	if total >= 0 {
 		first, last = min(first, total), min(last, total)
 	}
-	if first > last {
-		return 0, 0, usagef("--rows %s is empty in a table of %s", r.text, text.Count(total, "row"))
-	}
-	return first, last, nil
+	return first, max(first, last), nil
 }
 
 // A part is the i-th of n ranges, which together are all rows.
