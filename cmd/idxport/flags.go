@@ -187,14 +187,12 @@ func (f flagSpec) number(value string) (int64, error) {
 	least, _ := strconv.ParseInt(first, 10, 64)
 	most, _ := strconv.ParseInt(cmp.Or(last, strconv.FormatInt(math.MaxInt64, 10)), 10, 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return 0, usagef("--%s %q, expected a smaller number", f.name, value)
-	case err != nil:
+	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, usagef("--%s %q, expected a whole number", f.name, value)
 	case last == "" && n < least:
-		return 0, usagef("--%s %d, expected at least %s", f.name, n, first)
-	case n < least || n > most:
-		return 0, usagef("--%s %d, expected %s to %s", f.name, n, first, last)
+		return 0, usagef("--%s %s, expected at least %s", f.name, value, first)
+	case err != nil || n < least || n > most:
+		return 0, usagef("--%s %s, expected %s to %d", f.name, value, first, most)
 	}
 	return n, nil
 }
