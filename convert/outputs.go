@@ -219,12 +219,12 @@ func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64,
 	if len(s.Files) == 0 {
 		return -1, nil
 	}
-	t, err := in.set.Open(ctx, s, nil, false)
+	opened, err := in.set.Open(ctx, s, nil, false)
 	if err != nil {
 		return -1, err
 	}
-	defer t.Close() // read-only: an error does not matter
-	largest = -1
+	defer opened.Close() // read-only: an error does not matter
+	t, largest := integerLabels(in.request, opened), int64(-1)
 	i := schema.Of(t).Label()
 	err = source.Each(ctx, t, func(b *source.Raw) error {
 		for row := 0; i >= 0 && row < b.Rows; row++ {
