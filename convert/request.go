@@ -210,8 +210,9 @@ func (r *request) checkUsed() error {
 	onlyNamed := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
 	ofLabels := func(f sinks.Format) bool { return r.placesLabel(f) || r.isHub(f) }
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
-		Used: r.makes(ofLabels) || r.Classes != "", Users: "the label of PNG folders, tar, the layouts huggingface " +
-			"and pjreddie, --class-column, --classes, --stratify and --where class=…"}))
+		Used: r.Classes != "" || r.makes(ofLabels) && (r.Columns == nil || slices.Contains(r.Columns, r.LabelColumn)),
+		Users: "the label of PNG folders, tar, the layouts huggingface and pjreddie, --class-column, --classes, " +
+			"--stratify and --where class=…; --columns must have it"}))
 }
 
 // An expectation is an element of --expect: a split and its number of rows or, with −1, a column.

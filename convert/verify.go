@@ -175,9 +175,8 @@ func verify(ctx context.Context, r *request) error {
 func verifyOptions(ctx context.Context, o input.Options, turned bool) (in, out input.Options, err error) {
 	in = o
 	in.Args = o.Args[1:]
-	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes,
-		Exact: true, Stdin: o.Stdin, Storage: o.Storage, Note: o.Note,
-		Dataset: dataset.DatasetNone} // none is recognised in the output; its metadata may name one
+	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes, Exact: true,
+		Stdin: o.Stdin, Storage: o.Storage, Note: o.Note, Dataset: dataset.DatasetNone} // its metadata may name one
 	if !turned && o.Resize[0] == 0 { // else it had that shape before
 		out.Shape = o.Shape
 	}
