@@ -361,7 +361,7 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 			return nil, usagef("the inputs have no split %s", asked).WithHint("they have only %s", SplitNames(splits))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(splits), func(s dataset.Split) bool {
+	return slices.DeleteFunc(splits, func(s dataset.Split) bool {
 		return len(o.Split) > 0 && !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
 	}), nil
 }
