@@ -352,9 +352,8 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 	if together && min(apart, of) >= 0 && len(o.Split) == 0 && // images of both are two tables
 		max(splits[apart].Files[0].Role, splits[of].Files[0].Role) == dataset.Data {
 		a, b := splits[apart].Files[0], splits[of].Files[0]
-		return nil, usagef("%s is of no split, but %s is of %s", cmp.Or(a.Array, a.Path),
-			cmp.Or(b.Array, b.Path), splits[of].Name).
-			WithHint("choose one with --split: %s; or give all of them names with a split, or none", SplitNames(splits))
+		return nil, usagef("%s is of no split, but %s is of %s", cmp.Or(a.Array, a.Path), cmp.Or(b.Array, b.Path),
+			splits[of].Name).WithHint("choose with --split: %s; or name all with a split, or none", SplitNames(splits))
 	}
 	for _, asked := range o.Split {
 		if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.Name == asked || s.Stem == asked }) {
