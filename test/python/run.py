@@ -46,7 +46,11 @@ def main() -> None:
         Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"), "readers.pth").write_text(sysconfig.get_path("purelib") + "\n")
         environment = {name: value for name, value in os.environ.items() if name not in ("IDXPORT", "PYTHONPATH")}
         environment |= {"PATH": f"{place}/venv/bin:/usr/bin:/bin", "TMPDIR": str(place), "IDXPORT_WHEEL": wheel, "IDXPORT_UV": str(tools / "uv")}
-        failed |= subprocess.run([python, "-W", "error", "-m", "unittest", "test_package"], cwd=HERE, env=environment).returncode != 0
+        older = place / "older"  # DuckDB 1.4 asks for a data set of pyarrow
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", older, "duckdb==1.4.5")
+        for first, chosen in ("", ["*"]), (older, ["test_readers", "test_queries_*", "test_damage_*"]):
+            command = [python, "-W", "error", "-m", "unittest", "test_package", *(f"-k=*{name}" for name in chosen)]
+            failed |= subprocess.run(command, cwd=HERE, env=environment | {"PYTHONPATH": str(first)}).returncode != 0
     sys.exit(failed)
 
 

@@ -41,7 +41,7 @@ def fashion() -> tuple[np.ndarray, np.ndarray]:
 
 def tables(*inputs: Path, **options: Any) -> list[idxport.Scan]:
     """A scan of each kind."""
-    return [importlib.import_module(f"idxport.{kind}").Table(inputs, options) for kind in ("_duckdb", "_dataset")]
+    return [importlib.import_module(f"idxport.{kind}").Table(inputs, options) for kind in ("_duckdb", "_dataset")[duckdb.__version__ < "2" :]]
 
 
 class Case(unittest.TestCase):
@@ -82,8 +82,7 @@ class Command(Case):
     def test_uvx(self) -> None:
         command = [os.environ["IDXPORT_UV"], "tool", "run", "--offline", "--from", os.environ["IDXPORT_WHEEL"], "idxport", "version"]
         environment = os.environ | {"UV_CACHE_DIR": str(self.folder / "cache"), "UV_TOOL_DIR": str(self.folder / "tools"), "UV_PYTHON": sys.executable}
-        said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
-        self.assertIn(idxport.__version__, said)
+        self.assertIn(idxport.__version__, subprocess.check_output(command, env=environment, text=True))
 
 
 class Load(Case):
@@ -94,19 +93,16 @@ class Load(Case):
         both = idxport.load(FASHION)
         self.assertEqual((list(both), both["test"]["image"].tolist()), (["train", "test"], images.tolist()))
         for inputs in ([FASHION], [FASHION / "t10k-images-idx3-ubyte.gz", FASHION / "t10k-labels-idx1-ubyte.gz"]):
-            found = idxport.load(*inputs, split="test")
-            self.assertEqual(list(found), ["image", "label"])
-            np.testing.assert_array_equal(found["image"], images)
-            np.testing.assert_array_equal(found["label"], labels)
+            found = [(name, array.tolist()) for name, array in idxport.load(*inputs, split="test").items()]
+            self.assertEqual(found, [("image", images.tolist()), ("label", labels.tolist())])
 
     def test_types(self) -> None:
         random = np.random.default_rng(0)
         for kind in CODES:
             for shape in ((5,), (5, 3), (5, 2, 3, 2), (0, 4), (3, 0)):
                 values = random.integers(-128 if kind != "uint8" else 0, 127, shape).astype(kind)
-                path = self.folder / "x"
-                path.write_bytes(encode(values))
-                (found,) = idxport.load(path).values()
+                (self.folder / "x").write_bytes(encode(values))
+                (found,) = idxport.load(self.folder / "x").values()
                 self.assertEqual((found.dtype, found.shape, type(found)), (values.dtype, shape, np.ndarray))
                 np.testing.assert_array_equal(found, values)
 

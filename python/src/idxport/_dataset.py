@@ -11,9 +11,10 @@ ds = needs("pyarrow.dataset", "arrow")
 
 
 class Table(Scan):
-    """A table that is taken for a `pyarrow.dataset.Dataset`, without what needs its files. C++ would not find one in it."""
+    """A table that is taken for a `pyarrow.dataset.Dataset`, without what needs its files. C++ would find none in a subclass."""
 
-    __class__ = property(lambda _: _Dataset)  # type: ignore[assignment]
+    __class__ = property(lambda _: _Dataset)
+    __module__ = "pyarrow._dataset"  # where DuckDB 2.0 looks for the class
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
         names, condition = self._names, str(filter)
