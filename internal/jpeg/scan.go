@@ -24,9 +24,7 @@ type table struct {
 // it; and from bit 16 on the number, or 0 if shortBits do not have all of it.
 type entry int32
 
-func newEntry(value byte, length int) entry {
-	return entry(value)<<8 | entry(length) + entry(value&15)
-}
+func newEntry(value byte, length int) entry { return entry(value)<<8 | entry(length) + entry(value&15) }
 
 func (e entry) all() int    { return int(e & 63) }
 func (e entry) size() int   { return int(e >> 8 & 15) }

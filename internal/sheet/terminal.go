@@ -26,9 +26,7 @@ const (
 
 // Fit returns how many of pictures, which all have one size, fit a line. It is at least one,
 // because larger images are reduced. It does not use the pixels.
-func (t Terminal) Fit(pictures []Picture) int {
-	return max(1, (t.Width+gap)/(t.cell(pictures)+gap))
-}
+func (t Terminal) Fit(pictures []Picture) int { return max(1, (t.Width+gap)/(t.cell(pictures)+gap)) }
 
 // cell returns the width of each of pictures with its caption.
 func (t Terminal) cell(pictures []Picture) int {

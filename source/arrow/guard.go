@@ -80,9 +80,7 @@ func (t walk) each(i int, f func(walk)) {
 }
 
 // pairs walks the pairs of custom metadata in field i.
-func (t walk) pairs(i int) {
-	t.each(i, func(pair walk) { pair.vector(0, 1); pair.vector(1, 1) })
-}
+func (t walk) pairs(i int) { t.each(i, func(pair walk) { pair.vector(0, 1); pair.vector(1, 1) }) }
 
 // schema walks a Schema of Schema.fbs. It counts the columns of views, whose values are in any
 // number of buffers: those of each dictionary, by its id, and those of record batches, by −1.

@@ -44,10 +44,7 @@ func (r *runs) next() error {
 }
 
 // advance skips n values of the current run.
-func (r *runs) advance(n int) {
-	r.left -= n
-	r.pos += n
-}
+func (r *runs) advance(n int) { r.left, r.pos = r.left-n, r.pos+n }
 
 // unpack fills dst with values of the current run, which has enough left.
 func (r *runs) unpack(dst []uint32) {

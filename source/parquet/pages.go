@@ -43,10 +43,7 @@ type stream struct {
 }
 
 // hold counts n bytes instead of what s held before.
-func (s *stream) hold(n int64) {
-	s.file.held += n - s.held
-	s.held = n
-}
+func (s *stream) hold(n int64) { s.file.held, s.held = s.file.held+n-s.held, n }
 
 // Next returns the entries of the next page of leaf i. What is skipped as a whole is not read.
 func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {

@@ -28,14 +28,10 @@ type Options struct {
 }
 
 // Shape returns the shape of a record: [H W], or [H W C] if there is more than one channel.
-func (f Format) Shape() []int {
-	return []int{f.Height, f.Width, f.Channels}[:min(3, 1+f.Channels)]
-}
+func (f Format) Shape() []int { return []int{f.Height, f.Width, f.Channels}[:min(3, 1+f.Channels)] }
 
 // DType returns the type of the samples: Int16 for 16 bits.
-func (f Format) DType() idx.DType {
-	return map[int]idx.DType{8: idx.Uint8, 16: idx.Int16}[f.Depth]
-}
+func (f Format) DType() idx.DType { return map[int]idx.DType{8: idx.Uint8, 16: idx.Int16}[f.Depth] }
 
 // Size returns the number of bytes of a record.
 func (f Format) Size() int64 {
