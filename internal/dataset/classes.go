@@ -14,12 +14,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// Limits of a file of class names.
-const (
-	maxClassBytes = 1 << 20
-	maxClasses    = 1 << 16 // the largest dictionary of labels
-)
-
 // ReadClasses reads class names: classes[v] is the name of label v, empty if it has none. The file
 // has a name per line, the first for label 0; a blank line leaves a label without a name, and blank
 // lines at the end are ignored. fileName is used in errors.
@@ -29,7 +23,8 @@ const (
 // the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes,
 // text that is not UTF-8, control characters, repeated names, and what otherNotation matches.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
-	raw, err := io.ReadAll(io.LimitReader(r, maxClassBytes+1))
+	const maxBytes, maxClasses = 1 << 20, 1 << 16 // so many has the largest dictionary of labels
+	raw, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, fault.In(fileName, err)
 	}
@@ -37,8 +32,8 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	lines := strings.Split(string(text), "\n")
 	message, hint := idx.Foreign(text, "class names")
 	switch {
-	case len(raw) > maxClassBytes:
-		return nil, badClasses(fileName, "found more than %d bytes, too many for class names", maxClassBytes)
+	case len(raw) > maxBytes:
+		return nil, badClasses(fileName, "found more than %d bytes, too many for class names", maxBytes)
 	case len(text) == 0:
 		return nil, badClasses(fileName, "found no class names")
 	case message != "":

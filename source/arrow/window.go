@@ -30,9 +30,6 @@ const (
 	codecZstd = 2
 )
 
-// maxPadding is the most bytes that follow the values in a buffer; writers need up to 63.
-const maxPadding = 256
-
 // A direct is a column whose values are in one buffer of a record batch, one row after another.
 type direct struct {
 	buffer          int   // index
@@ -89,8 +86,8 @@ func (f *file) hasWindows(msg *message) bool {
 
 // window returns the values of a column in the next rows of b, from one on.
 func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error) {
-	w := &f.windows
-	c := &w.columns[column]
+	const maxPadding = 256 // bytes after the values in a buffer; writers need up to 63
+	w, c := &f.windows, &f.windows.columns[column]
 	begin, size, want := b.offset+b.size+b.buffers[c.buffer].first, b.buffers[c.buffer].second, b.rows*c.width
 	codec, plain, skip := b.codec, size, from*c.width // plain: bytes after decompression
 	if codec != 0 {

@@ -210,16 +210,13 @@ func (r *resolver) setShape(c *Column, f *Field) bool {
 	return false
 }
 
-// sampledTexts is how many rows decide whether texts are numbers or names.
-const sampledTexts = 1 << 14
-
 // text makes c a column of the integers that texts stand for, by the names in the metadata or the
 // options. The order of a dictionary is no numbering: it differs between the splits of a data set.
 func (r *resolver) text(c *Column, f *Field) error {
 	if r.First == nil {
 		return noRows(f)
 	}
-	values, err := r.First.Values(c.Fields[0], sampledTexts)
+	values, err := r.First.Values(c.Fields[0], 1<<14) // rows, which decide whether texts are numbers or names
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// hintCodec is a command of pyarrow, since DuckDB does not read the codec LZ4.
-const hintCodec = `write it with another codec: python -c "import pyarrow.parquet as q; ` +
-	`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`
-
 // zstdDecoder decompresses whole frames, on any number of goroutines.
 var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 	d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
@@ -45,9 +41,10 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 		buffer := make([]byte, size)
 		n, failed := lz4.UncompressBlock(src, buffer)
 		dst, err = buffer[:max(0, n)], failed
-	default: // also LZ4, which was not specified and is not LZ4_RAW
-		return nil, unsupported(hintCodec, "found the compression %s, expected zstd, snappy, gzip, lz4_raw or none",
-			codec)
+	default: // also LZ4, which was not specified, is not LZ4_RAW, and is not read by DuckDB
+		return nil, unsupported(`write it with another codec: python -c "import pyarrow.parquet as q; `+
+			`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`,
+			"found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", codec)
 	}
 	if err == nil && len(dst) != size {
 		err = errors.New("it has another size")

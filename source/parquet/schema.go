@@ -27,11 +27,9 @@ type node struct {
 	maxRepetition, maxDefinition int
 }
 
-// maxDepth limits the nesting of groups. Even 64 nested lists, a rare case, have fewer levels.
-const maxDepth = 200
-
 // newTree returns the tree of elements, which are in depth-first order, and its leaves.
 func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err error) {
+	const maxDepth = 200 // of groups: even 64 nested lists, a rare case, have fewer levels
 	if len(elements) == 0 {
 		return nil, nil, damaged("the schema is empty")
 	}
