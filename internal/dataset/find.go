@@ -184,7 +184,6 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	return []Split{s}, err
 }
 
-// inputName parses the name of an input.
 func inputName(path string) Name {
 	if path == source.Stdin {
 		return Name{Role: Data, Stem: "stdin"}

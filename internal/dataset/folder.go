@@ -35,7 +35,6 @@ func (c candidate) uncompressedName() string {
 	return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
 }
 
-// folder makes the tables of the folder dir.
 func (f finder) folder(dir string) ([]Split, error) {
 	all, notes, err := f.scan(dir)
 	if err != nil {
@@ -226,7 +225,6 @@ func regular(path string, e fs.DirEntry) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// noFiles returns the error for a folder whose entries are no IDX files.
 func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
 		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, " +
@@ -256,7 +254,6 @@ func groupFiles(all []candidate, compare func(a, b candidate) int) (groups [][]c
 // splitRanks orders splits: train, test, other names, no name.
 var splitRanks = map[string]int{"train": -2, "test": -1, "": 1}
 
-// compareSets compares the data sets that files are of.
 func compareSets(a, b candidate) int { return cmp.Compare(a.name.setKey(), b.name.setKey()) }
 
 // compareTables compares the tables that files are of: first their splits, then their sets.
@@ -265,7 +262,6 @@ func compareTables(a, b candidate) int {
 		cmp.Compare(a.name.Split, b.name.Split), compareSets(a, b))
 }
 
-// compareColumns compares the columns that files of one table are of.
 func compareColumns(a, b candidate) int {
 	return cmp.Or(cmp.Compare(a.name.Role, b.name.Role), cmp.Compare(a.column, b.column))
 }

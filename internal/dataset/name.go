@@ -53,7 +53,6 @@ var prefixes = [...]struct{ prefix, dataset, split string }{
 	{"dig-mnist", "kannada-mnist", "dig"},
 }
 
-// knownNames are the names of Known.
 var knownNames = sync.OnceValue(func() (names []string) {
 	for _, d := range Known() {
 		names = append(names, d.Name)
@@ -78,7 +77,6 @@ func ParseName(path string) Name {
 	return n
 }
 
-// isSeparator reports whether r separates the words of a name.
 func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 
 // cutFormat cuts the format off the end of a name, also before .idx: train-images-idx3-ubyte.idx.

@@ -156,7 +156,6 @@ func TextWidth(text string) (n int) {
 	return n
 }
 
-// runeWidth returns the width of r.
 func runeWidth(r rune) int {
 	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
 		return 2

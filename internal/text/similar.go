@@ -8,7 +8,6 @@ import (
 // IsSame reports whether two names differ only in case, dashes, underscores, dots and spaces.
 func IsSame(a, b string) bool { return plain(a) == plain(b) }
 
-// plain returns a name in lower case, without dashes, underscores, dots and spaces.
 func plain(name string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }

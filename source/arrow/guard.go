@@ -174,7 +174,6 @@ func (t walk) batch(s *summary, views int) error {
 // A span is a struct of two longs.
 type span struct{ first, second int64 }
 
-// spans returns the spans in field i.
 func (t walk) spans(i int) []span {
 	pos, n := t.vector(i, 16)
 	all := make([]span, n)

@@ -301,7 +301,6 @@ func (r *replay) Message() (*ipc.Message, error) {
 func (r *replay) Retain()  {}
 func (r *replay) Release() {}
 
-// decodeSchema returns the schema in msg.
 func decodeSchema(msg message) (*arrow.Schema, error) {
 	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
 	if err != nil {
@@ -330,13 +329,11 @@ func decode(all replay) (b arrow.RecordBatch, err error) {
 	return nil, damaged("a record batch cannot be decoded: %v", err)
 }
 
-// damaged returns the error for damage.
 func damaged(message string, values ...any) *fault.Error {
 	return fault.New(fault.Malformed, message, values...).
 		WithHint("the file is damaged, or its writer has a defect: download or write it again")
 }
 
-// truncated returns the error for an input that ends at offset.
 func truncated(offset int64, message string, values ...any) *fault.Error {
 	return fault.New(fault.Truncated, message, values...).At(offset).
 		WithHint("the file is incomplete: download or write it again")

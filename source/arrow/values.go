@@ -22,14 +22,12 @@ type leaf struct {
 	row     int64  // of the next one: those before are read
 }
 
-// numberOf has the kinds of numbers of types.
 var numberOf = map[arrow.Type]source.NumberKind{arrow.BOOL: source.NumberBool, arrow.FLOAT16: source.NumberFloat16,
 	arrow.UINT8: source.NumberUint8, arrow.UINT16: source.NumberUint16, arrow.UINT32: source.NumberUint32,
 	arrow.UINT64: source.NumberUint64, arrow.INT8: source.NumberInt8, arrow.INT16: source.NumberInt16,
 	arrow.INT32: source.NumberInt32, arrow.INT64: source.NumberInt64, arrow.FLOAT32: source.NumberFloat32,
 	arrow.FLOAT64: source.NumberFloat64}
 
-// describe describes a field for package columnar.
 func describe(field arrow.Field) columnar.Field {
 	f := columnar.Field{Name: field.Name, Metadata: field.Metadata.ToMap(), Type: "the type " + field.Type.Name()}
 	if f.Number = numberOf[field.Type.ID()]; f.Number != source.NoNumber {

@@ -38,7 +38,6 @@ type direct struct {
 	narrow          bool // keep the values as uint8, until one does not fit
 }
 
-// windows are what is needed to read windows of rows.
 type windows struct {
 	columns []direct // of the schema, if all are of this kind
 	perRow  []int64  // values of each array

@@ -162,7 +162,6 @@ func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 	return nil
 }
 
-// record makes a record from a value.
 func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	switch {
 	case c.Form == Texts:

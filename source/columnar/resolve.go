@@ -31,7 +31,6 @@ type Resolved struct {
 	source.Info // of the table
 }
 
-// A resolver resolves an Input.
 type resolver struct {
 	Input
 	Resolved

@@ -175,7 +175,6 @@ func cause(pieces []piece, err error) error {
 	return err
 }
 
-// use calls f with the values of p.
 func (p *piece) use(dst []byte, f func(Values) error) (err error) {
 	defer fault.Recovered(&err)
 	return p.Use(dst, p.from, p.n, f)

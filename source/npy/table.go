@@ -173,7 +173,6 @@ func readFull(r io.Reader, p []byte, offset, end int64) (int, error) {
 	return n, err
 }
 
-// sizeError returns the error for an input of found bytes.
 func sizeError(found, expected int64) error {
 	kind := fault.Malformed
 	if found < expected {

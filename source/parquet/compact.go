@@ -67,7 +67,6 @@ type compact struct {
 	structs [2]uint64 // in lists outside of other lists, and in lists within those
 }
 
-// skip walks a value.
 func (c *compact) skip(kind thrift.Type, depth int) {
 	if depth > maxCompactDepth {
 		c.fail(errNoCompact)

@@ -196,7 +196,6 @@ func chunkStart(m *format.ColumnMetaData) int64 {
 	return m.DataPageOffset
 }
 
-// readAt fills p with the bytes at offset.
 func (f *file) readAt(p []byte, offset int64) error {
 	_, err := f.r.ReadAt(p, offset)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -255,7 +255,6 @@ func (c *content) at(i int) runs {
 	return c.last
 }
 
-// rowOf returns the row of entry i.
 func (p *page) rowOf(i int) int64 { return p.row + int64((p.entry+i)/p.perRow) }
 
 // open reads and decompresses the page, and checks its levels. It keeps only what is needed of the

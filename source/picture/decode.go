@@ -177,7 +177,6 @@ func besidePixels(file []byte) (data []byte) {
 	return data
 }
 
-// damaged returns the error for a file that cannot be decoded because of err.
 func (s stored) damaged(file []byte, err error) error {
 	switch {
 	case len(file) == 0:

@@ -22,7 +22,6 @@ type plainDecoder struct {
 	lines []byte        // a line of zeros, then those of the picture, each after the byte of its filter
 }
 
-// plainDecoders has the decoders that are not in use.
 var plainDecoders = sync.Pool{New: func() any {
 	in, _ := zlib.NewReader(strings.NewReader("\x78\x9c")) // a header, which is all that it reads
 	return &plainDecoder{in: in}
