@@ -1,5 +1,4 @@
-// Package dataset finds IDX files, groups them into tables, names the splits, and knows the
-// published data sets.
+// Package dataset finds IDX files, makes tables of them, and knows the published data sets.
 //
 // [Find] takes what a user gave (a folder, files, standard input) and returns one [Split] for every
 // table in it: which file is which column, the name of the split, and which data set of [Known] it
@@ -8,8 +7,7 @@
 //
 // # Names
 //
-// A published name has a prefix, a split, a role and a format, in upper or lower case, and perhaps
-// the extension of a compression:
+// A published name has a prefix, a split, a role and a format, perhaps in upper case or with .gz:
 //
 //	emnist-letters-train-images-idx3-ubyte.gz
 //	└── prefix ──┘ split  role  └ format ┘

@@ -14,8 +14,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Prober examines files for Find, which calls it from one goroutine and only for regular files.
-// Find adds the path to its errors.
+// A Prober examines regular files for Find, in one goroutine. Find adds the path to its errors.
 type Prober interface {
 	// Header reads the header, decompressing it if needed. With an error, it has no dimensions.
 	Header(path string) (idx.Header, error)
@@ -86,9 +85,8 @@ func ParseInput(arg string) Input {
 	return Input{Path: path, Name: name}
 }
 
-// Find returns the tables of inputs: those of a folder, one for every split, or the one whose
-// columns are the given files. Splits come in the order train, test, others. There is at least one,
-// and each has at least one file.
+// Find returns one table or more, each of at least one file: those of a folder, one for every split
+// in the order train, test, others; or the one whose columns are the given files.
 //
 // Errors have the path added. They are of the kind fault.Usage for inputs or options that
 // contradict each other and for ambiguous folders, fault.NotFound for a folder without IDX files,

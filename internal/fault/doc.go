@@ -1,7 +1,6 @@
 // Package fault defines the one error type of idxport.
 //
-// The code that finds an error gives its kind and its place, what was found and what was expected,
-// and what the user can do:
+// The code that finds an error gives its kind and place, what was found and expected, and a hint:
 //
 //	return fault.New(fault.Truncated, "found %d bytes of the header, expected %d", n, want).
 //		At(offset).

@@ -37,8 +37,7 @@ const (
 func (k Kind) Error() string { return string(k) }
 
 // KindOf returns the kind of the outermost [Error] in the chain of err that has one, or else the
-// kind of the operating system's error in the chain. It returns [Internal] for any other error, and
-// "" for nil.
+// kind of the operating system's error in the chain, [Internal] for any other, and "" for nil.
 func KindOf(err error) (kind Kind) {
 	for _, e := range All(err) {
 		kind = cmp.Or(kind, e.Kind)

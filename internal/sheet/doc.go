@@ -1,5 +1,4 @@
-// Package sheet draws many small images side by side for people to look at: on a page, or as text
-// for a terminal.
+// Package sheet draws many small images side by side: on a page, or as text for a terminal.
 //
 // A [Picture] is an image with a caption. On a page, a caption begins a new line and is its
 // heading, in a bitmap font for ASCII, and every image has a thin frame:
@@ -13,6 +12,5 @@
 // [Terminal.Print] draws images above their captions: two pixels per character with half blocks in
 // colour, or characters of different weight if there are no colours.
 //
-// The invariant: pixels on a page are enlarged by a whole factor and otherwise unchanged, so the
-// page shows each image exactly.
+// The invariant: a page shows each image exactly, with its pixels enlarged by a whole factor.
 package sheet

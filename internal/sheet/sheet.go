@@ -31,9 +31,8 @@ const (
 
 // Draw draws pictures, at least one, whose images have the same size and type, on a white page. A
 // picture with a caption begins a new line, and the first line of the caption is its heading. A
-// line has as many pictures as fit about 2,000 pixels, and at least 10. Small images become about
-// 64 pixels large. If the page has more than limit bytes or is too large for viewers, only its size
-// is returned.
+// line has 10 pictures, or more if they fit 2,000 pixels. Small images become about 64 pixels.
+// If the page has more than limit bytes or is too large for viewers, only its size is returned.
 func Draw(pictures []Picture, limit int64) (page draw.Image, size image.Point) {
 	first := pictures[0].Image
 	scale := max(1, usualImage/max(first.Bounds().Dx(), first.Bounds().Dy()))

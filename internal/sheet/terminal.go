@@ -40,8 +40,7 @@ func (t Terminal) cell(pictures []Picture) int {
 	return min(t.Width, max(width, min(text, maxCaption)))
 }
 
-// Print prints pictures in lines, as many in each as fit. Their images have one size, and their
-// captions one number of lines.
+// Print prints lines of pictures. All have one size, and captions with the same number of lines.
 func (t Terminal) Print(w io.Writer, pictures []Picture) error {
 	out := bufio.NewWriter(w)
 	cell, separator := t.cell(pictures), ""
@@ -103,8 +102,7 @@ func (t Terminal) row(text *strings.Builder, m image.RGBA64Image, y, reduce int)
 	}
 }
 
-// mean returns the mean of the n×n pixels of m from (x, y) on, without those beyond the edges, on a
-// black background.
+// mean returns the mean of those of the n×n pixels from (x, y) on that are in m, on black.
 func mean(m image.RGBA64Image, x, y, n int) color.RGBA {
 	var red, green, blue uint64 // sums of samples of 16 bits, which are 257 times those of 8 bits
 	square := image.Rect(x, y, x+n, y+n).Intersect(m.Bounds())

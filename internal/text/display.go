@@ -29,8 +29,7 @@ func moves(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Escaped returns JSON of which a terminal shows every character: what Printable replaces becomes
-// \u and four digits.
+// Escaped returns JSON with \u and four digits for each character that Printable replaces.
 func Escaped(json string) string {
 	var b strings.Builder
 	for _, r := range json {
@@ -103,12 +102,11 @@ func Shape[T int | int64](shape []T) string {
 	return strings.ReplaceAll(sizes, " ", "×")
 }
 
-// JSON returns v as JSON without escapes for HTML. It cannot fail, as v must consist of strings,
-// numbers and booleans.
+// JSON returns v, of strings, numbers and booleans, as JSON without escapes for HTML.
 func JSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // plain values into memory
+	_ = e.Encode(v) // cannot fail: plain values into memory
 	return strings.TrimSuffix(b.String(), "\n")
 }

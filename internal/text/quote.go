@@ -37,8 +37,7 @@ func quote(word string, windows bool) string {
 	return word
 }
 
-// quotePOSIX quotes word for POSIX shells (Shell Command Language, 2.2.2), not all of which have
-// $'…' yet.
+// quotePOSIX quotes word for POSIX shells (Shell Command Language, 2.2.2). Not all have $'…' yet.
 func quotePOSIX(word string) string {
 	if utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
@@ -54,8 +53,7 @@ func quotePOSIX(word string) string {
 	return `"$(printf '` + b.String() + `')"`
 }
 
-// quoteWindows quotes word as programs on Windows parse their command line: backslashes are doubled
-// before a quote, and only there.
+// quoteWindows quotes word for programs on Windows: \ is doubled before a quote, and only there.
 func quoteWindows(word string) string {
 	var b strings.Builder
 	slashes := 0

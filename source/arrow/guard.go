@@ -95,8 +95,7 @@ func (t walk) schema() (views map[int64]int) {
 	return views
 }
 
-// field walks a Field of Schema.fbs. Its values are in the dictionary
-// with the id owner, or in record batches if that is −1.
+// field walks a Field of Schema.fbs; owner is the dictionary of its values, −1: record batches.
 func (t walk) field(owner int64, depth int, views map[int64]int) {
 	const integer, interval, binaryView, utf8View, size = 2, 11, 23, 24, 64 // size: about that of a field
 	if *t.left -= size; *t.left < 0 || depth > maxDepth {

@@ -23,8 +23,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	})
 }
 
-// New reads an Arrow stream from r. Errors call it name, which is "-" for standard input.
-// The caller closes r after the table.
+// New reads an Arrow stream from r, which the caller closes after the table. Errors call it name.
 func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 	return open(&messages{r: r}, name, o)
 }

@@ -230,11 +230,10 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 }
 
 // applyLike gives f the type and shape of the expected column that has as many elements and the
-// same name, or is the only tensor, if the type holds the examined values. The name of a tensor of
-// one element ends with its number.
+// same name, or is the only tensor, if the type holds the examined values.
 func (t *table) applyLike(f *fileColumn) {
 	alone := len(slices.DeleteFunc(slices.Clone(t.options.Like), source.Column.Scalar)) == 1
-	one := strings.TrimRight(strings.TrimRight(f.Name, "01"), "_")
+	one := strings.TrimRight(strings.TrimRight(f.Name, "01"), "_") // of a tensor of one element, without its number
 	for _, c := range t.options.Like {
 		isTensor := f.Shape != nil && alone || f.Shape == nil && (one == c.Name || one == "pixel")
 		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || !isTensor) {
@@ -338,8 +337,7 @@ func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
-// full, a field has another form, or fewer than four bytes are left. It returns the number of
-// parsed fields and of their bytes.
+// full, a field has another form, or fewer than four bytes are left: n fields, of used bytes.
 func parseUint8s(dst, src []byte, comma byte) (n, used int) {
 	i := 0
 	for n < len(dst) && i+4 <= len(src) {

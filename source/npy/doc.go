@@ -1,6 +1,5 @@
-// Package npy reads .npy files, which numpy.save writes, and the arrays of .npz files, which
-// numpy.savez writes. Each array is a table of one column; its first dimension is the number of
-// records.
+// Package npy reads .npy files and the arrays of .npz files, as numpy.save and numpy.savez write
+// them. Each array is a table of one column; its first dimension is the number of records.
 //
 // The format (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) is a magic
 // number, the version, the length of a text, the text, and the elements:

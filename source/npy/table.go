@@ -183,8 +183,7 @@ func sizeError(found, expected int64) error {
 }
 
 // dictionary matches the header's text: three entries, in any order. Its groups are the byte order,
-// the type, whether the order is Fortran's, and the dimensions. A key that is there twice leaves
-// the groups of another one empty.
+// the type, whether the order is Fortran's, and the dimensions; a repeated key leaves some empty.
 var dictionary = text.Pattern(`^\s*\{(?:\s*(?:` +
 	`['"]descr['"]\s*:\s*['"]([<>=|]?)([\w?]+)['"]|` +
 	`['"]fortran_order['"]\s*:\s*(True|False)|` +

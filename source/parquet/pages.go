@@ -76,8 +76,7 @@ func (s *stream) nextGroup() (err error) {
 	return err
 }
 
-// nextPage returns the next data page with entries. The pages of a row group that are all among the
-// next skip entries count as one.
+// nextPage returns the next data page with entries; a row group that is skipped counts as one.
 func (s *stream) nextPage(skip int64) (p *page, err error) {
 	start, row := s.offset, s.row
 	defer func() { err = fault.Place(err, s.column(), row, start) }()

@@ -8,8 +8,7 @@
 //	grey of 16 bits     int16, because IDX has no uint16: samples above 32767 are errors
 //	colours of 8 bits   unchanged, [H W 3]; those of 16 bits and CMYK are refused
 //	palettes            their colours; if all are grey, [H W], or [H W 3] in a column of colours
-//	alpha               the alpha channel of PNG is a fourth channel, [H W 4], where grey is red =
-//	                    green = blue; other images must be opaque
+//	alpha               of PNG is a fourth channel, [H W 4], also of grey; others must be opaque
 //	JPEG, lossy WebP    grey or converted from YCbCr, see [Options.Decoders]
 //	GIF                 the first frame, which must fill the screen
 //
@@ -17,7 +16,6 @@
 // is not premultiplied. Files that EXIF or XMP data turn or mirror, and TIFF files of several
 // pages, from fax machines, of planes, or with other samples than they describe are refused.
 //
-// With [Options], pictures of 8 bits become grey (ITU-R 601, to the nearest) and then
-// have another size (bicubic, Catmull-Rom). Alpha must then be opaque. Only files of the right size
-// are decoded, and those of more than 4 MiB one after another.
+// [Options] make opaque pictures of 8 bits grey (ITU-R 601, to the nearest), and then scale them
+// (bicubic, Catmull-Rom). Pictures of other sizes are not decoded, those above 4 MiB in turn.
 package picture
