@@ -213,9 +213,6 @@ func (f *file) leaf(n *node) *leaf {
 	return &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"}
 }
 
-// Lengths returns the lengths of the lists in the first row, which are then expected of all lists.
-func (f *file) Lengths(i int) ([]int, error) { return f.leaves[i].firstLengths(f.maxRecord) }
-
 // Values returns the bytes of a column in up to limit rows of the first page.
 func (f *file) Values(i, limit int) (values [][]byte, err error) {
 	l := f.leaves[i]

@@ -56,13 +56,14 @@ func repetitions(shape []int) []byte {
 	return levels
 }
 
-// firstLengths returns the lengths of the lists in the first row, the outermost first, and expects
-// them of all rows. The file must have rows, and a row may have up to limit elements.
-func (l *leaf) firstLengths(limit int64) (shape []int, err error) {
+// Lengths returns the lengths of the lists of a leaf in the first row, the outermost first, and
+// expects them of all rows.
+func (f *file) Lengths(i int) (shape []int, err error) {
+	l := f.leaves[i]
 	s := &stream{leaf: l, group: -1}
 	defer s.hold(0)
 	defer func() { err = fault.Place(err, l.column(), 0, -1) }()
-	levels, err := s.firstLevels(limit)
+	levels, err := s.firstLevels(f.maxRecord)
 	if err != nil {
 		return nil, err
 	}
