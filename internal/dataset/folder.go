@@ -30,11 +30,6 @@ func (c candidate) file(h idx.Header) File {
 	return File{Path: c.path, Role: c.name.Role, Name: c.name.Role.String(), Header: h}
 }
 
-// uncompressedName returns the base name without the extension of the compression.
-func (c candidate) uncompressedName() string {
-	return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
-}
-
 func (f finder) folder(dir string) ([]Split, error) {
 	all, notes, err := f.scan(dir)
 	if err != nil {
@@ -156,7 +151,8 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if err != nil {
 		return nil, nil, fault.In(dir, err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return hidden(e.Name()) })
+	hidden := func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") } // a lock, an unfinished output
+	entries = slices.DeleteFunc(entries, hidden)
 	var tables, others []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
@@ -213,9 +209,6 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 		In(source.Under(dir, name)).
 		WithHint("unpack it, rename it to %s if it is IDX, move it away, or choose with --split", text.Quote(base))
 }
-
-// hidden reports whether an entry of a folder is not data, such as a lock or an unfinished output.
-func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func regular(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
@@ -317,8 +310,11 @@ func FolderName(dir string) string {
 // choose chooses one of the files with the same role in a table.
 func (f finder) choose(files []candidate) (File, []string, error) {
 	files, notes := preferExtended(files)
+	plain := func(c candidate) string { // its name without the extension of the compression
+		return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
+	}
 	for _, c := range files[1:] {
-		if c.uncompressedName() != files[0].uncompressedName() {
+		if plain(c) != plain(files[0]) {
 			return File{}, nil, fault.New(fault.Usage,
 				"found %d files for the column %q, expected one: this file and %s",
 				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).
