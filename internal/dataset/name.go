@@ -155,12 +155,7 @@ func splitOf(word string) string {
 }
 
 // setKey returns a key that is equal for the files of one data set, or with the same prefix.
-func (n Name) setKey() string {
-	if n.Dataset != "" {
-		return n.Dataset
-	}
-	return "/" + n.Prefix
-}
+func (n Name) setKey() string { return cmp.Or(n.Dataset, "/"+n.Prefix) }
 
 // ColumnOf returns the name of the column n in the table of other, a file of images or labels:
 // weather for train-weather and fine_label for train-fine_label beside train-images, else "".

@@ -38,10 +38,7 @@ func Append(dst, file []byte, width, height, channels int) (all []byte, ok bool)
 	d.width, d.height, d.h = width, height, 0
 	d.tables = [18]*table{}
 	scan := d.readHeader(file, channels)
-	if scan == nil || (width|height)>>16 != 0 {
-		return nil, false
-	}
-	if rest := d.bits.load(scan); !bytes.HasPrefix(rest, []byte("\xff\xd9")) {
+	if scan == nil || (width|height)>>16 != 0 || !bytes.HasPrefix(d.bits.load(scan), []byte("\xff\xd9")) { // EOI
 		return nil, false
 	}
 	return d.appendPicture(slices.Grow(dst, width*height*channels), channels)
