@@ -14,11 +14,10 @@
 //
 // The format follows a dash or a dot, or is just ".idx". The role is image (images, patterns or a
 // leading X_), label (labels or a leading y_), or else plain data. The split is train, test (also
-// published as t10k), validation, or one that only some data sets have, such as test50k. Files with
-// the same prefix and split are one table. Plain data whose prefix begins like that of images or
-// labels of the same split, and which has as many records, is a further column of their table:
-// leaves-train-weather-idx2-float is the column weather. Files whose names differ only in the
-// compression are one column.
+// t10k), validation, or one of some data sets, such as test50k. Files with one prefix and split are
+// one table. Plain data whose prefix begins like that of images or labels of its split, with as
+// many records, is a further column of their table: leaves-train-weather-idx2-float is the column
+// weather. Files whose names differ only in the compression are one column.
 //
 // # The invariant
 //

@@ -16,8 +16,7 @@ const (
 	byOthers = "the labels of another split"
 )
 
-// identify recognises the data set of splits, which belong together according to their file names.
-// named is the data set that those names give, or empty.
+// identify recognises the data set of splits that belong together; file names give named, or "".
 func (f finder) identify(splits []*Split, named string) error {
 	asked, roles := f.options.Dataset, []Role{Image, Label}
 	switch {

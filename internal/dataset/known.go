@@ -42,8 +42,7 @@ type PublishedFile struct {
 // DatasetNone is the name that disables the recognition of data sets.
 const DatasetNone = "none"
 
-// Lookup finds the data set by its name or title, ignoring case, dashes, underscores, dots and
-// spaces. The error lists the known names.
+// Lookup finds the data set by its name or title, as in text.IsSame. The error lists the names.
 func Lookup(name string) (Info, error) {
 	for _, d := range Known() {
 		if text.IsSame(d.Name, name) || text.IsSame(d.Title, name) {

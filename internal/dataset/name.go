@@ -37,8 +37,7 @@ type Name struct {
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// compressions are the extensions of compressed files. Of files that differ only in them, the one
-// with the first extension is preferred.
+// compressions are the extensions of compressed files; of copies, the first is preferred.
 var compressions = [...]string{"gz", "zst", "xz", "bz2"}
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as

@@ -132,8 +132,7 @@ func HintOf(err error) (hint string) {
 	return hint
 }
 
-// Recovered, deferred, turns a panic into an error: decoders of other packages may panic on damaged
-// data. It keeps a panic with an Error.
+// Recovered, deferred, turns a panic into an error: decoders may panic. It keeps a panic's Error.
 func Recovered(err *error) {
 	switch p := recover().(type) {
 	case nil:

@@ -75,8 +75,7 @@ type scaler struct {
 
 var scalers = sync.Pool{New: func() any { return new(scaler) }}
 
-// Append appends to dst a picture of 1 or 3 channels, scaled between two sizes, which are its width
-// and height. It needs memory for a few lines.
+// Append appends to dst a picture of 1 or 3 channels, scaled from one width and height to another.
 func Append(dst, picture []byte, channels int, from, to [2]int) []byte {
 	s := scalers.Get().(*scaler)
 	defer scalers.Put(s)

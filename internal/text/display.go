@@ -10,8 +10,7 @@ import (
 
 // Printable makes text from file names and file contents safe to show: it replaces line breaks,
 // other control characters, and the Unicode marks that change the direction of text, with which one
-// name can be made to look like another (trojansource.codes). Bytes that are not UTF-8 become \x
-// and two digits, such as \xff.
+// name can look like another (trojansource.codes). Bytes that are not UTF-8 are shown as \xff.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -35,8 +35,7 @@ type walk struct {
 	left *int // bytes of texts, vectors and fields that may still be visited
 }
 
-// root returns the table that a buffer describes. Writers may share parts of a buffer, but a small
-// buffer must not become a large schema.
+// root returns the table that buffer describes. Shared parts must not make a large schema of it.
 func root(buffer []byte) walk {
 	left := 4*len(buffer) + 1<<20
 	return walk{flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}, &left}
@@ -207,8 +206,7 @@ func (s *summary) errPlain() *fault.Error {
 		WithHint("%s", hintSmaller)
 }
 
-// A budget allocates what is decompressed. A message may have fewer buffers than arrow-go reads, so
-// that the sizes are not known before.
+// A budget limits what is decompressed, as arrow-go may read more buffers than a message has.
 type budget struct {
 	memory.Allocator
 	left int64

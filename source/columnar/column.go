@@ -180,8 +180,7 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 // tileRows is the number of rows that interleave fills at a time: they stay in the cache.
 const tileRows = 256
 
-// interleave fills dst with rows: the first element of every column, then the second of every
-// column, and so on. Elements have size bytes: 1, 2, 4 or 8.
+// interleave fills dst with the elements of columns, of size bytes: 1, 2, 4 or 8, row by row.
 func interleave(dst []byte, columns [][]byte, rows, size int) {
 	stride := len(columns) * size
 	for first := 0; first < rows; first += tileRows {

@@ -37,20 +37,18 @@ type Field struct {
 	Metadata map[string]string // with the keys of package schema and of extension types
 }
 
-// The metadata keys of extension types, and the name of the extension type whose metadata has a
-// shape: see "Fixed shape tensor" in the Arrow specification.
+// The metadata keys of Arrow's extension types, and the name of the one whose metadata has a shape.
 const (
 	KeyExtension         = "ARROW:extension:name"
 	keyExtensionMetadata = "ARROW:extension:metadata"
 	fixedShapeTensor     = "arrow.fixed_shape_tensor"
 )
 
-// isExtension reports whether f has an extension type that is not known to store plain numbers, as
-// the nested lists of Hugging Face's datasets do.
+// isExtension reports whether f has an extension type that is not known to store plain numbers.
 func (f *Field) isExtension() bool {
 	name := f.Metadata[KeyExtension]
 	return !slices.Contains([]string{"", "arrow.bool8", fixedShapeTensor}, name) &&
-		!strings.HasPrefix(name, "datasets.")
+		!strings.HasPrefix(name, "datasets.") // nested lists of Hugging Face
 }
 
 // dtype returns the type of IDX in the metadata, or 0.

@@ -39,8 +39,7 @@ const (
 	valueWords = "|na|n/a|nan|null|none|true|false|?|"
 )
 
-// readFirstLine reads the first line, a header or a row, and finds the separator, the most
-// frequent one, the number of fields and their names.
+// readFirstLine reads a header or a row, and finds the separator, the number of fields and names.
 func (t *table) readFirstLine() error {
 	line, err := t.record(nil)
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8

@@ -60,8 +60,7 @@ const (
 	lineText  = 1 << 10
 )
 
-// Open opens the file at path, compressed or not, and decides what the columns are, as the package
-// comment describes. Errors name the file.
+// Open opens the file at path, compressed or not, and finds its columns. Errors name the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return source.OpenFile(o.Files, path, "a CSV file", func(f source.File, _ fs.FileInfo) (source.Table, error) {
 		stream, err := compressed.NewReader(f)

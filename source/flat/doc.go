@@ -5,7 +5,6 @@
 //	label,1x1,1x2,…,28x28             label, and image of 28×28, as the names say
 //	label,a0,a1,…,a5,b_1,b_2          label, a of 6 and b of 2
 //
-// [Group] takes the names of all columns, in the order of the file, and returns a [Field] for each
-// column of the resulting table. The invariant: the columns of a field are side by side in C order,
-// and every name is in exactly one field.
+// [Group] makes a [Field] for each column of the table from the names in a file. The invariant: the
+// columns of a field are side by side in C order, and every name is in exactly one field.
 package flat

@@ -110,8 +110,7 @@ func nameOf(prefix string) string {
 
 var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`) // of scikit-learn
 
-// parse returns the stem of a name, and appends its numbers: the indices of a name such as 3x4 or
-// a_3x4, or else the digits at its end.
+// parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
 	if m := gridName().FindStringSubmatch(name); m != nil {
@@ -132,8 +131,7 @@ func parse(name string, numbers []int) (stem, []int) {
 	return stem{prefix, len(numbers)}, numbers
 }
 
-// fields returns the tensor with the elements g; or, if the numbers are not those of a tensor, a
-// scalar for each column, or for more than limit.
+// fields returns the tensor with the elements g, or a scalar for each of up to limit+1 columns.
 //
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.

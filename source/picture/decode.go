@@ -82,8 +82,7 @@ func (s stored) format(model color.Model, bounds image.Rectangle) (Format, error
 	return f, nil
 }
 
-// check returns an error for pictures that the decoders accept, but that other programs show in
-// another way, or that take too much memory or time.
+// check refuses pictures that other programs show in another way, or that need much memory or time.
 func (s stored) check(file []byte) error {
 	if turn := orientation(file); turn > 1 {
 		return fault.New(fault.Unsupported, "the EXIF or XMP data say that the image is to be turned or mirrored "+

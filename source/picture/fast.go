@@ -62,8 +62,7 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	return record, true
 }
 
-// unfilter undoes a filter of section 9.2 of the PNG specification. above is the line before, and
-// size is the number of bytes of a pixel.
+// unfilter undoes a filter (PNG specification, 9.2) of a line, whose pixels have size bytes.
 func unfilter(filter byte, line, above []byte, size int) bool {
 	for i, up := range above[:len(line)] {
 		left, corner := 0, 0
