@@ -169,7 +169,6 @@ func (t walk) batch(s *summary, views int) error {
 	return nil
 }
 
-// A span is a struct of two longs.
 type span struct{ first, second int64 }
 
 func (t walk) spans(i int) []span {

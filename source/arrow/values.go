@@ -142,7 +142,6 @@ func values(a arrow.Array) (v columnar.Values) {
 	return v
 }
 
-// refuseNulls returns an error for the first null in a.
 func refuseNulls(a arrow.Array, row int64, perRow int) error {
 	for i := 0; a.NullN() > 0 && i < a.Len(); i++ {
 		if a.IsNull(i) {

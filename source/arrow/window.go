@@ -83,7 +83,7 @@ func (f *file) hasWindows(msg *message) bool {
 	return slices.EqualFunc(msg.nodes, w.perRow, isWhole)
 }
 
-// window returns the values of a column in the next rows of b, from one on.
+// window returns the values of a column in the next rows of b, beginning with row from.
 func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error) {
 	const maxPadding = 256 // bytes after the values in a buffer; writers need up to 63
 	w, c := &f.windows, &f.windows.columns[column]

@@ -67,7 +67,6 @@ func (c *Column) MaxValue() int {
 	return c.RecordSize()
 }
 
-// image decodes an image file to a record of c.
 func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
 	dst := record[:0:len(record)]
 	if c.planar {

@@ -105,7 +105,6 @@ var ErrNull = errors.New("a null")
 // from the first row only. Other files of the same table may have rows.
 var ErrNoRows = errors.New("no rows to take a shape from")
 
-// unsupported returns the error for a column that cannot be a column of IDX.
 func unsupported(column, hint, message string, values ...any) *fault.Error {
 	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
 }

@@ -316,7 +316,6 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	return nil
 }
 
-// hintNumber is the hint for texts that are not numbers, or not of the type.
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, list all names in a file for --classes, or leave the column out with --columns; or choose a type that " +
 	"holds all values: --dtype int32, and for labels alone --columns label --dtype int32"

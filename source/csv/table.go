@@ -144,7 +144,7 @@ func (t *table) row(dst []byte) ([]byte, error) {
 	return row, nil
 }
 
-// record appends the next line, or lines up to a closing quote, without its end; or it is io.EOF.
+// record appends the next line, or lines up to a closing quote, without its end, or returns io.EOF.
 func (t *table) record(dst []byte) ([]byte, error) {
 	rows := len(dst)
 	for quotes := 0; ; {

@@ -41,7 +41,6 @@ func (n *node) listAt(definition int) int {
 	return 0
 }
 
-// repetitions returns the repetition levels of a row with a shape.
 func repetitions(shape []int) []byte {
 	if i := slices.Index(shape, 0); i >= 0 { // an empty list has no further entries
 		shape = shape[:i]

@@ -196,7 +196,6 @@ func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 	return body, nil
 }
 
-// readDictionary reads the dictionary page whose body is at offset.
 func (s *stream) readDictionary(h *format.PageHeader, offset int64) error {
 	d := &h.DictionaryPageHeader.V
 	if s.dictionary != nil || d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {

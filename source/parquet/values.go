@@ -98,7 +98,6 @@ func join(src []byte, width int) []byte {
 	return data
 }
 
-// use is the method Use of the chunk of p.
 func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err error) {
 	defer func() { err = fault.Place(err, p.column(), p.rowOf(from), p.offset) }()
 	c, err := p.content()

@@ -222,7 +222,7 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 	return f.appendAny(dst, file, s)
 }
 
-// appendAny appends the samples of a file that f accepts, if they are what precedes them says.
+// appendAny appends the samples of a file that f accepts, if they are as its header says.
 func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
 	defer fault.Recovered(&err)
 	if s.kind == "JPEG" && f != s.Format { // else Append has tried
