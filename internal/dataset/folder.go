@@ -341,7 +341,7 @@ func preferExtended(files []candidate) (kept []candidate, notes []string) {
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
 // one, as torchvision keeps both. It ignores twins that are not IDX, such as interrupted downloads.
 func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err error) {
-	compression := func(c candidate) int { return slices.Index(compressions[:], c.name.Compression) }
+	compression := func(c candidate) int { return slices.Index(compressions, c.name.Compression) }
 	slices.SortStableFunc(files, func(a, b candidate) int { return cmp.Compare(compression(a), compression(b)) })
 	var good []candidate
 	for _, c := range files {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ type Name struct {
 }
 
 // compressions are the extensions of compressed files; of copies, the first is preferred.
-var compressions = [...]string{"gz", "zst", "xz", "bz2"}
+var compressions = []string{"gz", "zst", "xz", "bz2"}
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as
 // train-images.idx3-ubyte or downloaded twice. cutFormat checks the rank and the data type.
@@ -64,11 +65,8 @@ func ParseName(path string) Name {
 	var n Name
 	base := source.Base(path)
 	lower := lowerASCII(base)
-	for _, c := range compressions {
-		if stem, ok := strings.CutSuffix(lower, "."+c); ok {
-			n.Compression, lower = c, stem
-			break
-		}
+	if ext := filepath.Ext(lower); ext != "" && slices.Contains(compressions, ext[1:]) {
+		n.Compression, lower = ext[1:], strings.TrimSuffix(lower, ext)
 	}
 	lower, n.Format = cutFormat(lower)
 	n.Stem = base[:len(lower)]
