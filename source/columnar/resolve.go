@@ -180,11 +180,10 @@ func (r *resolver) group(g flat.Field) error {
 	return r.add(c)
 }
 
-func isInteger(d idx.DType) bool { return d.Valid() && !d.Float() }
-
 // dtype returns the type of IDX that the numbers of f become. For integers it is the type in the
 // options if f has a wider type or one that IDX lacks, or without options the type in the metadata.
 func (r *resolver) dtype(f *Field) idx.DType {
+	isInteger := func(d idx.DType) bool { return d.Valid() && !d.Float() }
 	usual, asked := f.Number.DType(), r.Options.DType
 	switch known := f.dtype(); {
 	case !f.Number.Integer():
