@@ -41,6 +41,7 @@ type ReadOptions struct {
 	// images. The class folders of all splits are numbered together, unless a split has its labels
 	// in a file, as schema.ClassesFile tells. If it is nil, only those of the input are numbered.
 	Folders map[string]bool
+	Beside  string // a file, from the folder, that may have labels of all splits, or ""
 }
 
 // Wants returns a function that reports whether a column is to be read, by name. names are those of

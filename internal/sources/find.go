@@ -207,6 +207,11 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		if images && slices.Contains(png.Unread, name) || otherName().MatchString(name) && !unpacked {
 			here = source.Under(dir, name) // which may have the labels of those images, or another split
 		}
+		for i := range below {
+			if png.MayLabel(name) {
+				below[i].beside = filepath.Join("..", name)
+			}
+		}
 	}
 	if here == "" && tables != nil {
 		here, others = tables[0].Paths[0], below

@@ -68,6 +68,7 @@ type Table struct {
 	Arrays []string
 
 	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
+	beside   string          // see source.ReadOptions.Beside
 	unlisted error           // unless the classes are known, because the folders may be splits
 }
 
@@ -76,7 +77,7 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	if t.unlisted != nil && o.Classes == nil {
 		return nil, t.unlisted
 	}
-	o.Folders = t.folders
+	o.Folders, o.Beside = t.folders, t.beside
 	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
 	}

@@ -50,7 +50,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{}}
+	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{}, beside: o.Beside}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -158,6 +158,11 @@ var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 var labelsName = text.Pattern(`(?i)label|annotation|metadata|^(list|gt)[._]|\.(txt|json|xml|ya?ml|cls|mat|pkl|h5|lst)$`)
 var aboutName = text.Pattern(`^metadata\.csv$|(?i)^(read\s?me|licen[cs]e|notice|copying|citation|requirements)`)
 
+// MayLabel reports whether a file of this name may have labels of images without class folders.
+func MayLabel(name string) bool {
+	return labelsName().MatchString(name) && !aboutName().MatchString(name)
+}
+
 // tableName matches the names of tables, which may have labels or other columns of images.
 var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
 
@@ -186,7 +191,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
 	case kind == "" && mode == 0:
-		if labelsName().MatchString(name) && !aboutName().MatchString(name) {
+		if MayLabel(name) {
 			t.beside = name
 		}
 		return t.inFile(name, checkOther(filepath.Join(t.path, name)))
