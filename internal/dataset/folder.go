@@ -186,11 +186,24 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 			return nil, nil, err
 		}
 	}
+	alone := !slices.ContainsFunc(found, func(c candidate) bool { return c.name.Role != Label })
+	mayBeTheirs := func(name string) bool {
+		return imageName().MatchString(name) || slices.Contains(tables, name) && ParseName(name).Role == Image
+	}
+	if i := slices.IndexFunc(others, mayBeTheirs); alone && i >= 0 {
+		return nil, nil, fault.New(fault.Usage, "found labels in IDX files, and what may be their images in %s",
+			others[i]).In(dir).
+			WithHint("give the labels alone: %s; or move the images away, make IDX files of them with -o idx=DIR/, "+
+				"and move those here", text.Path(found[0].path))
+	}
 	return found, notes, nil
 }
 
 // unreadName matches the extensions of archives, unfinished downloads, and others of no meaning.
 var unreadName = text.Pattern(`(?i)\.(zip|7z|rar|tgz|tar(\.\w+)?|z|bin|dat|raw|part|crdownload|download|tmp)$`)
+
+// imageName matches the extensions of the images that folders of them have.
+var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
 
 // checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
 // other extensions (t10k-images-idx3-ubyte.zip), and none was found for its column of its split.
