@@ -126,6 +126,11 @@ func (f finder) header(path string) (idx.Header, error) {
 	return h, fault.In(path, err)
 }
 
+// IsCalled reports whether the user means s by asked: t10k and TEST are test.
+func (s Split) IsCalled(asked string) bool {
+	return s.Name == asked || s.Stem == asked || isSplit(asked, s.Name)
+}
+
 // isSplit reports whether asked, as the user wrote it, is the split called name.
 func isSplit(asked, name string) bool {
 	asked = lowerASCII(asked)

@@ -356,12 +356,12 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 			splits[of].Name).WithHint("choose with --split: %s; or name all with a split, or none", SplitNames(splits))
 	}
 	for _, asked := range o.Split {
-		if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.Name == asked || s.Stem == asked }) {
+		if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.IsCalled(asked) }) {
 			return nil, usagef("the inputs have no split %s", asked).WithHint("they have only %s", SplitNames(splits))
 		}
 	}
 	return slices.DeleteFunc(splits, func(s dataset.Split) bool {
-		return len(o.Split) > 0 && !slices.Contains(o.Split, s.Name) && !slices.Contains(o.Split, s.Stem)
+		return len(o.Split) > 0 && !slices.ContainsFunc(o.Split, s.IsCalled)
 	}), nil
 }
 
