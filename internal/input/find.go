@@ -261,8 +261,8 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 	return names
 }
 
-// nameColumns names the unnamed columns of splits after their files, without the split
-// (train-weight.npy is weight), and orders them. One of those in a folder must be images or labels.
+// nameColumns names the unnamed columns of splits after their files, without the split (weight of
+// weight_train.npy), and orders them. One of those in a folder must be images or labels.
 func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	for _, s := range splits {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
@@ -273,9 +273,9 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		stem := strings.NewReplacer(".npy", "", ".npz", "").Replace
 		for i, f := range s.Files {
 			own, first := dataset.ParseName(stem(f.Path)), dataset.ParseName(stem(a))
-			rest := cmp.Or(own.ColumnOf(first), strings.TrimPrefix(own.Stem, cmp.Or(s.Name, s.Stem)+"-"))
-			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" && rest != "" {
-				s.Files[i].Name = rest
+			rest := strings.TrimPrefix(strings.TrimSuffix(own.Stem, "_"+s.Name), cmp.Or(s.Name, s.Stem)+"-")
+			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
+				s.Files[i].Name = cmp.Or(own.ColumnOf(first), rest, f.Name)
 			}
 		}
 		if len(o.Args) == 1 || s.Files[0].Array != "" { // otherwise columns are in the order of the arguments
