@@ -95,16 +95,15 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 			if err := sameClasses(other, j); err != nil {
 				return jobs, err
 			}
-		}
-		a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns)
-		plain, sameRows := dataset.Data.String(), j.schema.SourceRows == jobs[0].schema.SourceRows
-		if a != b && sameRows && (a == plain || b == plain) {
-			return jobs, usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same",
-				jobs[0].title(), a, j.title(), b).WithHint("choose with --split, or rename the file of a further " +
-				"column like those beside it: train-weight.npy beside train-images.npy, weight.npy beside images.npy")
-		}
-		if a != b {
-			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
+			a, b, plain := source.List(other.schema.Columns), source.List(j.schema.Columns), dataset.Data.String()
+			if n := j.schema.SourceRows; n > 0 && n == other.schema.SourceRows && (a == plain) != (b == plain) {
+				return jobs, usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same",
+					other.title(), a, j.title(), b).WithHint("choose with --split, or rename the file of a further " +
+					"column like those beside it: train-weight.npy with train-images.npy, weight.npy with images.npy")
+			}
+			if other == jobs[0] && a != b {
+				in.request.report.warning("%s has the columns %s, and %s has %s", other.title(), a, j.title(), b)
+			}
 		}
 	}
 	mayHaveRows := func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }
