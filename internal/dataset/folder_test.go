@@ -77,7 +77,8 @@ func TestFolder(t *testing.T) {
 			options: Options{Dataset: "emnist-digits"}, notes: []string{"no images found"},
 			want: []string{"train/emnist-digits/emnist-digits: label=emnist-digits-" + labels}},
 		"--dataset for the files without a prefix": {files: slices.Concat(emnist, fourFiles[:2], []string{stray}),
-			options: Options{Dataset: "mnist"}, want: []string{"train/FOLDER/mnist: " + trainPair}},
+			options: Options{Dataset: "mnist"},
+			want:    []string{"train/FOLDER/mnist: " + trainPair, "/other/mnist: data=other.idx"}},
 		"unselected splits are not looked at": {
 			files:   append([]string{"t10k-images-idx3-ubyte=<html>"}, fourFiles[:2]...),
 			options: Options{Split: []string{"train"}}, want: []string{trainOnly}},

@@ -143,7 +143,7 @@ func (f finder) selectSet(all []candidate) ([]candidate, error) {
 	case len(sets) > 1:
 		return nil, severalSets(sets)
 	case asked && len(sets) == 1:
-		return sets[0], nil
+		return slices.DeleteFunc(all, func(c candidate) bool { return c.name.Dataset != "" }), nil
 	}
 	return all, nil // with asked, identify refuses them
 }
