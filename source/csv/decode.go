@@ -206,7 +206,8 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 			f.texts, f.dtype = texts, texts.DType
 			return nil
 		}
-		if strings.Trim(s.texts[0], "+-.,;:[] \u00a0\u2009\u202f0123456789eE%'_/$€£") == "" { // in another form
+		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && // a number in another form
+			strings.Trim(one, "+-.,;:[] \u00a0\u2009\u202f0123456789eE%'_/$€£") == "" {
 			bad = t.inRow(0, hintNumber, "found the text %.40q, expected a number", s.texts[0])
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
