@@ -224,7 +224,7 @@ type expectation struct {
 // parseExpect parses the arguments of --expect, lists of SPLIT=ROWS and COLUMN.
 func parseExpect(args []string) (all []expectation, err error) {
 	for _, arg := range args {
-		for text := range strings.SplitSeq(arg, ",") {
+		for text := range strings.SplitSeq(strings.ReplaceAll(arg, ", ", ","), ",") {
 			name, count, isSplit := strings.Cut(text, "=")
 			e := expectation{text, name, -1}
 			if isSplit {
