@@ -185,7 +185,7 @@ const hintIndex = "give it a name, such as label, or leave it out with --columns
 
 // setType sets the type of f, as given or for the examined rows, or returns why f is left out.
 func (t *table) setType(f *fileColumn) *source.Omission {
-	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text"}
+	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}
 	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
 	isName := func(text string) bool { return slices.Contains(t.options.Classes, text) }
 	switch d := t.options.DType; {
@@ -198,7 +198,6 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		f.index = left.Err == nil
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
-		left.Why = "it holds class names"
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
 		texts, bad := source.NewTexts(s.texts, t.options)
@@ -208,7 +207,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && // a number in another form
 			strings.Trim(one, "+-.,;:[] \u00a0\u2009\u202f0123456789eE%'_/$€£") == "" {
-			bad = t.inRow(0, hintNumber, "found the text %.40q, expected a number", s.texts[0])
+			bad = t.inRow(0, hintNumber, "found the text %.40q, expected a number", one)
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
 		return left
