@@ -27,7 +27,7 @@ type target struct {
 func parseTargets(s *object.Store, o Options, parts int64) (targets []target, err error) {
 	var wanted []sinks.Format
 	for _, name := range o.To {
-		f, ok := sinks.Named(name)
+		f, ok := sinks.Named(strings.TrimSpace(name))
 		if !ok {
 			return nil, unknownFormat("--to "+strings.Join(o.To, ","), name)
 		}
