@@ -156,7 +156,8 @@ var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 // labelsName matches the names of files that may have the labels of images without class folders,
 // of one or of all, and aboutName those of other texts and of what is read.
 var labelsName = text.Pattern(`(?i)label|annotation|metadata|^(list|gt)[._]|\.(txt|json|xml|ya?ml|cls|mat|pkl|h5|lst)$`)
-var aboutName = text.Pattern(`^metadata\.csv$|(?i)^(read.?me|(licen[cs]e|notice|copying|citation|requirement)s?(\.|$))`)
+var aboutName = text.Pattern(`^metadata\.csv$|(?i)^(read.?me|(licen[cs]e|notice|copying|copyright|citation|credit|` +
+	`changelog|version|requirement|checksum|(md5|sha\d+)(sum)?|dataset[-_](info|dict|metadata))s?(\.|$))`)
 
 // MayLabel reports whether a file of this name may have labels of images without class folders.
 func MayLabel(name string) bool {
