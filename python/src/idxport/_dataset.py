@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
-from ._read import needs
+from ._program import needs
 from ._scan import Scan
 
 ds = needs("pyarrow.dataset", "arrow")
@@ -23,10 +23,10 @@ class Table(Scan):
         return ds.Scanner.from_batches(self.reader(names), columns=columns, filter=filter, **options)
 
     def count_rows(self, filter: Any = None, **_: object) -> int:
-        return int(self.scanner(columns=[], filter=filter).count_rows())
+        return int(self.scanner([], filter).count_rows())
 
-    def head(self, num_rows: int, **options: Any) -> Any:
-        return self.scanner(**options).head(num_rows)
+    def head(self, num_rows: int, *args: Any, **options: Any) -> Any:
+        return self.scanner(*args, **options).head(num_rows)
 
     def to_table(self, *args: Any, **options: Any) -> Any:
         return self.scanner(*args, **options).to_table()
@@ -34,13 +34,6 @@ class Table(Scan):
     def to_batches(self, *args: Any, **options: Any) -> Any:
         return self.scanner(*args, **options).to_batches()
 
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise NotImplementedError("an idxport.Scan has no fragments: use its scanner, its reader or pyarrow.table(scan)")
-
-    get_fragments = replace_schema = filter = join = join_asof = sort_by = take = _refuse
-
 
 class _Dataset(ds.Dataset):  # type: ignore[misc, name-defined]
-    """The class that others find: DuckDB calls the function of the class."""
-
-    scanner = Table.scanner
+    scanner = Table.scanner  # DuckDB calls the function of the class

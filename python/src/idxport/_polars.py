@@ -9,8 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from struct import unpack_from
 from typing import IO, TYPE_CHECKING
 
-from ._program import Option, Path, Program
-from ._read import divisible, needs, query
+from ._program import Option, Path, Program, divisible, needs, query
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,8 +63,7 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     plain = divisible(options, list(schema))
     if options.get("columns") is None and plain:  # polars counts the rows of the first column
         schema = dict(sorted(schema.items(), key=lambda column: not column[1].is_numeric()))
-    frame: pl.LazyFrame = plugins.register_io_source(read, schema=schema)
-    return frame
+    return plugins.register_io_source(read, schema=schema)
 
 
 def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:

@@ -1,8 +1,9 @@
-"""The program: finding it, running it, and its errors."""
+"""The program: finding it, its command lines, running it, and its errors."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import operator
 import os
@@ -37,7 +38,6 @@ _PIPE = 1 << 20
 
 # The end of standard error that is kept, in bytes: the report is one line of it.
 _KEPT = 1 << 20
-
 
 # Starts the program so that the kernel ends it with this process (prctl(2), PR_SET_PDEATHSIG). A
 # preexec_fn would not be safe with the threads of Arrow. Python ignores SIGPIPE and SIGXFSZ; the
@@ -280,3 +280,33 @@ def _text(value: bool | float | bytes | Path | slice | range) -> str:
             raise ValueError(f"rows={value!r}: expected rows from 0 on; the last rows are slice(-n, None)")
         return ":".join("" if end is None else str(operator.index(end)) for end in (value.start, value.stop))
     return os.fsdecode(value) if isinstance(value, (str, bytes, os.PathLike)) else str(value).lower()
+
+
+# Options that mean something else, or nothing, without some of the columns.
+_OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "resize", "salvage", "shape", "transpose"}
+
+
+def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
+    """Whether a run can write some of the columns, which have `names`, as they are in the table with all of them."""
+    return "columns" not in str(options.get("layout")) and not any(map(options.get, _OF_ALL)) and all(name and "," not in name for name in names)
+
+
+def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
+    """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
+    if "-" in inputs:
+        raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
+    options = dict(**{"layout": "list", **options}, output="arrows=-")
+    if columns is not None:
+        options["columns"] = columns
+    if where:
+        given = options.get("where") or []
+        options["where"] = [*([given] if isinstance(given, str) else given), *where]  # type: ignore[misc]
+    return arguments("convert", inputs, options)
+
+
+def needs(module: str, extra: str) -> Any:
+    """Import a package that not every user needs."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"idxport needs {extra} here: pip install 'idxport[{extra}]'", name=error.name) from error

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Sequence
 
-from ._program import TYPE_CHECKING, IdxError, Option, Path, Rows, arguments, folder, run
+from ._program import TYPE_CHECKING, IdxError, Option, Path, Rows, arguments, folder, needs, run
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,14 +59,6 @@ def scan(
     return table(inputs, {"columns": columns, "rows": rows, "split": split, "layout": layout, **options})
 
 
-def needs(module: str, extra: str) -> Any:
-    """Import a package that not every user needs."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"idxport needs {extra} here: pip install 'idxport[{extra}]'", name=error.name) from error
-
-
 def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
     """Describe a table of IDX files as a LazyFrame of polars, which reads the columns and rows that a query needs.
 
@@ -84,28 +75,6 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
     from ._polars import lazy
 
     return lazy(inputs, options)
-
-
-# Options that mean something else, or nothing, without some of the columns.
-_OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "resize", "salvage", "shape", "transpose"}
-
-
-def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
-    """Whether a run can write some of the columns, which have `names`, as they are in the table with all of them."""
-    return "columns" not in str(options.get("layout")) and not any(map(options.get, _OF_ALL)) and all(name and "," not in name for name in names)
-
-
-def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
-    """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
-    if "-" in inputs:
-        raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
-    options = dict(**{"layout": "list", **options}, output="arrows=-")
-    if columns is not None:
-        options["columns"] = columns
-    if where:
-        given = options.get("where") or []
-        options["where"] = [*([given] if isinstance(given, str) else given), *where]  # type: ignore[misc]
-    return arguments("convert", inputs, options)
 
 
 class Arrays(dict["str", "Any"]):
@@ -153,8 +122,7 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
         _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
         return _arrays(made, report)
 
-    found: Arrays = with_folder(read)
-    return found
+    return with_folder(read)  # type: ignore[no-any-return]
 
 
 def with_folder(work: Callable[[str], Any]) -> Any:

@@ -8,8 +8,8 @@ import struct
 import sys
 from collections.abc import Sequence
 
-from ._program import TYPE_CHECKING, Option, Path, Program, arguments
-from ._read import needs, with_folder
+from ._program import TYPE_CHECKING, Option, Path, Program, arguments, needs
+from ._read import with_folder
 
 if TYPE_CHECKING:
     from typing import IO, Any

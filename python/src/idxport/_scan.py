@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._program import Option, Path
-from ._read import divisible, needs, query
+from ._program import Option, Path, divisible, needs, query
 from ._stream import Output
 
 if TYPE_CHECKING:
@@ -96,5 +95,4 @@ def table(inputs: Sequence[Path], options: dict[str, Option]) -> Scan:
     """See `scan`. DuckDB asks a `pyarrow.dataset.Dataset` for columns, whose import takes long, or since 2.0 a source of its own."""
     duckdb = sys.modules.get("duckdb")
     kind = "_duckdb" if duckdb and duckdb.__version__.startswith("2.0.") and "pyarrow.dataset" not in sys.modules else "_dataset"
-    found: Scan = importlib.import_module("." + kind, __package__).Table(inputs, options)
-    return found
+    return importlib.import_module("." + kind, __package__).Table(inputs, options)  # type: ignore[no-any-return]
