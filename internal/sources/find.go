@@ -209,7 +209,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		}
 		for i := range below {
 			if png.MayLabel(name) {
-				below[i].beside = filepath.Join("..", name)
+				below[i].beside, _ = filepath.Rel(below[i].Path, source.Under(dir, name)) // both as dir is given
 			}
 		}
 	}
