@@ -7,8 +7,7 @@ pipe. docs/spark.md of the project lists the options. The main invariant: load()
 and a task that finds other files fails.
 """
 
-from .._program import IdxError, find_program
-from .._read import needs
+from .._program import IdxError, find_program, needs
 
 needs("pyspark", "spark")
 from ._source import IdxDataSource  # noqa: E402 - of pyspark
