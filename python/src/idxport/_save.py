@@ -48,7 +48,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     np = needs("numpy", "numpy")
     target = os.fsdecode(path)
     place = target.partition("=")[2] if "=" in target.replace(os.sep, "/").split("/")[0] else target
-    if place == "-" or not arrays or any(np.ma.is_masked(each) for each in arrays.values()):
+    if place == "-" or not arrays or any(hasattr(each, "filled") and np.ma.is_masked(each) for each in arrays.values()):
         raise TypeError("save needs a path, and arrays without masked values, by the names of their columns: image=images")
     name = os.path.basename(place)
     is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
