@@ -223,7 +223,7 @@ class Scan(Case):
             with unittest.mock.patch("idxport._scan.Output", wraps=idxport._scan.Output) as runs:
                 for query in ("label, count(*) FROM stream GROUP BY label", "count(*) FROM stream", "max(label) FROM stream WHERE label < 5"):
                     duckdb.sql(f"SELECT {query}").fetchall()
-                pl.scan_pyarrow_dataset(stream).select("label").collect()
+                pl.scan_pyarrow_dataset(stream).select(stream.to_table({"label": pa.dataset.field("label")}).column_names).collect()
                 self.assertEqual((len(stream), stream.count_rows(), pl.scan_pyarrow_dataset(stream).select(pl.len()).collect().item()), (1000, 1000, 1000))
             self.assertEqual({each for run in runs.call_args_list for each in run.args[0] if each.startswith("--columns")}, {"--columns=label"})
         frame = idxport.scan_polars(FASHION, split="test")
@@ -234,7 +234,7 @@ class Scan(Case):
             self.assertEqual(frame.with_row_index("i").select("i").collect().rows(), [(i,) for i in range(1000)])
             self.assertEqual(len(frame.head(100).filter(pl.col("label") == 3).collect()), int((fashion()[1][:100] == 3).sum()))
         asked = [each for run in lazy.call_args_list for each in run.args[0] if each.startswith(("--columns", "--where")) and each != "--columns=label"]
-        self.assertEqual(asked, ["--where=label=3", *["--columns=label,image"] * 3])
+        self.assertEqual(asked, ["--where=label=3", *["--columns=label, image"] * 3])
 
     def test_columns_that_are_made_of_others(self) -> None:
         labels, names = fashion()[1], idxport.load(FASHION, dataset="fashion-mnist", split="test").classes
@@ -361,8 +361,8 @@ class Reports(Case):
 
     def test_warnings(self) -> None:
         with self.assertWarnsRegex(idxport.IdxWarning, "none of its 1,000 rows") as warned:
-            found = idxport.load(FASHION, split="test", rows="0:0")
-        self.assertEqual((found["label"].shape, warned.filename), ((0,), __file__))
+            found = eval('load(FASHION, split="test", rows="0:0")', {"load": idxport.load, "FASHION": FASHION})  # a module without a name
+        self.assertEqual((found["label"].shape, warned.filename), ((0,), "<string>"))
 
     def test_types_are_those_of_the_schema(self) -> None:
         schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())["$defs"]

@@ -17,9 +17,10 @@ class Table(Scan):
     __module__ = "pyarrow._dataset"  # where DuckDB 2.0 looks for the class
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-        names, condition = self._names, str(filter)
-        if isinstance(columns, list) and "FieldPath(" not in condition:  # the number of a column
-            names = [each for each in names if each in columns or each in condition] or names[:1]
+        expressions = " ".join(map(str, [filter, *columns.values()] if isinstance(columns, dict) else [filter]))
+        names = self._names
+        if columns is not None and "FieldPath(" not in expressions:  # the number of a column
+            names = [each for each in names if each in columns or each in expressions] or names[:1]
         return ds.Scanner.from_batches(self.reader(names), columns=columns, filter=filter, **options)
 
     def count_rows(self, filter: Any = None, **_: object) -> int:

@@ -26,8 +26,9 @@ Path: TypeAlias = "str | os.PathLike[str]"
 Rows: TypeAlias = "str | slice | range"
 Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path] | None"
 
-# Between the elements of a list that is one value of its flag; other lists are flags that are repeated.
-_JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ","}
+# Between the elements of a list that is one value of its flag; other lists are flags that are repeated. The program
+# takes one space after a comma away, so that a name keeps those that it begins with.
+_JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ", "}
 
 # Options without a value, in the words of messages.
 _SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column"}
@@ -224,7 +225,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
                 report = json.loads(line)
                 break
     level, frame = 1, sys._getframe()  # of the code that called this package
-    while frame.f_back and frame.f_globals["__name__"].split(".")[0] == "idxport":
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "idxport":
         level, frame = level + 1, frame.f_back
     for text in report.get("warnings", ()):
         warnings.warn(text, IdxWarning, stacklevel=level)
