@@ -54,8 +54,8 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	return t, nil
 }
 
-// wholeNumber returns the number whose usual decimal form is text, or text without .0, which pandas
-// writes where labels are missing.
+// wholeNumber returns the number whose usual decimal form is text, but for spaces around it and for
+// .0 after it, which pandas writes where labels are missing.
 func wholeNumber(text string) (n int64, ok bool) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ".0")
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -23,7 +23,7 @@ import (
 // the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes,
 // text that is not UTF-8, control characters, repeated names, and what otherNotation matches.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
-	const maxBytes, maxClasses = 1 << 20, 1 << 16 // so many has the largest dictionary of labels
+	const maxBytes, maxClasses = 1 << 20, 1 << 16 // the largest dictionary of labels has as many
 	raw, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, fault.In(fileName, err)

@@ -347,13 +347,13 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 // namedSplits returns the splits that --split names, or all if it is not given. All arrays that are
 // given together must be of splits, or none: train_mask beside X may be a column of its table.
 func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.Split, error) {
-	apart := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "" })
-	of := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name != "" })
-	if together && min(apart, of) >= 0 && len(o.Split) == 0 && // images of both are two tables
-		max(splits[apart].Files[0].Role, splits[of].Files[0].Role) == dataset.Data {
-		a, b := splits[apart].Files[0], splits[of].Files[0]
+	unnamed := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name == "" })
+	named := slices.IndexFunc(splits, func(s dataset.Split) bool { return s.Name != "" })
+	if together && min(unnamed, named) >= 0 && len(o.Split) == 0 && // images of both are two tables
+		max(splits[unnamed].Files[0].Role, splits[named].Files[0].Role) == dataset.Data {
+		a, b, name := splits[unnamed].Files[0], splits[named].Files[0], splits[named].Name
 		return nil, usagef("%s is of no split, but %s is of %s", cmp.Or(a.Array, a.Path), cmp.Or(b.Array, b.Path),
-			splits[of].Name).WithHint("choose with --split: %s; or name all with a split, or none", SplitNames(splits))
+			name).WithHint("choose with --split: %s; or name all with a split, or none", SplitNames(splits))
 	}
 	for _, asked := range o.Split {
 		if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.IsCalled(asked) }) {

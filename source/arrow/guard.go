@@ -35,7 +35,7 @@ type walk struct {
 	left *int // bytes of texts, vectors and fields that may still be visited
 }
 
-// root returns the table that buffer describes. Shared parts must not make a large schema of it.
+// root returns the table in buffer, a small one of which shared parts must not make a large schema.
 func root(buffer []byte) walk {
 	left := 4*len(buffer) + 1<<20
 	return walk{flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}, &left}
