@@ -102,7 +102,7 @@ type Classes struct {
 	indices []int32 // index in Names by label, −1 where a label has no name
 }
 
-// NewClasses returns the class names of column i of s: of scalar integers with class names.
+// NewClasses returns the class names of column i of s, scalar integers that must have such names.
 func NewClasses(s *Schema, i int) *Classes {
 	k := &Classes{Label: i, column: s.Columns[i]}
 	indices := map[string]int32{"": -1}

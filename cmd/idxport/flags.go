@@ -15,7 +15,7 @@ import (
 	"github.com/idxport/idxport/internal/sinks"
 )
 
-// settings holds the values of all flags. A field has the name of its flag, or the plural of it.
+// settings holds the values of all flags. A field has its flag's name without hyphens, or a plural.
 type settings struct {
 	convert.Options
 	Images      int64

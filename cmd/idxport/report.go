@@ -139,7 +139,7 @@ type fileReport struct {
 	Problem *errorReport `json:"problem,omitempty"`
 }
 
-// progress returns the display of a pass over total rows of title, −1 if unknown, for a terminal.
+// progress returns the display of a pass over the total rows of title, or −1, for a terminal only.
 func (r *report) progress(title string, total int64) (update func(int64), end func()) {
 	if r.settings.Quiet || r.settings.JSON || !terminal(r.stderr) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}

@@ -15,7 +15,7 @@ const (
 func renameFlags(from, to string, flags uint) error { return unix.RenamexNp(from, to, uint32(flags)) }
 
 // syncTree sends every file to the drive by fsync(2), which leaves it in the drive's cache, and
-// then flushes that cache once: os.File.Sync, which is F_FULLFSYNC, takes milliseconds.
+// then flushes that cache once: os.File.Sync is F_FULLFSYNC, which takes milliseconds per file.
 func syncTree(self *os.File, root *os.Root) error {
 	flush := func(f *os.File) error { return withDescriptor(f, unix.Fsync) }
 	if err := syncEach(root, os.O_RDONLY, true, flush); err != nil {

@@ -211,8 +211,8 @@ func (s *Set) Complete() (err error) {
 	return err
 }
 
-// Commit completes every output, to which all writes must have returned, and then publishes them,
-// back to back. After an error Discard removes what was not published; what was published stays.
+// Commit completes every output, after all writes have returned, and then publishes them, back to
+// back. After an error Discard removes what was not published; what was published stays.
 func (s *Set) Commit() error {
 	if err := s.Complete(); err != nil {
 		return err

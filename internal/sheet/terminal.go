@@ -102,7 +102,7 @@ func (t Terminal) row(text *strings.Builder, m image.RGBA64Image, y, reduce int)
 	}
 }
 
-// mean returns the mean of those of the n×n pixels from (x, y) on that are in m, on black.
+// mean returns the mean, on black, of the n×n pixels from (x, y) on, without those outside of m.
 func mean(m image.RGBA64Image, x, y, n int) color.RGBA {
 	var red, green, blue uint64 // sums of samples of 16 bits, which are 257 times those of 8 bits
 	square := image.Rect(x, y, x+n, y+n).Intersect(m.Bounds())

@@ -88,7 +88,7 @@ func (s *Sink) putDictionary(i, rows int) (entries int, err error) {
 	return entries, s.put(i, p)
 }
 
-// indexWidth returns the bits of an index into n entries: at least 1, as some readers need that.
+// indexWidth returns the number of bits of an index into n entries: some readers need at least 1.
 func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
 
 // dictionaryPays reports whether a chunk with so many rows is smaller with a dictionary of n

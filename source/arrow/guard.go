@@ -94,7 +94,7 @@ func (t walk) schema() (views map[int64]int) {
 	return views
 }
 
-// field walks a Field of Schema.fbs; owner is the dictionary of its values, −1: record batches.
+// field walks a Field of Schema.fbs: values of the dictionary with the id owner, −1: of batches.
 func (t walk) field(owner int64, depth int, views map[int64]int) {
 	const integer, interval, binaryView, utf8View, size = 2, 11, 23, 24, 64 // size: about that of a field
 	if *t.left -= size; *t.left < 0 || depth > maxDepth {
@@ -169,7 +169,7 @@ func (t walk) batch(s *summary, views int) error {
 	return nil
 }
 
-type span struct{ first, second int64 }
+type span struct{ first, second int64 } // a struct of two longs: a FieldNode or a Buffer
 
 func (t walk) spans(i int) []span {
 	pos, n := t.vector(i, 16)

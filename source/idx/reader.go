@@ -148,7 +148,7 @@ func (rd *Reader) truncated(found int64) error {
 	return e.WithHint(hintDownload + HintSalvage)
 }
 
-// trailing returns the error for bytes after those of the header: extra, or 0 if that is unknown.
+// trailing returns the error for extra bytes, 0 if their number is unknown, after the end.
 func (rd *Reader) trailing(extra int64) error {
 	h, end, found := rd.header, rd.end(), "extra data"
 	if extra > 0 {

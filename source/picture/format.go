@@ -107,7 +107,7 @@ func KindOf(file []byte) string {
 	return s.kind
 }
 
-// KindByName returns the kind of images with the extension of name, even if unread, or "".
+// KindByName returns the kind of images with the extension of name, also one not read, or "".
 func KindByName(name string) string {
 	const kinds = " PNG JPEG WEBP GIF BMP TIF TIFF APNG ARW AVIF CR2 CR3 DCM DDS DIB DNG EXR HDR HEIC HEIF HIF ICNS " +
 		"ICO J2C J2K JP2 JPC JPF JPX JXL JXR NEF ORF PAM PBM PCX PGM PNM PPM PSD QOI RAF RGB RW2 SGI SVG TGA XBM XPM "

@@ -253,9 +253,10 @@ func TestConversions(t *testing.T) {
 	var colors bytes.Buffer
 	must.Do(t, png.Encode(&colors, every))
 	f := must.Get(Options{Grey: true}.Describe(colors.Bytes()))(t)
-	for i, got := range must.Get(f.Append(nil, colors.Bytes()))(t) {
-		if math.Abs(float64(got)-want[i]) > 0.503 {
-			t.Errorf("found the grey %d, expected %.3f", got, want[i])
+	greys := must.Get(f.Append(nil, colors.Bytes()))(t)
+	for i := range want {
+		if math.Abs(float64(greys[i])-want[i]) > 0.503 {
+			t.Errorf("found the grey %d, expected %.3f", greys[i], want[i])
 		}
 	}
 	both := must.Get(Options{Width: 2, Height: 2, Grey: true}.Describe(file))(t)

@@ -11,7 +11,7 @@ ds = needs("pyarrow.dataset", "arrow")
 
 
 class Table(Scan):
-    """A table that is taken for a `pyarrow.dataset.Dataset`, without what needs its files. C++ would find none in a subclass."""
+    """A table that is taken for a `pyarrow.dataset.Dataset`, without what needs files: C++ would crash on a subclass without them."""
 
     __class__ = property(lambda _: _Dataset)
     __module__ = "pyarrow._dataset"  # where DuckDB 2.0 looks for the class
@@ -19,7 +19,7 @@ class Table(Scan):
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
         expressions = " ".join(map(str, [filter, *columns.values()] if isinstance(columns, dict) else [filter]))
         names = self._names
-        if columns is not None and "FieldPath(" not in expressions:  # the number of a column
+        if columns is not None and "FieldPath(" not in expressions:  # else a column is given by its number
             names = [each for each in names if each in columns or each in expressions] or names[:1]
         return ds.Scanner.from_batches(self.reader(names), columns=columns, filter=filter, **options)
 
