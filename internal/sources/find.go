@@ -52,15 +52,18 @@ func As(name, path, prefix, label string) (Table, error) {
 	if prefix == "" {
 		return t, nil
 	}
-	t.Paths, _ = fs.Glob(os.DirFS(path), prefix+"*") // the pattern is well formed
-	for i, name := range t.Paths {
-		t.Paths[i] = filepath.Join(path, name)
+	entries, err := os.ReadDir(path)
+	t.Paths = nil
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			t.Paths = append(t.Paths, filepath.Join(path, entry.Name()))
+		}
 	}
 	slices.SortStableFunc(t.Paths, source.CompareNames)
-	if len(t.Paths) == 0 {
-		return t, fault.In(label, fs.ErrNotExist)
+	if err == nil && t.Paths == nil {
+		err = fs.ErrNotExist
 	}
-	return t, nil
+	return t, fault.In(label, err)
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0

@@ -30,7 +30,7 @@ type stats struct {
 }
 
 // thousands matches a list that may be one number, with spaces between its thousands.
-var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,6}(\.\d*)? *\D$`)
+var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,3}(\.\d*)? *\D$`)
 
 // observe examines the sample, and returns the number of elements of a row, or an error if two
 // fields may be the label. Decode reports rows with a wrong number of fields.
