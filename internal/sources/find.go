@@ -162,7 +162,7 @@ var unread = map[string]struct{ name, command string }{
 	".hoodie": {"a table of Hudi",
 		`with the Python package hudi, HudiTableBuilder.from_base_uri("%s").build()`},
 	"=": {"a table with a column in the names of its folders",
-		`duckdb -c "COPY (FROM '%s/**/*.parquet') TO '%[1]s.parquet'"`},
+		`duckdb -c "COPY (FROM '%s/**/*.parquet') TO '%[1]s.parquet'", with **/*.csv for CSV`},
 }
 
 // unreadError returns the error for dir, whose folder name belongs to a table that is not read.

@@ -100,7 +100,7 @@ func TestRefused(t *testing.T) {
 		"_delta_log/0.json a.parquet":  {unsupported, "_delta_log of a table of Delta Lake", "delta_scan('DIR')) TO"},
 		"metadata/v1.metadata.json":    {unsupported, "metadata of a table of Iceberg", "iceberg_scan('DIR', allow"},
 		".hoodie/x 1/a.parquet":        {unsupported, ".hoodie of a table of Hudi", "hudi"},
-		"label=7/a.csv label=8/a.csv":  {unsupported, "label=7 of a table with a column in", "'DIR/**/*.parquet'"},
+		"label=7/a.csv label=8/a.csv":  {unsupported, "label=7 of a table with a column in", "**/*.csv for CSV"},
 		"split=train/label=7/a.pq":     {unsupported, "found the folder label=7", "'DIR/split=train/**/*.parquet'"},
 		"a=7/1.png a=8/x":              {unsupported, "the folder a=7 of images, expected", "for d in a=*"},
 		"split=x/1.png split=y/1.png":  {unsupported, "found the folder split=x of images", "rename"},

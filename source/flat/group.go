@@ -155,7 +155,7 @@ func (g *group) fields(limit int) (fields []Field) {
 // tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
 // first column that is not the next element in C order. A vector without one of them is none.
 func (g *group) tensor(start int) Field {
-	const hintOrder = "put all elements of a record side by side, in order; in pandas: import re; " +
+	const hintOrder = "put all elements of a record side by side, none left out, in order; in pandas: import re; " +
 		`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
 		"if a column is not an element, give it a name that does not end with a number"
 	first, end := g.columns[0], g.columns[len(g.columns)-1]

@@ -123,11 +123,11 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 func (t *table) addLabels(name string, places map[string]string, classes []string) error {
 	labels, folders := make([]string, len(t.files)), map[string]string{} // folders by label
 	for row, f := range t.files {
-		label, ok := places[norm.NFC.String(f.folder)]
-		if !ok {
+		name := norm.NFC.String(f.folder)
+		label := cmp.Or(places[name], places[strings.TrimSpace(name)]) // lines of --classes have no spaces around
+		if label == "" {
 			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
-				f.folder, len(classes)).
-				WithHint("name the class folders after the classes, or give their names with --classes FILE")
+				f.folder, len(classes)).WithHint("name folders after the classes, or give their names: --classes FILE")
 		}
 		if other := cmp.Or(folders[label], f.folder); other != f.folder {
 			return fault.New(fault.Malformed, "the class folders %s and %s both have label %s", other, f.folder, label).
@@ -225,7 +225,7 @@ func (t *table) arrange(names []string, lines [][]string) ([]string, map[string]
 	}
 	for i, name := range names {
 		if name == "" || name == t.columns[0].Name || slices.Contains(names[:i], name) {
-			return nil, nil, fault.New(fault.Malformed, "column %d has the name %q, expected one of its own", i, name).
+			return nil, nil, fault.New(fault.Malformed, "column %d has the name %q, expected another", i+1, name).
 				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
 		}
 	}

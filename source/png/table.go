@@ -199,7 +199,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case kind == "":
 		return nil
 	case mode != 0:
-		found = "a " + mode.String()
+		found, hint = "a pipe, a socket or a device", "remove it"
 	default:
 		other := strings.Trim(strings.TrimSuffix(e.Name(), path.Ext(name)), "0123456789")
 		t.files = append(t.files, file{dir, e.Name(), min(1, len(other))})

@@ -173,9 +173,9 @@ func TestRefusals(t *testing.T) {
 		{"two labels of a file", metadata("file_name,label\na.png,1\na.png,2\n"), fault.Malformed,
 			"found 2 lines for a.png, expected 1", "one line"},
 		{"row numbers", metadata(",file_name,label\n0,a.png,1\n1,b.png,1\n"), fault.Malformed,
-			`metadata.csv: column 0 has the name ""`, "index=False"},
+			`metadata.csv: column 1 has the name ""`, "index=False"},
 		{"a column called as the images", metadata("file_name,image\na.png,1\nb.png,1\n"), fault.Malformed,
-			`metadata.csv: column 1 has the name "image"`, "rename"},
+			`metadata.csv: column 2 has the name "image"`, "rename"},
 		{"no names of files", metadata("image,label\na.png,1\n"), fault.Malformed,
 			"metadata.csv: found the columns image, label, expected file_name and label", "rename"},
 		{"a name of a class in Latin-1", metadata("file_name,label,class\na.png,0,th\xe9\nb.png,1,tea\n"),
@@ -310,6 +310,10 @@ func TestOddFolders(t *testing.T) {
 func TestLabelsByName(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
+	spaces := makeFolder(t, map[string]string{" 2/0.png": good, "b/1.png": good})
+	if c := open(t, spaces, source.ReadOptions{Classes: []string{"b", "2"}}).Columns(); len(c) != 2 {
+		t.Errorf("found the columns %v", c)
+	}
 	dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
 		"metadata.csv": "file_name,label,writer,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
 	table := open(t, dir, source.ReadOptions{Classes: []string{"dog", "fish", "cat"}})
