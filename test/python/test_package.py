@@ -137,7 +137,7 @@ class Load(Case):
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.load(self.folder / "none")
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
-        self.assertRaisesRegex(idxport.IdxError, 'no column "x", found only image, label', idxport.load, FASHION, split="test", columns=["x"])
+        self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, 'choose one with split="train"', idxport.scan, FASHION)
         for use in (idxport.load, idxport.scan, idxport.scan_polars, idxport.preview):

@@ -240,7 +240,8 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 
 # A flag in a message, and its value, if that is no word of the sentence.
 _IN = r"(?:[^\s,;)]|,(?=\w))*"
-_VALUE = rf"'[^']*'|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|yes|none|no|train|test|validation|huggingface|NAME|FILE"
+_WORDS = r"(?:yes|none|no|false|train|test|validation|label|image|huggingface|pjreddie|out|npy|parquet|png|NAME|FILE)\b"
+_VALUE = rf"'[^']*'|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|{_WORDS}"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
@@ -255,6 +256,8 @@ def _in_python(text: str) -> str:
         name, value = (match[1] or "output").replace("-", "_"), match[2]
         if value is None:
             return name + "=True" if name in _SWITCHES else name
+        if value == "false":
+            return name + "=False"
         return f'{name}="{value.strip(chr(34) + chr(39))}"'
 
     return re.sub(_FLAG, option, text)
