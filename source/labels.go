@@ -71,8 +71,8 @@ func HubClasses(metadata map[string]string) map[string][]string {
 func Unnamed(c Column, row, label int64) error {
 	named := len(slices.DeleteFunc(slices.Clone(c.Classes), func(name string) bool { return name == "" }))
 	return fault.New(fault.Malformed, "label %d has no class name (%d known)", label, named).InColumn(c.Name).
-		InRow(row).WithHint("give a file with more class names with --classes FILE or, if they are those of a " +
-		"known data set, another with --dataset NAME, or none with --dataset none")
+		InRow(row).WithHint("give more class names with --classes FILE or, if they are those of a known data set, "+
+		"another with --dataset NAME, or --dataset none; or leave such rows out: --where %s!=%d", c.Name, label)
 }
 
 // Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets
