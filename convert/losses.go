@@ -88,8 +88,8 @@ func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath strin
 		{"split", "--split", r.Split, before.splits, now.splits}} {
 		lost := slices.DeleteFunc(part.before, func(name string) bool { return slices.Contains(part.now, name) })
 		if len(lost) > 0 && len(part.chosen) == 0 && len(part.now) > 0 { // else the names are not stored
-			return fault.New(fault.Malformed, "it has the %s%s %s, and its replacement would have only %s", part.noun,
-				"s"[:min(len(lost)-1, 1)], strings.Join(lost, ", "), strings.Join(part.now, ", ")).In(out.path).
+			return fault.New(fault.Malformed, "it has %s more, %s, than its replacement, which has only %s",
+				text.Count(len(lost), part.noun), strings.Join(lost, ", "), strings.Join(part.now, ", ")).In(out.path).
 				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
 		}
 	}

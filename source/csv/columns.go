@@ -58,7 +58,8 @@ func (t *table) readFirstLine() error {
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", first[control]).
 			WithHint("if it is UTF-16: iconv -f UTF-16%s -t UTF-8 FILE.csv >utf8.csv; if carriage returns end its "+
-				`lines: tr '\r' '\n' <FILE.csv >lines.csv`, []string{"BE", "LE", ""}[min(control, 2)])
+				`lines: tr '\r' '\n' <FILE.csv >lines.csv`, // without a mark, a byte 0 tells the order
+				[]string{"BE", "LE", ""}[min(control, 2)])
 	case !utf8.Valid(first):
 		return fault.New(fault.Unsupported, "the first line is not UTF-8").
 			WithHint("convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv")

@@ -26,8 +26,7 @@ Path: TypeAlias = "str | os.PathLike[str]"
 Rows: TypeAlias = "str | slice | range"
 Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path] | None"
 
-# Between the elements of a list that is one value of its flag; other lists are flags that are repeated. The program
-# takes one space after a comma away, so that a name keeps those that it begins with.
+# Between the elements of a list that is one value of its flag. Names of columns may begin with spaces: one after a comma does not count.
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ", "}
 
 # Options without a value, in the words of messages.
@@ -254,10 +253,8 @@ def _in_python(text: str) -> str:
 
     def option(match: re.Match[str]) -> str:
         name, value = (match[1] or "output").replace("-", "_"), match[2]
-        if value is None:
-            return name + "=True" if name in _SWITCHES else name
-        if value == "false":
-            return name + "=False"
+        if value in (None, "false"):
+            return name + ("=False" if value else "=True" if name in _SWITCHES else "")
         return f'{name}="{value.strip(chr(34) + chr(39))}"'
 
     return re.sub(_FLAG, option, text)
