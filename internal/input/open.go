@@ -99,7 +99,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})
-	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && !table.Format.OneColumn) {
+	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && len(in.Splits) == 1 && !table.Format.OneColumn) {
 		if err := in.checkClasses(t, label, f.Path); err != nil {
 			_ = t.Close() // read-only: an error does not matter
 			return nil, err
