@@ -318,7 +318,7 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, list all names in a file for --classes, or leave the column out with --columns; or choose a type that " +
-	"holds all values: --dtype int32, and for labels alone --columns label --dtype int32"
+	"holds all values: --dtype int32, which --columns may limit to the labels"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
 func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {
