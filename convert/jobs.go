@@ -46,7 +46,7 @@ func releaseAll(jobs []*job) {
 	}
 }
 
-// openAll checks the options, finds the inputs and opens the tables that are made of them.
+// openAll checks the options, finds the inputs and opens their tables, to be released in any case.
 func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, error) {
 	r, err := newRequest(o, report)
 	if err != nil {
@@ -68,11 +68,6 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			releaseAll(jobs)
-		}
-	}()
 	for _, c := range chosen {
 		raw, err := keepsRaw(in.request, c.Split)
 		if err != nil {
@@ -100,6 +95,11 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 				return jobs, usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same",
 					other.title(), a, j.title(), b).WithHint("choose with --split, or rename the file of a further " +
 					"column like those beside it: train-weight.npy with train-images.npy, weight.npy with images.npy")
+			}
+			same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }
+			if in.request.input.PlacesLabel() && !slices.EqualFunc(j.schema.Columns, other.schema.Columns, same) {
+				return jobs, usagef("--label-column %s: %s and %s have records of different shapes",
+					in.request.LabelColumn, other.title(), j.title()).WithHint("convert each alone with --split")
 			}
 			if other == jobs[0] && a != b {
 				in.request.report.warning("%s has the columns %s, and %s has %s", other.title(), a, j.title(), b)

@@ -40,10 +40,10 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 	draw func(*Table) (sheet image.Image, images int64, err error)) (*Report, error) {
 	report := NewReport(s.Events)
 	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report) // without to, which is of sheets
+	defer releaseAll(jobs)
 	if err != nil {
 		return report, err
 	}
-	defer releaseAll(jobs)
 	shown := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.schema.Rows == 0 })
 	for _, j := range jobs {
 		in.describeJob(j)

@@ -30,10 +30,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			WithHint("an output follows -o: a folder as in -o out/, files as in -o 'x-{split}.parquet', or -o csv=-")
 	}
 	in, jobs, err := openAll(ctx, o, report)
+	defer releaseAll(jobs)
 	if err != nil {
 		return report, err
 	}
-	defer releaseAll(jobs)
 	outputs, err := planOutputs(ctx, in, jobs)
 	if err != nil {
 		return report, err
