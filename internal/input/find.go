@@ -385,8 +385,7 @@ func (in *Set) readClasses(ctx context.Context) ([]string, error) {
 	}
 	hasLabels := func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }
 	if in.LabelColumn == "" && in.tables == nil && !slices.ContainsFunc(in.Splits, hasLabels) {
-		return nil, usagef("--classes %s: no input holds labels", in.Classes).
-			WithHint("name the file that does: label=FILE")
+		return nil, usagef("--classes %s: no input holds labels", in.Classes).WithHint("name their file: label=FILE")
 	}
 	files := in.Storage.Files(ctx)
 	if info, err := files.Stat(in.Classes); in.Classes == source.Stdin || err == nil && info.IsDir() {

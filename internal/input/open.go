@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -99,7 +100,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})
-	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && len(in.Splits) == 1 && !table.Format.OneColumn) {
+	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && !table.Format.OneColumn) {
 		if err := in.checkClasses(t, label, f.Path); err != nil {
 			_ = t.Close() // read-only: an error does not matter
 			return nil, err
@@ -254,19 +255,19 @@ func (in *Set) checkTyped(path string, columns []source.Column) error {
 	return nil
 }
 
-// checkClasses returns an error if the names of --classes do not fit t, the table at path: it has
-// no column label, whose index label is, or the column has other names for its numbers.
+// checkClasses returns an error if the names of --classes do not fit t, the table at path: its only
+// split has no column label, whose index label is, or the column has other names for its numbers.
 func (in *Set) checkClasses(t source.Table, label int, path string) error {
 	columns := t.Columns()
 	if label < 0 {
-		if slices.ContainsFunc(columns, func(c source.Column) bool { return c.Classes != nil }) {
+		named := func(c source.Column) bool { return c.Classes != nil }
+		labels := func(c source.Column) bool { return text.NamesLabels(c.Name) }
+		if slices.ContainsFunc(columns, named) || len(in.Splits) > 1 && !slices.ContainsFunc(columns, labels) {
 			return nil
 		}
-		if _, err := Project(t, nil); err != nil {
-			return err
-		}
-		return usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns)).
-			WithHint("if another column holds the labels, name it with --label-column")
+		_, err := Project(t, nil) // or it has one that cannot be read
+		bad := usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns))
+		return cmp.Or[error](err, bad.WithHint("if another column holds the labels, name it with --label-column"))
 	}
 	for number, name := range columns[label].Classes {
 		if i := slices.Index(in.classes, name); i >= 0 && i != number && name != "" {
