@@ -272,7 +272,7 @@ func (in *Set) checkClasses(t source.Table, label int, path string) error {
 	for number, name := range columns[label].Classes {
 		if i := slices.Index(in.classes, name); i >= 0 && i != number && name != "" {
 			return usagef("--classes %s: %q is the name of label %d there, and of label %d in %s",
-				in.Classes, name, i, number, path).WithHint("leave out --classes, as the file has names")
+				in.Classes, name, i, number, path).WithHint("number the names as the file does, or leave out --classes")
 		}
 	}
 	return nil
