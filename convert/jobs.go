@@ -79,31 +79,12 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		}
 		jobs = append(jobs, j)
 		for _, other := range jobs[:len(jobs)-1] {
-			if c.Name != "" && strings.EqualFold(c.Name, other.split.Name) { // so files may have one name
-				e := usagef("%s and %s are two tables of %s", text.Path(other.split.Files[0].Path),
-					text.Path(c.Files[0].Path), j.title())
-				if c.divided || other.split.divided {
-					return jobs, e.WithHint("choose another name for --holdout")
-				}
-				return jobs, e.WithHint("give one or its folder, rename one, or join them")
-			}
-			if err := sameClasses(other, j); err != nil {
+			if err := in.request.checkTogether(other, j); err != nil {
 				return jobs, err
 			}
-			a, b, plain := source.List(other.schema.Columns), source.List(j.schema.Columns), dataset.Data.String()
-			if n := j.schema.SourceRows; n > 0 && n == other.schema.SourceRows && (a == plain) != (b == plain) {
-				return jobs, usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same",
-					other.title(), a, j.title(), b).WithHint("choose with --split, or rename the file of a further " +
-					"column like those beside it: train-weight.npy with train-images.npy, weight.npy with images.npy")
-			}
-			same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }
-			if in.request.input.PlacesLabel() && !slices.EqualFunc(j.schema.Columns, other.schema.Columns, same) {
-				return jobs, usagef("--label-column %s: %s and %s have records of different shapes",
-					in.request.LabelColumn, other.title(), j.title()).WithHint("convert each alone with --split")
-			}
-			if other == jobs[0] && a != b {
-				in.request.report.warning("%s has the columns %s, and %s has %s", other.title(), a, j.title(), b)
-			}
+		}
+		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
+			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 	}
 	mayHaveRows := func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }
@@ -111,6 +92,28 @@ func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
 		return jobs, nil
 	}
 	return jobs, in.request.choice.Check()
+}
+
+// checkTogether returns an error if one run cannot write a and b, or may have misread one of them.
+func (r *request) checkTogether(a, b *job) error {
+	if b.split.Name != "" && strings.EqualFold(a.split.Name, b.split.Name) { // so files may have one name
+		return usagef("%s and %s are two tables of %s", text.Path(a.split.Files[0].Path),
+			text.Path(b.split.Files[0].Path), b.title()).WithHint("%s", map[bool]string{
+			true: "choose another name for --holdout", false: "give one or its folder, rename one, or join them",
+		}[a.split.divided || b.split.divided])
+	}
+	inA, inB, plain := source.List(a.schema.Columns), source.List(b.schema.Columns), dataset.Data.String()
+	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && (inA == plain) != (inB == plain) {
+		return usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same", a.title(), inA,
+			b.title(), inB).WithHint("choose with --split, or rename the file of a further column like those beside " +
+			"it: train-weight.npy with train-images.npy, weight.npy with images.npy")
+	}
+	same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }
+	if r.input.PlacesLabel() && !slices.EqualFunc(a.schema.Columns, b.schema.Columns, same) {
+		return usagef("--label-column %s: %s and %s have records of different shapes", r.LabelColumn, a.title(),
+			b.title()).WithHint("convert each alone with --split")
+	}
+	return sameClasses(a, b)
 }
 
 // keepsRaw reports whether labels of several numbers in s, such as those of QMNIST, stay one

@@ -31,7 +31,11 @@ func checkStaying(r *request, outputs []*output) error {
 		if !r.replaces() || !out.perName || out.shared() || object.IsURL(out.path) {
 			continue
 		}
-		own, dir := nameOf(out.path), filepath.Dir(out.path)
+		own, dir, names := nameOf(out.path), filepath.Dir(out.path), "" // a file of class names beside IDX
+		if out.format.IsIDX && !out.single {
+			list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
+			names = list.fileName(out.writtenColumn())
+		}
 		entries, _ := os.ReadDir(dir) // what is not there does not stay
 		for _, e := range entries {
 			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
@@ -47,14 +51,12 @@ func checkStaying(r *request, outputs []*output) error {
 				}
 			}
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
-			names := out.format.IsIDX && !out.single && e.Name() == list.fileName(out.writtenColumn())
-			if slices.ContainsFunc(outputs, isMade) || !alike && !names {
+			if slices.ContainsFunc(outputs, isMade) || !alike && e.Name() != names {
 				continue
 			}
 			advice, sameSplit, sameRole := "", other.Split == own.Split, other.Role == own.Role
 			switch samePrefix := other.Prefix == own.Prefix; {
-			case names:
+			case e.Name() == names:
 				advice = "give --classes, or "
 			case samePrefix && sameSplit && sameRole && f.Name != "": // in another form
 			case out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):

@@ -101,8 +101,7 @@ func wantedColumns(r *request, tested bool) []string {
 	} else if r.LabelColumn != "" {
 		wanted = append(wanted, r.LabelColumn)
 	}
-	slices.Sort(wanted)
-	wanted = slices.Compact(wanted)
+	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
 	if tested {
 		wanted = append(wanted, r.choice.Tested()...)
 	}
@@ -133,8 +132,7 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 	for _, each := range selected {
 		c := chosenSplit{Split: s, rows: each.Rows, divided: holdsOut}
 		switch {
-		case each.HeldOut != "":
-			// What was decided about s is said once, with what is left of it.
+		case each.HeldOut != "": // what was decided about s is said once, with what is left of it
 			c.Name, c.Notes, c.FolderNotes, c.Doubt, c.Evidence = each.HeldOut, nil, nil, "", dataset.ByOption
 		case holdsOut:
 			c.Name = from.Name

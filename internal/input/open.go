@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -265,9 +264,11 @@ func (in *Set) checkClasses(t source.Table, label int, path string) error {
 		if slices.ContainsFunc(columns, named) || len(in.Splits) > 1 && !slices.ContainsFunc(columns, labels) {
 			return nil
 		}
-		_, err := Project(t, nil) // or it has one that cannot be read
-		bad := usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns))
-		return cmp.Or[error](err, bad.WithHint("if another column holds the labels, name it with --label-column"))
+		if _, err := Project(t, nil); err != nil { // it has one that cannot be read
+			return err
+		}
+		return usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns)).
+			WithHint("if another column holds the labels, name it with --label-column")
 	}
 	for number, name := range columns[label].Classes {
 		if i := slices.Index(in.classes, name); i >= 0 && i != number && name != "" {

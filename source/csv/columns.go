@@ -45,7 +45,7 @@ func (t *table) readFirstLine() error {
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
 	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
 	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
-	message, hint := idx.Foreign(first, "CSV")
+	message, hint := idx.Foreign(first[:min(len(first), 512)], "CSV") // a line may have megabytes
 	switch {
 	case bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").

@@ -123,8 +123,8 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 func (t *table) addLabels(name string, places map[string]string, classes []string) error {
 	labels, folders := make([]string, len(t.files)), map[string]string{} // folders by label
 	for row, f := range t.files {
-		name := norm.NFC.String(f.folder)
-		label := cmp.Or(places[name], places[strings.TrimSpace(name)]) // lines of --classes have no spaces around
+		folder := norm.NFC.String(f.folder)
+		label := cmp.Or(places[folder], places[strings.TrimSpace(folder)]) // --classes has no spaces around
 		if label == "" {
 			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
 				f.folder, len(classes)).WithHint("name folders after the classes, or give their names: --classes FILE")
