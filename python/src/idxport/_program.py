@@ -296,7 +296,7 @@ def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[
     """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
     if "-" in inputs:
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
-    options = dict(**{"layout": "list", **options}, output="arrows=-")
+    options = dict(**{"layout": "list", **options}, output="arrows=-")  # a TypeError if an output is given
     if columns is not None:
         options["columns"] = columns
     if where:
