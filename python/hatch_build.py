@@ -35,7 +35,7 @@ class ProgramHook(BuildHookInterface[Any]):
         root, program = Path(self.root).parent, os.environ.get("IDXPORT")
         if not program:
             program = str(Path(self.directory) / f"{goos}-{goarch}" / name)
-            command = ["go", "build", "-trimpath", "-tags=arrow_json_stdlib", "-ldflags=-s -w", "-o", program, "./cmd/idxport"]
+            command = ["go", "build", "-trimpath", "-tags=arrow_json_stdlib,urfave_cli_no_template", "-ldflags=-s -w", "-o", program, "./cmd/idxport"]
             subprocess.run(command, cwd=root, env=os.environ | {"CGO_ENABLED": "0"}, check=True)
         build_data["shared_scripts"][program] = name
         build_data["force_include"][str(root / "LICENSE")] = "idxport/LICENSE"
