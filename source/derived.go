@@ -115,24 +115,27 @@ func Transpose(t Table, column int) Table {
 	n1, n2 := c.Shape[0], c.Shape[1]
 	return MapRecords(t, column, slices.Concat([]int{n2, n1}, c.Shape[2:]), func(dst, record []byte) []byte {
 		dst = append(dst, record...) // its place
-		transpose(dst[len(dst)-len(record):], record, n1, n2, len(record)/(n1*n2))
+		SwapAxes(dst[len(dst)-len(record):], record, n1, n2, len(record)/(n1*n2))
 		return dst
 	})
 }
 
-// transpose writes the n1×n2 matrix src of cells of cellSize bytes to dst with its axes swapped.
-func transpose(dst, src []byte, n1, n2, cellSize int) {
-	if cellSize == 1 {
+// SwapAxes writes the n1×n2 matrix src of cells of some bytes to dst with its axes swapped. It does
+// so for some columns of src at a time, which stay in the cache.
+func SwapAxes(dst, src []byte, n1, n2, cellSize int) {
+	const tile = 256 // columns
+	for first := 0; first < n2; first += tile {
 		for i := range n1 {
-			for j, v := range src[i*n2 : (i+1)*n2] {
-				dst[j*n1+i] = v
+			to, cells := dst[(first*n1+i)*cellSize:], src[(i*n2+first)*cellSize:][:min(tile, n2-first)*cellSize]
+			if cellSize == 1 {
+				for j, v := range cells {
+					to[j*n1] = v
+				}
+				continue
 			}
-		}
-		return
-	}
-	for i := range n1 {
-		for j := range n2 {
-			copy(dst[(j*n1+i)*cellSize:][:cellSize], src[(i*n2+j)*cellSize:])
+			for j := range len(cells) / cellSize {
+				copy(to[j*n1*cellSize:][:cellSize], cells[j*cellSize:])
+			}
 		}
 	}
 }
@@ -172,7 +175,7 @@ func Unstack(t Table, names []string) Table {
 	columns[0].Classes = inner.Classes
 	return newDerived(t, columns, func(b, inner *Raw) error {
 		b.Scratch = Grow(b.Scratch, b.Rows*record)
-		transpose(b.Scratch, inner.Columns[0], b.Rows, len(columns), size)
+		SwapAxes(b.Scratch, inner.Columns[0], b.Rows, len(columns), size)
 		for i := range columns {
 			b.Columns[i] = b.Scratch[i*b.Rows*size:][:b.Rows*size]
 		}

@@ -31,7 +31,7 @@ func transposed(in []byte, records, n1, n2, rest, size int) []byte {
 func TestTranspose(t *testing.T) {
 	t.Parallel()
 	shapes := [][]int{{3, 3}, {2, 5}, {5, 2}, {1, 4}, {4, 1}, {1, 1}, {2, 3, 4}, {3, 3, 3}, {2, 3, 2, 2}, {0, 3},
-		{3, 0}, {2, 3, 0}}
+		{3, 0}, {2, 3, 0}, {2, 515}}
 	for _, d := range idx.DTypes() {
 		for _, shape := range shapes {
 			t.Run(fmt.Sprintf("%v %v", d, shape), func(t *testing.T) {

@@ -84,11 +84,8 @@ func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
 	}
 	d := &damageReader{r: stream, ignored: o.Salvage}
 	t, err := newIDX(d, name, idx.Options{Checked: stream.Format() != compressed.Plain}, o)
-	if err != nil {
-		if d.err != nil { // nothing was read before the damage
-			err = fault.In(name, d.err)
-		}
-		return nil, errors.Join(err, stream.Close())
+	if err != nil { // perhaps of damage before which nothing was read
+		return nil, errors.Join(cmp.Or(fault.In(name, d.err), err), stream.Close())
 	}
 	t.stream, d.inRecords = d, true
 	return t, nil
@@ -117,16 +114,14 @@ func (t *IDX) Header() idx.Header { return t.reader.Stored() }
 
 // Info has notes if a salvage found that the file differs from its header.
 func (t *IDX) Info() Info {
-	notes := slices.Clone(t.reader.Notes())
-	if d := t.stream; d != nil && d.err != nil {
-		notes = append(notes, fmt.Sprintf("%s: %v", d.extent(len(notes) == 0), d.err))
+	info := Info{Notes: slices.Clone(t.reader.Notes())}
+	if d := t.stream; d != nil {
+		if info.Compression = d.r.Format(); d.err != nil {
+			info.Notes = append(info.Notes, fmt.Sprintf("%s: %v", d.extent(len(info.Notes) == 0), d.err))
+		}
 	}
-	for i, note := range notes {
-		notes[i] = fault.New("", "%s", note).In(t.path).Error()
-	}
-	info := Info{Notes: notes}
-	if t.stream != nil {
-		info.Compression = t.stream.r.Format()
+	for i, note := range info.Notes {
+		info.Notes[i] = fault.New("", "%s", note).In(t.path).Error()
 	}
 	return info
 }
@@ -173,16 +168,12 @@ func (t *IDX) Decode(b *Raw) error {
 
 // Skip skips n records. It seeks in an uncompressed file.
 func (t *IDX) Skip(n int64) error {
-	if err := t.reader.Skip(n); err != nil {
-		return fault.In(t.path, err)
-	}
 	t.next += n
-	return nil
+	return fault.In(t.path, t.reader.Skip(n))
 }
 
 // Close stops decompression and closes the file if OpenIDX opened it.
-func (t *IDX) Close() error {
-	var err error
+func (t *IDX) Close() (err error) {
 	if t.stream != nil {
 		err = t.stream.r.Close()
 	}

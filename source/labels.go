@@ -39,32 +39,34 @@ const HubKey = "huggingface"
 // have another name: all such labels but the first have their number appended, as in N/A-2.
 const NoName = "N/A"
 
-// HubClasses returns the class names in the metadata of a file, by column; labels without a class
-// have an empty name. Malformed metadata is ignored, because nothing depends on it.
-func HubClasses(metadata map[string]string) map[string][]string {
+// A HubFeature is the type of a column in Hugging Face's metadata.
+type HubFeature struct {
+	Type  string   `json:"_type"` // ClassLabel or Image
+	Names []string // of a ClassLabel: the class names, empty for labels without a class
+	Mode  string   // of an Image: Pillow's mode, to which datasets convert it; may be empty
+}
+
+// HubFeatures returns the labels and images in the metadata of a file, by column. Malformed
+// metadata is ignored, because nothing depends on it.
+func HubFeatures(metadata map[string]string) map[string]HubFeature {
 	var found struct {
 		Info struct{ Features map[string]json.RawMessage }
 	}
-	classes := map[string][]string{}
-	if json.Unmarshal([]byte(metadata[HubKey]), &found) != nil {
-		return classes
-	}
+	_ = json.Unmarshal([]byte(metadata[HubKey]), &found)
+	features := map[string]HubFeature{}
 	for column, text := range found.Info.Features {
-		var feature struct {
-			Type  string `json:"_type"`
-			Names []string
-		}
-		if json.Unmarshal(text, &feature) != nil || feature.Type != "ClassLabel" || len(feature.Names) == 0 {
+		var f HubFeature
+		if json.Unmarshal(text, &f) != nil || f.Type != "Image" && (f.Type != "ClassLabel" || len(f.Names) == 0) {
 			continue
 		}
-		for label, name := range feature.Names {
+		for label, name := range f.Names {
 			if name == NoName || name == NoName+"-"+strconv.Itoa(label) {
-				feature.Names[label] = ""
+				f.Names[label] = ""
 			}
 		}
-		classes[column] = feature.Names
+		features[column] = f
 	}
-	return classes
+	return features
 }
 
 // Unnamed returns the error for a row of the column c whose label has no class name.

@@ -139,8 +139,8 @@ func TestCheckedLabelsNameTheRowOfTheFile(t *testing.T) {
 	}
 }
 
-// TestHubClasses reads the class names of Hugging Face's datasets, where every label has a name.
-func TestHubClasses(t *testing.T) {
+// TestHubFeatures reads the class names of Hugging Face's datasets, where every label has a name.
+func TestHubFeatures(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		`{"names":["b","a"],"_type":"ClassLabel"}`:                   {"b", "a"},
@@ -152,12 +152,12 @@ func TestHubClasses(t *testing.T) {
 		`{"names":["a"],"_type":"Value"}`:                            nil,
 		`[]`:                                                         nil,
 	} {
-		found := HubClasses(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `,"x":null}}}`})
-		if !slices.Equal(found["label"], want) || len(found) > 1 || want == nil && len(found) > 0 {
-			t.Errorf("%s: found %q, expected %q", text, found, want)
+		found := HubFeatures(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `,"x":null}}}`})
+		if !slices.Equal(found["label"].Names, want) || len(found) > 1 || want == nil && len(found) > 0 {
+			t.Errorf("%s: found %v, expected %q", text, found, want)
 		}
 	}
-	if found := HubClasses(map[string]string{HubKey: "[[[["}); len(found) > 0 {
-		t.Errorf("found %q in what is no JSON", found)
+	if found := HubFeatures(map[string]string{HubKey: "[[[["}); len(found) > 0 {
+		t.Errorf("found %v in what is no JSON", found)
 	}
 }

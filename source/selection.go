@@ -54,9 +54,6 @@ func (s *Selection) StopEarly() { s.stopEarly = true }
 // begin there, at most limit; n is 0 if none is left.
 func (s *Selection) next(row int64, limit int64) (first, n int64) {
 	first = s.scan(row, 0)
-	if first == s.rows {
-		return first, 0
-	}
 	return first, min(limit, s.scan(first, ^uint64(0))-first)
 }
 

@@ -25,10 +25,13 @@ type Texts struct {
 // least of the first one. Texts of which o.Classes has some are names. If it has none, and the
 // texts are not numbers, the error is that of unknownNames.
 func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
-	t := &Texts{DType: idx.Uint8, labels: map[string]int64{}}
+	t, twice := &Texts{DType: idx.Uint8, labels: map[string]int64{}}, ""
 	for i, name := range o.Classes {
-		if name != "" {
-			t.labels[strings.TrimSpace(name)] = int64(i)
+		if name = strings.TrimSpace(name); name != "" {
+			if _, again := t.labels[name]; again {
+				twice = name
+			}
+			t.labels[name] = int64(i)
 		}
 	}
 	numbers, named := true, false
@@ -41,6 +44,9 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 		}
 	}
 	switch {
+	case !numbers && named && twice != "":
+		return nil, fault.New(fault.Malformed, "%q is the name of several labels, expected one", twice).
+			WithHint("give each label a name of its own where the table was written, " + hintLeave)
 	case !numbers && named:
 		t.Names = o.Classes
 		if t.DType = idx.Int32; len(o.Classes) <= 1<<8 {

@@ -29,6 +29,7 @@ func TestTexts(t *testing.T) {
 		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
 		"names without a list":          {[]string{"cat", "dog"}, nil, nil, "found names, whose numbers are not known"},
 		"numbers with leading zeros":    {[]string{"05", "1.5"}, nil, nil, "leading zeros, fractions"},
+		"a name of two labels":          {[]string{"B", "A"}, []string{"A", "B", "A"}, nil, `"A" is the name of`},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
 		sample := c.texts

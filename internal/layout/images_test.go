@@ -55,9 +55,9 @@ func TestFeatures(t *testing.T) {
 	if !slices.Equal(described.Meta, want) || len(s.Meta) != 1 {
 		t.Errorf("found the metadata %v, expected %v", described.Meta, want)
 	}
-	read := source.HubClasses(map[string]string{source.HubKey: want[1].Value})
-	if !slices.Equal(read["label"], s.Columns[1].Classes) || len(read) != 1 {
-		t.Errorf("read back %q, expected %q", read, s.Columns[1].Classes)
+	read := source.HubFeatures(map[string]string{source.HubKey: want[1].Value})
+	if !slices.Equal(read["label"].Names, s.Columns[1].Classes) || len(read) != 2 || read["image"].Mode != "" {
+		t.Errorf("read back %v, expected %q", read, s.Columns[1].Classes)
 	}
 	if _, other, _ := Represent(s, "list"); len(other.Meta) != 1 {
 		t.Error("list: found metadata that is not in the schema")

@@ -2,8 +2,10 @@ package sources
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -242,8 +244,18 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 // returns an error if it finds some, but none in a folder of a split that is not empty.
 func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
 	without, unnamed := "", []string(nil)
-	for _, name := range slices.Sorted(maps.Keys(l.folders)) {
-		if l.image != "" && l.folders[name] {
+	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
+	if isListed {
+		names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a list of splits", readSplits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if hasImages, isThere := l.folders[name]; !isThere {
+			return nil, fault.New(fault.NotFound, "found no folder %s, which is in %s", text.Quote(name), splitsFile).
+				In(dir).WithHint("the data set is incomplete: download or write it again")
+		} else if l.image != "" && hasImages {
 			continue
 		}
 		path := source.Under(dir, name)
@@ -260,14 +272,14 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 				unnamed = append(unnamed, path)
 			}
 		}
-		if len(found) == 0 && isSplit(name) {
-			if entries, _ := files.ReadDir(path, 1); len(entries) > 0 {
+		if len(found) == 0 && (isListed || isSplit(name)) {
+			if entries, _ := files.ReadDir(path, 1); isListed || len(entries) > 0 {
 				without = path
 			}
 		}
 		below = append(below, found...)
 	}
-	if len(unnamed) > 1 && !slices.Contains(l.files, "dataset_dict.json") { // they may be values of a column
+	if len(unnamed) > 1 && !isListed { // they may be values of a column
 		return nil, fault.New(fault.Usage, "found parts in each of %s and %s, expected splits such as train and test",
 			unnamed[0], unnamed[1]).In(dir).
 			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
@@ -278,6 +290,18 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 				text.Path(below[0].Path), text.Path(without))
 	}
 	return below, nil
+}
+
+// splitsFile lists the splits that Hugging Face's save_to_disk has written beside those of earlier
+// runs, whose folders stay.
+const splitsFile = "dataset_dict.json"
+
+func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {
+	var list struct{ Splits []string }
+	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&list); err != nil {
+		return nil, fault.New(fault.Malformed, "").Because(err).WithHint("write the data set again with save_to_disk")
+	}
+	return slices.Sorted(slices.Values(list.Splits)), f.Close()
 }
 
 // inFiles finds the tables among the files of dir.

@@ -138,6 +138,27 @@ func TestClassesOfSplits(t *testing.T) {
 	}
 }
 
+// TestFindListed: of the splits of save_to_disk, those are read, and must be there, that it lists.
+func TestFindListed(t *testing.T) {
+	t.Parallel()
+	const shard = "/data-00000-of-00001.arrow"
+	dir := touch(t, "train"+shard, "old"+shard, "a"+shard, "empty/x")
+	for list, want := range map[string]string{`{"splits": ["train", "a"]}`: "a train",
+		`{"splits": ["train", "gone"]}`:  "found no folder gone, which is in dataset_dict.json",
+		`{"splits": ["train", ".."]}`:    "found no folder .., which",
+		`{"splits": ["empty", "train"]}`: "found no table in", `{"splits": [`: "dataset_dict.json: unexpected EOF"} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, "dataset_dict.json"), []byte(list), 0o666))
+		tables, err := Find(source.Local{}, dir)
+		got := fmt.Sprint(err)
+		if err == nil && len(tables) == 2 {
+			got = tables[0].Name + " " + tables[1].Name
+		}
+		if !strings.Contains(got, want) || (err != nil) != (fault.HintOf(err) != "") {
+			t.Errorf("%s: found %s, expected %s", list, got, want)
+		}
+	}
+}
+
 // TestFindLinks: a link to a folder is read like the folder, and one to nothing is an error.
 func TestFindLinks(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 package columnar
 
 import (
-	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -42,11 +42,20 @@ const (
 
 // images makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
-	o := r.Options
-	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
+	o, mode := r.Options, r.hub[f.Name].Mode
+	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Limit: o.MaxRecord(),
+		Grey: o.Grey || mode == "L"} // both use the weights of ITU-R 601
 	format, err := options.Describe(first)
 	if err != nil {
 		return fault.New(fault.Malformed, "").Because(err).InColumn(f.Name).InRow(0)
+	}
+	modes := map[[2]int]string{{1, 8}: "L", {1, 16}: "I;16", {3, 8}: "RGB", {4, 8}: "RGBA"}
+	stored := modes[[2]int{format.Channels, format.Depth}]
+	if mode != "" && mode != stored && mode+";16" != stored && !o.Grey {
+		hint := fmt.Sprintf("store the images in it, with datasets: "+
+			"ds.map(lambda row: {%q: row[%[1]q].convert(%q)})", f.Name, mode)
+		return unsupported(f.Name, hint, "found images of the mode %s, which Hugging Face's datasets convert to %s",
+			stored, mode)
 	}
 	c.Form, c.DType, c.format, c.Shape = Images, format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))
@@ -82,12 +91,7 @@ func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
 	}
 	b.Scratch = decoded
 	channels := c.format.Channels // of 8 bits: those of 16 are refused
-	pixels := len(decoded) / channels
-	for k := range channels {
-		for i := range pixels {
-			record[k*pixels+i] = decoded[i*channels+k]
-		}
-	}
+	source.SwapAxes(record, decoded, len(decoded)/channels, channels, 1)
 	return nil
 }
 
@@ -100,14 +104,13 @@ func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 		return c.numbers(dst, leaves[0], b.First)
 	}
 	b.Scratch = source.Grow(b.Scratch, len(dst))
-	elements, n := make([][]byte, len(leaves)), b.Rows*c.DType.Size()
+	n := b.Rows * c.DType.Size()
 	for k := range leaves {
-		elements[k] = b.Scratch[k*n : (k+1)*n]
-		if err := c.numbers(elements[k], leaves[k], b.First); err != nil {
+		if err := c.numbers(b.Scratch[k*n:(k+1)*n], leaves[k], b.First); err != nil {
 			return err
 		}
 	}
-	interleave(dst, elements, b.Rows, c.DType.Size())
+	source.SwapAxes(dst, b.Scratch, len(leaves), b.Rows, c.DType.Size())
 	return nil
 }
 
@@ -174,33 +177,4 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	}
 	copy(record, value)
 	return nil
-}
-
-// tileRows is the number of rows that interleave fills at a time: they stay in the cache.
-const tileRows = 256
-
-// interleave fills dst with the elements of columns, of size bytes: 1, 2, 4 or 8, row by row.
-func interleave(dst []byte, columns [][]byte, rows, size int) {
-	stride := len(columns) * size
-	for first := 0; first < rows; first += tileRows {
-		last := min(first+tileRows, rows)
-		for c, from := range columns {
-			to := dst[c*size:]
-			switch size {
-			case 1:
-				to = to[first*stride:]
-				for r, v := range from[first:last] {
-					to[r*stride] = v
-				}
-			case 4:
-				for r := first; r < last; r++ {
-					binary.LittleEndian.PutUint32(to[r*stride:], binary.LittleEndian.Uint32(from[4*r:]))
-				}
-			default:
-				for r := first; r < last; r++ {
-					copy(to[r*stride:][:size], from[r*size:])
-				}
-			}
-		}
-	}
 }

@@ -34,8 +34,8 @@ type Resolved struct {
 type resolver struct {
 	Input
 	Resolved
-	classes map[string][]string
-	named   bool // the metadata has the names of the labels, so that a column of them says nothing new
+	hub   map[string]source.HubFeature
+	named bool // the metadata has the names of the labels, so that a column of them says nothing new
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers of types
@@ -43,15 +43,15 @@ type resolver struct {
 // whose shape the metadata lacks. Errors have the kind fault.Unsupported, or fault.Malformed for an
 // image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
-	r := &resolver{Input: f, classes: source.HubClasses(f.Meta)}
+	r := &resolver{Input: f, hub: source.HubFeatures(f.Meta)}
 	r.Info.Meta = f.Meta
 	var names, columns []string
 	for _, field := range f.Fields {
 		names = append(names, field.Name)
 	}
 	groups, bad := flat.Group(names, len(names), func(i int) bool {
-		one, shape := &f.Fields[i], f.Fields[i].shape()
-		return r.classes[names[i]] != nil || one.isExtension() || one.Kind != Number || shape != nil && len(shape) == 0
+		one, shape, named := &f.Fields[i], f.Fields[i].shape(), r.hub[names[i]].Names != nil
+		return named || one.isExtension() || one.Kind != Number || shape != nil && len(shape) == 0
 	}, f.Options.Wants)
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
@@ -162,7 +162,7 @@ func (r *resolver) group(g flat.Field) error {
 		}
 		c.Shape = shape
 	case g.Shape == nil && first.Number.Integer():
-		c.Classes = r.classes[c.Name]
+		c.Classes = r.hub[c.Name].Names
 	case g.Shape != nil:
 		for _, i := range g.Columns {
 			if other := &r.Fields[i]; r.dtype(other) != c.DType {
@@ -222,7 +222,7 @@ func (r *resolver) text(c *Column, f *Field) error {
 	for _, v := range values {
 		sample = append(sample, strings.TrimSpace(string(v)))
 	}
-	o, own := r.Options, r.classes[f.Name]
+	o, own := r.Options, r.hub[f.Name].Names
 	if own == nil {
 		own, _ = source.ClassesIn(r.Meta, f.Name)
 	}

@@ -183,3 +183,22 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestModes: Hugging Face's datasets convert an image to the mode of its column. Only L, which is
+// grey, can be made of colours here.
+func TestModes(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{"": "[1 2 3]", "RGB": "[1 2 3]", "L": "[1 2]",
+		"RGBA": "found images of the mode RGB, which", "1": "found images of the mode RGB, which"} {
+		meta := fmt.Sprintf(`{"info":{"features":{"x":{"_type":"Image","mode":%q}}}}`, mode)
+		found, err := Resolve(Input{Fields: []Field{{Name: "x", Kind: Struct}}, First: value(string(colored(t))),
+			Meta: map[string]string{source.HubKey: meta}})
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(found.Columns[0].Shape)
+		}
+		if !strings.Contains(got, want) || (err != nil) != strings.Contains(fault.HintOf(err), "ds.map(") {
+			t.Errorf("%q: found %s, expected %s", mode, got, want)
+		}
+	}
+}

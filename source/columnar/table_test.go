@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -14,29 +13,6 @@ import (
 	"github.com/idxport/idxport/test/must"
 	"github.com/idxport/idxport/test/sourcetest"
 )
-
-// TestInterleave puts the elements of columns side by side, in more rows than one tile has.
-func TestInterleave(t *testing.T) {
-	t.Parallel()
-	for _, size := range []int{1, 2, 4, 8} {
-		const rows = 2*tileRows + 3
-		columns, want := make([][]byte, 3), make([]byte, 0, 3*rows*size)
-		for i := range rows * size {
-			for k := range columns {
-				columns[k] = append(columns[k], byte(7*i+k))
-			}
-		}
-		for row := range rows {
-			for _, c := range columns {
-				want = append(want, c[row*size:][:size]...)
-			}
-		}
-		got := make([]byte, len(want))
-		if interleave(got, columns, rows, size); !bytes.Equal(got, want) {
-			t.Errorf("elements of %d bytes: found other rows than the columns have", size)
-		}
-	}
-}
 
 // A fakeFile has the chunks of each leaf.
 type fakeFile struct {

@@ -90,11 +90,7 @@ func (p *page) narrow(c *content) {
 func join(src []byte, width int) []byte {
 	n := len(src) / width
 	data := make([]byte, n*width)
-	for k := range width {
-		for i, b := range src[k*n:][:n] {
-			data[i*width+k] = b
-		}
-	}
+	source.SwapAxes(data, src, width, n, 1)
 	return data
 }
 
