@@ -29,26 +29,21 @@ type Split struct {
 // from it. It reads numbers only if values or labels decide.
 func (c Choice) Select(ctx context.Context, t Split) (all []Selected, err error) {
 	found, err := c.scan(ctx, t)
+	if all = []Selected{{Rows: found.rows}}; err == nil && t.HoldOut {
+		all, err = c.holdOut(found, t.Name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	all = []Selected{{Rows: found.rows}}
-	if t.HoldOut {
-		if all, err = c.holdOut(found, t.Name); err != nil {
-			return nil, err
-		}
-	}
 	for i, each := range all {
-		if c.Shuffle {
-			if err := each.Rows.Shuffle(source.NewRandom(uint64(c.Seed), source.ShuffleStream)); err != nil {
-				return nil, err
-			}
+		if c.Shuffle && err == nil {
+			err = each.Rows.Shuffle(source.NewRandom(uint64(c.Seed), source.ShuffleStream))
 		}
 		if c.Take > 0 {
 			all[i].Rows = each.Rows.Part(0, min(c.Take, each.Rows.Len()))
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // holdOut returns what is left of the rows found in the split name, and what is held out from it.

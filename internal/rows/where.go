@@ -82,13 +82,13 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	for _, value := range values {
 		find := c.numberRange
 		if byName || slices.Contains(column.Classes, value) && !valueRange().MatchString(value) {
-			find = c.classRange
+			find = c.classRanges
 		}
 		found, err := find(value, column)
 		if err != nil {
 			return test, err
 		}
-		test.ranges = append(test.ranges, found)
+		test.ranges = append(test.ranges, found...)
 	}
 	return test, nil
 }
@@ -99,7 +99,7 @@ var valueRange = text.Pattern(`^` + numberPattern + `(?:-` + numberPattern + `)?
 const numberPattern = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
 // numberRange parses a number, or a range of numbers, of a column.
-func (c condition) numberRange(value string, column source.Column) (found [2]float64, err error) {
+func (c condition) numberRange(value string, column source.Column) (found [][2]float64, err error) {
 	m := valueRange().FindStringSubmatch(strings.TrimSpace(value))
 	if m == nil {
 		e := usagef("--where %s: found %q, expected a number, or a range such as 3-7", c.text, value)
@@ -108,22 +108,27 @@ func (c condition) numberRange(value string, column source.Column) (found [2]flo
 		}
 		return found, e
 	}
-	found = [2]float64{parseNumber(m[1], column.DType), parseNumber(cmp.Or(m[2], m[1]), column.DType)}
-	if found[0] > found[1] {
-		return found, usagef("--where %s: the range %s ends before it begins", c.text, value)
+	first, last := parseNumber(m[1], column.DType), parseNumber(cmp.Or(m[2], m[1]), column.DType)
+	if first > last {
+		return nil, usagef("--where %s: the range %s ends before it begins", c.text, value)
 	}
-	return found, nil
+	return [][2]float64{{first, last}}, nil
 }
 
-// classRange returns the label of a class of the column, as a range.
-func (c condition) classRange(name string, column source.Column) (found [2]float64, err error) {
-	label := slices.Index(column.Classes, name)
-	if label < 0 || name == "" {
-		known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), func(s string) bool { return s == "" }))
-		return found, usagef("unknown class %q, expected one of %s", name, strings.Join(known, ", ")).
+// classRanges returns the labels of a class of the column, as ranges: files of other programs may
+// have several of one name.
+func (c condition) classRanges(name string, column source.Column) (found [][2]float64, err error) {
+	known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), func(s string) bool { return s == "" }))
+	if !slices.Contains(known, name) {
+		return nil, usagef("unknown class %q, expected one of %s", name, strings.Join(known, ", ")).
 			WithHint("%s", text.DidYouMean(name, known))
 	}
-	return [2]float64{float64(label), float64(label)}, nil
+	for label, other := range column.Classes {
+		if other == name {
+			found = append(found, [2]float64{float64(label), float64(label)})
+		}
+	}
+	return found, nil
 }
 
 // parseNumber returns the number that text, matched by valueRange, has in a column of type d.
