@@ -133,8 +133,7 @@ func (s Split) IsCalled(asked string) bool {
 
 // isSplit reports whether asked, as the user wrote it, is the split called name.
 func isSplit(asked, name string) bool {
-	asked = lowerASCII(asked)
-	return name != "" && (asked == name || splitOf(asked) == name)
+	return name != "" && (strings.EqualFold(asked, name) || splitOf(lowerASCII(asked)) == name)
 }
 
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }

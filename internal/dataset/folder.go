@@ -45,15 +45,17 @@ func (f finder) folder(dir string) ([]Split, error) {
 	groups := groupFiles(all, compareTables)
 	names := make([]string, len(groups))
 	for i, g := range groups {
-		names[i] = g[0].name.Split
+		if names[i] = g[0].name.Split; names[i] == "" && len(groups) > 1 {
+			names[i] = tableStem(dir, g)
+		}
 	}
 	if err := f.checkSplits(dir, names); err != nil {
 		return nil, err
 	}
 	splits := make([]Split, 0, len(groups)) // does not grow, so that sets can point to its elements
 	sets := map[string][]*Split{}
-	for _, g := range groups {
-		asked := func(name string) bool { return isSplit(name, g[0].name.Split) }
+	for i, g := range groups {
+		asked := func(name string) bool { return isSplit(name, names[i]) }
 		if len(f.options.Split) > 0 && !slices.ContainsFunc(f.options.Split, asked) {
 			continue // and not examined: another split may be damaged
 		}
@@ -151,8 +153,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if err != nil {
 		return nil, nil, fault.In(dir, err)
 	}
-	hidden := func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") } // a lock, an unfinished output
-	entries = slices.DeleteFunc(entries, hidden)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name()[0] == '.' }) // locks and the like
 	var tables, others []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}

@@ -116,7 +116,7 @@ func (n *Name) readWords(words []string) {
 		}
 	}
 	n.Prefix = strings.Join(words, "-")
-	if n.Split == "" && slices.Contains([]string{"val", "valid", "validation"}, n.Prefix) {
+	if n.Split == "" && slices.Contains([]string{"val", "valid", "validation", "dev"}, n.Prefix) {
 		n.Split, n.Prefix = n.Prefix, "" // only alone: these words are also part of other names
 	}
 	if slices.Contains(knownNames(), n.Prefix) {
