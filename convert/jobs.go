@@ -293,10 +293,8 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 		}
 	}
 	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)},
-		{Key: source.KeyDataset, Value: s.DatasetName()}, {Key: keySplit, Value: s.Name}}
-	if !a.isZero() {
-		all = append(all, schema.Pair{Key: keyApplied, Value: text.JSON(a)})
-	}
+		{Key: source.KeyDataset, Value: s.DatasetName()}, {Key: keySplit, Value: s.Name},
+		{Key: keyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}} // empty if a lists nothing
 	for _, c := range t.Columns() {
 		key := source.ClassesKey(c.Name)
 		if c.Classes != nil && !(key == source.KeyClasses && r.knowsNames(s)) {

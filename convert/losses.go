@@ -42,13 +42,19 @@ func checkStaying(r *request, outputs []*output) error {
 			f, _, _ := sinks.ByName(path)
 			// A folder without an extension may be one of images.
 			alike := f.Name == out.format.Name || f.Name == "" && e.IsDir() && out.format.Folder
-			if stem, _ := sinks.SplitName(e.Name()); alike && other.Split == "" && isColumnar(f) { // of --holdout
+			// A split has a known name (x-validation beside x-train), or one that the file tells.
+			rest := strings.Trim(strings.Replace("-"+other.Prefix+"-", "-"+own.Prefix+"-", "-", 1), "-")
+			split := dataset.ParseName(rest).Split
+			if alike && other.Split == "" && split == "" && isColumnar(f) { // of --holdout
 				if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
-					if source.About(t).Meta[keySplit] == stem {
-						other = dataset.Name{Role: own.Role, Split: stem}
+					if name := source.About(t).Meta[keySplit]; dataset.ParseName(name).Prefix == rest {
+						split = name
 					}
 					t.Close() // read-only: an error does not matter
 				}
+			}
+			if split != "" && other.Split == "" && (own.Prefix == "" || rest != other.Prefix) {
+				other.Split, other.Prefix = split, own.Prefix
 			}
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
 			if slices.ContainsFunc(outputs, isMade) || !alike && e.Name() != names {

@@ -39,8 +39,8 @@ func noLabels(flag string, columns []source.Column) error {
 // aboutSplit adds the name of the split s, and a hint if it has none, to an error of the kind
 // fault.Usage that names no file, if s is one of several splits: all. Others stay.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
-	var found *fault.Error
-	if len(all) < 2 || !errors.As(err, &found) || found.Kind != fault.Usage || found.Path != "" {
+	found, ok := errors.AsType[*fault.Error](err)
+	if len(all) < 2 || !ok || found.Kind != fault.Usage || found.Path != "" {
 		return err
 	}
 	e := *found

@@ -133,9 +133,7 @@ func (r *Report) add(warning bool, list *[]string, format string, args ...any) {
 
 // splitNotes reports what was decided about s for the user, and returns the prefix of more notes.
 func (r *Report) splitNotes(s dataset.Split) (prefix string) {
-	for _, n := range s.FolderNotes {
-		r.Note("%s", n)
-	}
+	r.addInfo(source.Info{Notes: s.FolderNotes})
 	if s.Name != "" {
 		prefix = s.Name + ": "
 	}
@@ -148,7 +146,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	return prefix
 }
 
-// addInfo adds what was found while reading a table.
+// addInfo adds notes and warnings, such as those of what was found while reading a table.
 func (r *Report) addInfo(info source.Info) {
 	for _, n := range info.Notes {
 		r.Note("%s", n)

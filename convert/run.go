@@ -260,9 +260,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 	in.reportTable(j.table)
 	for _, s := range open {
 		if n, ok := s.(sink.Noter); ok {
-			for _, note := range n.Notes() {
-				r.report.Note("%s", note)
-			}
+			r.report.addInfo(source.Info{Notes: n.Notes()})
 		}
 	}
 	j.release()

@@ -260,8 +260,8 @@ func (in *inputs) isFile(path string) bool {
 // adviseMade adds a hint to err, an error about a table of the output: what its metadata records
 // that was done to the inputs, if that differs from given, what was done to them now.
 func adviseMade(err error, found source.Table, given Applied) error {
-	var e *fault.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok {
 		return err
 	}
 	meta := source.About(found).Meta
