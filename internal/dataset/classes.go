@@ -43,7 +43,8 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	case numbered(lines) || numbered(lines[1:]):
 		return nil, badClasses(fileName, "found numbers beside the names, as in %q", lines[len(lines)-1])
 	case otherNotation().Match(text):
-		return nil, badClasses(fileName, "found a header, a comment or a list in another notation: %.40q", lines[0])
+		return nil, badClasses(fileName, "found a header, a comment or a list in another notation: %.40q", lines[0]).
+			WithHint("expected a class name per line, the first for label 0; if this is one, put a space before it")
 	case len(lines) > maxClasses:
 		return nil, badClasses(fileName, "found %d lines, expected at most %d", len(lines), maxClasses)
 	}
@@ -54,8 +55,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 			return nil, badClasses(fileName, "line %d: found %q, expected UTF-8 without control characters", i+1, name)
 		}
 		if first, ok := seen[name]; ok && name != "" {
-			return nil, badClasses(fileName,
-				"line %d: the name %q is already on line %d, expected another name for each label", i+1, name, first)
+			return nil, badClasses(fileName, "line %d: the name %q is already on line %d", i+1, name, first)
 		}
 		seen[name] = i + 1
 		classes = append(classes, name)
@@ -63,7 +63,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	return classes, nil
 }
 
-func badClasses(fileName, format string, args ...any) error {
+func badClasses(fileName, format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, format, args...).In(fileName).
 		WithHint("expected UTF-8 text with a class name per line, the first for label 0")
 }

@@ -23,6 +23,7 @@ func TestReadClasses(t *testing.T) {
 		"blank line for label 0": {"\ncat\n", []string{"", "cat"}},
 		"windows":                {"\ufeffT-shirt/top\r\nAnkle boot\r\n", []string{"T-shirt/top", "Ankle boot"}},
 		"spaces":                 {" cat \n\tdog\n", []string{"cat", "dog"}},
+		"a class called label":   {" label\ncat\n", []string{"label", "cat"}}, // as the hint for a header says
 		"numbers":                {"7\n5\n", []string{"7", "5"}},
 		"numbers in names":       {"1 cent\n5 cents\n", []string{"1 cent", "5 cents"}},
 		"numbers after names":    {"model 0\nmodel 1\n", []string{"model 0", "model 1"}},
@@ -48,9 +49,8 @@ func TestReadClassesRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, want string
 	}{
-		"nothing": {"\n\n", "names.txt: found no class names"},
-		"a name twice": {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1, ` +
-			"expected another name for each label"},
+		"nothing":      {"\n\n", "names.txt: found no class names"},
+		"a name twice": {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1`},
 		"a control": {"a\nb\x1b[2J\n", `names.txt: line 2: found "b\x1b[2J", ` +
 			"expected UTF-8 without control characters"},
 		"a mapping":       {"0 48\n1 49\n", `names.txt: found numbers beside the names, as in "1 49"`},
