@@ -225,7 +225,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, fault.New(fault.Usage, "found both %s and %s, expected only one of them",
 			here, others[0].Paths[0]).In(dir).
 			WithHint("give one of them, such as %s, or move one of them away%s", text.Path(others[0].Paths[0]),
-				map[bool]string{true: "; labels of images are read only from metadata.csv in their own folder"}[images])
+				map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images])
 	}
 	if l.image != "" {
 		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,

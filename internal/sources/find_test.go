@@ -108,11 +108,11 @@ func TestRefused(t *testing.T) {
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
 		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
 		"0.png metadata.tsv.xz": {fault.Usage, "found both DIR/0.png and DIR/metadata.tsv.xz",
-			"only from metadata.csv"},
+			"from metadata.csv beside"},
 		"train/a/0.png metadata.jsonl": {fault.Usage, "found both DIR/metadata.jsonl and DIR/train",
 			"move one of them away"},
 		"train/0.png metadata.CSV": {fault.Usage, "found both DIR/metadata.CSV and DIR/train",
-			"move one of them away"},
+			"labels are read from metadata.csv beside images: 0.png, not a/0.png"},
 	} {
 		dir := touch(t, strings.Fields(files)...)
 		_, err := Find(source.Local{}, dir)
