@@ -45,10 +45,8 @@ func New(r Rules, c source.Column) (Image, error) {
 		return r.refuse(r.Advice, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
 	}
 	if c.Elements() == 0 {
-		if r.Advice == HintOther {
-			r.Advice = "convert to Parquet or Arrow instead, which keep empty records"
-		}
-		return r.refuse(r.Advice, "column %q has images without pixels, %s", c.Name, text.Shape(c.Shape))
+		return r.refuse("use Parquet or Arrow with --layout list, which keep such records",
+			"column %q has images without pixels, %s", c.Name, text.Shape(c.Shape))
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
 	switch {

@@ -42,15 +42,16 @@ const (
 // readFirstLine reads a header or a row, and finds the separator, the number of fields and names.
 func (t *table) readFirstLine() error {
 	line, err := t.record(nil)
-	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
-	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
+	line, marked := bytes.CutPrefix(line, []byte("\xef\xbb\xbf")) // that Excel and Windows write before UTF-8
+	first, _, _ := bytes.Cut(line, []byte("\n"))                  // of a quoted name, or all that is no CSV file
 	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
 	message, hint := idx.Foreign(first[:min(len(first), 512)], "CSV") // a line may have megabytes
 	switch {
 	case bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint("remove comments: grep -v '^#' FILE.csv >rows.csv; " +
-				"or make the first one the header: sed '1s/^# *//' FILE.csv >named.csv")
+			WithHint("remove comments: %s grep -v '^#' >rows.csv; or make the first one the header: %[1]s "+
+				"sed '1s/^# *//' >named.csv",
+				map[bool]string{true: "tail -c +4 FILE.csv |", false: "<FILE.csv"}[marked])
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
 	case bytes.HasPrefix(first, []byte{'<'}):
