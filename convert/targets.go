@@ -170,7 +170,7 @@ func unknownExtension(arg, ext string) error {
 	case known:
 		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", text.Path(inner))
 	case ext == ".png":
-		advice = "a png output is a folder: write -o png=" + text.Quote(inner)
+		advice = "a png output is a folder: write -o png=" + text.Quote(cmp.Or(inner, "images"))
 	case advice == "":
 		extensions := sinks.List(func(f sinks.Format) bool { return f.Extension != "" })
 		advice = fmt.Sprintf("name the format (-o parquet=%s), use the extension %s, or write %s for a folder",

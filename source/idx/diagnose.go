@@ -85,7 +85,8 @@ func Foreign(head []byte, expected string) (message, hint string) {
 		return "found a Git LFS pointer, expected " + expected, "fetch the real file with git lfs pull"
 	}
 	for _, f := range foreignFormats {
-		if f.offset < len(head) && bytes.HasPrefix(head[f.offset:], []byte(f.bytes)) {
+		isEuro := f.bytes == "\x80" && len(head) > 1 && head[1] >= ' ' // in Windows' encoding
+		if !isEuro && f.offset < len(head) && bytes.HasPrefix(head[f.offset:], []byte(f.bytes)) {
 			return "found " + f.name + ", expected " + expected, f.hint
 		}
 	}

@@ -33,6 +33,7 @@ func TestForeignFormats(t *testing.T) {
 		"other NORB type": {"\x1e\x3d\x4c\x56\x00\x00\x00\x04", "a NORB", "another format"},
 		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
+		"a euro sign":     {"\x80uro,a", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 		"CSV":             {"label,pixel0,pixel1", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -109,8 +109,7 @@ func (rd *Reader) checkRecord() error {
 		return fault.New(fault.Malformed, "found %d records with no elements (%s), expected at most %d",
 			rd.header.Records(), rd.header, MaxEmptyRecords).At(4).WithHint(hintNoBytes)
 	}
-	tooLong := func(d int64) bool { return int64(int(d)) != d }
-	if slices.ContainsFunc(rd.header.Dims[1:], tooLong) {
+	if slices.ContainsFunc(rd.header.Dims[1:], func(d int64) bool { return int64(int(d)) != d }) {
 		return fault.New(fault.Malformed, "a record of %s has a dimension of more than %d", rd.header.record(),
 			math.MaxInt).At(4).WithHint(hintNoBytes)
 	}
@@ -158,8 +157,8 @@ func (rd *Reader) trailing(extra int64) error {
 	if h.Records() == 0 {
 		return e.WithHint(hintUnfilled)
 	}
-	return e.WithHint("the file is damaged, or the header's counts are wrong; " +
-		"--salvage reads as many records as the header says")
+	return e.WithHint("if it was transferred as text, transfer it again as binary, for all values may be wrong; " +
+		"if the header's counts are wrong, --salvage reads as many records as it says")
 }
 
 // salvageCount decides how many records to salvage if the input's size is known, and adds a note.
