@@ -37,7 +37,9 @@ func (s *settings) parse(command string, words []string) (first error) {
 			failed(usagef("unknown flag %s", name).WithHint("%s", adviseFlag(command, strings.TrimLeft(name, "-"))))
 			continue
 		case !valued && f.placeholder == "":
-			value = "true"
+			if value = "true"; i+1 < len(words) && (words[i+1] == "true" || words[i+1] == "false") {
+				failed(usagef("%s is followed by %q", word, words[i+1]).WithHint("write %s=%s", word, words[i+1]))
+			}
 		case !valued && i+1 == len(words):
 			failed(usagef("missing value after %s", word).WithHint("see idxport %s --help", command))
 			continue

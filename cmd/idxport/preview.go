@@ -258,10 +258,7 @@ func (k *picker) span() (low, high float64) {
 // draw returns the image of a record.
 func (k *picker) draw(record []byte, low, high float64) image.RGBA64Image {
 	area, channels := image.Rect(0, 0, k.view.Width, k.view.Height), k.view.Channels
-	pixels, size := area.Dx()*area.Dy(), 4
-	if channels == 1 {
-		size = 1
-	}
+	pixels, size := area.Dx()*area.Dy(), map[int]int{1: 1, 3: 4, 4: 4}[channels]
 	samples := bytes.Repeat([]byte{0xff}, pixels*size) // opaque
 	for i := range pixels * channels {
 		pixel, channel := i/channels, i%channels
