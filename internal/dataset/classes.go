@@ -69,7 +69,7 @@ func badClasses(fileName, format string, args ...any) *fault.Error {
 }
 
 // otherNotation matches names after a header or a comment, in quotes, or with other signs.
-var otherNotation = text.Pattern(`(?i)^(#[ \t]|(class|label|name)(e?s)?\s*\n|((- .*|["'].*["']|.*,)\s*\n)+.*$)`)
+var otherNotation = text.Pattern(`(?i)^(#[ \t]|(class|label|name)(e?s)?\s*\n|((- .*|["'].*["']|\S.*,)\s*\n)+.*$)`)
 
 // besideName matches a line with a number before or after a name.
 var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)

@@ -23,6 +23,7 @@ func TestReadClasses(t *testing.T) {
 		"blank line for label 0": {"\ncat\n", []string{"", "cat"}},
 		"windows":                {"\ufeffT-shirt/top\r\nAnkle boot\r\n", []string{"T-shirt/top", "Ankle boot"}},
 		"spaces":                 {" cat \n\tdog\n", []string{"cat", "dog"}},
+		"classes with commas":    {" cat,\ndog,\n", []string{"cat,", "dog,"}},
 		"a class called label":   {" label\ncat\n", []string{"label", "cat"}}, // as the hint for a header says
 		"numbers":                {"7\n5\n", []string{"7", "5"}},
 		"numbers in names":       {"1 cent\n5 cents\n", []string{"1 cent", "5 cents"}},

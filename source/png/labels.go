@@ -48,6 +48,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 			t.addNumbers(label.Name, labels, o.Like) == nil { // fractions
 			err = nil
 		}
+	case t.folders[0] == "" && slices.ContainsFunc(names, text.NamesLabels): // a column such as y
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write metadata.csv with the columns file_name and label; or, if this file has no labels, move "+

@@ -281,6 +281,8 @@ func TestOddFolders(t *testing.T) {
 			"metadata.csv": "\xef\xbb\xbffile_name,label\na.png,7\n"}, "\x07", ""},
 		"a quoted mark": {map[string]string{"a.png": good,
 			"metadata.csv": "\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n"}, "\x07", ""},
+		"labels of another name": {map[string]string{"a.png": good, "labels.txt": "",
+			"metadata.csv": "file_name,y\na.png,7\n"}, "\x07\x00\x00\x00", ""},
 		"large numbers": {map[string]string{"7/0.png": good, "2147483647/1.png": good},
 			"\x07\x00\x00\x00\xff\xff\xff\x7f", ""},
 		"numbers in their places": {map[string]string{"00/0.png": good, "1/1.png": good, "a/2.png": good},
