@@ -246,10 +246,9 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 	without, unnamed := "", []string(nil)
 	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
 	if isListed {
-		names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a list of splits", readSplits)
-	}
-	if err != nil {
-		return nil, err
+		if names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a file", readSplits); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range names {
 		if hasImages, isThere := l.folders[name]; !isThere {
@@ -292,8 +291,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 	return below, nil
 }
 
-// splitsFile lists the splits that Hugging Face's save_to_disk has written beside those of earlier
-// runs, whose folders stay.
+// splitsFile lists the splits of Hugging Face's save_to_disk. The folders of earlier ones stay.
 const splitsFile = "dataset_dict.json"
 
 func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {

@@ -42,16 +42,15 @@ const (
 // readFirstLine reads a header or a row, and finds the separator, the number of fields and names.
 func (t *table) readFirstLine() error {
 	line, err := t.record(nil)
-	line, marked := bytes.CutPrefix(line, []byte("\xef\xbb\xbf")) // that Excel and Windows write before UTF-8
-	first, _, _ := bytes.Cut(line, []byte("\n"))                  // of a quoted name, or all that is no CSV file
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
+	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
 	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
 	message, hint := idx.Foreign(first[:min(len(first), 512)], "CSV") // a line may have megabytes
 	switch {
 	case bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint("remove comments: %s grep -v '^#' >rows.csv; or make the first one the header: %[1]s "+
-				"sed '1s/^# *//' >named.csv",
-				map[bool]string{true: "tail -c +4 FILE.csv |", false: "<FILE.csv"}[marked])
+			WithHint(`remove comments: grep -v '^[^0-9A-Za-z"]*#' FILE.csv >rows.csv; ` + // also after a mark
+				`or make the first one the header: sed '1s/^[^0-9A-Za-z"]*# *//' FILE.csv >named.csv`)
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
 	case bytes.HasPrefix(first, []byte{'<'}):

@@ -142,7 +142,7 @@ func (t *table) decide() error {
 		switch unnamed, given := t.names != nil && f.Name == "", t.options.Header != nil; {
 		case unnamed && (f.first > 0 || !given && t.count > 1 && countNumbers([]byte(t.names[1])) > 0):
 			return fault.New(fault.Malformed, "column %d of the header has no name, expected one", f.first+1).
-				WithHint("give it one; for row numbers in column 1: --header yes; %s", hintEnds)
+				WithHint("give it one; for row numbers in column 1: --header yes; %s", hintFields)
 		case seen[f.Name]:
 			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
 		}
@@ -317,8 +317,7 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	return nil
 }
 
-const hintEnds = `if separators end the lines, remove them: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
-const hintFields = "fill in what is missing, and put texts with separators in quotes; " + hintEnds
+const hintFields = `fill in fields, or quote separators; if these end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, list all names in a file for --classes, or leave the column out with --columns; or choose a type that " +
 	"holds all values: --dtype int32, which --columns may limit to the labels"

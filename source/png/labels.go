@@ -37,7 +37,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, names))
 	var classes []string // named by the column class
 	switch labels := texts[label.Name]; {
-	case !wants(label.Name):
+	case !wants(label.Name), labels == nil && t.folders[0] == "" && slices.ContainsFunc(names, text.NamesLabels): // y
 	case labels != nil:
 		read := source.ReadOptions{}
 		if classes = namesByLabel(labels, texts[schema.ClassName]); classes == nil && o.Like == nil {
@@ -48,7 +48,6 @@ func (t *table) findLabels(o source.ReadOptions) error {
 			t.addNumbers(label.Name, labels, o.Like) == nil { // fractions
 			err = nil
 		}
-	case t.folders[0] == "" && slices.ContainsFunc(names, text.NamesLabels): // a column such as y
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write metadata.csv with the columns file_name and label; or, if this file has no labels, move "+
@@ -109,6 +108,12 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 			}
 		}
 		classes = nil
+	case own.Classes != nil: // which has the names of folders, as the list has the numbers of names
+		places = schema.LabelsByName(classes)
+		byName := maps.Clone(places)
+		for i, name := range own.Classes[:min(len(own.Classes), len(own.Folders))] {
+			places[norm.NFC.String(own.Folders[i])] = byName[norm.NFC.String(name)]
+		}
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
 	default:

@@ -283,6 +283,8 @@ func TestOddFolders(t *testing.T) {
 			"metadata.csv": "\xef\xbb\xbf\"file_name\",\"label\"\na.png,7\n"}, "\x07", ""},
 		"labels of another name": {map[string]string{"a.png": good, "labels.txt": "",
 			"metadata.csv": "file_name,y\na.png,7\n"}, "\x07\x00\x00\x00", ""},
+		"labels of another name beside labels": {map[string]string{"3/a.png": good, "9/b.png": good,
+			"metadata.csv": "file_name,y\n3/a.png,7\n9/b.png,8\n"}, "\x03\x09", ""},
 		"large numbers": {map[string]string{"7/0.png": good, "2147483647/1.png": good},
 			"\x07\x00\x00\x00\xff\xff\xff\x7f", ""},
 		"numbers in their places": {map[string]string{"00/0.png": good, "1/1.png": good, "a/2.png": good},
@@ -443,4 +445,19 @@ func FuzzMetadata(f *testing.F) {
 			t.Errorf("found %d rows, %d columns, %v", table.Rows(), len(data), err)
 		}
 	})
+}
+
+// TestNumberedAgain: a list has the numbers of classes, and not of the names of their folders.
+func TestNumberedAgain(t *testing.T) {
+	t.Parallel()
+	good := pixels(t, 3, 2)
+	dir := makeFolder(t, map[string]string{"a_b-0/0.png": good, "a_b-1/1.png": good,
+		".idxport-classes": `{"folders":["a_b-0","a_b-1"],"classes":["a/b","a_b"]}`})
+	for want, classes := range map[string][]string{"\x00\x01": nil, "\x01\x00": {"a_b", "a/b"},
+		"\x02\x01": {"", "a_b", "a/b"}} {
+		data := must.Get(sourcetest.ReadAll(open(t, dir, source.ReadOptions{Classes: classes}), 10))(t)
+		if string(data[1]) != want {
+			t.Errorf("%q: found the labels % x, expected % x", classes, data[1], want)
+		}
+	}
 }
