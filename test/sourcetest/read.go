@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/test/must"
 )
 
 // ReadAll reads the remaining rows of t in batches of up to limit rows, two of which are in
@@ -92,40 +90,6 @@ func Expect(tb testing.TB, t source.Table, limit int, columns []source.Column, d
 		}
 		if !bytes.Equal(found[i], data[i]) {
 			tb.Errorf("column %s: found other values, %d bytes, expected %d", c.Name, len(found[i]), len(data[i]))
-		}
-	}
-}
-
-// OpenIDX joins IDX files of the repository, given as name=path, for a test in a folder two levels
-// below its root.
-func OpenIDX(tb testing.TB, files ...string) source.Table {
-	tb.Helper()
-	var parts []source.Table
-	for _, f := range files {
-		name, path, _ := strings.Cut(f, "=")
-		parts = append(parts, must.Get(source.OpenIDX("../../"+path, source.Options{Name: name}))(tb))
-	}
-	all := must.Get(source.Join(false, parts...))(tb)
-	tb.Cleanup(func() { _ = all.Close() })
-	return all
-}
-
-// Same compares columns and their data with those of the IDX files that they were made from,
-// whatever their order.
-func Same(tb testing.TB, columns []source.Column, data [][]byte, files ...string) {
-	tb.Helper()
-	original := OpenIDX(tb, files...)
-	want := must.Get(ReadAll(original, 1000))(tb)
-	if len(columns) != len(want) {
-		tb.Fatalf("found the columns %v, expected %v", columns, original.Columns())
-	}
-	for i, c := range original.Columns() {
-		k := slices.IndexFunc(columns, func(found source.Column) bool { return found.Name == c.Name })
-		if k < 0 || columns[k].DType != c.DType || !slices.Equal(columns[k].Shape, c.Shape) {
-			tb.Fatalf("found the columns %v, expected %v", columns, original.Columns())
-		}
-		if !bytes.Equal(data[k], want[i]) {
-			tb.Errorf("%s has other values", c.Name)
 		}
 	}
 }
