@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"encoding/binary"
 	"slices"
 	"strconv"
 
@@ -121,21 +122,31 @@ func Transpose(t Table, column int) Table {
 	})
 }
 
-// SwapAxes writes the n1×n2 matrix src of cells of some bytes to dst with its axes swapped. It does
-// so for some columns of src at a time, which stay in the cache.
-func SwapAxes(dst, src []byte, n1, n2, cellSize int) {
-	const tile = 256 // columns
-	for first := 0; first < n2; first += tile {
-		for i := range n1 {
-			to, cells := dst[(first*n1+i)*cellSize:], src[(i*n2+first)*cellSize:][:min(tile, n2-first)*cellSize]
-			if cellSize == 1 {
-				for j, v := range cells {
-					to[j*n1] = v
+// SwapAxes fills dst with the n1×n2 matrix src of cells of size bytes, with its axes swapped:
+// column by column. The rows of a tile stay in the cache: a plain loop takes nine times as long for
+// 1024×1024 bytes, and twice as long for 785 columns of int32.
+func SwapAxes(dst, src []byte, n1, n2, size int) {
+	const tile = 32
+	for from := 0; from < n1; from += tile {
+		rows := min(tile, n1-from)
+		for column := range n2 {
+			to, at := dst[(column*n1+from)*size:][:rows*size], (from*n2+column)*size
+			switch size {
+			case 1:
+				for i := range to {
+					to[i] = src[at]
+					at += n2
 				}
-				continue
-			}
-			for j := range len(cells) / cellSize {
-				copy(to[j*n1*cellSize:][:cellSize], cells[j*cellSize:])
+			case 4:
+				for ; len(to) > 0; to = to[4:] {
+					binary.LittleEndian.PutUint32(to, binary.LittleEndian.Uint32(src[at:]))
+					at += 4 * n2
+				}
+			default:
+				for ; len(to) > 0; to = to[size:] {
+					copy(to[:size], src[at:])
+					at += size * n2
+				}
 			}
 		}
 	}

@@ -28,6 +28,22 @@ func transposed(in []byte, records, n1, n2, rest, size int) []byte {
 	return out
 }
 
+// TestSwapAxes compares with single cells, around the limits of tiles.
+func TestSwapAxes(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 2, 3, 4, 8} {
+		for _, n1 := range []int{0, 1, 31, 32, 67} {
+			for _, n2 := range []int{0, 1, 7, 150} {
+				src := bytesUpTo(n1 * n2 * size)
+				found := make([]byte, len(src))
+				if SwapAxes(found, src, n1, n2, size); !bytes.Equal(found, transposed(src, 1, n1, n2, 1, size)) {
+					t.Errorf("%d×%d cells of %d bytes: found another matrix", n1, n2, size)
+				}
+			}
+		}
+	}
+}
+
 func TestTranspose(t *testing.T) {
 	t.Parallel()
 	shapes := [][]int{{3, 3}, {2, 5}, {5, 2}, {1, 4}, {4, 1}, {1, 1}, {2, 3, 4}, {3, 3, 3}, {2, 3, 2, 2}, {0, 3},

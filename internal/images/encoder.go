@@ -63,21 +63,8 @@ func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	}
 	if e.image.planes {
 		e.pixels = source.Grow(e.pixels, size)
-		e.image.interleave(e.pixels, record)
+		source.SwapAxes(e.pixels, record, e.image.Channels, size/e.image.Channels, 1)
 		record = e.pixels
 	}
 	return e.png.Append(dst, record), nil
-}
-
-// interleave fills dst with the samples of record, which has one plane per channel, those of each
-// pixel together.
-func (m Image) interleave(dst, record []byte) {
-	plane := len(record) / m.Channels
-	for c := range m.Channels {
-		at := c
-		for _, v := range record[c*plane : (c+1)*plane] {
-			dst[at] = v
-			at += m.Channels
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -64,30 +63,6 @@ func TestColumnsRefuse(t *testing.T) {
 		wanted := refused(err, test.message, "") && fault.HintOf(err) != ""
 		if test.message == "" && err != nil || test.message != "" && !wanted {
 			t.Errorf("%s: found the error %v, expected one with a hint, and %q in it", name, err, test.message)
-		}
-	}
-}
-
-// TestTranspose compares with a loop over single elements, around the limits of tiles.
-func TestTranspose(t *testing.T) {
-	t.Parallel()
-	for _, size := range []int{1, 2, 4, 8} {
-		for _, rows := range []int{0, 1, tileRows - 1, tileRows, 2*tileRows + 3} {
-			for _, n := range []int{1, 7, tileBytes/size - 1, tileBytes / size, tileBytes/size + 1, 150} {
-				data := make([]byte, rows*n*size)
-				for i := range data {
-					data[i] = byte(i * 7919 >> 3)
-				}
-				var want []byte
-				for column := range n {
-					for row := range rows {
-						want = append(want, data[(row*n+column)*size:][:size]...)
-					}
-				}
-				if !bytes.Equal(transpose(data, n, size), want) {
-					t.Errorf("%d rows of %d elements of %d bytes: the elements are wrong", rows, n, size)
-				}
-			}
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 	b.Scratch = source.Grow(b.Scratch, len(dst))
 	n := b.Rows * c.DType.Size()
 	for k := range leaves {
-		if err := c.numbers(b.Scratch[k*n:(k+1)*n], leaves[k], b.First); err != nil {
+		if err := c.numbers(b.Scratch[k*n:][:n], leaves[k], b.First); err != nil {
 			return err
 		}
 	}

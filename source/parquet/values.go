@@ -51,8 +51,9 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 		c.texts, err = plainTexts(src, n)
 	case (kind == format.Int32 || kind == format.Int64) && e == format.DeltaBinaryPacked:
 		c.values, err = deltas(src, n, p.width)
-	case kind != format.Boolean && p.width > 0 && e == format.ByteStreamSplit:
-		c.values = join(src, p.width)
+	case kind != format.Boolean && p.width > 0 && e == format.ByteStreamSplit: // first bytes, second bytes, …
+		c.values = make([]byte, len(src)/p.width*p.width)
+		source.SwapAxes(c.values, src, p.width, len(src)/p.width, 1)
 	case kind != format.Boolean && e == format.Plain:
 		c.values = src
 	default:
@@ -84,14 +85,6 @@ func (p *page) narrow(c *content) {
 			return
 		}
 	}
-}
-
-// join decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so on.
-func join(src []byte, width int) []byte {
-	n := len(src) / width
-	data := make([]byte, n*width)
-	source.SwapAxes(data, src, width, n, 1)
-	return data
 }
 
 func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err error) {
