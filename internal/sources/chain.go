@@ -110,13 +110,56 @@ func (c *chain) Columns() []source.Column { return c.columns }
 func (c *chain) Rows() int64              { return c.total }
 func (c *chain) Info() source.Info        { return c.info }
 
+// Read reads rows of as many files as b has room for, each into a part of b. Decode must use only
+// what is there, as the files may be closed then.
 func (c *chain) Read(ctx context.Context, b *source.Raw) error {
-	err := source.ReadChained(ctx, b, c.next, c.current, c.Close)
+	tables, _ := b.State.([]source.Table)
+	tables = tables[:0]
+	b.First, b.Rows = c.next, 0
+	for b.Rows < b.Cap {
+		t, err := c.current()
+		if err == io.EOF && b.Rows > 0 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		part := b.Part(len(tables))
+		part.Cap = b.Cap - b.Rows
+		if err = t.Read(ctx, part); err == nil {
+			tables, b.Rows = append(tables, t), b.Rows+part.Rows
+		} else if err == io.EOF {
+			err = c.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.State = tables
 	c.next += int64(b.Rows)
-	return err
+	return nil
 }
 
-func (c *chain) Decode(b *source.Raw) error { return source.DecodeChained(b, c.columns) }
+// Decode decodes the parts, and joins the columns of several.
+func (c *chain) Decode(b *source.Raw) error {
+	tables := b.State.([]source.Table)
+	for i, t := range tables {
+		if err := t.Decode(b.Part(i)); err != nil {
+			return err
+		}
+	}
+	b.Columns = append(b.Columns[:0], b.Part(0).Columns...)
+	if len(tables) == 1 {
+		return nil
+	}
+	for k, column := range c.columns {
+		b.Columns[k] = make([]byte, 0, b.Rows*column.RecordSize())
+		for i := range tables {
+			b.Columns[k] = append(b.Columns[k], b.Part(i).Columns[k]...)
+		}
+	}
+	return nil
+}
 
 // current returns the current file, opening the next if there is none, or io.EOF at the end.
 func (c *chain) current() (source.Table, error) {
