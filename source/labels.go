@@ -33,7 +33,22 @@ func ClassesIn(metadata map[string]string, column string) (names []string, ok bo
 }
 
 // HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.
-const HubKey = "huggingface"
+// Their images are structs of HubBytes, the file, and HubPath, the name that it had.
+const (
+	HubKey   = "huggingface"
+	HubBytes = "bytes"
+	HubPath  = "path"
+)
+
+// Keys under which Arrow keeps the extension type of a column and, in Parquet files, its own
+// schema, which adds what that of Parquet cannot express: FixedSizeList and the metadata of
+// columns. The type FixedShapeTensor has the shape in its metadata.
+const (
+	KeyExtension         = "ARROW:extension:name"
+	KeyExtensionMetadata = "ARROW:extension:metadata"
+	FixedShapeTensor     = "arrow.fixed_shape_tensor"
+	KeyArrowSchema       = "ARROW:schema"
+)
 
 // NoName is the name of a label without a class in Hugging Face's metadata, where every label must
 // have another name: all such labels but the first have their number appended, as in N/A-2.

@@ -21,8 +21,8 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	e := encoders{size: m.Size(), maxSize: m.NewEncoder().MaxSize(), pool: new(sync.Pool)}
 	e.pool.New = func() any { return m.NewEncoder() }
 	made := columnOf(arrow.Field{Name: c.Name, Nullable: true, Metadata: fieldMetadata(c), Type: arrow.StructOf(
-		arrow.Field{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true},
-		arrow.Field{Name: "path", Type: arrow.BinaryTypes.String, Nullable: true})})
+		arrow.Field{Name: source.HubBytes, Type: arrow.BinaryTypes.Binary, Nullable: true},
+		arrow.Field{Name: source.HubPath, Type: arrow.BinaryTypes.String, Nullable: true})})
 	made.Allocates = lengthSize + e.maxSize + lengthSize + 1 // of the paths, offsets and nulls
 	made.Data = func(data []byte, rows int) Array {
 		paths := Array{[]Node{{rows, rows}}, [][]byte{make([]byte, (rows+7)/8), offsets(rows, 0), nil}} // all null

@@ -19,14 +19,6 @@ const elementName = "element"
 // recurse. DuckDB 2.0 reads 16 dimensions immediately, and hangs with 32.
 const maxNested = 16
 
-// Keys of field metadata for extension types, and the name of a type: see "Extension Types" and
-// "Fixed shape tensor" in the Arrow specification.
-const (
-	extensionNameKey     = "ARROW:extension:name"
-	extensionMetadataKey = "ARROW:extension:metadata"
-	fixedShapeTensor     = "arrow.fixed_shape_tensor"
-)
-
 // list is the layout list: a FixedSizeList over the whole record in C order.
 func (l Layout) list(c source.Column) ([]Column, error) {
 	return l.lists(c, []int{c.Elements()})
@@ -53,8 +45,8 @@ func (l Layout) extension(c source.Column) ([]Column, error) {
 	}
 	field := &columns[0].Field
 	field.Metadata = arrow.NewMetadata(
-		append(slices.Clone(field.Metadata.Keys()), extensionNameKey, extensionMetadataKey),
-		append(slices.Clone(field.Metadata.Values()), fixedShapeTensor, `{"shape":`+shapeJSON(c)+`}`))
+		append(slices.Clone(field.Metadata.Keys()), source.KeyExtension, source.KeyExtensionMetadata),
+		append(slices.Clone(field.Metadata.Values()), source.FixedShapeTensor, `{"shape":`+shapeJSON(c)+`}`))
 	return columns, nil
 }
 

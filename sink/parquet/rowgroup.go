@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/source"
 )
 
 // Limits of a row group, see groupRows.
@@ -174,14 +176,11 @@ type chunkIndex struct {
 	offset *format.OffsetIndex
 }
 
-// arrowSchemaKey is the metadata in which Arrow's Parquet readers look for the Arrow schema, which
-// adds what Parquet's schema cannot express: FixedSizeList and the fields' metadata.
-const arrowSchemaKey = "ARROW:schema"
-
 // newFooter returns a footer without rows. The Arrow schema repeats the metadata of s, because
 // pyarrow's data sets read it there. All other readers read the key-value metadata of the file.
 func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version string) format.FileMetaData {
-	arrowSchema := base64.StdEncoding.EncodeToString(layout.SchemaMessage(s, columns))
+	arrowSchema := schema.Pair{Key: source.KeyArrowSchema,
+		Value: base64.StdEncoding.EncodeToString(layout.SchemaMessage(s, columns))}
 	footer := format.FileMetaData{
 		Version:   2,
 		CreatedBy: "idxport version " + version,
@@ -190,10 +189,9 @@ func newFooter(s *schema.Schema, columns []layout.Column, leaves int, version st
 	for _, c := range columns {
 		footer.Schema = append(footer.Schema, c.Elements...)
 	}
-	for _, p := range s.Meta {
+	for _, p := range append(slices.Clone(s.Meta), arrowSchema) {
 		footer.KeyValueMetadata = append(footer.KeyValueMetadata, format.KeyValue{Key: p.Key, Value: p.Value})
 	}
-	footer.KeyValueMetadata = append(footer.KeyValueMetadata, format.KeyValue{Key: arrowSchemaKey, Value: arrowSchema})
 	for range leaves { // without an order, readers must ignore the bounds of unsigned columns
 		footer.ColumnOrders = append(footer.ColumnOrders, format.ColumnOrder{Value: new(format.TypeDefinedOrder)})
 	}

@@ -43,7 +43,7 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	all = map[string]map[string]string{}
 	for _, f := range schema.Fields() {
 		if all[f.Name] = f.Metadata.ToMap(); strings.Contains(f.Type.String(), "duration[") {
-			all[f.Name] = map[string]string{columnar.KeyExtension: "duration"} // Parquet has integers
+			all[f.Name] = map[string]string{source.KeyExtension: "duration"} // Parquet has integers
 		}
 	}
 	return all, nil

@@ -51,8 +51,8 @@ func describe(field arrow.Field) columnar.Field {
 			f.Kind, f.Number, f.Lengths = columnar.List, child.Number, append([]int{n}, child.Lengths...)
 		}
 	case *arrow.StructType:
-		isBytes := func(m arrow.Field) bool { return m.Name == columnar.HubBytes && describe(m).Kind == columnar.Bytes }
-		isOther := func(m arrow.Field) bool { return m.Name != columnar.HubPath && !isBytes(m) }
+		isBytes := func(m arrow.Field) bool { return m.Name == source.HubBytes && describe(m).Kind == columnar.Bytes }
+		isOther := func(m arrow.Field) bool { return m.Name != source.HubPath && !isBytes(m) }
 		if slices.ContainsFunc(t.Fields(), isBytes) && !slices.ContainsFunc(t.Fields(), isOther) {
 			f.Kind = columnar.Struct
 		}
@@ -82,7 +82,7 @@ func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 		if err := refuseNulls(a, b.first, 1); err != nil {
 			return nil, err
 		}
-		i, _ := a.DataType().(*arrow.StructType).FieldIdx(columnar.HubBytes)
+		i, _ := a.DataType().(*arrow.StructType).FieldIdx(source.HubBytes)
 		a = s.Field(i)
 	}
 	if err := array.ValidateFull(a); err != nil {

@@ -33,13 +33,6 @@ const (
 	Texts               // as texts in a field of the kind Text
 )
 
-// HubBytes is the member with the bytes of an image in the structs of Hugging Face's datasets, and
-// HubPath the only other one, with the name that its file had.
-const (
-	HubBytes = "bytes"
-	HubPath  = "path"
-)
-
 // images makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	o, mode := r.Options, r.hub[f.Name].Mode

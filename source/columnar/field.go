@@ -23,7 +23,7 @@ const (
 	List               // lists of numbers, or nested lists
 	Bytes
 	Text
-	Struct // of the member HubBytes, of the kind Bytes, and perhaps HubPath
+	Struct // of the member source.HubBytes, of the kind Bytes, and perhaps source.HubPath
 )
 
 // A Field describes a column of a file from the schema of the file.
@@ -37,17 +37,10 @@ type Field struct {
 	Metadata map[string]string // with the keys of package schema and of extension types
 }
 
-// The metadata keys of Arrow's extension types, and the name of the one whose metadata has a shape.
-const (
-	KeyExtension         = "ARROW:extension:name"
-	keyExtensionMetadata = "ARROW:extension:metadata"
-	fixedShapeTensor     = "arrow.fixed_shape_tensor"
-)
-
 // isExtension reports whether f has an extension type that is not known to store plain numbers.
 func (f *Field) isExtension() bool {
-	name := f.Metadata[KeyExtension]
-	return !slices.Contains([]string{"", "arrow.bool8", fixedShapeTensor}, name) &&
+	name := f.Metadata[source.KeyExtension]
+	return !slices.Contains([]string{"", "arrow.bool8", source.FixedShapeTensor}, name) &&
 		!strings.HasPrefix(name, "datasets.") // nested lists of Hugging Face
 }
 
@@ -67,8 +60,8 @@ func (f *Field) shape() []int {
 	var err error
 	if text, known := f.Metadata[schema.KeyShape]; known {
 		err = json.Unmarshal([]byte(text), &tensor.Shape)
-	} else if f.Metadata[KeyExtension] == fixedShapeTensor {
-		err = json.Unmarshal([]byte(f.Metadata[keyExtensionMetadata]), &tensor)
+	} else if f.Metadata[source.KeyExtension] == source.FixedShapeTensor {
+		err = json.Unmarshal([]byte(f.Metadata[source.KeyExtensionMetadata]), &tensor)
 	}
 	if err != nil || product(tensor.Shape) < 0 || !slices.IsSorted(tensor.Permutation) {
 		return nil

@@ -245,9 +245,9 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	shape, unknown := f.shape(), slices.Contains(f.Lengths, -1)
 	c.Shape = f.Lengths
 	switch {
-	case f.Metadata[KeyExtension] == fixedShapeTensor && len(shape) == 0:
+	case f.Metadata[source.KeyExtension] == source.FixedShapeTensor && len(shape) == 0:
 		return unsupported(f.Name, "write them in C order, without a permutation",
-			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[keyExtensionMetadata])
+			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[source.KeyExtensionMetadata])
 	case r.First != nil:
 		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
 			return err
@@ -288,7 +288,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 			return r.images(c, f, first[0])
 		}
 	}
-	if !known && f.Metadata[KeyExtension] != "" {
+	if !known && f.Metadata[source.KeyExtension] != "" {
 		return ofExtension(f)
 	}
 	if !known {
@@ -315,7 +315,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 // ofExtension returns the error for f, whose extension type may give its values another meaning.
 func ofExtension(f *Field) error {
 	return unsupported(f.Name, hintColumn, "found the type %s, expected numbers, nested lists of them, or "+
-		"bytes, without an extension type", f.Metadata[KeyExtension])
+		"bytes, without an extension type", f.Metadata[source.KeyExtension])
 }
 
 const hintColumn = "leave it out with --columns, or convert it to numbers"

@@ -47,6 +47,8 @@ func colored(t *testing.T) []byte {
 	return b.Bytes()
 }
 
+func extension(name string) map[string]string { return map[string]string{source.KeyExtension: name} }
+
 func metadata(dtype, shape string) map[string]string {
 	return map[string]string{schema.KeyDType: dtype, schema.KeyShape: shape}
 }
@@ -94,7 +96,7 @@ func TestResolve(t *testing.T) {
 			options: source.ReadOptions{DType: idx.Int32}, want: "x int32 []"},
 		"lists without rows, of a shape": {fields: []Field{list}, options: source.ReadOptions{Shape: []int{2, 3}},
 			want: "x uint8 [2 3]"},
-		"tensors of Hugging Face": {fields: with(list, map[string]string{KeyExtension: "datasets.features.Array2D"}),
+		"tensors of Hugging Face": {fields: with(list, extension("datasets.features.Array2D")),
 			first: sample{lengths: []int{2, 3}}, want: "x uint8 [2 3]"},
 		"bytes that begin like PNG": {fields: with(Field{Name: "x", Kind: Bytes}, metadata("uint8", "[8]")),
 			first: value("\x89PNG\r\n\x1a\n"), want: "x uint8 [8]"},
@@ -153,15 +155,16 @@ func TestRefused(t *testing.T) {
 		"lists without rows":  {list, nil, ErrNoRows, "found no rows, expected"},
 		"bytes without rows":  {[]Field{{Name: "x", Kind: Bytes}}, nil, ErrNoRows, "found no rows, expected"},
 		"images without rows": {[]Field{{Name: "x", Kind: Struct}}, nil, ErrNoRows, "found no rows, expected"},
-		"an extension type": {[]Field{{Name: "x", Kind: Bytes, Metadata: map[string]string{KeyExtension: "uuid"}}},
+		"an extension type": {[]Field{{Name: "x", Kind: Bytes, Metadata: extension("uuid")}},
 			value("abc"), fault.Unsupported, "the type uuid"},
 		"numbers of an extension type": {[]Field{{Name: "x", Kind: Number, Number: source.NumberInt64,
-			Metadata: map[string]string{KeyExtension: "pandas.period"}}}, nil, fault.Unsupported, "pandas.period"},
+			Metadata: extension("pandas.period")}}, nil, fault.Unsupported, "pandas.period"},
 		"lists of an extension type": {[]Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{4},
-			Metadata: map[string]string{KeyExtension: "ray.data.arrow_tensor"}}}, nil, fault.Unsupported, "ray.data"},
+			Metadata: extension("ray.data.arrow_tensor")}}, nil, fault.Unsupported, "ray.data"},
 		"a tensor in another order": {[]Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{6},
-			Metadata: map[string]string{KeyExtension: fixedShapeTensor,
-				keyExtensionMetadata: `{"shape":[2,3],"permutation":[1,0]}`}}}, nil, fault.Unsupported, "in C order"},
+			Metadata: map[string]string{source.KeyExtension: source.FixedShapeTensor,
+				source.KeyExtensionMetadata: `{"shape":[2,3],"permutation":[1,0]}`}}},
+			nil, fault.Unsupported, "in C order"},
 		"bytes of another type": {[]Field{{Name: "x", Kind: Bytes, Metadata: metadata("int16", "[2]")}}, value("abc"),
 			fault.Unsupported, "found values of 3 bytes without a type"},
 		"large records": {list, sample{lengths: []int{1<<24 + 1}}, fault.Unsupported,

@@ -20,12 +20,11 @@ import (
 )
 
 const (
-	magic          = "PAR1"
-	tailSize       = 8        // the footer's length and magic, at the end of the file
-	maxFooter      = 32 << 20 // bytes, of which it takes three times the memory
-	minPage        = 16       // minimum size of a page with its header, in bytes
-	arrowSchemaKey = "ARROW:schema"
-	hintDecrypt    = "decrypt the file first"
+	magic       = "PAR1"
+	tailSize    = 8        // the footer's length and magic, at the end of the file
+	maxFooter   = 32 << 20 // bytes, of which it takes three times the memory
+	minPage     = 16       // minimum size of a page with its header, in bytes
+	hintDecrypt = "decrypt the file first"
 )
 
 // A file is the columnar.File of a Parquet file, and the columnar.Sample of its first row.
@@ -67,9 +66,9 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	}
 	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one
 	// has none, as Parquet files can be read without it.
-	message, _ := base64.StdEncoding.DecodeString(in.Meta[arrowSchemaKey])
+	message, _ := base64.StdEncoding.DecodeString(in.Meta[source.KeyArrowSchema])
 	metadata, _ := arrow.Metadata(message)
-	delete(in.Meta, arrowSchemaKey) // not the user's
+	delete(in.Meta, source.KeyArrowSchema) // not the user's
 	for _, n := range f.root.children {
 		in.Fields, f.leaves = append(in.Fields, n.describe(metadata[n.Name])), append(f.leaves, f.leaf(n))
 	}

@@ -99,7 +99,7 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
-		isOther := func(m *node) bool { return m.Name != columnar.HubPath && !isBytes(m) }
+		isOther := func(m *node) bool { return m.Name != source.HubPath && !isBytes(m) }
 		if slices.ContainsFunc(n.children, isBytes) && !slices.ContainsFunc(n.children, isOther) {
 			f.Kind = columnar.Struct
 		}
@@ -118,7 +118,7 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 
 // isBytes reports whether n has the bytes of images, as a member of a struct.
 func isBytes(n *node) bool {
-	return n.Name == columnar.HubBytes && n.describe(nil).Kind == columnar.Bytes
+	return n.Name == source.HubBytes && n.describe(nil).Kind == columnar.Bytes
 }
 
 // typeName returns the type of n for messages.
