@@ -89,7 +89,7 @@ const (
 type picker struct {
 	table   *convert.Table
 	report  *report
-	view    images.View
+	view    images.Table
 	column  source.Column // of the images
 	labels  source.Column // of the labels, if there are any
 	onSheet bool          // else on a terminal
@@ -130,7 +130,7 @@ func newPicker(t *convert.Table, r *report, screen sheet.Terminal) (*picker, err
 	case k.onSheet:
 		k.limit = max(1, min(most, fit))
 	default:
-		k.limit = screen.Fit([]sheet.Picture{{Image: image.Rect(0, 0, view.Width, view.Height)}})
+		k.limit = screen.Fit([]sheet.Picture{{Image: image.Rect(0, 0, view.Pixels.Width, view.Pixels.Height)}})
 	}
 	return k, nil
 }
@@ -257,12 +257,16 @@ func (k *picker) span() (low, high float64) {
 
 // draw returns the image of a record.
 func (k *picker) draw(record []byte, low, high float64) image.RGBA64Image {
-	area, channels := image.Rect(0, 0, k.view.Width, k.view.Height), k.view.Channels
-	pixels, size := area.Dx()*area.Dy(), map[int]int{1: 1, 3: 4, 4: 4}[channels]
+	from := k.view.Pixels
+	area, channels := image.Rect(0, 0, from.Width, from.Height), from.Channels
+	pixels, size := area.Dx()*area.Dy(), 4
+	if channels == 1 {
+		size = 1
+	}
 	samples := bytes.Repeat([]byte{0xff}, pixels*size) // opaque
 	for i := range pixels * channels {
 		pixel, channel := i/channels, i%channels
-		if k.view.Planes {
+		if from.Planes {
 			pixel, channel = i%pixels, i/pixels
 		}
 		samples[pixel*size+channel] = shade(source.Float(k.column.DType, record, i), low, high)

@@ -26,7 +26,7 @@ func (m Image) NewEncoder() *Encoder {
 // zlib stream, the file, and the pixels if they must be interleaved.
 func (m Image) Memory() int64 {
 	copies := int64(3)
-	if m.planes {
+	if m.Planes {
 		copies++
 	}
 	return copies * int64(m.Size())
@@ -61,7 +61,7 @@ func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
 	if err := e.image.Check(record, row); err != nil {
 		return dst, err
 	}
-	if e.image.planes {
+	if e.image.Planes {
 		e.pixels = source.Grow(e.pixels, size)
 		source.SwapAxes(e.pixels, record, e.image.Channels, size/e.image.Channels, 1)
 		record = e.pixels

@@ -30,7 +30,7 @@ type Image struct {
 	Height, Width int
 	Channels      int  // 1, 3 (red, green, blue) or 4 (and alpha)
 	Depth         int  // bits of a sample: 8, or 16 for one channel
-	planes        bool // a record has one plane per channel
+	Planes        bool // a record has one plane per channel
 	column        string
 	rules         Rules
 }
@@ -55,7 +55,7 @@ func New(r Rules, c source.Column) (Image, error) {
 		m.Channels = c.Shape[2]
 	case codec.HasChannels(c.Shape[0]):
 		m.Channels, m.Height, m.Width = c.Shape[0], c.Shape[1], c.Shape[2]
-		m.planes = m.Channels > 1
+		m.Planes = m.Channels > 1
 	default:
 		return r.refuse(r.Advice, "column %q has records of %s, expected 1, 3 or 4 channels in the last or in the "+
 			"first dimension", c.Name, text.Shape(c.Shape))
@@ -203,28 +203,15 @@ func Names(s *schema.Schema, indices []int) string {
 	return strings.Join(quoted, ", ")
 }
 
-// A View describes how to show a table as images: which columns are the images and the labels, and
-// how a record becomes an image. The rules are those for PNG files, but with any data type, because
-// a viewer can scale the values.
-type View struct {
-	Columns
-	Height, Width int
-	Channels      int  // 1, 3 or 4
-	Planes        bool // a record has one plane per channel
-}
-
-// NewView returns the view of a table of the schema s. format is the viewer's name, for errors.
-func NewView(format string, s *schema.Schema) (View, error) {
-	found, err := Find(format, s)
-	if err != nil {
-		return View{}, err
+// NewView is NewTable for a viewer, of the given name for errors: columns may have any data type,
+// as it can scale the values, and Digits is not set.
+func NewView(viewer string, s *schema.Schema) (t Table, err error) {
+	if t.Columns, err = Find(viewer, s); err != nil {
+		return t, err
 	}
-	c := s.Columns[found.Image]
+	c := s.Columns[t.Image]
 	c.DType = idx.Uint8 // for which all shapes are allowed
 	const advice = "if they are images, give them rows and columns: --shape HEIGHTxWIDTH"
-	m, err := New(Rules{format, advice}, c)
-	if err != nil {
-		return View{}, err
-	}
-	return View{Columns: found, Height: m.Height, Width: m.Width, Channels: m.Channels, Planes: m.planes}, nil
+	t.Pixels, err = New(Rules{viewer, advice}, c)
+	return t, err
 }
