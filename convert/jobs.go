@@ -131,18 +131,19 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 
 // sameClasses returns an error if two jobs give a label different names, or a name two labels.
 func sameClasses(first, other *job) error {
-	unnamed := func(c source.Column) bool { return c.Classes == nil }
-	for _, c := range slices.DeleteFunc(slices.Clone(first.table.Columns()), unnamed) {
-		for _, d := range slices.DeleteFunc(slices.Clone(other.table.Columns()), unnamed) {
-			names := slices.Sorted(slices.Values(d.Classes)) // there may be a million
-			for label, a := range c.Classes {
-				_, known := slices.BinarySearch(names, a)
-				if b := d.ClassName(int64(label)); c.Name == d.Name && a != "" && a != b && (b != "" || known) {
-					return fault.New(fault.Unsupported,
-						"%s and %s number classes differently: label %d of %s is %q and %q",
-						first.title(), other.title(), label, c.Name, a, b).
-						WithHint("give them one numbering where they were written, or convert each alone with --split")
-				}
+	columns := other.table.Columns()
+	for _, c := range first.table.Columns() {
+		i := source.Index(columns, c.Name)
+		if i < 0 {
+			continue
+		}
+		names := slices.Sorted(slices.Values(columns[i].Classes)) // there may be a million
+		for label, a := range c.Classes {
+			_, known := slices.BinarySearch(names, a)
+			if b := columns[i].ClassName(int64(label)); a != "" && a != b && (b != "" || known) {
+				return fault.New(fault.Unsupported, "%s and %s number classes differently: label %d of %s is %q and %q",
+					first.title(), other.title(), label, c.Name, a, b).
+					WithHint("give them one numbering where they were written, or convert each alone with --split")
 			}
 		}
 	}
@@ -270,10 +271,10 @@ func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
 func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
 	name := cmp.Or(in.request.Dataset, dataset.ParseName(in.set.Table(file).Name).Dataset)
-	d, err := dataset.Lookup(name)
+	d, _ := dataset.Lookup(name) // zero if there is none
 	_, ours := about.Meta[keySources]
 	images := in.set.Table(file).Format.Name != "png" && slices.ContainsFunc(t.Columns(), isImage)
-	if err != nil || !d.Transposed || ours || !images {
+	if !d.Transposed || ours || !images {
 		return false, nil
 	}
 	if about.Unnamed && in.request.Dataset != "" {

@@ -266,13 +266,13 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 // next reader would turn, as it is named like the files of a data set whose images are stored
 // transposed. The images in IDX files of an unknown data set may be transposed.
 func misleads(in *inputs, out *output) bool {
-	named, err := dataset.Lookup(dataset.ParseName(out.path).Dataset)
+	named, _ := dataset.Lookup(dataset.ParseName(out.path).Dataset) // zero if there is none
 	turned := len(out.job.applied.Transpose) > 0
 	upright := !turned && !in.set.IDX()
 	if d := out.job.split.Dataset; d != nil {
 		upright = turned == d.Transposed
 	}
-	return upright && isImage(out.writtenColumn()) && err == nil && named.Transposed
+	return upright && isImage(out.writtenColumn()) && named.Transposed
 }
 
 // fileName returns the name of the file of column c in a folder: train-image.npy or, for

@@ -281,10 +281,8 @@ func (in *Set) checkClasses(t source.Table, label int, path string) error {
 
 // datasetClasses returns the class names of a data set, nil if it is not known.
 func datasetClasses(name string) []string {
-	if d, err := dataset.Lookup(name); err == nil && name != "" {
-		return d.Classes
-	}
-	return nil
+	d, _ := dataset.Lookup(name) // zero if there is none
+	return d.Classes
 }
 
 // Project returns t with only the named columns, or with all if columns is nil. It fails if one of
