@@ -70,15 +70,15 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 		if images == 0 { // a stream shows only at its end that it has no rows
 			return report, noRows(j)
 		}
-		if len(p.outputs) == 0 {
+		if len(p.to) == 0 {
 			continue
 		}
-		out, w := p.outputs[i], p.to[i].writer
-		if err := png.Encode(w, sheet); err != nil {
-			return report, fmt.Errorf("%s: %w", out.shownName(), err)
+		to := p.to[i]
+		if err := png.Encode(to.writer, sheet); err != nil {
+			return report, fmt.Errorf("%s: %w", to.out.shownName(), err)
 		}
-		entries = append(entries, Output{Path: out.path, Format: out.format.Name, Split: j.split.Name, Rows: images,
-			Bytes: w.n})
+		entries = append(entries, Output{Path: to.out.path, Format: to.out.format.Name, Split: j.split.Name,
+			Rows: images, Bytes: to.writer.n})
 	}
 	if err = context.Cause(ctx); err == nil {
 		err = p.commit()

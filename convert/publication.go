@@ -19,31 +19,31 @@ import (
 
 // A destination is what an output is written to: a file or folder, an object, or standard output.
 type destination struct {
+	out    *output
 	writer *tally          // nil for a folder
 	folder *publish.Folder // to fill, or nil
 	object *object.Writer  // or nil; Complete sends the rest and frees its memory, commit makes it visible
 	hidden string          // the path at which it can be read before commit; "" if it cannot
 }
 
-// standardOutput returns the destination of an output that goes to w, which must be none of inputs.
-func standardOutput(w io.Writer, f sinks.Format, inputs []string) (destination, error) {
-	to := destination{writer: &tally{Writer: w}}
+// checkStandardOutput returns an error if w is a terminal, closed, or one of inputs.
+func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
 	file, ok := w.(*os.File)
 	if !ok {
-		return to, nil
+		return nil
 	}
 	if term.IsTerminal(int(file.Fd())) && !f.Text {
-		return destination{}, usagef("will not write %s to a terminal", f.Name).
+		return usagef("will not write %s to a terminal", f.Name).
 			WithHint("redirect standard output to a file or a program")
 	}
 	out, _ := file.Stat() // nil after an error: the same as none
 	for _, path := range inputs {
 		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
-			return destination{}, fault.New(fault.Refused, "refused: it is the input %s", path).
+			return fault.New(fault.Refused, "refused: it is the input %s", path).
 				WithHint("redirect standard output to another file")
 		}
 	}
-	return to, checkOpen(file, out)
+	return checkOpen(file, out)
 }
 
 // checkOpen returns an error if f, which info describes, is standard output and was closed when the
@@ -63,16 +63,15 @@ func checkOpen(f *os.File, info os.FileInfo) error {
 
 // A publication is the outputs of a run: all of them are complete before any of them is visible.
 type publication struct {
-	set     *publish.Set
-	outputs []*output
-	to      []destination // of each of outputs
+	set *publish.Set
+	to  []destination // of each output, in their order
 }
 
 // prepare makes the destinations of all outputs, the local ones first: their errors are found
 // without a request over the network. No output may replace an input. key is that of [runKey].
 func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
 	_ *publication, err error) {
-	p := &publication{outputs: outputs}
+	p := &publication{}
 	var targets []publish.Target          // splits that share a folder have one
 	targetOf := make([]int, len(outputs)) // the index in targets of each local output
 	for i, out := range outputs {
@@ -93,10 +92,11 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		return nil, err
 	}
 	for i, out := range outputs {
-		to := destination{}
+		to := destination{out: out}
 		switch {
 		case out.path == Stdio:
-			if to, err = standardOutput(r.Stdout, out.format, inputs); err != nil {
+			to.writer = &tally{Writer: r.Stdout}
+			if err = checkStandardOutput(r.Stdout, out.format, inputs); err != nil {
 				err = fmt.Errorf("%s: %w", out.shownName(), err)
 			}
 		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
@@ -105,9 +105,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
 			to.writer = &tally{Writer: to.object}
 		case out.isFolder():
-			to = destination{folder: p.set.Folder(targetOf[i]), hidden: p.set.Partial(targetOf[i])}
+			to.folder, to.hidden = p.set.Folder(targetOf[i]), p.set.Partial(targetOf[i])
 		default:
-			to = destination{writer: &tally{Writer: p.set.File(targetOf[i])}, hidden: p.set.Partial(targetOf[i])}
+			to.writer, to.hidden = &tally{Writer: p.set.File(targetOf[i])}, p.set.Partial(targetOf[i])
 		}
 		if err != nil {
 			p.discard()

@@ -146,7 +146,7 @@ func (r *Report) splitNotes(s dataset.Split) (prefix string) {
 	return prefix
 }
 
-// addInfo adds notes and warnings, such as those of what was found while reading a table.
+// addInfo adds what was found while a table was read or written.
 func (r *Report) addInfo(info source.Info) {
 	for _, n := range info.Notes {
 		r.Note("%s", n)

@@ -81,8 +81,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 
 // A writing is an output on its way: it is being written, or has been.
 type writing struct {
-	out  *output
-	to   destination
+	destination
 	sink sink.Sink
 	rows int64 // once all rows are written
 }
@@ -94,7 +93,7 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 	for _, j := range jobs {
 		done, err := writeJob(ctx, in, j, p)
 		if err != nil {
-			if len(p.outputs) > 1 && fault.KindOf(err) == fault.PipeClosed {
+			if len(p.to) > 1 && fault.KindOf(err) == fault.PipeClosed {
 				r.report.warning("the reader of standard output has closed it, so no output was written")
 			}
 			return err
@@ -111,7 +110,7 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 			c, e := cards[w.out.path], w.reportEntry()
 			c.Splits = append(c.Splits, card.Split{Name: w.out.sharding.stem, Rows: e.Rows, Files: len(e.Parts),
 				Bytes: e.Bytes})
-			w.to.folder.Card = c.Text() // each replaces the one before; the last has all splits
+			w.folder.Card = c.Text() // each replaces the one before; the last has all splits
 		}
 	}
 	if err := checkExpected(r, jobs, func(j *job) int64 { return rows[j] }); err != nil {
@@ -137,7 +136,7 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 // check compares an output that is not visible yet with what it replaces and, with --verify, with
 // its inputs, which are read again. A list of names beside other outputs is not compared.
 func (w *writing) check(ctx context.Context, in *inputs) (err error) {
-	path := w.to.hidden // "" for an object, a device or standard output, which cannot be read
+	path := w.hidden // "" for an object, a device or standard output, which cannot be read
 	if path == "" || w.out.format.Beside {
 		return nil
 	}
@@ -235,13 +234,13 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*writing, err error) {
 	r := in.request
 	var open []sink.Sink
-	for i, out := range p.outputs {
-		if out.job != j {
+	for _, to := range p.to {
+		if to.out.job != j {
 			continue
 		}
-		w := &writing{out: out, to: p.to[i]}
-		if w.sink, err = openSink(r, out, w.to); err != nil {
-			return nil, fmt.Errorf("%s: %w", out.shownName(), err)
+		w := &writing{destination: to}
+		if w.sink, err = openSink(r, to); err != nil {
+			return nil, fmt.Errorf("%s: %w", to.out.shownName(), err)
 		}
 		all, open = append(all, w), append(open, w.sink)
 	}
@@ -251,8 +250,8 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 	}
 	for _, w := range all {
 		w.rows = rows
-		if w.to.object != nil {
-			if err := w.to.object.Complete(); err != nil {
+		if w.object != nil {
+			if err := w.object.Complete(); err != nil {
 				return nil, err
 			}
 		}
@@ -323,7 +322,8 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 	return true, nil
 }
 
-func openSink(r *request, out *output, to destination) (sink.Sink, error) {
+func openSink(r *request, to destination) (sink.Sink, error) {
+	out := to.out
 	if out.sharding == nil {
 		return out.format.Open(to.writer, to.folder, out.job.schema, out.options)
 	}
@@ -361,11 +361,11 @@ func (w *writing) reportEntry() Output {
 		} else if count == 1 {
 			e.Shown = e.Parts[0].Path
 		}
-	case w.to.folder != nil:
-		count, bytes := w.to.folder.Totals()
+	case w.folder != nil:
+		count, bytes := w.folder.Totals()
 		e.Files, e.Bytes = &count, bytes
 	default:
-		e.Bytes = w.to.writer.n
+		e.Bytes = w.writer.n
 	}
 	if out.format.Beside { // a list of names: its lines are its rows
 		e.Rows = int64(len(out.job.schema.Columns[out.options.Column].Classes))
