@@ -41,8 +41,8 @@ type Encoder struct {
 
 	runs    splitter
 	huffman huff0.Scratch
-	fitted  [2]table // for literals lengths and match lengths
-	other   []byte   // the sequences as encoded with the predefined tables, for comparison
+	fitted  pair
+	other   []byte // the sequences as encoded with the predefined tables, for comparison
 }
 
 // Append appends a frame of page to dst. The frame depends on page and Checksum alone.
@@ -180,21 +180,19 @@ func (e *Encoder) appendSequences(dst []byte, offset int) []byte {
 	}
 	// The modes of the tables are followed by the tables.
 	offsetCode := byte(bits.Len(uint(offset)) - 1)
-	literals, matches := &e.fitted[0], &e.fitted[1]
 	modes := len(dst)
 	dst = append(dst, modeRLE<<4)
-	dst, mode := literals.fit(dst, &e.runs.literalsCounts, n)
+	dst, mode := e.fitted.literals.fit(dst, &e.runs.literalsCounts, n)
 	dst[modes] |= mode << 6
 	dst = append(dst, offsetCode)
-	dst, mode = matches.fit(dst, &e.runs.matchCounts, n)
+	dst, mode = e.fitted.matches.fit(dst, &e.runs.matchCounts, n)
 	dst[modes] |= mode << 2
-	dst = appendSequenceBits(dst, e.runs.sequences, literals, matches, offset)
+	dst = appendSequenceBits(dst, e.runs.sequences, &e.fitted, offset)
 	if n > maxPredefined {
 		return dst
 	}
-	p := predefined()
 	e.other = append(e.other[:0], modeRLE<<4, offsetCode)
-	e.other = appendSequenceBits(e.other, e.runs.sequences, &p.literals, &p.matches, offset)
+	e.other = appendSequenceBits(e.other, e.runs.sequences, predefined(), offset)
 	if len(e.other) < len(dst)-modes {
 		dst = append(dst[:modes], e.other...)
 	}
@@ -205,12 +203,12 @@ func (e *Encoder) appendSequences(dst []byte, offset int) []byte {
 // each sequence, the additional bits of its offset, its match length and its literals length, and
 // then the bits that lead to the next state of the literals lengths and that of the match lengths.
 // Offsets have additional bits only in the blocks of appendLevels, which have one sequence each.
-func appendSequenceBits(dst []byte, sequences []sequence, literals, matches *table, offset int) []byte {
+func appendSequenceBits(dst []byte, sequences []sequence, tables *pair, offset int) []byte {
 	const perSequence = 7 // bytes: two states of at most 9 bits, two lengths of at most 16 bits
 	at := len(dst)
 	dst = slices.Grow(dst, perSequence*len(sequences)+16)
 	dst = dst[:cap(dst)]
-	last := sequences[len(sequences)-1]
+	literals, matches, last := &tables.literals, &tables.matches, sequences[len(sequences)-1]
 	literalsState, matchState := literals.first(last.literalsCode()), matches.first(last.matchCode())
 	pending, n := last.extra(), last.extraCount()
 	offsetBits := uint8(bits.Len(uint(offset)) - 1)
