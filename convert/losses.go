@@ -11,7 +11,6 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/sink/csv"
@@ -28,7 +27,7 @@ func checkStaying(r *request, outputs []*output) error {
 		return dataset.ParseName(stem)
 	}
 	for _, out := range outputs {
-		if !r.replaces() || !out.perName || out.shared() || object.IsURL(out.path) {
+		if !r.replaces() || !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
 		}
 		own, dir, names := nameOf(out.path), filepath.Dir(out.path), "" // a file of class names beside IDX

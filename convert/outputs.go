@@ -12,7 +12,6 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/images"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
@@ -115,10 +114,10 @@ func checkOutput(in *inputs, out *output) error {
 	case out.path == Stdio && (out.sharding != nil || r.IfChanged || r.Verify):
 		return usagef("standard output cannot be many files, be up to date or be read again").
 			WithHint("name a file or folder, or leave out --rows-per-file, --if-changed and --verify")
-	case object.IsURL(out.path) && out.isFolder():
+	case text.IsURL(out.path) && out.isFolder():
 		return usagef("%s: outputs of several files cannot be published in object storage in one step", out.path).
 			WithHint("write tar or one Parquet file for each split, or a local folder")
-	case object.IsURL(out.path) && (r.IfChanged || r.Verify):
+	case text.IsURL(out.path) && (r.IfChanged || r.Verify):
 		return usagef("%s: an object cannot be marked as up to date, or be read before it is published", out.path).
 			WithHint("leave out --if-changed and --verify; to compare it afterwards: idxport verify %s INPUT",
 				text.Path(out.path))

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/input"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -108,7 +107,7 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 		isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
 		container := !named && path != Stdio && path != "" && (ext == "" || namesFolder(path))
 		switch {
-		case object.IsURL(path):
+		case text.IsURL(path):
 			return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
 		case len(to.Outputs) > 1 || !isFile && !container:
 			return nil, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(to.Outputs, " -o ")).

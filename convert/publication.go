@@ -15,6 +15,7 @@ import (
 	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/sinks"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A destination is what an output is written to: a file or folder, an object, or standard output.
@@ -75,7 +76,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 	var targets []publish.Target          // splits that share a folder have one
 	targetOf := make([]int, len(outputs)) // the index in targets of each local output
 	for i, out := range outputs {
-		if out.path == Stdio || object.IsURL(out.path) {
+		if out.path == Stdio || text.IsURL(out.path) {
 			continue
 		}
 		t := publish.Target{Path: out.path, Folder: out.isFolder(), Key: out.keyOf(key)}
@@ -99,9 +100,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			if err = checkStandardOutput(r.Stdout, out.format, inputs); err != nil {
 				err = fmt.Errorf("%s: %w", out.shownName(), err)
 			}
-		case object.IsURL(out.path) && slices.Contains(inputs, out.path):
+		case text.IsURL(out.path) && slices.Contains(inputs, out.path):
 			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
-		case object.IsURL(out.path):
+		case text.IsURL(out.path):
 			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
 			to.writer = &tally{Writer: to.object}
 		case out.isFolder():

@@ -12,10 +12,10 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/input"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/sinks"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -170,7 +170,7 @@ func (r *request) scratch() (*os.File, error) {
 	for _, t := range r.targets {
 		path, _, _ := strings.Cut(t.path, "{")
 		info, err := os.Stat(path)
-		if t.path == Stdio || object.IsURL(t.path) || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		if t.path == Stdio || text.IsURL(t.path) || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			continue // such as /dev/null: nothing is written to a disk
 		}
 		for (err != nil || !info.IsDir()) && path != filepath.Dir(path) { // to the nearest folder that exists

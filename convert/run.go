@@ -11,7 +11,6 @@ import (
 	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/input"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
@@ -290,7 +289,7 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 		key += text.JSON([]any{j.split.Name, j.applied, j.schema.Columns}) + j.split.DatasetName()
 	}
 	for _, path := range slices.Compact(in.set.Paths()) { // arrays of a .npz file have one
-		if object.IsURL(path) {
+		if text.IsURL(path) {
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")
 		}

@@ -116,15 +116,11 @@ func CompareNames(a, b string) int {
 // leadingDigits returns the number of digits at the beginning of s.
 func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// isURL reports whether name is a URL, whose // functions of package path/filepath would make a /.
-func isURL(name string) bool { return urlStart().MatchString(name) }
-
-var urlStart = text.Pattern("^[a-z0-9]{2,}://")
-
 // Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
-// keeps "..", but on Windows: after a symbolic link, that is the parent of what the link leads to.
+// keeps the // of a URL, and "..", but on Windows: after a symbolic link, that is the parent of
+// what the link leads to.
 func Under(dir, name string) string {
-	if isURL(dir) || strings.Contains(dir, "..") && filepath.Separator == '/' {
+	if text.IsURL(dir) || strings.Contains(dir, "..") && filepath.Separator == '/' {
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)
@@ -132,7 +128,7 @@ func Under(dir, name string) string {
 
 // Above returns the folder of the file name, which may be a URL.
 func Above(name string) string {
-	if isURL(name) {
+	if text.IsURL(name) {
 		return name[:strings.LastIndexByte(name, '/')+1]
 	}
 	return filepath.Dir(name)
@@ -141,7 +137,7 @@ func Above(name string) string {
 // Base returns the last element of name, which may be a URL. In URLs of web servers it decodes
 // percent-encoding, unless a file cannot have the decoded name.
 func Base(name string) string {
-	if !isURL(name) {
+	if !text.IsURL(name) {
 		return filepath.Base(name)
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]

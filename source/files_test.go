@@ -29,12 +29,6 @@ func TestNamesOfFilesAndURLs(t *testing.T) {
 			t.Errorf("%s: found %q, %q and %q, expected %q", name, above, base, below, want)
 		}
 	}
-	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false,
-		"s3:/a": false} {
-		if isURL(name) != want {
-			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
-		}
-	}
 }
 
 // TestCompareNames compares each of these names with each: they are in order.

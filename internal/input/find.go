@@ -11,7 +11,6 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/sources"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
@@ -151,7 +150,7 @@ func (o Options) Text(ctx context.Context) (bool, error) {
 func (o Options) tablesAt(ctx context.Context, path string) ([]sources.Table, error) {
 	if path != source.Stdin {
 		found, err := sources.Find(o.Storage.Files(ctx), path)
-		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && object.IsURL(path) {
+		if err == nil && len(found) > 0 && found[0].Format.Name == "png" && text.IsURL(path) {
 			return nil, usagef("%s: folders of images cannot be read from object storage", path).
 				WithHint("copy the folder to this machine")
 		}

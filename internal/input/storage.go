@@ -7,6 +7,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/object"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"
 )
@@ -66,7 +67,7 @@ type files struct {
 }
 
 func (f files) Open(name string) (source.File, error) {
-	if !object.IsURL(name) {
+	if !text.IsURL(name) {
 		return source.Local{}.Open(name)
 	}
 	r, err := f.storage.Store.Open(f.ctx, name)
@@ -81,14 +82,14 @@ func (f files) Open(name string) (source.File, error) {
 }
 
 func (f files) Stat(name string) (fs.FileInfo, error) {
-	if !object.IsURL(name) {
+	if !text.IsURL(name) {
 		return source.Local{}.Stat(name)
 	}
 	return f.storage.Store.Stat(f.ctx, name)
 }
 
 func (f files) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
-	if !object.IsURL(name) {
+	if !text.IsURL(name) {
 		return source.Local{}.ReadDir(name, limit)
 	}
 	return f.storage.Store.ReadDir(f.ctx, name, limit)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // errTemporary is the cause of errors after which the next attempt may succeed.
@@ -71,10 +72,5 @@ func scrub(text string) string {
 	return text
 }
 
-// letters are those of codes, schemes and the names of buckets, with digits.
-const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-// isCode reports whether text is an error code of S3. Other text from a server may contain secrets.
-func isCode(text string) bool {
-	return text != "" && len(text) <= 64 && strings.Trim(strings.ToLower(text), letters+".") == ""
-}
+// errorCode matches an error code of S3. Other text from a server may contain secrets.
+var errorCode = text.Pattern(`^[A-Za-z0-9.]{1,64}$`)

@@ -203,7 +203,7 @@ func classify(ctx context.Context, err error) error {
 // which are words of the protocol, and the server's message about an invalid request, scrubbed.
 func answerError(answer minio.ErrorResponse) error {
 	code, status := answer.Code, answer.StatusCode
-	if !isCode(code) {
+	if !errorCode().MatchString(code) {
 		code = ""
 	}
 	text := strings.TrimSpace(fmt.Sprintf("%s (status %d)", code, status))

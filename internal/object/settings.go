@@ -148,7 +148,7 @@ func (k *keys) RetrieveWithCredContext(cc *credentials.CredContext) (credentials
 		return k.found, nil
 	case err == nil:
 		return value, noCredentials("", k.hint)
-	case errors.As(err, &answer) && isCode(answer.STSError.Code):
+	case errors.As(err, &answer) && errorCode().MatchString(answer.STSError.Code):
 		return value, noCredentials(": "+answer.STSError.Code, k.hint)
 	}
 	return value, noCredentials(": "+reason(err), k.hint)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // A Store gives access to the objects of a run, from any goroutine. Its zero value is ready.
@@ -36,7 +37,7 @@ func (s *Store) ParseArg(arg string) (string, error) {
 	if strings.Contains(arg[:begin], "/") { // it is in a path or the URL, not after a name
 		begin = 0
 	}
-	if !IsURL(arg[begin:]) {
+	if !text.IsURL(arg[begin:]) {
 		return arg, nil
 	}
 	name, query, found := strings.Cut(arg[begin:], "?")

@@ -32,12 +32,6 @@ func (a address) isWeb() bool { return a.scheme == "https" || a.scheme == "http"
 // hasKey reports whether the address is not a prefix.
 func (a address) hasKey() bool { return a.key != "" && !strings.HasSuffix(a.key, "/") }
 
-// IsURL reports whether name begins with the scheme of a URL, such as s3://, supported or not.
-func IsURL(name string) bool {
-	scheme, _, ok := strings.Cut(name, "://")
-	return ok && len(scheme) > 1 && strings.Trim(scheme, letters) == ""
-}
-
 // bucketName matches the name of a bucket, without a user and password before an @.
 var bucketName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
 

@@ -5,6 +5,16 @@ import (
 	"testing"
 )
 
+func TestIsURL(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false,
+		"s3:/a": false} {
+		if IsURL(name) != want {
+			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
+		}
+	}
+}
+
 func TestStorable(t *testing.T) {
 	t.Parallel()
 	for want, names := range map[bool][]string{

@@ -53,21 +53,11 @@ func quotePOSIX(word string) string {
 	return `"$(printf '` + b.String() + `')"`
 }
 
+var quoteInWord = Pattern(`(\\*)"`) // and the slashes before it
+
 // quoteWindows quotes word for programs on Windows: \ is doubled before a quote, and only there.
 func quoteWindows(word string) string {
-	var b strings.Builder
-	slashes := 0
-	for _, c := range []byte(word) {
-		switch c {
-		case '\\':
-			slashes++
-		case '"':
-			b.WriteString(strings.Repeat(`\`, slashes+1))
-			slashes = 0
-		default:
-			slashes = 0
-		}
-		b.WriteByte(c)
-	}
-	return `"` + b.String() + strings.Repeat(`\`, slashes) + `"`
+	word = quoteInWord().ReplaceAllString(word, `$1$1\"`)
+	last := word[len(strings.TrimRight(word, `\`)):]
+	return `"` + word + last + `"`
 }
