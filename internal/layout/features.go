@@ -86,18 +86,18 @@ func hubLabel(c source.Column) Column {
 	made := columnOf(arrow.Field{
 		Name: c.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: fieldMetadata(c)})
 	made.Allocates = 8
-	made.Data = func(data []byte, rows int) Array { return flat(rows, Int64s(c.DType, data)) }
+	made.Data = func(data []byte, rows int) Array { return flat(rows, Widened(c.DType, data, 8)) }
 	leaf := &made.Leaves[0] // the page writer widens its values
 	leaf.Element, leaf.Scalar = c.DType, true
 	return made
 }
 
-// Int64s returns packed integers of d as int64.
-func Int64s(d idx.DType, data []byte) []byte {
+// Widened returns packed integers of d as integers with sign of size bytes, at most 8.
+func Widened(d idx.DType, data []byte, size int) []byte {
 	n := len(data) / d.Size()
-	wide := make([]byte, 0, 8*n)
+	wide := make([]byte, 0, n*size+8)
 	for i := range n {
-		wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(d, data, i)))
+		wide = binary.LittleEndian.AppendUint64(wide, uint64(source.Int(d, data, i)))[:len(wide)+size]
 	}
 	return wide
 }

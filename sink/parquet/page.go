@@ -150,28 +150,13 @@ func marshal(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactPr
 // is INT64, or else the type of d in Parquet, which is wider than d if d has 8 or 16 bits. Elements
 // that are PLAIN values of t already are returned unchanged.
 func widen(elements []byte, d idx.DType, t format.Type) []byte {
-	if t == format.Int64 {
-		return layout.Int64s(d, elements)
+	switch {
+	case t == format.Int64:
+		return layout.Widened(d, elements, 8)
+	case t == format.Int32 && d != idx.Int32:
+		return layout.Widened(d, elements, 4)
 	}
-	if t != format.Int32 || d == idx.Int32 {
-		return elements
-	}
-	wide := make([]byte, 0, len(elements)/d.Size()*4)
-	switch d {
-	case idx.Uint8:
-		for _, e := range elements {
-			wide = append(wide, e, 0, 0, 0)
-		}
-	case idx.Int8:
-		for _, e := range elements {
-			wide = binary.LittleEndian.AppendUint32(wide, uint32(int8(e)))
-		}
-	case idx.Int16:
-		for i := 0; i < len(elements); i += 2 {
-			wide = binary.LittleEndian.AppendUint32(wide, uint32(int16(binary.LittleEndian.Uint16(elements[i:]))))
-		}
-	}
-	return wide
+	return elements
 }
 
 // appendPackedHeader appends the header of dictionary indices: their width in bits, and the header
