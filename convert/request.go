@@ -224,14 +224,14 @@ type expectation struct {
 // parseExpect parses the arguments of --expect, lists of SPLIT=ROWS and COLUMN.
 func parseExpect(args []string) (all []expectation, err error) {
 	for _, arg := range args {
-		for text := range strings.SplitSeq(strings.ReplaceAll(arg, ", ", ","), ",") {
-			name, count, isSplit := strings.Cut(text, "=")
-			e := expectation{text, name, -1}
+		for _, element := range text.List(arg) {
+			name, count, isSplit := strings.Cut(element, "=")
+			e := expectation{element, name, -1}
 			if isSplit {
 				e.rows, err = strconv.ParseInt(count, 10, 64)
 			}
 			if name == "" || err != nil || isSplit && e.rows < 0 {
-				return nil, usagef("--expect %q, expected SPLIT=ROWS or COLUMN", text).
+				return nil, usagef("--expect %q, expected SPLIT=ROWS or COLUMN", element).
 					WithHint("for example --expect train=60000,test=10000 or --expect image,label")
 			}
 			all = append(all, e)

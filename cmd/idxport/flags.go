@@ -13,6 +13,7 @@ import (
 
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/sinks"
+	"github.com/idxport/idxport/internal/text"
 )
 
 // settings holds the values of all flags. A field has its flag's name without hyphens, or a plural.
@@ -141,7 +142,7 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 		*to = value
 	case *[]string:
 		if f.has("list") {
-			*to = strings.Split(strings.ReplaceAll(value, ", ", ","), ",")
+			*to = text.List(value)
 		} else {
 			*to = append(*to, value)
 		}
@@ -204,8 +205,8 @@ func (f flagSpec) dims(value string) (dims []int, err error) {
 		return usagef("--%s %q, expected %s", f.name, value, expected).WithHint("for example --%s %s", f.name, example)
 	}
 	elements := int64(1)
-	for text := range strings.SplitSeq(strings.NewReplacer("×", "x", ",", "x").Replace(value), "x") {
-		d, err := f.number(text)
+	for side := range strings.SplitSeq(strings.NewReplacer("×", "x", ",", "x").Replace(value), "x") {
+		d, err := f.number(side)
 		if err != nil {
 			return nil, failed("numbers from " + strings.Replace(f.bounds, "..", " to ", 1) + " with an x between them")
 		}

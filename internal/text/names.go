@@ -27,6 +27,9 @@ func Pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
+// List splits a list of a command line, in which a space may follow each comma.
+func List(list string) []string { return strings.Split(strings.ReplaceAll(list, ", ", ","), ",") }
+
 // NamesLabels reports whether name is a usual name of columns with labels.
 func NamesLabels(name string) bool {
 	return slices.Contains([]string{"label", "labels", "class", "target", "y"}, strings.ToLower(name))
