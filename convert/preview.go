@@ -77,7 +77,7 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 			return report, fmt.Errorf("%s: %w", to.out.shownName(), err)
 		}
 		entries = append(entries, Output{Path: to.out.path, Format: to.out.format.Name, Split: j.split.Name,
-			Rows: images, Bytes: to.writer.n})
+			Rows: images, Bytes: to.writer.Offset})
 	}
 	if err = context.Cause(ctx); err == nil {
 		err = p.commit()

@@ -16,12 +16,13 @@ import (
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/sink"
 )
 
 // A destination is what an output is written to: a file or folder, an object, or standard output.
 type destination struct {
 	out    *output
-	writer *tally          // nil for a folder
+	writer *sink.Appender  // nil for a folder
 	folder *publish.Folder // to fill, or nil
 	object *object.Writer  // or nil; Complete sends the rest and frees its memory, commit makes it visible
 	hidden string          // the path at which it can be read before commit; "" if it cannot
@@ -96,7 +97,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		to := destination{out: out}
 		switch {
 		case out.path == Stdio:
-			to.writer = &tally{Writer: r.Stdout}
+			to.writer = &sink.Appender{Writer: r.Stdout}
 			if err = checkStandardOutput(r.Stdout, out.format, inputs); err != nil {
 				err = fmt.Errorf("%s: %w", out.shownName(), err)
 			}
@@ -104,11 +105,11 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
 		case text.IsURL(out.path):
 			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
-			to.writer = &tally{Writer: to.object}
+			to.writer = &sink.Appender{Writer: to.object}
 		case out.isFolder():
 			to.folder, to.hidden = p.set.Folder(targetOf[i]), p.set.Partial(targetOf[i])
 		default:
-			to.writer, to.hidden = &tally{Writer: p.set.File(targetOf[i])}, p.set.Partial(targetOf[i])
+			to.writer, to.hidden = &sink.Appender{Writer: p.set.File(targetOf[i])}, p.set.Partial(targetOf[i])
 		}
 		if err != nil {
 			p.discard()
@@ -139,16 +140,4 @@ func (p *publication) discard() {
 		}
 	}
 	p.set.Discard()
-}
-
-// A tally counts the bytes written through it.
-type tally struct {
-	io.Writer
-	n int64
-}
-
-func (t *tally) Write(p []byte) (int, error) {
-	n, err := t.Writer.Write(p)
-	t.n += int64(n)
-	return n, err
 }

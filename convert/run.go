@@ -364,7 +364,7 @@ func (w *writing) reportEntry() Output {
 		count, bytes := w.folder.Totals()
 		e.Files, e.Bytes = &count, bytes
 	default:
-		e.Bytes = w.writer.n
+		e.Bytes = w.writer.Offset
 	}
 	if out.format.Beside { // a list of names: its lines are its rows
 		e.Rows = int64(len(out.job.schema.Columns[out.options.Column].Classes))

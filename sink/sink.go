@@ -48,10 +48,17 @@ type Layout struct {
 	Title string // what it is, in a line
 }
 
-// An Appender writes to an output and counts the bytes, for formats that record offsets.
+// An Appender writes to an output and counts the bytes.
 type Appender struct {
 	Writer io.Writer
 	Offset int64 // bytes written so far
+}
+
+// Write writes p.
+func (a *Appender) Write(p []byte) (int, error) {
+	n, err := a.Writer.Write(p)
+	a.Offset += int64(n)
+	return n, err
 }
 
 // Append writes the parts one after another.
@@ -60,9 +67,7 @@ func (a *Appender) Append(parts ...[]byte) error {
 		if len(part) == 0 {
 			continue
 		}
-		n, err := a.Writer.Write(part)
-		a.Offset += int64(n)
-		if err != nil {
+		if _, err := a.Write(part); err != nil {
 			return err
 		}
 	}
