@@ -34,3 +34,58 @@ func List(list string) []string { return strings.Split(strings.ReplaceAll(list, 
 func NamesLabels(name string) bool {
 	return slices.Contains([]string{"label", "labels", "class", "target", "y"}, strings.ToLower(name))
 }
+
+// IsSame reports whether two names differ only in case, dashes, underscores, dots and spaces.
+func IsSame(a, b string) bool { return plain(a) == plain(b) }
+
+func plain(name string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// DidYouMean returns the hint for a name that is not among names: those that begin with it
+// ("emnist"), or else the nearest one; it is empty if there is none. Case and dashes do not count.
+func DidYouMean(name string, names []string) string {
+	family := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return name == "" || !strings.HasPrefix(plain(n), plain(name))
+	})
+	if closest := Nearest(name, names); len(family) == 0 && closest != "" {
+		family = []string{closest}
+	}
+	if last := len(family) - 1; last >= 0 {
+		return "did you mean " + strings.TrimPrefix(strings.Join(family[:last], ", ")+" or "+family[last], " or ") + "?"
+	}
+	return ""
+}
+
+// Nearest returns the nearest name of those with the same first letter, or "" if none is near.
+func Nearest(name string, names []string) (closest string) {
+	name = plain(name)
+	limit := 1 + (len(name)+1)/4
+	for _, n := range names {
+		if d := editDistance(name, plain(n)); d <= limit && strings.HasPrefix(plain(n), name[:min(1, len(name))]) {
+			closest, limit = n, d-1
+		}
+	}
+	return closest
+}
+
+// editDistance is the Levenshtein distance: bytes to insert, remove or replace to turn a into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
