@@ -89,7 +89,7 @@ func describeError(err error) *errorReport {
 			e.Offset = &f.Offset
 		}
 	}
-	if path := (*fs.PathError)(nil); e.Path == "" && errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok && e.Path == "" {
 		e.Path = path.Path
 	}
 	return e

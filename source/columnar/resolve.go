@@ -278,7 +278,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	}
 	if r.First != nil && size == 0 {
 		first, err := r.First.Values(c.Fields[0], 1)
-		if e := (*fault.Error)(nil); f.Kind == Struct && errors.Is(err, ErrNull) && errors.As(err, &e) {
+		if e, ok := errors.AsType[*fault.Error](err); ok && f.Kind == Struct && errors.Is(err, ErrNull) {
 			return e.WithHint("write the bytes of the images, not their paths, into the table")
 		}
 		if err != nil {

@@ -248,7 +248,7 @@ func (t *table) readFile(buf []byte, f file, limit int64) ([]byte, error) {
 
 // inFile adds the path of a file in the folder to err, which may have the path within the folder.
 func (t *table) inFile(name string, err error) error {
-	if known := (*os.PathError)(nil); errors.As(err, &known) {
+	if known, ok := errors.AsType[*os.PathError](err); ok {
 		err = known.Err
 	}
 	return fault.In(filepath.Join(t.path, filepath.FromSlash(name)), err)
