@@ -70,21 +70,16 @@ func (c *Column) MaxValue() int {
 }
 
 func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
-	dst := record[:0:len(record)]
-	if c.planar {
-		dst = b.Scratch[:0]
-	}
-	decoded, err := c.format.Append(dst, file)
+	decoded, err := c.format.Append(b.Scratch[:0], file)
 	if err != nil {
 		return fault.New(fault.Malformed, "").Because(err)
 	}
-	if !c.planar {
-		copy(record, decoded) // the same memory, unless Append had to allocate more
-		return nil
+	if b.Scratch = decoded; c.planar {
+		channels := c.format.Channels // of 8 bits: those of 16 are refused
+		source.SwapAxes(record, decoded, len(decoded)/channels, channels, 1)
+	} else {
+		copy(record, decoded)
 	}
-	b.Scratch = decoded
-	channels := c.format.Channels // of 8 bits: those of 16 are refused
-	source.SwapAxes(record, decoded, len(decoded)/channels, channels, 1)
 	return nil
 }
 
