@@ -92,14 +92,47 @@ func (t *table) readFirstLine() error {
 }
 
 // readNames reports whether row, the first line, is a header, and keeps the names of the columns,
-// if they are not only numbers. If it is doubtful, the user must decide: pandas writes 0, 1, 2, …
-// for columns without names, in any order, and may quote them; of a row it makes names by turning
-// numbers that occur again into N.1, N.2, …; Spark appends other digits, but pixels do repeat.
+// if they are not only numbers. If it is doubtful, the user must decide.
 func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
+	row = row[:len(row)-len(",\n")]
+	words, doubtful := t.looksNamed(row, quoted)
+	if header = words; t.options.Header != nil {
+		header = *t.options.Header
+	} else if doubtful {
+		bad := fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values", row)
+		return false, bad.WithHint("say which it is: --header yes, or --header no")
+	}
+	first, known, comma := string(row), t.options.FirstLine, string(rune(t.comma))
+	switch {
+	case header && t.count > maxNamed:
+		return false, fault.New(fault.Unsupported, "the header has %d names, expected at most %d", t.count, maxNamed).
+			WithHint("leave out the header, or use Parquet or Arrow")
+	case known != "" && (header && t.options.Header != nil && first != known ||
+		!header && strings.Count(known, comma) != t.count-1):
+		return false, fault.New(fault.Malformed, "the first line is %.40q, expected %.40q, as in the first file",
+			row, known).WithHint("if no file has a header: --header no; if only the first has one: cat FILES >all.csv")
+	case !header:
+		first = known
+	default:
+		t.info.FirstLine = first
+	}
+	if words && header || first != "" && !header {
+		t.names = strings.Split(first, comma) // they share its memory
+		for i, name := range t.names {
+			t.names[i] = t.plain.Replace(strings.TrimSpace(name))
+		}
+	}
+	return header, nil
+}
+
+// looksNamed reports whether row, the first line, has words, as a header has, and whether it is
+// doubtful what it is: pandas writes 0, 1, 2, … for columns without names, in any order, and may
+// quote them; of a row it makes names by turning numbers that occur again into N.1, N.2, …; Spark
+// appends other digits, but pixels do repeat.
+func (t *table) looksNamed(row []byte, quoted bool) (hasWords, doubtful bool) {
 	const limit, many = 1 << 12, 64 // different numbers
 	words, values, numbers, places, seen := 0, 0, 0, 0, map[string]bool{}
 	from0, from1, integers, renamed, repeats := true, true, true, false, false
-	row = row[:len(row)-len(",\n")]
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := t.plain.Replace(string(bytes.TrimSpace(field)))
 		if countNumbers(field) == 0 {
@@ -121,38 +154,11 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 			seen[text] = true
 		}
 	}
-	doubtful := from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
+	if words > 0 { // a row may have texts, too
+		return true, numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
+	}
+	return false, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
 		!repeats && (renamed || quoted || integers && numbers >= many)
-	if header = words > 0; header { // a row may have texts, too
-		doubtful = numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
-	}
-	if chosen := t.options.Header; chosen != nil {
-		header = *chosen
-	} else if doubtful {
-		bad := fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values", row)
-		return false, bad.WithHint("say which it is: --header yes, or --header no")
-	}
-	first, known, comma := string(row), t.options.FirstLine, string(rune(t.comma))
-	switch {
-	case header && t.count > maxNamed:
-		return false, fault.New(fault.Unsupported, "the header has %d names, expected at most %d", t.count, maxNamed).
-			WithHint("leave out the header, or use Parquet or Arrow")
-	case known != "" && (header && t.options.Header != nil && first != known ||
-		!header && strings.Count(known, comma) != t.count-1):
-		return false, fault.New(fault.Malformed, "the first line is %.40q, expected %.40q, as in the first file",
-			row, known).WithHint("if no file has a header: --header no; if only the first has one: cat FILES >all.csv")
-	case !header:
-		first = known
-	default:
-		t.info.FirstLine = first
-	}
-	if words > 0 && header || first != "" && !header {
-		t.names = strings.Split(first, comma) // they share its memory
-		for i, name := range t.names {
-			t.names[i] = t.plain.Replace(strings.TrimSpace(name))
-		}
-	}
-	return header, nil
 }
 
 // arrange finds the file columns: by the names in the header; without names, by the expected

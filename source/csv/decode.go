@@ -57,6 +57,15 @@ func (t *table) observe() (elements int, err error) {
 	for _, f := range t.fileColumns {
 		elements += f.count
 	}
+	if t.guessed && t.options.Like == nil { // an output's columns are expected
+		err = t.checkLabel(first, last)
+	}
+	return elements, err
+}
+
+// checkLabel returns an error if the label may be another field than [table.divide] guessed, as the
+// first and the last field of the examined rows tell.
+func (t *table) checkLabel(first, last stats) error {
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 1000 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
 	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // as no corner is
@@ -64,16 +73,14 @@ func (t *table) observe() (elements int, err error) {
 	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
 	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1; {
-	case !t.guessed || t.options.Like != nil: // an output's are expected
-		return elements, nil
 	case !image && first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
 		like(last) && (dense || first.max > last.max)): // UCI's files have it last
 	case image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"
 	default:
-		return elements, nil
+		return nil
 	}
-	return 0, fault.New(fault.Malformed, "the label may %s", may).
+	return fault.New(fault.Malformed, "the label may %s", may).
 		WithHint("say where it is: --label-column first, last or none")
 }
 
