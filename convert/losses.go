@@ -18,64 +18,73 @@ import (
 )
 
 // checkStaying returns an error if outputs that are replaced carry the name of their split or
-// column, and an old one would stay beside them: of another split or column, unless --split or
-// --columns chooses, in another form, such as compressed or in parts, or with the names of classes
-// that are not written now. Not checked are paths of the user, objects, and folders of the Hub.
+// column, and an old one would stay beside them that belongs to them, as [output.owns] tells. Not
+// checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(r *request, outputs []*output) error {
-	nameOf := func(path string) dataset.Name {
-		stem, _ := sinks.SplitName(path) // the extension would be part of the prefix
-		return dataset.ParseName(stem)
-	}
 	for _, out := range outputs {
 		if !r.replaces() || !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
 		}
-		own, dir, names := nameOf(out.path), filepath.Dir(out.path), "" // a file of class names beside IDX
-		if out.format.IsIDX && !out.single {
-			list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
-			names = list.fileName(out.writtenColumn())
-		}
+		dir := filepath.Dir(out.path)
 		entries, _ := os.ReadDir(dir) // what is not there does not stay
 		for _, e := range entries {
-			path, other := filepath.Join(dir, e.Name()), nameOf(e.Name())
-			f, _, _ := sinks.ByName(path)
-			// A folder without an extension may be one of images.
-			alike := f.Name == out.format.Name || f.Name == "" && e.IsDir() && out.format.Folder
-			// A split has a known name (x-validation beside x-train), or one that the file tells.
-			rest := strings.Trim(strings.Replace("-"+other.Prefix+"-", "-"+own.Prefix+"-", "-", 1), "-")
-			split := dataset.ParseName(rest).Split
-			if alike && other.Split == "" && split == "" && isColumnar(f) { // of --holdout
-				if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
-					if name := source.About(t).Meta[keySplit]; dataset.ParseName(name).Prefix == rest {
-						split = name
-					}
-					t.Close() // read-only: an error does not matter
-				}
-			}
-			if split != "" && other.Split == "" && (own.Prefix == "" || rest != other.Prefix) {
-				other.Split, other.Prefix = split, own.Prefix
-			}
+			path := filepath.Join(dir, e.Name())
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			if slices.ContainsFunc(outputs, isMade) || !alike && e.Name() != names {
+			if slices.ContainsFunc(outputs, isMade) {
 				continue
 			}
-			advice, sameSplit, sameRole := "", other.Split == own.Split, other.Role == own.Role
-			switch samePrefix := other.Prefix == own.Prefix; {
-			case e.Name() == names:
-				advice = "give --classes, or "
-			case samePrefix && sameSplit && sameRole && f.Name != "": // in another form
-			case out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):
-				advice = "complete the inputs, choose with --columns, or "
-			case samePrefix && !sameSplit && sameRole && other.Split != "" && own.Split != "" && len(r.Split) == 0:
-				advice = "complete the inputs, choose with --split, or "
-			default:
-				continue
+			if owns, advice := out.owns(r, path, e.IsDir()); owns {
+				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
+					In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
 			}
-			return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
-				In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
 		}
 	}
 	return nil
+}
+
+// owns reports whether path, in the folder of the output, would be read with it: it has the names
+// of classes that are not written now, it is the output in another form, such as compressed or in
+// parts, or another split or column, unless --split or --columns chooses. advice tells how to make
+// it.
+func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advice string) {
+	if out.format.IsIDX && !out.single {
+		list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
+		if filepath.Base(path) == list.fileName(out.writtenColumn()) {
+			return true, "give --classes, or "
+		}
+	}
+	f, _, _ := sinks.ByName(path)
+	// A folder without an extension may be one of images.
+	if f.Name != out.format.Name && (f.Name != "" || !isFolder || !out.format.Folder) {
+		return false, ""
+	}
+	ownStem, _ := sinks.SplitName(out.path) // the extension would be part of the prefix
+	otherStem, _ := sinks.SplitName(path)
+	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
+	// A split has a known name (x-validation beside x-train), or one that the file tells.
+	rest := strings.Trim(strings.Replace("-"+other.Prefix+"-", "-"+own.Prefix+"-", "-", 1), "-")
+	split := dataset.ParseName(rest).Split
+	if other.Split == "" && split == "" && isColumnar(f) { // of --holdout
+		if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
+			if name := source.About(t).Meta[keySplit]; dataset.ParseName(name).Prefix == rest {
+				split = name
+			}
+			t.Close() // read-only: an error does not matter
+		}
+	}
+	if split != "" && other.Split == "" && (own.Prefix == "" || rest != other.Prefix) {
+		other.Split, other.Prefix = split, own.Prefix
+	}
+	samePrefix, sameSplit, sameRole := other.Prefix == own.Prefix, other.Split == own.Split, other.Role == own.Role
+	switch {
+	case samePrefix && sameSplit && sameRole && f.Name != "": // in another form
+		return true, ""
+	case out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):
+		return true, "complete the inputs, choose with --columns, or "
+	case samePrefix && !sameSplit && sameRole && other.Split != "" && own.Split != "" && len(r.Split) == 0:
+		return true, "complete the inputs, choose with --split, or "
+	}
+	return false, ""
 }
 
 // checkLosses returns an error if the output, which is at hiddenPath until it is published, lacks a
