@@ -195,37 +195,23 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
 	}
-	ofImages := func(name string) bool { return l.image != "" && name == schema.MetadataFile } // package png reads it
-	l.files = slices.DeleteFunc(l.files, ofImages)
+	if l.image != "" { // package png reads its metadata
+		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
+	}
 	tables, err := inFiles(dir, l.files)
 	var below []Table
 	if err == nil && (deep || l.image != "" || tables != nil) {
 		below, err = inFolders(files, dir, l)
 	}
-	if err != nil {
+	if err = cmp.Or(err, checkAlone(dir, l, tables, below)); err != nil {
 		return nil, err
 	}
-	here, others := l.image, slices.Concat(tables, below)
-	images := l.image != "" || below != nil && below[0].Format.Name == "png"
 	for _, name := range l.files {
-		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
-		if images && slices.Contains(png.Unread, name) || otherName().MatchString(name) && !unpacked {
-			here = source.Under(dir, name) // which may have the labels of those images, or another split
-		}
 		for i := range below {
 			if png.MayLabel(name) {
 				below[i].beside, _ = filepath.Rel(below[i].Path, source.Under(dir, name)) // both as dir is given
 			}
 		}
-	}
-	if here == "" && tables != nil {
-		here, others = tables[0].Paths[0], below
-	}
-	if here != "" && others != nil {
-		return nil, fault.New(fault.Usage, "found both %s and %s, expected only one of them",
-			here, others[0].Paths[0]).In(dir).
-			WithHint("give one of them, such as %s, or move one of them away%s", text.Path(others[0].Paths[0]),
-				map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images])
 	}
 	if l.image != "" {
 		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
@@ -238,6 +224,29 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return []Table{t}, nil
 	}
 	return numberTogether(files, append(tables, below...)), nil
+}
+
+// checkAlone returns an error if dir, whose content is l, has two of these: images, tables in its
+// files, of which some are in formats that are not read, and tables in its folders, below.
+func checkAlone(dir string, l listing, tables, below []Table) error {
+	here, others := l.image, slices.Concat(tables, below)
+	images := l.image != "" || below != nil && below[0].Format.Name == "png"
+	for _, name := range l.files {
+		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
+		if images && slices.Contains(png.Unread, name) || otherName().MatchString(name) && !unpacked {
+			here = source.Under(dir, name) // which may have the labels of those images, or another split
+		}
+	}
+	if here == "" && tables != nil {
+		here, others = tables[0].Paths[0], below
+	}
+	if here == "" || others == nil {
+		return nil
+	}
+	return fault.New(fault.Usage, "found both %s and %s, expected only one of them",
+		here, others[0].Paths[0]).In(dir).
+		WithHint("give one of them, such as %s, or move one of them away%s", text.Path(others[0].Paths[0]),
+			map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images])
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
