@@ -123,3 +123,22 @@ func CheckedLabels(t Table) Table {
 		return nil
 	})
 }
+
+// CheckedClasses returns t without the column class, whose Decode fails for a row in which this is
+// not the name of the label.
+func CheckedClasses(t Table, path string, label, class int) Table {
+	columns := t.Columns()
+	l, c := columns[label], columns[class]
+	return newDerived(t, slices.Delete(slices.Clone(columns), class, class+1), func(b, inner *Raw) error {
+		for i := range b.Rows {
+			n, name := Int(l.DType, inner.Columns[label], i), Int(c.DType, inner.Columns[class], i)
+			if c.ClassName(n) != c.ClassName(name) {
+				return fault.New(fault.Malformed, "found %q beside label %d, which is %q",
+					c.ClassName(name), n, c.ClassName(n)).In(path).InColumn(c.Name).InRow(b.First + int64(i)).
+					WithHint("leave one of the columns out with --columns")
+			}
+		}
+		copy(b.Columns[class:], inner.Columns[class+1:])
+		return nil
+	})
+}

@@ -28,14 +28,14 @@ type Input struct {
 // Resolved is the result of Resolve.
 type Resolved struct {
 	Columns     []Column
-	source.Info // of the table
+	names       string // the column of which a column class has the names: the one before it, or else the first
+	source.Info        // of the table
 }
 
 type resolver struct {
 	Input
 	Resolved
-	hub   map[string]source.HubFeature
-	named bool // the metadata has the names of the labels, so that a column of them says nothing new
+	hub map[string]source.HubFeature
 }
 
 // Resolve returns the columns of f. Options.DType is the type of bytes, and of integers of types
@@ -59,8 +59,10 @@ func Resolve(f Input) (*Resolved, error) {
 	for _, g := range groups {
 		columns = append(columns, g.Name)
 		first := f.Fields[g.Columns[0]]
-		known := f.Meta[source.ClassesKey(first.Name)] != "" || first.Name == "label" && f.Meta[source.KeyDataset] != ""
-		r.named = r.named || known && first.Metadata[schema.KeyDType] != "" && g.Shape == nil
+		named := f.Meta[source.ClassesKey(first.Name)] != "" && first.Metadata[schema.KeyDType] != "" && g.Shape == nil
+		if named && (r.names == "" || !slices.Contains(columns, schema.ClassName)) {
+			r.names = first.Name
+		}
 	}
 	wants := r.Options.Wants(columns)
 	for _, g := range slices.DeleteFunc(groups, func(g flat.Field) bool { return !wants(g.Name) }) {
@@ -145,8 +147,6 @@ func (r *resolver) group(g flat.Field) error {
 		first.Number != source.NumberBool && !slices.Contains(r.Options.Columns, first.Name) &&
 		!slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "__index_level_1__" }):
 		return r.omit(first, "index", "it is a pandas index without a name; --columns reads it")
-	case first.Name == schema.ClassName && first.Kind == Text && r.named:
-		return r.omit(first, "text", "it holds class names")
 	case first.Kind == List:
 		err = r.list(&c, first)
 	case first.Kind == Bytes || first.Kind == Struct:
@@ -211,20 +211,25 @@ func (r *resolver) setShape(c *Column, f *Field) bool {
 // text makes c a column of the integers that texts stand for, by the names in the metadata or the
 // options. The order of a dictionary is no numbering: it differs between the splits of a data set.
 func (r *resolver) text(c *Column, f *Field) error {
-	if r.First == nil {
-		return noRows(f)
-	}
-	values, err := r.First.Values(c.Fields[0], 1<<14) // rows, which decide whether texts are numbers or names
-	if err != nil {
-		return err
-	}
-	var sample []string
-	for _, v := range values {
-		sample = append(sample, strings.TrimSpace(string(v)))
-	}
 	o, own := r.Options, r.hub[f.Name].Names
-	if own == nil {
+	if own == nil && f.Name == schema.ClassName && r.names != "" {
+		own, _ = source.ClassesIn(r.Meta, r.names)
+	} else if own == nil {
 		own, _ = source.ClassesIn(r.Meta, f.Name)
+	}
+	sample := own // in a file without rows
+	if r.First != nil {
+		values, err := r.First.Values(c.Fields[0], 1<<14) // rows, which decide whether texts are numbers or names
+		if err != nil {
+			return err
+		}
+		sample = nil
+		for _, v := range values {
+			sample = append(sample, strings.TrimSpace(string(v)))
+		}
+	}
+	if sample == nil {
+		return noRows(f)
 	}
 	named := !slices.Equal(own, o.Classes[:min(len(own), len(o.Classes))]) && // else the options may add names
 		slices.ContainsFunc(sample, func(name string) bool { return slices.Contains(own, name) })

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -70,7 +71,8 @@ type table struct {
 	next    int64  // row
 }
 
-// NewTable returns the table of the columns that were found in the file at path.
+// NewTable returns the table of the columns that were found in the file at path. A column class with
+// the names of the labels is no column of the table: it is compared with them.
 func NewTable(path string, file File, found *Resolved) source.Table {
 	t := &table{path: path, file: file, columns: found.Columns, info: found.Info}
 	for _, c := range t.columns {
@@ -78,6 +80,12 @@ func NewTable(path string, file File, found *Resolved) source.Table {
 		for range c.Fields {
 			t.leaves = append(t.leaves, leaf{perRow: c.Entries})
 		}
+	}
+	label, class := source.Index(t.public, found.names), source.Index(t.public, schema.ClassName)
+	if label >= 0 && class >= 0 && label != class && t.public[class].Classes != nil {
+		left := source.Omission{Column: schema.ClassName, Type: "text", Why: "it holds the class names"}
+		t.info.Omitted = append(t.info.Omitted, left)
+		return source.CheckedClasses(t, path, label, class)
 	}
 	return t
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
@@ -101,5 +102,26 @@ func TestTableEnds(t *testing.T) {
 	}
 	if info := table.Info(); info.Meta["k"] != "v" {
 		t.Errorf("found %+v, expected the metadata", info)
+	}
+}
+
+// TestClassNames reads the names of labels beside them, which are no column, and others, which are
+// an error even if they are names of other labels.
+func TestClassNames(t *testing.T) {
+	t.Parallel()
+	label := Field{Name: "label", Kind: Number, Number: source.NumberUint8, Metadata: map[string]string{schema.KeyDType: "uint8"}}
+	class := Field{Name: schema.ClassName, Kind: Text}
+	meta := map[string]string{source.KeyClasses: `["a","b"]`}
+	open := func(first, second Field, leaves ...string) source.Table {
+		found := must.Get(Resolve(Input{Fields: []Field{first, second}, Meta: meta, First: value("a")}))(t)
+		return NewTable("file", &fakeFile{rows: 3, leaves: [][]string{{leaves[0]}, {leaves[1]}}}, found)
+	}
+	columns := []source.Column{{Name: "label", DType: idx.Uint8}}
+	sourcetest.Expect(t, open(label, class, "\x00\x01\x00", "aba"), 2, columns, [][]byte{{0, 1, 0}})
+	sourcetest.Expect(t, open(class, label, "aba", "\x00\x01\x00"), 2, columns, [][]byte{{0, 1, 0}})
+	want := `file: column class, row 2: found "b" beside label 0, which is "a"`
+	_, err := sourcetest.ReadAll(open(label, class, "\x00\x01\x00", "abb"), 2)
+	if !errors.Is(err, fault.Malformed) || err.Error() != want {
+		t.Errorf("found %v, expected %s", err, want)
 	}
 }
