@@ -72,14 +72,11 @@ func (f *Field) shape() []int {
 // product returns the number of elements of a record with the given shape. It is −1 if IDX cannot
 // have this shape, or if the record may have too many bytes for an int.
 func product(shape []int) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		if d < 0 || int64(d) > math.MaxUint32 || d > 0 && n > math.MaxInt/8/int64(d) {
-			return -1
-		}
-		n *= int64(d)
+	n, ok := idx.Product(8, shape)
+	if !ok || n > math.MaxInt || slices.ContainsFunc(shape, func(d int) bool { return uint64(d) > math.MaxUint32 }) {
+		return -1
 	}
-	return n
+	return n / 8
 }
 
 // A Sample gives access to the first rows of a file. Fields are numbered as in Input.Fields.

@@ -71,10 +71,9 @@ func Resolve(f Input) (*Resolved, error) {
 		}
 	}
 	if len(r.Columns) == 0 {
-		for _, left := range r.Omitted {
-			if left.Err != nil {
-				return nil, left.Err
-			}
+		i := slices.IndexFunc(r.Omitted, func(left source.Omission) bool { return left.Err != nil })
+		if i >= 0 {
+			return nil, r.Omitted[i].Err
 		}
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
 	}
