@@ -43,8 +43,8 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 		return fault.New(fault.Malformed, "").Because(err).InColumn(f.Name).InRow(0)
 	}
 	modes := map[[2]int]string{{1, 8}: "L", {1, 16}: "I;16", {3, 8}: "RGB", {4, 8}: "RGBA"}
-	stored := modes[[2]int{format.Channels, format.Depth}]
-	if mode != "" && mode != stored && mode+";16" != stored && !o.Grey {
+	stored := modes[[2]int{format.Channels, format.Depth}] // --resize leaves out alpha
+	if mode != "" && mode != stored && mode+";16" != stored && !o.Grey && (mode != "RGBA" || o.Resize[0] == 0) {
 		hint := fmt.Sprintf("store the images in it, with datasets: "+
 			"ds.map(lambda row: {%q: row[%[1]q].convert(%q)})", f.Name, mode)
 		return unsupported(f.Name, hint, "found images of the mode %s, which Hugging Face's datasets convert to %s",

@@ -194,14 +194,19 @@ func TestModes(t *testing.T) {
 	for mode, want := range map[string]string{"": "[1 2 3]", "RGB": "[1 2 3]", "L": "[1 2]",
 		"RGBA": "found images of the mode RGB, which", "1": "found images of the mode RGB, which"} {
 		meta := fmt.Sprintf(`{"info":{"features":{"x":{"_type":"Image","mode":%q}}}}`, mode)
-		found, err := Resolve(Input{Fields: []Field{{Name: "x", Kind: Struct}}, First: value(string(colored(t))),
-			Meta: map[string]string{source.HubKey: meta}})
+		in := Input{Fields: []Field{{Name: "x", Kind: Struct}}, First: value(string(colored(t))),
+			Meta: map[string]string{source.HubKey: meta}}
+		found, err := Resolve(in)
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = fmt.Sprint(found.Columns[0].Shape)
 		}
 		if !strings.Contains(got, want) || (err != nil) != strings.Contains(fault.HintOf(err), "ds.map(") {
 			t.Errorf("%q: found %s, expected %s", mode, got, want)
+		}
+		in.Options.Resize = [2]int{2, 2}
+		if _, err := Resolve(in); (err != nil) != (mode == "1") {
+			t.Errorf("%q, resized: found %v", mode, err)
 		}
 	}
 }
