@@ -32,9 +32,10 @@ type fileColumn struct {
 }
 
 const (
-	maxNamed   = 1 << 19 // fields, as of a picture of 724×724: names take much more memory than numbers
-	maxColumns = 1 << 14 // of the table, each of which costs the writer memory
-	labelName  = "label" // of labels without a name
+	maxNamed   = 1 << 19      // fields, as of a picture of 724×724: names take much more memory than numbers
+	maxColumns = 1 << 14      // of the table, each of which costs the writer memory
+	labelName  = "label"      // of labels without a name
+	indexName  = "Unnamed: 0" // of a first column without a name, after pandas.read_csv
 	// valueWords, in lower case, are texts of rows, and not of columns.
 	valueWords = "|na|n/a|nan|null|none|true|false|?|"
 )
@@ -53,8 +54,6 @@ func (t *table) readFirstLine() error {
 				`or make the first one the header: sed '1s/^[^0-9A-Za-z"]*# *//' FILE.csv >named.csv`)
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
-	case bytes.HasPrefix(first, []byte{'<'}):
-		return fault.New(fault.Unsupported, "the file begins with <, like a web page").WithHint("download it again")
 	case control >= 0:
 		return fault.New(fault.Unsupported, "the first line has a byte %#02x, expected text", first[control]).
 			WithHint("if it is UTF-16: iconv -f UTF-16%s -t UTF-8 FILE.csv >utf8.csv; if carriage returns end its "+
@@ -155,7 +154,8 @@ func (t *table) looksNamed(row []byte, quoted bool) (hasWords, doubtful bool) {
 		}
 	}
 	if words > 0 { // a row may have texts, too
-		return true, numbers > 0 && (!from0 && !from1 || numbers == 1) || values == words
+		return true, values == words || numbers > 0 &&
+			(!from0 && !from1 || numbers == 1 || words == 1 && row[0] == t.comma)
 	}
 	return false, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
 		!repeats && (renamed || quoted || integers && numbers >= many)
@@ -168,12 +168,16 @@ func (t *table) arrange() error {
 	for _, c := range o.Like {
 		like += c.Elements()
 	}
+	if n := len(t.names) - 1; n > 0 && strings.TrimPrefix(t.names[0], indexName) == "" &&
+		countNumbers([]byte(strings.Join(t.names[1:], " "))) == n { // only the index has a name, or had one
+		t.names, t.index = nil, t.add(flat.Field{}, 1).fields
+	}
 	switch {
 	case t.names != nil && o.Label == "none" && !slices.Contains(t.names, "none"):
 		return fault.New(fault.Usage, "--label-column none is for files without names, but the first line has names")
 	case t.names != nil:
 		return t.group()
-	case like != t.count || o.Shape != nil || o.Label != "":
+	case like != t.count || o.Shape != nil || o.Label != "" || t.index > 0:
 		t.divide()
 	default:
 		scalars := func(a, b source.Column) int { return min(len(a.Shape), 1) - min(len(b.Shape), 1) }
@@ -206,7 +210,7 @@ func (t *table) group() error {
 	for _, f := range found {
 		c := t.add(f, len(f.Columns))
 		span, rest = cut(rest, t.comma, c.fields)
-		n := countNumbers(bytes.TrimSuffix(span, []byte{t.comma}))
+		n := countNumbers(bytes.Join(slices.Collect(t.elements(&fileColumn{comma: ' '}, span)), []byte{' '}))
 		alone := len(found) == 1 && (n < 4 || strings.Contains(f.Name, " "))
 		if n > 1 && f.Shape == nil && !alone && !bytes.ContainsAny(span, "\u00a0\u2009\u202f") {
 			c.comma, c.count = ' ', n
@@ -218,7 +222,7 @@ func (t *table) group() error {
 
 // divide finds the image and the label by the number of fields, or the shape and place given.
 func (t *table) divide() {
-	rest, place, shape := t.count, t.options.Label, t.options.Shape
+	rest, place, shape := t.count-t.index, t.options.Label, t.options.Shape
 	size, _ := idx.Product(1, shape)
 	_, square := flat.Square("", rest-1)
 	t.guessed = !slices.Contains([]string{"first", "last", "none"}, place)

@@ -50,7 +50,8 @@ func (t *table) observe() (elements int, err error) {
 			f.certain = f.certain || !thousands().Match(span)
 		}
 		if t.guessed {
-			first.observe(line[:bytes.IndexByte(line, t.comma)], t.plain)
+			_, own := cut(line, t.comma, t.index)
+			first.observe(own[:bytes.IndexByte(own, t.comma)], t.plain)
 			last.observe(text, t.plain)
 		}
 	}
@@ -72,10 +73,10 @@ func (t *table) checkLabel(first, last stats) error {
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
 	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
 	may := "be the first field of a line, the last one, or none"
-	switch image := len(t.fileColumns) == 1; {
+	switch image := len(t.fileColumns) == 1+t.index; {
 	case !image && first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
 		like(last) && (dense || first.max > last.max)): // UCI's files have it last
-	case image && len(t.fileColumns[0].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
+	case image && len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"
 	default:
 		return nil
@@ -118,12 +119,14 @@ func cut(row []byte, comma byte, n int) (span, rest []byte) {
 	return row[:end], row[end:]
 }
 
-// elements yields the elements of f in span, which has its fields: those of a list end with spaces.
-// Other spaces than those of ASCII may be within a number.
+// elements yields the elements of f in span, which has its fields: those of a list end with spaces,
+// or in brackets with commas. Other spaces than those of ASCII may be within a number.
 func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
-	switch span = span[:len(span)-1]; {
+	switch span = bytes.TrimSuffix(span, []byte{t.comma}); {
 	case f.comma == t.comma:
 		return bytes.SplitSeq(span, []byte{t.comma})
+	case bytes.LastIndexByte(span, '[') == 0: // as DuckDB and pandas write lists
+		return bytes.FieldsFuncSeq(span, func(r rune) bool { return strings.ContainsRune("[], \t\x1e\x1f", r) })
 	case utf8.RuneCount(span) == len(span): // faster
 		return bytes.FieldsSeq(span)
 	}
@@ -146,10 +149,10 @@ func (t *table) decide() error {
 		if f.column = -1; !wants(f.Name) {
 			continue
 		}
-		switch unnamed, given := t.names != nil && f.Name == "", t.options.Header != nil; {
-		case unnamed && (f.first > 0 || !given && t.count > 1 && countNumbers([]byte(t.names[1])) > 0):
+		switch {
+		case f.Name == "" && f.first > 0:
 			return fault.New(fault.Malformed, "column %d of the header has no name, expected one", f.first+1).
-				WithHint("give it one; for row numbers in column 1: --header yes; %s", hintFields)
+				WithHint("give it one; %s", hintFields)
 		case seen[f.Name]:
 			return fault.New(fault.Malformed, "two columns are named %q", f.Name).WithHint("give them different names")
 		}
@@ -196,7 +199,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
 	isName := func(text string) bool { return slices.Contains(t.options.Classes, text) }
 	switch d := t.options.DType; {
-	case f.first == 0 && len(t.fileColumns) > 1 && (f.Name == "" || f.Name == "Unnamed: 0"):
+	case f.first == 0 && len(t.fileColumns) > 1 && strings.TrimPrefix(f.Name, indexName) == "":
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
 		if !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
 			left.Why = "it has no name, and holds no row numbers, which would rise"

@@ -37,6 +37,12 @@ func TestFirstLines(t *testing.T) {
 		// pandas.read_csv renames numbers that occur again, if a file has no header.
 		{"renamed by pandas, after row numbers", ",5,0,0.1,0.2,3\n0,1,0,0,7,0\n", nil, undecided, ""},
 		{"row numbers of pandas, chosen", ",0,1,2,3\n0,5,6,7,8\n", &yes, "image:uint8[2 2]", "\x05\x06\x07\x08"},
+		{"row numbers before a label and an image", ",0,1,2,3,4\n0,9,6,7,8,250\n1,3,0,0,0,0\n", &yes,
+			"label:uint8[] image:uint8[2 2]", "\x09\x03"},
+		{"renamed, after row numbers read again", "Unnamed: 0,3,0,0.1,0.2,0.3\n0,9,6,7,8,250\n1,3,0,0,0,0\n", &yes,
+			"label:uint8[] image:uint8[2 2]", "\x09\x03"},
+		{"lists in brackets", "label,image\n7,\"[1, 2, 3, 4]\"\n8,[5 6  7 8]\n9,\"[9 8\n 7 6]\"\n", nil,
+			"label:uint8[] image:uint8[2 2]", "\x07\x08\x09"},
 		{"fractions and a number twice", "0,0.1,5,5\n1,2,3,4\n", nil, "image:float64[2 2]", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07"},
 		{"a letter before numbers", "T,2,8,3\nI,5,12,3\n", nil, undecided, ""},

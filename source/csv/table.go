@@ -34,6 +34,7 @@ type table struct {
 
 	names       []string // of the fields of a line; nil if there are none but numbers
 	count       int      // number of fields of a line
+	index       int      // 1 if the first field is a row number, and the others have no names; else 0
 	limit       int      // maximum number of bytes of a line
 	fileColumns []fileColumn
 	placed      int  // number of fields of fileColumns
@@ -128,20 +129,17 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 // row appends the next row of the file to dst, as split does, or returns io.EOF after the last one.
 func (t *table) row(dst []byte) ([]byte, error) {
 	row, err := t.record(dst)
-	empty := false
-	for ; err == nil && len(row) == len(dst); empty = true {
-		row, err = t.record(dst)
-	}
-	if empty && err == nil {
-		err = t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
-	} else if err == nil {
-		row, err = t.split(row, len(dst))
+	for err == nil && len(row) == len(dst) {
+		if row, err = t.record(dst); err == nil && len(row) > len(dst) {
+			return dst, t.inRow(t.cut, "remove the empty lines", "found an empty line before this row")
+		}
 	}
 	if err != nil {
 		return dst, err
 	}
+	row, err = t.split(row, len(dst))
 	t.cut++
-	return row, nil
+	return row, err
 }
 
 // record appends the next line, or lines up to a closing quote, without its end, or returns io.EOF.
@@ -177,7 +175,7 @@ func (t *table) split(dst []byte, rows int) ([]byte, error) {
 		_ = t.text.WriteByte('\n')
 		fields, err := t.quoted.Read()
 		if err != nil {
-			return dst, t.inRow(t.cut, "put the text in quotes, and write each quote in it twice",
+			return dst[:rows], t.inRow(t.cut, "put the text in quotes, and write each quote in it twice",
 				"found a quote inside of an unquoted text, or text after a quoted one")
 		}
 		dst = dst[:rows]

@@ -180,8 +180,8 @@ func TestRefusals(t *testing.T) {
 		hint        string
 	}{
 		{"nothing", "", none, fault.Truncated, "the file is empty", ""},
-		{"numbers of pandas after row numbers", ",0,1\n0,5,7\n", none, malformed, "column 1 of the header has no name",
-			"give it one"},
+		{"numbers of pandas after row numbers", ",0,1\n0,5,7\n", none, malformed, "may be column names or a row",
+			"--header yes"},
 		{"one number of pandas after row numbers", ",0\n0,5\n", none, malformed, "may be column names or a row",
 			"--header"},
 		{"a row of a number and a name", "0,cat\n1,dog\n", none, malformed, "may be column names or a row", "--header"},
@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 			"--header"},
 		{"class names beside labels", "label,class\n3,cat\n4,dog\n", none, fault.Usage, "column class: found names, " +
 			"whose numbers are not known: cat, dog", "--columns"},
-		{"a part of a page", "<p>\n", none, unsupported, "like a web page", "download it again"},
+		{"a part of a page", "<p>\n", none, unsupported, "an HTML or XML page", "download it again"},
 		{"a web page", "<!DOCTYPE html>\n", none, unsupported, "an HTML or XML page", "download it again"},
 		{"a comment with a quote", "# 3.5\"\n1,2\n", none, unsupported, "the first line is a comment", "grep -v"},
 		{"a comment after a mark", "\ufeff# 3\n1,2\n", none, unsupported, "the first line is a comment",
@@ -217,6 +217,9 @@ func TestRefusals(t *testing.T) {
 		{"too few fields", "a,b,c\n1,2,3\n1,2\n", none, malformed, "row 1: found 2 fields, expected 3 (line 3)",
 			"fill"},
 		{"separators that end rows", "a,b\n1,2,\n", none, malformed, "row 0: found 3 fields", "sed 's/[,;]"},
+		{"a list of a missing value", "a,b\n1,\"[2, 3]\"\n4,\"[5, NULL]\"\n", none, malformed,
+			`column b, row 1: found "NULL", expected a number`, "fill in"},
+		{"lists in lists", "a,b\n1,\"[[2, 3], [4, 5]]\"\n", none, malformed, `found the text "[[2, 3], [4, 5]]"`, ""},
 		{"row numbers that begin again after the sample", ",a\n0,1\n1," + rows(" ", sampleSize) + "5\n0,1\n",
 			none, malformed, `row 2: found "0", expected a row number, as column 1 has no name (line 4)`, hintIndex},
 		{"a value beyond uint8 after the sample", "a0,a1\n" + rows("1,2\n", sampleSize/4) + "1,256\n1,2\n", none,
