@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/input"
 )
@@ -52,5 +53,21 @@ func TestPanicWhileOpeningIsAnError(t *testing.T) {
 	_, err := input.Interruptible(t.Context(), func() (int, error) { panic("a defect") })
 	if fault.KindOf(err) != fault.Internal {
 		t.Errorf("found %v", err)
+	}
+}
+
+// TestNeededFiles demands that a wanted array that is none of the columns is opened alone: others
+// that cannot be read do not hide the error, which lists the columns.
+func TestNeededFiles(t *testing.T) {
+	t.Parallel()
+	images := dataset.File{Name: "image", Array: "images"}
+	s := dataset.Split{Files: []dataset.File{images, {Name: "names", Array: "names"}}}
+	for _, wanted := range []string{"image", "images"} {
+		if got := neededFiles(s, []string{wanted}); len(got) != 1 || got[0].Name != "image" {
+			t.Errorf("%s: found %v, expected the file of images", wanted, got)
+		}
+	}
+	if got := neededFiles(s, []string{"label"}); len(got) != 2 {
+		t.Errorf("label: found %v, expected all files", got)
 	}
 }

@@ -80,12 +80,12 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 
 // neededFiles returns the files of s that hold the wanted columns, if each has its own, or all.
 func neededFiles(s dataset.Split, wanted []string) []dataset.File {
-	isOther := func(f dataset.File) bool { return !slices.Contains(wanted, f.Name) }
-	needed := slices.DeleteFunc(slices.Clone(s.Files), isOther)
-	if wanted == nil || len(needed) != len(wanted) {
-		return s.Files
+	has := slices.Contains[[]string] // an array called by its own name leads to an error that has the columns
+	other := func(f dataset.File) bool { return !has(wanted, f.Name) && !has(wanted, f.Array) }
+	if needed := slices.DeleteFunc(slices.Clone(s.Files), other); len(needed) == len(wanted) && wanted != nil {
+		return needed
 	}
-	return needed
+	return s.Files
 }
 
 // wantedColumns returns the columns that a table needs: those of --columns and, if rows are tested,

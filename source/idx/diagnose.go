@@ -75,7 +75,7 @@ func checkMagic(m [4]byte, r io.Reader) error {
 // strings if head, the beginning of the file, does not begin like that.
 func Foreign(head []byte, expected string) (message, hint string) {
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"))
-	for _, begin := range []string{"<!", "<html", "<?xml", "<error", "<head", "404: not found", "entry not found"} {
+	for _, begin := range []string{"<", "404: not found", "entry not found"} {
 		if bytes.HasPrefix(text, []byte(begin)) {
 			return "found an HTML or XML page, or an error message, expected " + expected,
 				"the server sent it in place of the file: check the URL, and download it again"
@@ -99,7 +99,7 @@ func notIDX(head []byte) error {
 	binary := func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }
 	switch {
 	case message != "":
-	case bytes.ContainsAny(head, ",;\t") && !bytes.ContainsFunc(head, binary):
+	case bytes.ContainsAny(head, ",;\t \n") && !bytes.ContainsFunc(head, binary):
 		message = "found text, such as CSV, expected an IDX file"
 		hint = "if it is CSV, save it as FILE.csv, then: idxport convert FILE.csv -o OUT"
 	default:
