@@ -320,8 +320,8 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 			n++
 		}
 		if n != f.count {
-			return t.inRow(at, hintFields, "found %s, expected %d", text.Count(n, "number"), f.count).
-				InColumn(t.name(f.first))
+			return t.inRow(at, "all records must have one shape: pad or cut the lists", "found %s, expected %d",
+				text.Count(n, "number"), f.count).InColumn(t.name(f.first))
 		}
 	}
 	return nil
