@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -127,8 +126,6 @@ func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 		return bytes.SplitSeq(span, []byte{t.comma})
 	case bytes.LastIndexByte(span, '[') == 0: // as DuckDB and pandas write lists
 		return bytes.FieldsFuncSeq(span, func(r rune) bool { return strings.ContainsRune("[], \t\x1e\x1f", r) })
-	case utf8.RuneCount(span) == len(span): // faster
-		return bytes.FieldsSeq(span)
 	}
 	return bytes.FieldsFuncSeq(span, func(r rune) bool { return r == ' ' || r == '\t' })
 }

@@ -136,10 +136,7 @@ func parse(name string, numbers []int) (stem, []int) {
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int) (fields []Field) {
-	f, start := Field{}, 1
-	if g.has[0] {
-		start = 0
-	}
+	f, start := Field{}, max(0, slices.Index(g.has[:2], true))
 	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && len(g.columns) > 1
 	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
 		if f = g.tensor(start); f.bad == nil && f.Columns != nil {
@@ -189,6 +186,12 @@ func (g *group) tensor(start int) Field {
 	}
 	if n := len(g.columns); g.rank == 1 {
 		f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[first], g.names[end]))
+		if _, square := Square("", n-1); square && n > 256 && !slices.ContainsFunc(g.names, text.NamesLabels) &&
+			slices.Contains([]string{"", "_c", "column_", "column", "V1"}, strings.TrimRight(g.names[first], "0")) {
+			// so pandas, Spark, polars, DuckDB and R name columns that had no names
+			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
+				WithHint(`rename them: df.columns = ["label", *map("pixel{}".format, range(%d))], or x0, x1, …`, n-1)
+		}
 	}
 	for axis := range last {
 		last[axis] -= start - 1

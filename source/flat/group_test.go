@@ -57,6 +57,8 @@ func TestGroup(t *testing.T) {
 		{"two tensors by indices", append(grid("a_", 2, 2), grid("b_", 3, 1)...), "a[2 2]4 b[3 1]3"},
 		{"one row", append([]string{"label"}, grid("", 1, 13)...), "label[]1 image[13]13?"},
 		{"labels are no square", numbered("label", 0, 4), "label[4]4?"},
+		{"no image beside a label", append([]string{"label"}, numbered("_c", 0, 785)...), "label[]1 _c[785]785?"},
+		{"a name that says something", numbered("x", 0, 785), "x[785]785?"},
 		{"numbers alone, as pandas writes them", numbered("", 0, 6), "image[6]6?"},
 		{"scalars that are numbered from elsewhere", numbered("t", 8, 4), "t8[]1 t9[]1 t10[]1 t11[]1"},
 		{"one element is a scalar", []string{"label", "pixel0"}, "label[]1 pixel0[]1"},
@@ -129,6 +131,9 @@ func TestGroupRefuses(t *testing.T) {
 		{"a label among the elements", []string{"a0", "a1", "label", "a2"}, "label where a2 is expected"},
 		{"column by column", []string{"1x1", "2x1", "1x2", "2x2"}, "2x1 where 1x2 is expected"},
 		{"two tensors, in turns", []string{"x1", "y1", "x2", "y2"}, "y1 where x2 is expected"},
+		{"a label and an image, as pandas names them", numbered("", 0, 785), "785 columns 0…, which may be a label"},
+		{"the same in R", numbered("V", 1, 257), "257 columns V1…, which may be a label and an image"},
+		{"after a name", append([]string{"id"}, numbered("column_", 0, 785)...), "785 columns column_0…, which may be"},
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
