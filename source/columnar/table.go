@@ -71,8 +71,8 @@ type table struct {
 	next    int64  // row
 }
 
-// NewTable returns the table of the columns that were found in the file at path. A column class with
-// the names of the labels is no column of the table: it is compared with them.
+// NewTable returns the table of the columns that were found in the file at path. A column class
+// with the names of the labels is no column of the table: it is compared with them.
 func NewTable(path string, file File, found *Resolved) source.Table {
 	t := &table{path: path, file: file, columns: found.Columns, info: found.Info}
 	for _, c := range t.columns {

@@ -109,8 +109,8 @@ func TestTableEnds(t *testing.T) {
 // an error even if they are names of other labels.
 func TestClassNames(t *testing.T) {
 	t.Parallel()
-	label := Field{Name: "label", Kind: Number, Number: source.NumberUint8, Metadata: map[string]string{schema.KeyDType: "uint8"}}
-	class := Field{Name: schema.ClassName, Kind: Text}
+	label, class := Field{Name: "label", Kind: Number, Number: source.NumberUint8}, Field{Name: "class", Kind: Text}
+	label.Metadata = map[string]string{schema.KeyDType: "uint8"}
 	meta := map[string]string{source.KeyClasses: `["a","b"]`}
 	open := func(first, second Field, leaves ...string) source.Table {
 		found := must.Get(Resolve(Input{Fields: []Field{first, second}, Meta: meta, First: value("a")}))(t)
