@@ -21,6 +21,4 @@ class Table(Scan, ArrowScanSource):  # type: ignore[misc]
             raise AttributeError(name)
         from . import _dataset
 
-        same = _dataset.Table.__new__(_dataset.Table)  # without another run for the schema
-        same.__dict__.update(self.__dict__)
-        return getattr(same, name)
+        return getattr(_dataset.Table, name).__get__(self)

@@ -74,9 +74,8 @@ class IdxWarning(UserWarning):
 
 def find_program(name: str | None = None) -> str:
     """The path of the program: `name`, or else the variable IDXPORT, that of this package, or that on PATH; or IdxError."""
-    for what, given in (("the program", name), ("the environment variable IDXPORT", os.environ.get("IDXPORT"))):
-        if given:
-            return _on_path(given, f"{what} {given} is not an executable file")
+    if given := name or os.environ.get("IDXPORT"):
+        return _on_path(given, f"the program {given} is not an executable file", None if name else "correct the environment variable IDXPORT")
     file = "idxport.exe" if os.name == "nt" else "idxport"
     for folder in _folders():
         if os.access(os.path.join(folder, file), os.X_OK):

@@ -15,8 +15,6 @@ from .._program import IdxError, IdxWarning, find_program, run
 from ._files import File, readable, seen
 from ._objects import Object, Parameters, is_url
 
-LAYOUTS = ("list", "nested", "binary")
-
 # Options that are flags of the program under another name.
 _FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "shape": "--shape", "maxRecordBytes": "--max-record-bytes"}
 _OPTIONS = (
@@ -37,12 +35,12 @@ class Inputs:
     flags: tuple[str, ...]  # of every run
 
 
-def truth(options: Mapping[str, str], name: str) -> bool:
-    """An option that is true or false; false if it is not there."""
-    value = str(options.get(name, "false")).lower()
-    if value not in ("true", "false"):
-        raise IdxError(f"option {name}: found {value}, expected true or false")
-    return value == "true"
+def choice(options: Mapping[str, str], name: str, *values: str) -> str:
+    """The value of an option, one of several, by default the first."""
+    value = str(options.get(name, values[0])).lower()
+    if value not in values:
+        raise IdxError(f"option {name}: found {value}, expected {' or '.join(values)}")
+    return value
 
 
 def words(value: str) -> list[str]:
@@ -116,11 +114,8 @@ def _rows(report: Mapping[str, Any]) -> int:
 
 
 def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
-    layout = options.get("layout", "list")
-    if layout not in LAYOUTS:
-        raise IdxError(f"option layout: found {layout}, expected one of {', '.join(LAYOUTS)}")
-    flags = [f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options]
-    return ("--layout", layout, *flags)
+    layout = choice(options, "layout", "list", "nested", "binary")
+    return ("--layout", layout, *(f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options))
 
 
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:

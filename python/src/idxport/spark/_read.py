@@ -17,7 +17,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from .._program import IdxError, find_program
 from .._stream import Output
 from ._files import File
-from ._inputs import Inputs, truth, without_rows, words
+from ._inputs import Inputs, choice, without_rows, words
 from ._objects import Object
 from ._types import convert, row_bytes, spark_schema
 
@@ -45,16 +45,15 @@ class Range(InputPartition):
 def table_schema(inputs: Inputs, options: Mapping[str, str]) -> StructType:
     """All columns, or those of the option select, in its order."""
     everything = spark_schema(inputs.schema)
-    if truth(options, "rowIndex"):
+    if choice(options, "rowIndex", "false", "true") == "true":
         if ROW in everything.names:
             raise IdxError(f"option rowIndex: there is a column {ROW} already")
         everything = StructType([*everything.fields, StructField(ROW, LongType(), False)])
     if "select" not in options:
         return everything
     chosen = words(options["select"])
-    for name in chosen:
-        if name not in everything.names or chosen.count(name) > 1:
-            raise IdxError(f"option select: found {', '.join(chosen)}, expected some of {', '.join(everything.names)}, each once")
+    if not set(chosen) <= set(everything.names) or len(set(chosen)) < len(chosen):
+        raise IdxError(f"option select: found {', '.join(chosen)}, expected some of {', '.join(everything.names)}, each once")
     return StructType([everything[name] for name in chosen])
 
 
@@ -66,10 +65,7 @@ class IdxReader(DataSourceReader):
         self._inputs = inputs
         self._names = [name for name in inputs.schema.names if name in self._schema.names]
         self._binary = options.get("binary")
-        identity = options.get("identity", "mtime")
-        if identity not in ("mtime", "content"):
-            raise IdxError(f"option identity: found {identity}, expected mtime or content")
-        self._times = identity == "mtime"
+        self._times = choice(options, "identity", "mtime", "content") == "mtime"
         self._ranges = [_rows(options.get("rows", ":"), inputs.rows)]
         self._explicit = "rowsPerPartition" in options
         self._step = _step(options.get("rowsPerPartition"), pa.schema([inputs.schema.field(name) for name in self._names]))
@@ -79,14 +75,13 @@ class IdxReader(DataSourceReader):
         step = self._step
         arguments, files = self._pruned()
         packed = [file.path for file in files if file.sequential]
-        if packed and not self._explicit:
-            step = max(self._inputs.rows, 1)
-            if self._inputs.rows > self._step:
-                warnings.warn(
-                    f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {self._inputs.rows:,} rows. Decompress it "
-                    f"(idxport convert {packed[0]} -o idx=FOLDER/), or set rowsPerPartition, and every task decompresses all that is before its rows",
-                    stacklevel=2,
-                )
+        if packed and not self._explicit and self._inputs.rows > step:
+            step = self._inputs.rows
+            warnings.warn(
+                f"{packed[0]} is compressed and cannot be entered in the middle: one task reads all {step:,} rows. Decompress it "
+                f"(idxport convert {packed[0]} -o idx=FOLDER/), or set rowsPerPartition, and every task decompresses all that is before its rows",
+                stacklevel=2,
+            )
         found: list[InputPartition] = [Range(arguments, files, row, min(row + step, stop)) for start, stop in self._ranges for row in range(start, stop, step)]
         return found or [Range((), (), 0, 0)]  # without a partition Spark makes one of None
 
@@ -229,11 +224,9 @@ def _step(option: str | None, schema: pa.Schema) -> int:
 
 def _rows(option: str, rows: int) -> tuple[int, int]:
     """A:B as Python's slices and the flag --rows understand it."""
-    start, colon, stop = option.partition(":")
     try:
-        if not colon:
-            raise ValueError
-        first, last, _ = slice(int(start) if start else None, int(stop) if stop else None).indices(rows)
+        start, stop = (int(end) if end else None for end in option.split(":"))
+        first, last, _ = slice(start, stop).indices(rows)
     except ValueError:
         raise IdxError(f"option rows: found {option}, expected A:B, as in 1000:2000 or -100:") from None
     return first, max(first, last)
