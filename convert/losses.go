@@ -106,7 +106,7 @@ func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath strin
 		if len(lost) > 0 && len(part.chosen) == 0 && len(part.now) > 0 { // else the names are not stored
 			return fault.New(fault.Malformed, "it has %s more, %s, than its replacement, which has only %s",
 				text.Count(len(lost), part.noun), strings.Join(lost, ", "), strings.Join(part.now, ", ")).In(out.path).
-				WithHint("complete the inputs, or choose with %s if this is meant", part.flag)
+				WithHint("complete the inputs, choose with %s, or delete %s", part.flag, text.Path(out.path))
 		}
 	}
 	if 0 <= now.rows && now.rows < before.rows {

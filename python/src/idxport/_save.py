@@ -36,7 +36,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
 
     Raises
     ------
-    IdxError
+    IdxError, TypeError, ValueError
         If nothing was written.
 
     Examples
@@ -48,13 +48,15 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     np = needs("numpy", "numpy")
     target = os.fsdecode(path)
     place = target.partition("=")[2] if "=" in target.replace(os.sep, "/").split("/")[0] else target
-    if place == "-" or not arrays or any(hasattr(each, "filled") and np.ma.is_masked(each) for each in arrays.values()):
-        raise TypeError("save needs a path, and arrays without masked values, by the names of their columns: image=images")
+    if place == "-" or not arrays:
+        raise TypeError("save needs a path, and arrays by the names of their columns: image=images")
+    if not f"_{split or ''}".replace("-", "0").isidentifier():
+        raise ValueError(f"split={split!r}: expected a name of letters, digits, _ and -")
     name = os.path.basename(place)
     is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
-    columns = {column: np.asarray(values) for column, values in arrays.items()}
-    native = all(each.ndim and each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
+    columns = {column: _numbers(column, values) for column, values in arrays.items()}
+    native = all(each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
     stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(place)).strip(".") or "data"
     named = len(columns) == 1 and (split or not name or os.path.isdir(place))  # the output is named after its file
     largest = max(columns, key=lambda column: columns[column].nbytes) if native and not named else ""
@@ -62,18 +64,18 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     def write(made: str) -> None:
         inputs: list[Path] = []
         for column, array in columns.items():
-            file = os.path.join(made, str(len(inputs)), f"{stem}.{'idx' if native else 'npy'}")
+            file = os.path.join(made, f"{len(inputs)}-{column:.60}", f"{stem}.{'idx' if native else 'npy'}")
             os.mkdir(os.path.dirname(file))
             inputs.append(f"{column}={'-' if column == largest else file}")
             if not native:
-                np.save(file, np.ascontiguousarray(array) if array.ndim else array, allow_pickle=False)
+                np.save(file, np.ascontiguousarray(array))
             elif column != largest:
                 with open(file, "wb") as to:
                     _write(to, array)
         if classes is not None:
             names = [classes[i] for i in range(len(classes))]  # also those of {0: "a", 1: "b"}, but not of a set
-            if isinstance(classes, str) or any(each != each.strip() or len(each.splitlines()) > 1 for each in names):
-                raise ValueError("classes is no list, or a name has spaces at an end, or several lines")
+            if isinstance(classes, str) or any(not isinstance(each, str) or each != each.strip() or len(each.splitlines()) > 1 for each in names):
+                raise ValueError(f"classes={classes!r:.200}: expected a list of names, each of one line, without spaces at its ends")
             options["classes"] = os.path.join(made, "classes.txt")
             with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8") as lines:
                 lines.writelines(f"{each}\n" for each in names)
@@ -85,6 +87,20 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
             program.finish(program.stdout.read())
 
     with_folder(write)
+
+
+def _numbers(column: str, values: Any) -> Any:
+    """The array of a column of numbers. NumPy would make objects of others, and NaN of missing values."""
+    import numpy as np
+
+    array, nulls = np.asarray(values), getattr(values, "null_count", 0)  # a method in polars, but not in pyarrow
+    if not column.replace("-", "0").isidentifier():
+        raise ValueError(f"{column!r} is no name of a column: expected letters, digits, _ and -, and a letter first")
+    if array.dtype.kind not in "biuf" or not array.ndim:
+        raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
+    if np.any(nulls() if callable(nulls) else nulls) or np.ma.is_masked(getattr(values, "array", values)):  # in pandas
+        raise TypeError(f"{column}: found missing values, expected numbers: fill them in, or leave out their records")
+    return array
 
 
 # The types of IDX, by their names in NumPy.

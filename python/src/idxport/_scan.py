@@ -59,7 +59,7 @@ class Scan:
     def reader(self, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
         """Begin to read all columns or the given ones: a stream of record batches, whose process ends with it."""
         pyarrow = needs("pyarrow", "arrow")
-        names = self._names if columns is None else columns
+        names = self._names if columns is None else [columns] if isinstance(columns, str) else columns
         output = self._run(names)
         stream = output.arrow()
         schema = pyarrow.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
