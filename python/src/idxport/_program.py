@@ -86,8 +86,7 @@ def find_program(name: str | None = None) -> str:
 def _on_path(name: str, problem: str, hint: str | None = None) -> str:
     import shutil
 
-    found = shutil.which(name)
-    if found is None:
+    if (found := shutil.which(name)) is None:
         raise IdxError(problem, hint=hint)
     return os.path.abspath(found)
 
@@ -279,6 +278,8 @@ def _text(value: bool | float | bytes | Path | slice | range) -> str:
         if isinstance(value, range) and not 0 <= value.start <= value.stop:
             raise ValueError(f"rows={value!r}: expected rows from 0 on; the last rows are slice(-n, None)")
         return ":".join("" if end is None else str(operator.index(end)) for end in (value.start, value.stop))
+    if hasattr(value, "__iter__") and not isinstance(value, (str, bytes, os.PathLike)):  # a set has no order, an array no commas
+        raise TypeError(f"found {value!r:.80}, expected a string, a number, True or False, or a list of them")
     return os.fsdecode(value) if isinstance(value, (str, bytes, os.PathLike)) else str(value).lower()
 
 

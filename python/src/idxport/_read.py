@@ -142,12 +142,11 @@ def _arrays(made: str, report: dict[str, Any]) -> Arrays:
 
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
     # changes only this process's copy of a page.
-    mode: Any = None if os.name == "nt" else "c"
     tables = Arrays()
     assert len(report["inputs"]) == len(report["outputs"])
     for column, file in zip(report["inputs"], report["outputs"]):
         table = tables.setdefault(os.path.dirname(file["path"])[len(made) + 1 :], Arrays())
-        table[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=mode))
+        table[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=None if os.name == "nt" else "c"))
         if column["column"] == "label" or not table.classes:
             table.classes = column.get("classes", [])
     tables.classes = table.classes if all(each.classes == table.classes for each in tables.values()) else []
