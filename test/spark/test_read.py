@@ -180,15 +180,16 @@ class Refusals(SparkCase):
     def test_options(self) -> None:
         for options, words in (
             ({"colums": "x"}, "unknown option colums"),
-            ({}, "give either a path"),
             ({"path": self.path, "images": self.path}, "give either a path"),
             ({"path": str(self.folder / "nothing")}, "no such file or folder"),
+            ({"labels": ""}, "an empty path: no such file or folder"),
             ({"path": "s3a://bucket/x"}, "begins with s3a://: expected a path, or a URL of s3"),
             ({"path": self.path, "layout": "huge"}, "expected list or nested or binary"),
             ({"path": self.path, "rows": "7"}, "expected A:B"),
             ({"path": self.path, "rowsPerPartition": "0"}, "expected a positive number"),
             ({"path": self.path, "rowIndex": "yes"}, "expected false or true"),
             ({"path": self.path, "select": "image"}, "expected some of data"),
+            ({"path": self.path, "select": ","}, "expected some of data"),
             ({"path": self.path, "identity": "none"}, "expected mtime or content"),
             ({"columns": "x"}, "expected name=path"),
             ({"path": self.path, "binary": "/nowhere/idxport"}, "the program /nowhere/idxport is not an executable file"),

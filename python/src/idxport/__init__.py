@@ -68,7 +68,7 @@ def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> 
     """
     from ._report import Report, build
 
-    data, report = run(arguments("convert", inputs, {"output": output, **options}), stdin="-" in inputs)
+    data, report = run(arguments("convert", inputs, {"output": output, **options}))
     if not data.startswith(b'{"schema_version"'):
         raise ValueError("an output was standard output, which convert does not return: use load, scan or a file")
     return build(Report, report)
@@ -81,7 +81,7 @@ def verify(output: Path, *inputs: Path, **options: Option) -> Report:
     """
     from ._report import Report, build
 
-    _, report = run(arguments("verify", (output, *inputs), options), stdin="-" in inputs)
+    _, report = run(arguments("verify", (output, *inputs), options))
     return build(Report, report)
 
 
@@ -92,7 +92,7 @@ def inspect(*inputs: Path, **options: Option) -> Inspection:
     """
     from ._report import Inspection, build
 
-    _, report = run(arguments("inspect", inputs, options), stdin="-" in inputs)
+    _, report = run(arguments("inspect", inputs, options))
     return build(Inspection, report, _inspected=(inputs, options))
 
 
@@ -116,5 +116,5 @@ def preview(*inputs: Path, **options: Option) -> Picture:
     >>> idxport.preview("./mnist", split="test")
     >>> pathlib.Path("digits.png").write_bytes(idxport.preview("./mnist", split="test"))
     """
-    picture, _ = run(arguments("preview", inputs, dict(**options, output="-")), stdin="-" in inputs)
+    picture, _ = run(arguments("preview", inputs, dict(**options, output="-")))
     return Picture(picture)

@@ -205,7 +205,7 @@ def folder(place: str | None) -> Iterator[str]:
                 os.rmdir(inner)
 
 
-def run(command: Sequence[str], *, stdin: bool = False, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:
+def run(command: Sequence[str], *, stdin: bool = True, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:
     """Return the standard output of a run, during which `meanwhile` is called, and its report."""
     with Program(command, stdin=stdin, tied=tied) as program:
         meanwhile()
@@ -294,7 +294,7 @@ def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
 
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
     """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
-    if "-" in inputs:
+    if any(os.fsdecode(each).rpartition("=")[2] == "-" for each in inputs):
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
     options = dict(**{"layout": "list", **options}, output="arrows=-")  # a TypeError if an output is given
     if columns is not None:

@@ -119,7 +119,7 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
 
     def read(made: str) -> Arrays:
         flags = dict(columns=columns, rows=rows, split=split, **options, output=f"npy={made}/{{split}}/")
-        _, report = run(arguments("convert", inputs, flags), stdin="-" in inputs, meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
+        _, report = run(arguments("convert", inputs, flags), meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
         return _arrays(made, report)
 
     return with_folder(read)  # type: ignore[no-any-return]

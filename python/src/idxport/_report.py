@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ._program import IdxError, Option, Path, arguments, run
 
 # Options of convert that preview does not have.
-_NOT_SHOWN = {"columns", "layout", "part", "class_column", "compression"}
+_NOT_SHOWN = {"columns", "layout", "part", "class_column", "compression", "expect", "if_changed", "verify", "workers"}
 
 _T = TypeVar("_T")
 
@@ -126,7 +126,7 @@ class File:
 def sheet(inputs: Sequence[Path], options: Mapping[str, Option]) -> str | None:
     """A contact sheet of images as HTML, None if there are none."""
     try:
-        picture, _ = run(arguments("preview", inputs, {**{k: v for k, v in options.items() if k not in _NOT_SHOWN}, "output": "-"}))
+        picture, _ = run(arguments("preview", inputs, {**{k: v for k, v in options.items() if k not in _NOT_SHOWN}, "output": "-"}), stdin=False)
     except IdxError:
         return None
     return f'<img alt="images" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'

@@ -69,4 +69,4 @@ def readable(path: str) -> str:
         return unquote(url.path)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", path):
         raise IdxError(f"a URL that begins with {path.partition(':')[0]}://: expected a path, or a URL of {', '.join(SCHEMES)}; Hadoop's s3a: is s3: here")
-    return os.path.abspath(path)
+    return path and os.path.abspath(path)

@@ -100,7 +100,7 @@ def _there(path: str) -> str:
     """A path or a URL for the program, which checks whether an object exists."""
     path = readable(path)
     if not is_url(path) and not os.path.exists(path):
-        raise IdxError(f"{path}: no such file or folder", 66, "no_input")
+        raise IdxError(f"{path or 'an empty path'}: no such file or folder", 66, "no_input")
     return path
 
 
@@ -128,4 +128,4 @@ def without_rows(command: list[str]) -> tuple[bytes, dict[str, Any]]:
     """The stream and the report of a run that reads no rows, of which it warns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdxWarning)
-        return run(command, tied=True)
+        return run(command, stdin=False, tied=True)

@@ -52,7 +52,7 @@ def table_schema(inputs: Inputs, options: Mapping[str, str]) -> StructType:
     if "select" not in options:
         return everything
     chosen = words(options["select"])
-    if not set(chosen) <= set(everything.names) or len(set(chosen)) < len(chosen):
+    if not chosen or not set(chosen) <= set(everything.names) or len(set(chosen)) < len(chosen):
         raise IdxError(f"option select: found {', '.join(chosen)}, expected some of {', '.join(everything.names)}, each once")
     return StructType([everything[name] for name in chosen])
 
