@@ -284,7 +284,7 @@ def _text(value: bool | float | bytes | Path | slice | range) -> str:
 
 
 # Options that mean something else, or nothing, without some of the columns.
-_OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "resize", "salvage", "shape", "transpose"}
+_OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "label_column", "resize", "salvage", "shape", "transpose"}
 
 
 def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
