@@ -99,10 +99,9 @@ class Load(Case):
         self.assertEqual(subprocess.check_output([sys.executable, "-c", code], input=encode(labels)), f"{labels.tolist()}\n".encode())
 
     def test_types(self) -> None:
-        random = np.random.default_rng(0)
         for kind in CODES:
             for shape in ((5,), (5, 3), (5, 2, 3, 2), (0, 4), (3, 0)):
-                values = random.integers(-128 if kind != "uint8" else 0, 127, shape).astype(kind)
+                values = np.random.default_rng(0).integers(-128 if kind != "uint8" else 0, 127, shape).astype(kind)
                 (self.folder / "x").write_bytes(encode(values))
                 (found,) = idxport.load(self.folder / "x").values()
                 self.assertEqual((found.dtype, found.shape, type(found)), (values.dtype, shape, np.ndarray))
@@ -157,10 +156,9 @@ class Save(Case):
     """Arrays as files."""
 
     def test_types(self) -> None:
-        random = np.random.default_rng(0)
         for kind in (*CODES, ">i4", "i8", "u2", "f2", "?"):
             for shape in ((5,), (5, 4, 6), (0, 4)):
-                values = random.integers(0, 120, shape).astype(kind)
+                values = np.random.default_rng(0).integers(0, 120, shape).astype(kind)
                 for name in ("x-idx", "x.idx.gz", "x.parquet", "x.npy"):
                     idxport.save(self.folder / name, x=np.asfortranarray(values), overwrite=True)
                     (found,) = idxport.load(self.folder / name).values()
@@ -322,6 +320,8 @@ class Scan(Case):
             self.assertEqual(len(self.programs()), 1)
             del stream
             self.assertEqual(self.programs(), [])
+        code = f"import pyarrow.dataset, duckdb, idxport; s = idxport.scan({str(self.large())!r}); s.head(1); duckdb.sql('FROM s LIMIT 1').fetchall()"
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # a Python that ends waits for nobody
 
     def test_a_killed_interpreter_leaves_no_process(self) -> None:
         code = f"import idxport, time; s = idxport.scan({str(self.large())!r}).reader(); s.read_next_batch(); print('read', flush=True); time.sleep(60)"

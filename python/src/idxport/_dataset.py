@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from ._program import needs
@@ -16,12 +18,16 @@ class Table(Scan):
     __class__ = property(lambda _: _Dataset)
     __module__ = "pyarrow._dataset"  # where DuckDB 2.0 looks for the class
 
-    def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
+    def to_batches(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
+        """A stream that reads no further than it is asked. Scanners read ahead in threads, at which a Python that ends would crash."""
         expressions = " ".join(map(str, [filter, *columns.values()] if isinstance(columns, dict) else [filter]))
-        names = self._names
-        if columns is not None and "FieldPath(" not in expressions:  # else a column is given by its number
-            names = [each for each in names if each in columns or each in expressions] or names[:1]
-        return ds.Scanner.from_batches(self.reader(names), columns=columns, filter=filter, **options)
+        every = columns is None or "FieldPath(" in expressions  # a column is given by its number
+        stream = self.reader([each for each in self._names if every or each in columns or each in expressions] or self._names[:1])
+        scan = partial(ds.Scanner.from_batches, schema=stream.schema, columns=columns, filter=filter, **{**options, "use_threads": False})
+        return type(stream).from_batches(scan([]).projected_schema, (part for batch in stream for part in scan([batch]).to_batches()))
+
+    def scanner(self, *args: Any, **options: Any) -> Any:
+        return ds.Scanner.from_batches(self.to_batches(*args, **options), use_threads=False)
 
     def count_rows(self, filter: Any = None, **_: object) -> int:
         return int(self.scanner([], filter).count_rows())
@@ -30,11 +36,10 @@ class Table(Scan):
         return self.scanner(*args, **options).head(num_rows)
 
     def to_table(self, *args: Any, **options: Any) -> Any:
-        return self.scanner(*args, **options).to_table()
-
-    def to_batches(self, *args: Any, **options: Any) -> Any:
-        return self.scanner(*args, **options).to_batches()
+        return self.to_batches(*args, **options).read_all()
 
 
 class _Dataset(ds.Dataset):  # type: ignore[misc, name-defined]
-    scanner = Table.scanner  # DuckDB calls the function of the class
+    def scanner(self: Any, **options: Any) -> Any:
+        """What DuckDB calls, and reads from."""
+        return SimpleNamespace(to_reader=lambda: self.to_batches(**options))

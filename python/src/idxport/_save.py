@@ -55,7 +55,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     name = os.path.basename(place)
     is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
-    columns = {column: _numbers(column, values) for column, values in arrays.items()}
+    columns = {column: _numbers(np, column, values) for column, values in arrays.items()}
     native = all(each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
     stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(place)).strip(".") or "data"
     named = len(columns) == 1 and (split or not name or os.path.isdir(place))  # the output is named after its file
@@ -89,10 +89,8 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     with_folder(write)
 
 
-def _numbers(column: str, values: Any) -> Any:
+def _numbers(np: Any, column: str, values: Any) -> Any:
     """The array of a column of numbers. NumPy would make objects of others, and NaN of missing values."""
-    import numpy as np
-
     array, nulls = np.asarray(values), getattr(values, "null_count", 0)  # a method in polars, but not in pyarrow
     if not column.replace("-", "0").isidentifier():
         raise ValueError(f"{column!r} is no name of a column: expected letters, digits, _ and -, and a letter first")

@@ -29,7 +29,7 @@ class Scan:
         columns = list(schema.children)
         self._divisible = divisible(options, [column.name for column in columns])
         if options.get("columns") is None and self._divisible:
-            columns.sort(key=_is_tensor)
+            columns.sort(key=lambda column: column.format[0] in "+wzZ" or b"ARROW:extension:name" in dict(column.metadata or {}))
         self._schema = schema.modify(children=columns)
         self._names = [column.name for column in columns]
 
@@ -85,10 +85,6 @@ class Scan:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         asked = None if requested_schema is None else [self._names.index(each.name) for each in needs("nanoarrow", "arrow").c_schema(requested_schema).children]
         return self.stream(asked)[0]
-
-
-def _is_tensor(column: Any) -> bool:
-    return column.format[0] in "+wzZ" or b"ARROW:extension:name" in dict(column.metadata or {})
 
 
 def table(inputs: Sequence[Path], options: dict[str, Option]) -> Scan:
