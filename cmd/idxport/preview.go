@@ -260,7 +260,7 @@ func (k *picker) draw(record []byte, low, high float64) image.RGBA64Image {
 	from := k.view.Pixels
 	area, channels := image.Rect(0, 0, from.Width, from.Height), from.Channels
 	pixels, size := area.Dx()*area.Dy(), map[int]int{1: 1, 3: 4, 4: 4}[channels] // bytes of a pixel drawn
-	samples := bytes.Repeat([]byte{0xff}, pixels*size) // opaque
+	samples := bytes.Repeat([]byte{0xff}, pixels*size)                           // opaque
 	for i := range pixels * channels {
 		pixel, channel := i/channels, i%channels
 		if from.Planes {
