@@ -171,6 +171,9 @@ func collision(t target, out *output, other *job) error {
 	if other.split.Name == "" {
 		return e.WithHint("give the files of one of them")
 	}
+	if other.split.divided {
+		return e.WithHint("leave out --holdout, or write files: -o '{split}%s'", out.format.Extension)
+	}
 	return e.WithHint("choose one with --split %s", text.Quote(other.split.Name))
 }
 
