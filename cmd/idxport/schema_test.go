@@ -56,6 +56,7 @@ func jsonRuns() map[string]jsonRun {
 		"unchanged": {0, "convert FASHION -o OUT --if-changed ; convert FASHION -o OUT --if-changed",
 			says{"status": "unchanged"}},
 		"no infinities":   {0, "inspect TINY/float32-3x7x9.idx", says{"files/#": "1"}},
+		"skipped columns": {0, "inspect HOSTILE/../foreign/animals", nil},
 		"inspect nothing": {0, "inspect TINY/float64-0.idx", nil},
 		"inspect numbers": {0, "inspect QMNIST", nil},
 		"preview":         {0, "preview FASHION -o OUT/x-{split}.png", nil},
