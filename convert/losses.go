@@ -110,8 +110,8 @@ func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath strin
 		}
 	}
 	if 0 <= now.rows && now.rows < before.rows {
-		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %d",
-			text.Count(before.rows, "row"), now.rows).In(out.path).
+		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %s",
+			text.Count(before.rows, "row"), text.Thousands(now.rows)).In(out.path).
 			WithHint("complete the inputs, or add --overwrite if this is meant")
 	}
 	return nil
