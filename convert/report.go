@@ -105,7 +105,7 @@ type Applied struct {
 // isZero reports whether a lists none.
 func (a Applied) isZero() bool { return text.JSON(a) == "{}" }
 
-// Keys of the metadata of outputs; package input has two more.
+// Keys of the metadata of outputs; package source has others.
 const (
 	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns
 	keySplit   = "idx.split"

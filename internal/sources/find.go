@@ -70,7 +70,7 @@ func As(name, path, prefix, label string) (Table, error) {
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, and the Hub's converter those of a split as 0000. Those of numberedName have all
-// numbers from 0 on: parts that this program wrote, and shards. Hugging Face's datasets leave
+// numbers from 0 on: parts of --rows-per-file, and shards. Hugging Face's datasets leave
 // cacheName beside the data that they come from. Splits with otherName are not read.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
