@@ -295,7 +295,7 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 	}
 	all := []schema.Pair{{Key: keySources, Value: text.JSON(sources)},
 		{Key: source.KeyDataset, Value: s.DatasetName()}, {Key: keySplit, Value: s.Name},
-		{Key: keyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}} // empty if a lists nothing
+		{Key: source.KeyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}} // empty if a lists nothing
 	for _, c := range t.Columns() {
 		key := source.ClassesKey(c.Name)
 		if c.Classes != nil && (r.ClassColumn || key != source.KeyClasses || !r.knowsNames(s)) {

@@ -109,7 +109,6 @@ func (a Applied) isZero() bool { return text.JSON(a) == "{}" }
 const (
 	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns
 	keySplit   = "idx.split"
-	keyApplied = "idx.applied" // JSON of Applied
 )
 
 // Note adds a piece of information for the user.

@@ -265,7 +265,7 @@ func adviseMade(err error, found source.Table, given Applied) error {
 		return err
 	}
 	meta := source.About(found).Meta
-	made := cmp.Or(meta[keyApplied], "{}")
+	made := cmp.Or(meta[source.KeyApplied], "{}")
 	_, ours := meta[keySources]
 	switch now := text.JSON(given); {
 	case !ours && e.Hint == "":

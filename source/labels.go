@@ -8,10 +8,12 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// Keys of metadata that say what the column label means: the data set, or a JSON list of the names.
+// Keys of metadata. The first two say what the column label means: the data set, or a JSON list of
+// the names. KeyApplied is JSON of what was done to the inputs, such as {"part":"1/4"}.
 const (
 	KeyDataset = "idx.dataset"
 	KeyClasses = "idx.classes"
+	KeyApplied = "idx.applied"
 )
 
 // ClassesKey returns the key of the metadata with the names of the labels of a column.

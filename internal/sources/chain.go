@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ type chain struct {
 // are opened to check them, and those without rows are left out. Types and shapes that a file does
 // not record are assumed to be those of the first file.
 func openChain(found Table, o source.ReadOptions) (source.Table, error) {
-	c := &chain{open: found.Format.open, options: o}
+	c, parts := &chain{open: found.Format.open, options: o}, []string(nil)
 	for i, path := range found.Paths {
 		t, err := c.open(path, c.options)
 		if errors.Is(err, columnar.ErrNoRows) {
@@ -43,7 +44,9 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows := t.Rows()
+		rows, applied := t.Rows(), struct{ Part string }{}
+		_ = json.Unmarshal([]byte(source.About(t).Meta[source.KeyApplied]), &applied) // there may be none
+		parts = append(parts, applied.Part)
 		if rows != 0 {
 			if c.paths == nil {
 				c.columns, c.options.Like, c.info = slices.Clone(t.Columns()), t.Columns(), source.About(t)
@@ -58,6 +61,14 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		if rows < 0 { // the other files are checked when they are read
 			c.paths, c.total = append(c.paths, found.Paths[i+1:]...), -1
 			break
+		}
+	}
+	if len(slices.Compact(slices.Clone(parts))) > 1 { // else all files are of one part, or of none
+		for i, part := range parts {
+			if part != fmt.Sprintf("%d/%d", i+1, len(parts)) {
+				return nil, fault.New(fault.Malformed, "found part %q in file %d of %d, expected all parts in order",
+					part, i+1, len(parts)).In(found.Paths[i]).WithHint("write those of one number: --part 1/N to N/N")
+			}
 		}
 	}
 	if c.paths == nil { // no file has rows: the first one, or its error, is the result
