@@ -115,10 +115,7 @@ func (t *table) list() error {
 	}
 	slices.SortFunc(t.files, func(a, b file) int {
 		names, folders := source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder)
-		if a.rank == 0 {
-			return cmp.Or(a.rank-b.rank, names, folders)
-		}
-		return cmp.Or(a.rank-b.rank, folders, names)
+		return cmp.Or(a.rank-b.rank, a.rank*folders, names, folders) // numbers count across folders
 	})
 	return nil
 }
