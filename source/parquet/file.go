@@ -70,7 +70,12 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	metadata, _ := arrow.Metadata(message)
 	delete(in.Meta, source.KeyArrowSchema) // not the user's
 	for _, n := range f.root.children {
-		in.Fields, f.leaves = append(in.Fields, n.describe(metadata[n.Name])), append(f.leaves, f.leaf(n))
+		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
+		if i := slices.IndexFunc(n.children, isBytes); i >= 0 { // of a struct
+			n = n.children[i]
+		}
+		n = n.innermost()
+		f.leaves = append(f.leaves, &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"})
 	}
 	if f.Rows() > 0 {
 		in.First = f
@@ -201,15 +206,6 @@ func (f *file) readAt(p []byte, offset int64) error {
 		return fault.New(fault.Truncated, "the file became shorter").At(offset)
 	}
 	return err
-}
-
-// leaf returns the leaf of n, a field, or of the bytes of a struct, with one value in a row.
-func (f *file) leaf(n *node) *leaf {
-	if i := slices.IndexFunc(n.children, isBytes); i >= 0 {
-		n = n.children[i]
-	}
-	n = n.innermost()
-	return &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"}
 }
 
 // Values returns the bytes of a column in up to limit rows of the first page.

@@ -47,10 +47,8 @@ func repetitions(shape []int) []byte {
 	}
 	levels := []byte{0}
 	for k, n := range slices.Backward(shape) {
-		list := levels
-		for range n - 1 {
-			levels = append(append(levels, byte(k+1)), list[1:]...)
-		}
+		next := slices.Concat([]byte{byte(k + 1)}, levels[1:])
+		levels = append(levels, bytes.Repeat(next, n-1)...)
 	}
 	return levels
 }
