@@ -125,13 +125,6 @@ func (r *resolver) leave(f *Field, err error) error {
 	return nil
 }
 
-// omit notes that f is not in the table. typeName is the Type of the source.Omission.
-func (r *resolver) omit(f *Field, typeName, why string) error {
-	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: typeName, Why: why})
-	r.note("column %s is not read: %s", f.Name, why)
-	return nil
-}
-
 // group adds the column that the fields of g become.
 func (r *resolver) group(g flat.Field) error {
 	first := &r.Fields[g.Columns[0]]
@@ -145,7 +138,10 @@ func (r *resolver) group(g flat.Field) error {
 	case first.Name == "__index_level_0__" && first.Kind == Number && first.Number.Integer() &&
 		first.Number != source.NumberBool && !slices.Contains(r.Options.Columns, first.Name) &&
 		!slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "__index_level_1__" }):
-		return r.omit(first, "index", "it is a pandas index without a name; --columns reads it")
+		why := "it is a pandas index without a name; --columns reads it"
+		r.Omitted = append(r.Omitted, source.Omission{Column: first.Name, Type: "index", Why: why})
+		r.note("column %s is not read: %s", first.Name, why)
+		return nil
 	case first.Kind == List:
 		err = r.list(&c, first)
 	case first.Kind == Bytes || first.Kind == Struct:

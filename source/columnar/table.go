@@ -190,10 +190,7 @@ func (p *piece) use(dst []byte, f func(Values) error) (err error) {
 
 // Decode decodes the chunks and makes the records.
 func (t *table) Decode(b *source.Raw) error {
-	pieces, ok := b.State.([][]piece)
-	if !ok || b.Rows == 0 {
-		return nil
-	}
+	pieces := b.State.([][]piece)
 	b.Allocate(t.public)
 	for i := range t.columns {
 		c := &t.columns[i]
