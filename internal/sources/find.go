@@ -135,11 +135,9 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 				l.splits = append(l.splits, name)
 			case inner.image != "":
 				l.image, l.classes = inner.image, append(l.classes, name)
-			case strings.Contains(name, "=") && !strings.HasPrefix(name, "split="),
-				name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"):
-				if name == "metadata" || l.unread == "" { // of Iceberg, whose files may be in partitions
-					l.unread = name
-				}
+			case name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"),
+				strings.Contains(name, "=") && !strings.HasPrefix(name, "split=") && l.unread == "":
+				l.unread = name // metadata is of Iceberg, whose files may be in partitions
 			}
 		case isFolder:
 		case picture.KindByName(name) != "": // idx0.png too
