@@ -77,7 +77,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 		m.r = io.NewSectionReader(m, 0, m.end)
 	}
 	prefix, err := readBytes(m.r, len(magic))
-	if err != nil && err != io.ErrUnexpectedEOF {
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	m.r = io.MultiReader(bytes.NewReader(prefix), m.r) // of a pipe
@@ -175,7 +175,7 @@ func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, e
 		}
 		msg.metadata, err = readBytes(r, int(length))
 	}
-	if err == io.ErrUnexpectedEOF {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = truncated(offset, "the input ends within the message or end mark that begins here")
 	}
 	if err == nil {
@@ -185,7 +185,7 @@ func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, e
 }
 
 // readBytes reads n bytes. Memory grows with the bytes that arrive rather than with n, unless r is
-// a part of a file that has as many. The error is io.ErrUnexpectedEOF if fewer arrive.
+// a part of a file that has as many. The error is io.EOF if fewer arrive.
 func readBytes(r io.Reader, n int) ([]byte, error) {
 	size := min(n, block)
 	if s, ok := r.(*io.SectionReader); ok && int64(n) <= s.Size() {
@@ -193,9 +193,6 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 	}
 	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	_, err := io.CopyN(b, r, int64(n))
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
 	return b.Bytes(), err
 }
 
