@@ -137,7 +137,7 @@ func newPicker(t *convert.Table, r *report, screen sheet.Terminal) (*picker, err
 
 // pick reads the table until there are enough images, or to its end.
 func (k *picker) pick(ctx context.Context) error {
-	update, end := (func(int64))(nil), func() {} // a few rows take no time
+	update, end := func(int64) {}, func() {} // a few rows take no time
 	if k.classes {
 		update, end = k.report.progress(k.table.Title, k.table.Schema.Rows)
 	}
@@ -161,9 +161,8 @@ func (k *picker) pick(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if done += int64(b.Rows); update != nil {
-			update(done)
-		}
+		done += int64(b.Rows)
+		update(done)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ type fileReport struct {
 // progress returns the display of a pass over the total rows of title, or −1, for a terminal only.
 func (r *report) progress(title string, total int64) (update func(int64), end func()) {
 	if r.settings.Quiet || r.settings.JSON || !terminal(r.stderr) || os.Getenv("TERM") == "dumb" {
-		return nil, func() {}
+		return func(int64) {}, func() {}
 	}
 	b := &bar{w: r.stderr, title: text.Printable(title), total: total}
 	return b.rows, b.done

@@ -33,12 +33,9 @@ const (
 // table. Lines are at most limit columns wide, 0 for any: the last cell of a row is continued below
 // its beginning or, after a long name, on lines of its own.
 func table(indent string, limit int, rows [][]string) string {
-	var widths []int
+	widths := make([]int, len(rows[0])) // all rows have as many cells
 	for _, row := range rows {
 		for i, cell := range row[:len(row)-1] {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
 			if n := sheet.TextWidth(text.Printable(cell)); limit == 0 || n <= limit/2 {
 				widths[i] = max(widths[i], n)
 			}
