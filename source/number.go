@@ -62,6 +62,14 @@ func (s NumberKind) Is(d idx.DType) bool { return s <= NumberFloat64 && numbers[
 // String returns the name of the kind in Arrow and NumPy.
 func (s NumberKind) String() string { return numbers[s].name }
 
+// NumberNamed returns the kind with a name, or NoNumber.
+func NumberNamed(name string) (s NumberKind) {
+	for s = NumberFloat16; s != NoNumber && s.String() != name; {
+		s--
+	}
+	return s
+}
+
 // Convert converts n numbers in src to elements of d in dst. It returns the index of the first one
 // that d cannot hold or, for NumberBool, that is not 0 or 1; or −1. Those before it are converted.
 // If s is NumberFloat16, d must be Float32. Other floats become integers, and must be whole. If d

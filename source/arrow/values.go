@@ -22,15 +22,9 @@ type leaf struct {
 	row     int64  // of the next one: those before are read
 }
 
-var numberOf = map[arrow.Type]source.NumberKind{arrow.BOOL: source.NumberBool, arrow.FLOAT16: source.NumberFloat16,
-	arrow.UINT8: source.NumberUint8, arrow.UINT16: source.NumberUint16, arrow.UINT32: source.NumberUint32,
-	arrow.UINT64: source.NumberUint64, arrow.INT8: source.NumberInt8, arrow.INT16: source.NumberInt16,
-	arrow.INT32: source.NumberInt32, arrow.INT64: source.NumberInt64, arrow.FLOAT32: source.NumberFloat32,
-	arrow.FLOAT64: source.NumberFloat64}
-
 func describe(field arrow.Field) columnar.Field {
 	f := columnar.Field{Name: field.Name, Metadata: field.Metadata.ToMap(), Type: "the type " + field.Type.Name()}
-	if f.Number = numberOf[field.Type.ID()]; f.Number != source.NoNumber {
+	if f.Number = source.NumberNamed(field.Type.Name()); f.Number != source.NoNumber {
 		f.Kind = columnar.Number
 		return f
 	}
@@ -133,7 +127,7 @@ func values(a arrow.Array) (v columnar.Values) {
 	case interface{ Value(i int) string }:
 		v.Value = func(i int) []byte { return []byte(a.Value(i)) }
 	default:
-		v.Number = numberOf[a.DataType().ID()]
+		v.Number = source.NumberNamed(a.DataType().Name())
 		size, d := v.Number.Size(), a.Data()
 		if a.Len() > 0 {
 			v.Data = d.Buffers()[1].Bytes()[d.Offset()*size:][:a.Len()*size]

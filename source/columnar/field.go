@@ -46,12 +46,11 @@ func (f *Field) isExtension() bool {
 
 // dtype returns the type of IDX in the metadata, or 0.
 func (f *Field) dtype() idx.DType {
-	for _, d := range idx.DTypes() {
-		if d.String() == f.Metadata[schema.KeyDType] {
-			return d
-		}
+	known := source.NumberNamed(f.Metadata[schema.KeyDType])
+	if !known.Is(known.DType()) {
+		return 0
 	}
-	return 0
+	return known.DType()
 }
 
 // shape returns the shape in the metadata, empty for a scalar, nil if none is valid in C order.
