@@ -95,8 +95,6 @@ func open(m *messages, path string, o source.ReadOptions) (t source.Table, err e
 	return columnar.NewTable(path, f, f.found), nil
 }
 
-func (f *file) Rows() int64 { return f.rows }
-
 func (f *file) Close() error {
 	if f.file == nil {
 		return nil

@@ -44,7 +44,7 @@ type resolver struct {
 // image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
 	r := &resolver{Input: f, hub: source.HubFeatures(f.Meta)}
-	r.Info.Meta = f.Meta
+	r.Info.Meta, r.SourceRows = f.Meta, f.Rows
 	var names, columns []string
 	for _, field := range f.Fields {
 		names = append(names, field.Name)

@@ -13,8 +13,6 @@ import (
 // A File gives the entries of the leaves of a table. A row has one entry of a leaf or, if the leaf
 // is a list, one for each element; an empty list counts as one entry.
 type File interface {
-	// Rows returns the number of rows, or −1 if only reading to the end can tell.
-	Rows() int64
 	// Next returns the next entries of a leaf. If all of them are among the next skip entries, they
 	// need not be read. After the last entry Next returns io.EOF.
 	Next(leaf int, skip int64) (*Chunk, error)
@@ -91,7 +89,7 @@ func NewTable(path string, file File, found *Resolved) source.Table {
 }
 
 func (t *table) Columns() []source.Column { return t.public }
-func (t *table) Rows() int64              { return t.file.Rows() }
+func (t *table) Rows() int64              { return t.info.SourceRows }
 func (t *table) Info() source.Info        { return t.info }
 func (t *table) Close() error             { return t.file.Close() }
 

@@ -21,7 +21,6 @@ type fakeFile struct {
 	leaves [][]string
 }
 
-func (f *fakeFile) Rows() int64  { return f.rows }
 func (f *fakeFile) Close() error { return nil }
 
 func (f *fakeFile) Next(i int, skip int64) (*Chunk, error) {
@@ -48,7 +47,7 @@ func openFake(t *testing.T, f *fakeFile) *table {
 	t.Helper()
 	fields := []Field{{Name: "a", Kind: Number, Number: source.NumberUint8},
 		{Name: "b", Kind: List, Number: source.NumberUint8, Lengths: []int{2}}}
-	found := must.Get(Resolve(Input{Fields: fields, Meta: map[string]string{"k": "v"}}))(t)
+	found := must.Get(Resolve(Input{Fields: fields, Rows: f.rows, Meta: map[string]string{"k": "v"}}))(t)
 	return NewTable("file", f, found).(*table)
 }
 
@@ -113,8 +112,8 @@ func TestClassNames(t *testing.T) {
 	label.Metadata = map[string]string{schema.KeyDType: "uint8"}
 	meta := map[string]string{source.KeyClasses: `["a","b"]`}
 	open := func(first, second Field, leaves ...string) source.Table {
-		found := must.Get(Resolve(Input{Fields: []Field{first, second}, Meta: meta, First: value("a")}))(t)
-		return NewTable("file", &fakeFile{rows: 3, leaves: [][]string{{leaves[0]}, {leaves[1]}}}, found)
+		found := must.Get(Resolve(Input{Fields: []Field{first, second}, Rows: 3, Meta: meta, First: value("a")}))(t)
+		return NewTable("file", &fakeFile{leaves: [][]string{{leaves[0]}, {leaves[1]}}}, found)
 	}
 	columns := []source.Column{{Name: "label", DType: idx.Uint8}}
 	sourcetest.Expect(t, open(label, class, "\x00\x01\x00", "aba"), 2, columns, [][]byte{{0, 1, 0}})

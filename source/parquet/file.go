@@ -60,7 +60,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	if err := f.readFooter(size); err != nil {
 		return nil, err
 	}
-	in := columnar.Input{Path: name, Rows: f.Rows(), Meta: map[string]string{}, Options: o}
+	in := columnar.Input{Path: name, Rows: f.footer.NumRows, Meta: map[string]string{}, Options: o}
 	for _, pair := range f.footer.KeyValueMetadata {
 		in.Meta[pair.Key] = pair.Value
 	}
@@ -77,7 +77,7 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 		n = n.innermost()
 		f.leaves = append(f.leaves, &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"})
 	}
-	if f.Rows() > 0 {
+	if f.footer.NumRows > 0 {
 		in.First = f
 	}
 	found, err := columnar.Resolve(in)
@@ -97,8 +97,6 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	}
 	return columnar.NewTable(name, f, found), nil
 }
-
-func (f *file) Rows() int64 { return f.footer.NumRows }
 
 // Close closes the file, after reading the pages of batches that may be decoded later.
 func (f *file) Close() error {
