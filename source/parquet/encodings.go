@@ -89,11 +89,8 @@ func (r *runs) match(pattern []byte, pos, n int) (matched int, mismatch byte, er
 		if err := r.next(); err != nil {
 			return matched, 0, err
 		}
-		m, expected := min(r.left, n-matched), pattern
-		if len(pattern) > 1 {
-			m = min(m, len(pattern)-pos)
-			expected = pattern[pos : pos+m]
-		}
+		m := min(r.left, n-matched, len(pattern)-pos)
+		expected := pattern[pos : pos+m]
 		if !r.packed {
 			mismatch = byte(r.value)
 			if bytes.Count(expected, []byte{mismatch}) < len(expected) {
@@ -104,7 +101,7 @@ func (r *runs) match(pattern []byte, pos, n int) (matched int, mismatch byte, er
 			m = min(m, len(unpacked))
 			r.unpack(unpacked[:m])
 			for i, v := range unpacked[:m] {
-				if byte(v) != expected[min(i, len(expected)-1)] {
+				if byte(v) != expected[i] {
 					return matched + i, byte(v), nil
 				}
 			}
