@@ -100,11 +100,7 @@ func (t *table) list() error {
 	if err := t.visit(""); err != nil {
 		return err
 	}
-	folders := map[string]bool{}
-	for _, f := range t.files {
-		folders[f.folder] = true
-	}
-	t.folders = slices.Sorted(maps.Keys(folders))
+	slices.Sort(t.folders)
 	if len(t.folders) == 0 {
 		return fault.New(fault.Unsupported, "found no images").
 			WithHint("give a folder of images, or of class folders with images")
@@ -141,7 +137,9 @@ func (t *table) visit(dir string) error {
 			return err
 		}
 	}
-	if len(t.files) == before && dir != "" {
+	if slices.ContainsFunc(t.files[before:], func(f file) bool { return f.folder == dir }) {
+		t.folders = append(t.folders, dir)
+	} else if dir != "" {
 		t.empty = append(t.empty, dir)
 	}
 	return nil
