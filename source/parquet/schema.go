@@ -157,21 +157,16 @@ func (n *node) setNumbers() {
 func (n *node) integer() source.NumberKind {
 	kinds := [...]source.NumberKind{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
 		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types
-	i := int(n.ConvertedType.V - deprecated.Uint8)
 	switch t := n.LogicalType.Value.(type) {
 	case *format.IntType:
-		if i = slices.Index([]int8{8, 16, 32, 64}, t.BitWidth); i >= 0 && t.IsSigned {
-			i += 4
-		}
+		return source.NumberNamed(fmt.Sprintf("%sint%d", map[bool]string{false: "u"}[t.IsSigned], t.BitWidth))
 	case nil:
 		if n.physicalOnly() {
 			return n.stored
 		}
-	default:
-		return source.NoNumber
+		if i := int(n.ConvertedType.V - deprecated.Uint8); i >= 0 && i < len(kinds) {
+			return kinds[i]
+		}
 	}
-	if i < 0 || i >= len(kinds) {
-		return source.NoNumber
-	}
-	return kinds[i]
+	return source.NoNumber
 }
