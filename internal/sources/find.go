@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ func As(name, path, prefix, label string) (Table, error) {
 	if prefix == "" {
 		return t, nil
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := source.Local{}.ReadDir(path, 0)
 	t.Paths = nil
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), prefix) {
@@ -278,10 +277,9 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 				unnamed = append(unnamed, path)
 			}
 		}
-		if len(found) == 0 && (isListed || isSplit(name)) {
-			if entries, _ := files.ReadDir(path, 1); isListed || len(entries) > 0 {
-				without = path
-			}
+		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
+		if len(found) == 0 && (isListed || isSplit(name) && !isEmpty()) {
+			without = path
 		}
 		below = append(below, found...)
 	}
