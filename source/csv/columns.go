@@ -3,7 +3,6 @@ package csv
 import (
 	"bytes"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -214,7 +213,7 @@ func (t *table) group() error {
 		alone := len(found) == 1 && (n < 4 || strings.Contains(f.Name, " "))
 		if n > 1 && f.Shape == nil && !alone && !bytes.ContainsAny(span, "\u00a0\u2009\u202f") {
 			c.comma, c.count = ' ', n
-			c.GuessShape(n, fmt.Sprintf("column %s: lists of %d numbers", f.Name, n))
+			c.GuessShape(n, "column "+f.Name+": lists of "+strconv.Itoa(n)+" numbers")
 		}
 	}
 	return nil
