@@ -69,20 +69,6 @@ func (c *Column) MaxValue() int {
 	return c.RecordSize()
 }
 
-func (c *Column) image(record, file []byte, b *source.Raw) *fault.Error {
-	decoded, err := c.format.Append(b.Scratch[:0], file)
-	if err != nil {
-		return fault.New(fault.Malformed, "").Because(err)
-	}
-	if b.Scratch = decoded; c.planar {
-		channels := c.format.Channels // of 8 bits: those of 16 are refused
-		source.SwapAxes(record, decoded, len(decoded)/channels, channels, 1)
-	} else {
-		copy(record, decoded)
-	}
-	return nil
-}
-
 // fill makes the records of c for the rows of b; leaves are the pieces of the fields of c.
 func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 	switch {
@@ -157,7 +143,15 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	case c.Form == Texts:
 		return c.texts.Put(record, string(value))
 	case c.Form == Images:
-		return c.image(record, value, b)
+		decoded, err := c.format.Append(b.Scratch[:0], value)
+		if err != nil {
+			return fault.New(fault.Malformed, "").Because(err)
+		}
+		if b.Scratch, value = decoded, decoded; c.planar {
+			channels := c.format.Channels // of 8 bits: those of 16 are refused
+			source.SwapAxes(record, decoded, len(decoded)/channels, channels, 1)
+			return nil
+		}
 	case len(value) != len(record):
 		return fault.New(fault.Unsupported, "found %d bytes, expected the %d of shape %s of %s",
 			len(value), len(record), text.Shape(c.Shape), c.DType).
