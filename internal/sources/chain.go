@@ -123,17 +123,14 @@ func (c *chain) Info() source.Info        { return c.info }
 
 // Read reads rows of as many files as b has room for, each into a part of b. Decode must use only
 // what is there, as the files may be closed then.
-func (c *chain) Read(ctx context.Context, b *source.Raw) error {
+func (c *chain) Read(ctx context.Context, b *source.Raw) (err error) {
+	var t source.Table
 	tables, _ := b.State.([]source.Table)
 	tables = tables[:0]
 	b.First, b.Rows = c.next, 0
-	for b.Rows < b.Cap {
-		t, err := c.current()
-		if err == io.EOF && b.Rows > 0 {
+	for err == nil && b.Rows < b.Cap {
+		if t, err = c.current(); err != nil {
 			break
-		}
-		if err != nil {
-			return err
 		}
 		part := b.Part(len(tables))
 		part.Cap = b.Cap - b.Rows
@@ -142,13 +139,13 @@ func (c *chain) Read(ctx context.Context, b *source.Raw) error {
 		} else if err == io.EOF {
 			err = c.Close()
 		}
-		if err != nil {
-			return err
-		}
 	}
 	b.State = tables
 	c.next += int64(b.Rows)
-	return nil
+	if err == io.EOF && b.Rows > 0 {
+		return nil
+	}
+	return err
 }
 
 // Decode decodes the parts, and joins the columns of several.
