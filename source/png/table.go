@@ -255,15 +255,12 @@ func (t *table) Info() source.Info        { return t.info }
 
 // Read only chooses the rows of b: Decode opens their files.
 func (t *table) Read(ctx context.Context, b *source.Raw) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	b.First, b.Rows = t.next, int(min(int64(b.Cap), t.Rows()-t.next))
-	if b.Rows == 0 {
-		return io.EOF
-	}
 	t.next += int64(b.Rows)
-	return nil
+	if b.Rows == 0 {
+		return cmp.Or(ctx.Err(), io.EOF)
+	}
+	return ctx.Err()
 }
 
 // Decode decodes the files of b in as many goroutines as there are workers, because a folder of
