@@ -42,9 +42,7 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	d := plainDecoders.Get().(*plainDecoder)
 	defer plainDecoders.Put(d)
 	d.data.Reset(chunk[8:end])
-	if err := d.in.(zlib.Resetter).Reset(&d.data, nil); err != nil {
-		return dst, false
-	}
+	_ = d.in.(zlib.Resetter).Reset(&d.data, nil) // Read returns its error, too
 	line := 1 + f.Width*f.Channels
 	d.lines = slices.Grow(d.lines[:0], line*(1+f.Height))[:line*(1+f.Height)]
 	clear(d.lines[:line])
