@@ -63,12 +63,11 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 			break
 		}
 	}
-	if len(slices.Compact(slices.Clone(parts))) > 1 { // else all files are of one part, or of none
-		for i, part := range parts {
-			if part != fmt.Sprintf("%d/%d", i+1, len(parts)) {
-				return nil, fault.New(fault.Malformed, "found part %q in file %d of %d, expected all parts in order",
-					part, i+1, len(parts)).In(found.Paths[i]).WithHint("write those of one number: --part 1/N to N/N")
-			}
+	mixed := len(slices.Compact(slices.Clone(parts))) > 1 // else all files are of one part, or of none
+	for i, part := range parts {
+		if mixed && part != fmt.Sprintf("%d/%d", i+1, len(parts)) {
+			return nil, fault.New(fault.Malformed, "found part %q in file %d of %d, expected all parts in order",
+				part, i+1, len(parts)).In(found.Paths[i]).WithHint("write those of one number: --part 1/N to N/N")
 		}
 	}
 	if c.paths == nil { // no file has rows: the first one, or its error, is the result
