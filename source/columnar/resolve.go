@@ -71,8 +71,7 @@ func Resolve(f Input) (*Resolved, error) {
 		}
 	}
 	if len(r.Columns) == 0 {
-		i := slices.IndexFunc(r.Omitted, func(left source.Omission) bool { return left.Err != nil })
-		if i >= 0 {
+		if i := slices.IndexFunc(r.Omitted, func(left source.Omission) bool { return left.Err != nil }); i >= 0 {
 			return nil, r.Omitted[i].Err
 		}
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")

@@ -119,15 +119,16 @@ func cut(row []byte, comma byte, n int) (span, rest []byte) {
 }
 
 // elements yields the elements of f in span, which has its fields: those of a list end with spaces,
-// or in brackets with commas. Other spaces than those of ASCII may be within a number.
+// or in brackets all with commas. Other spaces than those of ASCII may be within a number.
 func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
-	switch span = bytes.TrimSuffix(span, []byte{t.comma}); {
-	case f.comma == t.comma:
-		return bytes.SplitSeq(span, []byte{t.comma})
-	case bytes.LastIndexByte(span, '[') == 0: // as DuckDB and pandas write lists
-		return bytes.FieldsFuncSeq(span, func(r rune) bool { return strings.ContainsRune("[], \t\x1e\x1f", r) })
+	span, comma := bytes.TrimSuffix(span, []byte{t.comma}), t.comma
+	if f.comma != comma && bytes.LastIndexByte(span, '[') == 0 && bytes.IndexByte(span, ']') == len(span)-1 {
+		span, comma = []byte(t.plain.Replace(string(span[1:len(span)-1]))), ','
 	}
-	return bytes.FieldsFuncSeq(span, func(r rune) bool { return r == ' ' || r == '\t' })
+	if f.comma == t.comma || bytes.IndexByte(span, comma) >= 0 {
+		return bytes.SplitSeq(span, []byte{comma})
+	}
+	return bytes.FieldsFuncSeq(span, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' })
 }
 
 // decide gives every file column that is read its column and type.
