@@ -108,7 +108,8 @@ func nameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`) // of scikit-learn
+var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)           // of scikit-learn
+var unnamed = text.Pattern(`^(_c|column_?)?0+$|^(column_|V)1$`) // of Spark, DuckDB, polars, pandas and R
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
@@ -186,9 +187,8 @@ func (g *group) tensor(start int) Field {
 	}
 	if n := len(g.columns); g.rank == 1 {
 		f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[first], g.names[end]))
-		if _, square := Square("", n-1); square && n > 256 && !slices.ContainsFunc(g.names, text.NamesLabels) &&
-			slices.Contains([]string{"", "_c", "column_", "column", "V1"}, strings.TrimRight(g.names[first], "0")) {
-			// so pandas, Spark, polars, DuckDB and R name columns that had no names
+		if _, square := Square("", n-1); square && n > 256 && unnamed().MatchString(g.names[first]) &&
+			!slices.ContainsFunc(g.names, text.NamesLabels) {
 			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
 				WithHint(`rename them: df.columns = ["label", *map("pixel{}".format, range(%d))], or x0, x1, …`, n-1)
 		}

@@ -133,7 +133,7 @@ func TestGroupRefuses(t *testing.T) {
 		{"two tensors, in turns", []string{"x1", "y1", "x2", "y2"}, "y1 where x2 is expected"},
 		{"a label and an image, as pandas names them", numbered("", 0, 785), "785 columns 0…, which may be a label"},
 		{"the same in R", numbered("V", 1, 257), "257 columns V1…, which may be a label and an image"},
-		{"after a name", append([]string{"id"}, numbered("column_", 0, 785)...), "785 columns column_0…, which may be"},
+		{"after a name", append([]string{"id"}, numbered("column_", 1, 785)...), "785 columns column_1…, which may be"},
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
