@@ -62,7 +62,11 @@ func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advi
 	otherStem, _ := sinks.SplitName(path)
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
-	rest := strings.Trim(strings.Replace("-"+other.Prefix+"-", "-"+own.Prefix+"-", "-", 1), "-")
+	rest := "-" + other.Prefix + "-" // and without the words of own
+	for word := range strings.SplitSeq(own.Prefix, "-") {
+		rest = strings.Replace(rest, "-"+word+"-", "-", 1)
+	}
+	rest = strings.Trim(rest, "-")
 	split := dataset.ParseName(rest).Split
 	if other.Split == "" && split == "" && isColumnar(f) { // of --holdout
 		if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
@@ -72,7 +76,7 @@ func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advi
 			t.Close() // read-only: an error does not matter
 		}
 	}
-	if split != "" && other.Split == "" && (own.Prefix == "" || rest != other.Prefix) {
+	if split != "" && other.Split == "" && len(rest)+len(own.Prefix) <= len(other.Prefix) { // it has all of them
 		other.Split, other.Prefix = split, own.Prefix
 	}
 	samePrefix, sameSplit, sameRole := other.Prefix == own.Prefix, other.Split == own.Split, other.Role == own.Role
