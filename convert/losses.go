@@ -68,7 +68,7 @@ func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advi
 	}
 	rest = strings.Trim(rest, "-")
 	split := dataset.ParseName(rest).Split
-	if other.Split == "" && split == "" && isColumnar(f) { // of --holdout
+	if other.Split == "" && split == "" && rest != "" && isColumnar(f) { // of --holdout
 		if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
 			if name := source.About(t).Meta[keySplit]; dataset.ParseName(name).Prefix == rest {
 				split = name
