@@ -30,10 +30,7 @@ func checkStaying(r *request, outputs []*output) error {
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			if slices.ContainsFunc(outputs, isMade) {
-				continue
-			}
-			if owns, advice := out.owns(r, path, e.IsDir()); owns {
+			if owns, advice := out.owns(r, path, e.IsDir()); owns && !slices.ContainsFunc(outputs, isMade) {
 				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 					In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
 			}
