@@ -68,7 +68,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
-	values := strings.Split(c.values, ",")
+	values := text.List(c.values)
 	switch {
 	case byName && !slices.ContainsFunc(column.Classes, func(name string) bool { return name != "" }):
 		return test, usagef("--where %s: the classes of column %q have no names", c.text, column.Name).

@@ -190,7 +190,7 @@ func (g *group) tensor(start int) Field {
 		if _, square := Square("", n-1); square && n > 256 && unnamed().MatchString(g.names[first]) &&
 			!slices.ContainsFunc(g.names, text.NamesLabels) {
 			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
-				WithHint(`rename them: df.columns = ["label", *map("pixel{}".format, range(%d))], or x0, x1, …`, n-1)
+				WithHint("rename them: label, pixel0 … pixel%d; or x0 … x%[2]d, if they are one vector", n-2, n-1)
 		}
 	}
 	for axis := range last {
