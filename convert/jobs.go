@@ -344,7 +344,7 @@ func (in *inputs) describeJob(j *job) {
 	if d := s.Dataset; d != nil && d.Transposed && a.Transpose != nil {
 		report.Note(noteTurned, prefix, d.Title)
 	}
-	if !a.isZero() {
+	if text.JSON(a) != "{}" { // it lists something
 		a.Split = s.Name
 		report.Applied = append(report.Applied, a)
 	}

@@ -30,7 +30,10 @@ func checkStaying(r *request, outputs []*output) error {
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
 			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			if owns, advice := out.owns(r, path, e.IsDir()); owns && !slices.ContainsFunc(outputs, isMade) {
+			if slices.ContainsFunc(outputs, isMade) { // which owns might open
+				continue
+			}
+			if owns, advice := out.owns(r, path, e.IsDir()); owns {
 				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 					In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
 			}
@@ -39,10 +42,9 @@ func checkStaying(r *request, outputs []*output) error {
 	return nil
 }
 
-// owns reports whether path, in the folder of the output, would be read with it: it has the names
-// of classes that are not written now, it is the output in another form, such as compressed or in
-// parts, or another split or column, unless --split or --columns chooses. advice tells how to make
-// it.
+// owns reports whether path, in the folder of the output, would be read with it, and how to make
+// it: it has the names of classes that are not written now, it is the output in another form, such
+// as compressed or in parts, or another split or column, unless --split or --columns chooses.
 func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advice string) {
 	if out.format.IsIDX && !out.single {
 		list := output{job: out.job, format: sinks.ClassNames(), options: out.options}

@@ -102,9 +102,6 @@ type Applied struct {
 	Label     string   `json:"label_column,omitempty"` // the value of --label-column
 }
 
-// isZero reports whether a lists none.
-func (a Applied) isZero() bool { return text.JSON(a) == "{}" }
-
 // Keys of the metadata of outputs; package source has others.
 const (
 	keySources = "idx.sources" // JSON: the base names of the input files, in the order of the columns

@@ -118,15 +118,15 @@ func (c condition) numberRange(value string, column source.Column) (found [][2]f
 // classRanges returns the labels of a class of the column, as ranges: files of other programs may
 // have several of one name.
 func (c condition) classRanges(name string, column source.Column) (found [][2]float64, err error) {
-	known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), func(s string) bool { return s == "" }))
-	if !slices.Contains(known, name) {
-		return nil, usagef("unknown class %q, expected one of %s", name, strings.Join(known, ", ")).
-			WithHint("%s", text.DidYouMean(name, known))
-	}
 	for label, other := range column.Classes {
-		if other == name {
+		if other == name && name != "" {
 			found = append(found, [2]float64{float64(label), float64(label)})
 		}
+	}
+	if found == nil {
+		known := slices.Compact(slices.DeleteFunc(slices.Clone(column.Classes), func(s string) bool { return s == "" }))
+		return nil, usagef("unknown class %q, expected one of %s", name, strings.Join(known, ", ")).
+			WithHint("%s", text.DidYouMean(name, known))
 	}
 	return found, nil
 }
