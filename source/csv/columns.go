@@ -93,8 +93,8 @@ func (t *table) readFirstLine() error {
 // if they are not only numbers. If it is doubtful, the user must decide.
 func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	row = row[:len(row)-len(",\n")]
-	words, doubtful := t.looksNamed(row, quoted)
-	if header = words; t.options.Header != nil {
+	words, _, doubtful := t.looksNamed(row, quoted)
+	if header = words > 0; t.options.Header != nil {
 		header = *t.options.Header
 	} else if doubtful {
 		bad := fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values", row)
@@ -114,7 +114,10 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	default:
 		t.info.FirstLine = first
 	}
-	if words && header || first != "" && !header {
+	switch words, nameless, _ := t.looksNamed([]byte(first), false); {
+	case nameless:
+		t.index = words
+	case first != "":
 		t.names = strings.Split(first, comma) // they share its memory
 		for i, name := range t.names {
 			t.names[i] = t.plain.Replace(strings.TrimSpace(name))
@@ -123,17 +126,20 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	return header, nil
 }
 
-// looksNamed reports whether row, the first line, has words, as a header has, and whether it is
-// doubtful what it is: pandas writes 0, 1, 2, … for columns without names, in any order, and may
-// quote them; of a row it makes names by turning numbers that occur again into N.1, N.2, …; Spark
-// appends other digits, but pixels do repeat.
-func (t *table) looksNamed(row []byte, quoted bool) (hasWords, doubtful bool) {
+// looksNamed returns how many words row, the first line, has, as a header has; whether its numbers
+// name nothing, and at most the index before them has a name; and whether it is doubtful what row
+// is: pandas writes 0, 1, 2, … for columns without names, in any order, and may quote them; of a row
+// it makes names by turning numbers that occur again into N.1, N.2, …, also those with a point;
+// Spark appends other digits, but pixels do repeat.
+func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
 	const limit, many = 1 << 12, 64 // different numbers
-	words, values, numbers, places, seen := 0, 0, 0, 0, map[string]bool{}
+	values, numbers, places, seen := 0, 0, 0, map[string]bool{}
 	from0, from1, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := t.plain.Replace(string(bytes.TrimSpace(field)))
-		if countNumbers(field) == 0 {
+		dot := max(strings.LastIndexByte(text, '.'), 0)
+		again := seen[text[:dot]] && strings.Trim(text[dot:], ".0123456789") == ""
+		if !again && countNumbers(field) == 0 {
 			words++
 			if slices.Contains(t.options.Classes, text) || strings.Contains(valueWords, "|"+strings.ToLower(text)+"|") {
 				values++
@@ -146,17 +152,18 @@ func (t *table) looksNamed(row []byte, quoted bool) (hasWords, doubtful bool) {
 		}
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
-		number, again := strings.CutSuffix(text, ".1")
-		renamed, repeats = renamed || again && seen[number], repeats || seen[text]
+		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text]
 		if len(seen) < limit {
 			seen[text] = true
 		}
 	}
+	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
+	nameless = (words == 0 || index) && (from0 || from1 || renamed)
 	if words > 0 { // a row may have texts, too
-		return true, values == words || numbers > 0 &&
+		return words, nameless, values == words || numbers > 0 &&
 			(!from0 && !from1 || numbers == 1 || words == 1 && row[0] == t.comma)
 	}
-	return false, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
+	return 0, nameless, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
 		!repeats && (renamed || quoted || integers && numbers >= many)
 }
 
@@ -167,9 +174,8 @@ func (t *table) arrange() error {
 	for _, c := range o.Like {
 		like += c.Elements()
 	}
-	if n := len(t.names) - 1; n > 0 && strings.TrimPrefix(t.names[0], indexName) == "" &&
-		countNumbers([]byte(strings.Join(t.names[1:], " "))) == n { // only the index has a name, or had one
-		t.names, t.index = nil, t.add(flat.Field{}, 1).fields
+	if t.index > 0 {
+		t.add(flat.Field{}, t.index)
 	}
 	switch {
 	case t.names != nil && o.Label == "none" && !slices.Contains(t.names, "none"):
