@@ -301,8 +301,9 @@ const splitsFile = "dataset_dict.json"
 
 func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {
 	var list struct{ Splits []string }
-	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&list); err != nil {
-		return nil, fault.New(fault.Malformed, "").Because(err).WithHint("write the data set again with save_to_disk")
+	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&list); err != nil || len(list.Splits) == 0 {
+		return nil, fault.New(fault.Malformed, "found no list of splits").Because(err).
+			WithHint("write the data set again with save_to_disk; or give one of its folders")
 	}
 	return slices.Sorted(slices.Values(list.Splits)), f.Close()
 }

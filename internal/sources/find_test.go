@@ -146,7 +146,8 @@ func TestFindListed(t *testing.T) {
 	for list, want := range map[string]string{`{"splits": ["train", "a"]}`: "a train",
 		`{"splits": ["train", "gone"]}`:  "found no folder gone, which is in dataset_dict.json",
 		`{"splits": ["train", ".."]}`:    "found no folder .., which",
-		`{"splits": ["empty", "train"]}`: "found no table in", `{"splits": [`: "dataset_dict.json: unexpected EOF"} {
+		`{"splits": ["empty", "train"]}`: "found no table in", `{"splits": [`: "dataset_dict.json: found no list",
+		`{}`: "dataset_dict.json: found no list of splits"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "dataset_dict.json"), []byte(list), 0o666))
 		tables, err := Find(source.Local{}, dir)
 		got := fmt.Sprint(err)
