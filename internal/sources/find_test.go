@@ -144,10 +144,9 @@ func TestFindListed(t *testing.T) {
 	const shard = "/data-00000-of-00001.arrow"
 	dir := touch(t, "train"+shard, "old"+shard, "a"+shard, "empty/x")
 	for list, want := range map[string]string{`{"splits": ["train", "a"]}`: "a train",
-		`{"splits": ["train", "gone"]}`:  "found no folder gone, which is in dataset_dict.json",
-		`{"splits": ["train", ".."]}`:    "found no folder .., which",
-		`{"splits": ["empty", "train"]}`: "found no table in", `{"splits": [`: "dataset_dict.json: found no list",
-		`{}`: "dataset_dict.json: found no list of splits"} {
+		`{"splits": ["train", "gone"]}`: "found no folder gone, which is in dataset_dict.json",
+		`{"splits": ["train", ".."]}`:   "found no folder .., which", `{}`: "dataset_dict.json: found no list of splits",
+		`{"splits": ["empty", "train"]}`: "found no table in", `{"splits": [`: "dataset_dict.json: found no list"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "dataset_dict.json"), []byte(list), 0o666))
 		tables, err := Find(source.Local{}, dir)
 		got := fmt.Sprint(err)

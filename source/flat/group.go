@@ -35,7 +35,7 @@ type group struct {
 	stem
 	names   []string // of all columns
 	columns []int
-	has     [3]bool // has[n] reports whether all numbers of some name are n
+	has     [4]bool // has[n] reports whether all numbers of some name are n
 	last    []int   // the largest numbers
 }
 
@@ -108,15 +108,13 @@ func nameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)           // of scikit-learn
-var unnamed = text.Pattern(`^(_c|column_?)?0+$|^(column_|V)1$`) // of Spark, DuckDB, polars, pandas and R
+var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)                            // of scikit-learn
+var unnamed = text.Pattern(`^(_c|f|[Cc]olumn_?)?0+$|^([Cc]olumn_?|V|X|Var|C)1$`) // of 15 other programs
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
-	if m := gridName().FindStringSubmatch(name); m != nil {
-		name = m[1] + "x" + m[2]
-	}
+	name = gridName().ReplaceAllString(name, "${1}x$2")
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]
 	if rest != "" && rest[0] != 'x' && strings.Trim(rest, digits+"x") == "" {
@@ -138,6 +136,9 @@ func parse(name string, numbers []int) (stem, []int) {
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int) (fields []Field) {
 	f, start := Field{}, max(0, slices.Index(g.has[:2], true))
+	if n := len(g.columns); n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
+		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
+	}
 	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && len(g.columns) > 1
 	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
 		if f = g.tensor(start); f.bad == nil && f.Columns != nil {
