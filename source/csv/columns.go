@@ -47,9 +47,9 @@ func (t *table) readFirstLine() error {
 	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
 	message, hint := idx.Foreign(first[:min(len(first), 512)], "CSV") // a line may have megabytes
 	switch {
-	case bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
+	case bytes.HasPrefix(first, []byte("sep=")), bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint(`remove comments: grep -v '^[^0-9A-Za-z"]*#' FILE.csv >rows.csv; ` + // also after a mark
+			WithHint(`remove it: grep -vE '^[^0-9A-Za-z"]*(#|sep=)' FILE.csv >rows.csv; ` + // also after a mark
 				`or make the first one the header: sed '1s/^[^0-9A-Za-z"]*# *//' FILE.csv >named.csv`)
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
@@ -116,7 +116,9 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	}
 	switch words, nameless, _ := t.looksNamed([]byte(first), false); {
 	case nameless:
-		t.index = words
+		for range words { // none or the index
+			t.index = t.add(flat.Field{}, 1).fields
+		}
 	case first != "":
 		t.names = strings.Split(first, comma) // they share its memory
 		for i, name := range t.names {
@@ -128,8 +130,8 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 
 // looksNamed returns how many words row, the first line, has, as a header has; whether its numbers
 // name nothing, and at most the index before them has a name; and whether it is doubtful what row
-// is: pandas writes 0, 1, 2, … for columns without names, in any order, and may quote them; of a row
-// it makes names by turning numbers that occur again into N.1, N.2, …, also those with a point;
+// is: pandas writes 0, 1, 2, … for columns without names, in any order, and may quote them; of a
+// row it makes names by turning numbers that occur again into N.1, N.2, …, also those with a point;
 // Spark appends other digits, but pixels do repeat.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
 	const limit, many = 1 << 12, 64 // different numbers
@@ -174,9 +176,6 @@ func (t *table) arrange() error {
 	for _, c := range o.Like {
 		like += c.Elements()
 	}
-	if t.index > 0 {
-		t.add(flat.Field{}, t.index)
-	}
 	switch {
 	case t.names != nil && o.Label == "none" && !slices.Contains(t.names, "none"):
 		return fault.New(fault.Usage, "--label-column none is for files without names, but the first line has names")
@@ -220,6 +219,8 @@ func (t *table) group() error {
 		if n > 1 && f.Shape == nil && !alone && !bytes.ContainsAny(span, "\u00a0\u2009\u202f") {
 			c.comma, c.count = ' ', n
 			c.GuessShape(n, "column "+f.Name+": lists of "+strconv.Itoa(n)+" numbers")
+		} else if n == 1 && span[0] == '[' { // a list of one number is this number, as in arrays of N×1
+			c.comma = ' '
 		}
 	}
 	return nil

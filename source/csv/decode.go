@@ -32,9 +32,9 @@ type stats struct {
 // thousands matches a list that may be one number, with spaces between its thousands.
 var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,3}(\.\d*)? *\D$`)
 
-// observe examines the sample, and returns the number of elements of a row, or an error if two
-// fields may be the label. Decode reports rows with a wrong number of fields.
-func (t *table) observe() (elements int, err error) {
+// observe examines the sample, and returns an error if two fields may be the label. Decode reports
+// rows with a wrong number of fields.
+func (t *table) observe() error {
 	first, last := stats{seen: map[string]int64{}}, stats{seen: map[string]int64{}} // of these fields
 	for line := range bytes.Lines(t.sample) {
 		if bytes.Count(line, []byte{t.comma}) != t.count {
@@ -55,13 +55,7 @@ func (t *table) observe() (elements int, err error) {
 			last.observe(text, t.plain)
 		}
 	}
-	for _, f := range t.fileColumns {
-		elements += f.count
-	}
-	if t.guessed && t.options.Like == nil { // an output's columns are expected
-		err = t.checkLabel(first, last)
-	}
-	return elements, err
+	return t.checkLabel(first, last)
 }
 
 // checkLabel returns an error if the label may be another field than [table.divide] guessed, as the
@@ -74,6 +68,8 @@ func (t *table) checkLabel(first, last stats) error {
 	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
 	may := "be the first field of a line, the last one, or none"
 	switch image := len(t.fileColumns) == 1+t.index; {
+	case !t.guessed || t.options.Like != nil: // an output's columns are expected
+		return nil
 	case !image && first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
 		like(last) && (dense || first.max > last.max)): // UCI's files have it last
 	case image && len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
@@ -133,12 +129,13 @@ func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 	return bytes.FieldsSeq(span) // 20 % faster than FieldsFuncSeq for lists of floats
 }
 
-// decide gives every file column that is read its column and type.
+// decide gives every file column that is read its column and type, and limits the next lines.
 func (t *table) decide() error {
-	names := make([]string, len(t.fileColumns))
+	names, limit := make([]string, len(t.fileColumns)), lineText
 	for i, f := range t.fileColumns {
-		names[i] = f.Name
+		names[i], limit = f.Name, limit+fieldText*f.count
 	}
+	t.limit = min(t.limit, limit)
 	wants := t.options.Wants(names)
 	t.tensors = slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
 	bad := error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
@@ -216,8 +213,9 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 			return nil
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && // a number in another form
-			strings.Trim(one, "+-.,;:[] \u00a0\u2009\u202f0123456789eE%'_/$€£") == "" {
-			bad = t.inRow(0, hintNumber, "found the text %.40q, expected a number", one)
+			strings.Trim(one, "+-.,;:[]() \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "" {
+			hint := map[bool]string{true: hintLists, false: hintNumber}[strings.ContainsAny(one, "[(")]
+			bad = t.inRow(0, hint, "found the text %.40q, expected a number", one)
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
 		return left
@@ -331,6 +329,7 @@ const hintFields = `fill in fields, or quote separators; if these end all lines:
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, list all names in a file for --classes, or leave the column out with --columns; or choose a type that " +
 	"holds all values: --dtype int32, which --columns may limit to the labels"
+const hintLists = "write a record as one list of all numbers: numpy.ravel(a).tolist(), or DuckDB's flatten(column)"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
 func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {

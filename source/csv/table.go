@@ -91,11 +91,9 @@ func (t *table) begin() error {
 	if err := t.arrange(); err != nil {
 		return err
 	}
-	elements, err := t.observe()
-	if err != nil {
+	if err := t.observe(); err != nil {
 		return err
 	}
-	t.limit = min(t.limit, lineText+fieldText*elements)
 	return t.decide()
 }
 
