@@ -145,7 +145,7 @@ func TestFindListed(t *testing.T) {
 	dir := touch(t, "train"+shard, "old"+shard, "a"+shard, "empty/x")
 	for list, want := range map[string]string{`{"splits": ["train", "a"]}`: "a train",
 		`{"splits": ["train", "gone"]}`: "found no folder gone, which is in dataset_dict.json",
-		`{"splits": ["train", ".."]}`:   "found no folder .., which", `{}`: "dataset_dict.json: found no list of splits",
+		`{"splits": ["train", ".."]}`:   "found no folder .., which", `{}`: "dataset_dict.json: found no list",
 		`{"splits": ["empty", "train"]}`: "found no table in", `{"splits": [`: "dataset_dict.json: found no list"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "dataset_dict.json"), []byte(list), 0o666))
 		tables, err := Find(source.Local{}, dir)

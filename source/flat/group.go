@@ -109,7 +109,7 @@ func nameOf(prefix string) string {
 }
 
 var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)                            // of scikit-learn
-var unnamed = text.Pattern(`^(_c|f|[Cc]olumn_?)?0+$|^([Cc]olumn_?|V|X|Var|C)1$`) // of 15 other programs
+var unnamed = text.Pattern(`^(_c|f|[Cc]olumn_?)?0+$|^([Cc]olumn_?|V|X|Var|C)1$`) // of pandas, pyarrow, R, MATLAB
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
@@ -136,10 +136,11 @@ func parse(name string, numbers []int) (stem, []int) {
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int) (fields []Field) {
 	f, start := Field{}, max(0, slices.Index(g.has[:2], true))
-	if n := len(g.columns); n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
+	n := len(g.columns)
+	if _, square := Square("", n); square && n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
-	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && len(g.columns) > 1
+	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && n > 1
 	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
 		if f = g.tensor(start); f.bad == nil && f.Columns != nil {
 			return []Field{f}

@@ -68,7 +68,7 @@ func TestGroup(t *testing.T) {
 		{"rows and columns from 0", []string{"0x0", "0x1", "1x0", "1x1"}, "image[2 2]4"},
 		{"sizes of screens, quartiles, a few from 2", strings.Fields("640x480 1280x720 q1 q3 V2 V3"),
 			"640x480[]1 1280x720[]1 q1[]1 q3[]1 V2[]1 V3[]1"},
-		{"in R, the first has a name", append([]string{"y"}, numbered("V", 2, 784)...), "y[]1 V[28 28]784?"},
+		{"in R, the first has a name", append([]string{"y"}, numbered("V", 2, 256)...), "y[]1 V[16 16]256?"},
 		{"names that end with numbers", append(numbered("x1_", 0, 12), numbered("x2_", 0, 2)...), "x1[12]12? x2[2]2?"},
 		{"words", []string{"", "label", "x", "box", "max"}, "[]1 label[]1 x[]1 box[]1 max[]1"},
 		{"a label between tensors", []string{"x1", "x2", "label", "y1", "y2"}, "x[2]2? label[]1 y[2]2?"},
