@@ -47,9 +47,9 @@ func (t *table) readFirstLine() error {
 	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
 	message, hint := idx.Foreign(first[:min(len(first), 512)], "CSV") // a line may have megabytes
 	switch {
-	case bytes.HasPrefix(first, []byte("sep=")), bytes.HasPrefix(first, []byte{'#'}) && t.options.Header == nil:
+	case bytes.HasPrefix(first, []byte("sep=")), bytes.IndexAny(first, "#%@") == 0 && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint(`remove it: grep -vE '^[^0-9A-Za-z"]*(#|sep=)' FILE.csv >rows.csv; ` + // also after a mark
+			WithHint(`remove it: grep -vE '^[^0-9A-Za-z"]*([#%%@]|sep=|$)' FILE.csv >rows.csv; ` + // also after a mark
 				`or make the first one the header: sed '1s/^[^0-9A-Za-z"]*# *//' FILE.csv >named.csv`)
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)

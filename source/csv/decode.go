@@ -59,7 +59,7 @@ func (t *table) observe() error {
 }
 
 // checkLabel returns an error if the label may be another field than [table.divide] guessed, as the
-// first and the last field of the examined rows tell: odd ones are pixels, numbers of rows or others.
+// first and the last field of the examined rows tell: odd ones are pixels or row numbers.
 func (t *table) checkLabel(first, last stats) error {
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.rising && s.values > 10 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
