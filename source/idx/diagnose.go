@@ -44,7 +44,11 @@ var foreignFormats = []struct {
 	{1, "\x4c\x3d\x1e", "a NORB (Lush binary matrix) file", hintArray},
 	{10, " MAT-file", "a MATLAB file", hintArray},
 	{0, "\x89HDF", "an HDF5 file", hintArray},
-	{0, "\x80", "a Python pickle", hintArray},
+	{0, "\x80\x02", "a Python pickle", hintArray}, // 80 alone is the euro sign of Windows
+	{0, "\x80\x03", "a Python pickle", hintArray},
+	{0, "\x80\x04", "a Python pickle", hintArray},
+	{0, "\x80\x05", "a Python pickle", hintArray},
+	{0, "version https://git-lfs", "a Git LFS pointer", "fetch the real file with git lfs pull"},
 }
 
 // HasMagic reports whether head begins like an IDX file: 00 00, a data type, a rank of at least 1.
@@ -81,12 +85,8 @@ func Foreign(head []byte, expected string) (message, hint string) {
 				"the server sent it in place of the file: check the URL, and download it again"
 		}
 	}
-	if bytes.HasPrefix(text, []byte("version https://git-lfs")) {
-		return "found a Git LFS pointer, expected " + expected, "fetch the real file with git lfs pull"
-	}
 	for _, f := range foreignFormats {
-		isEuro := f.bytes == "\x80" && len(head) > 1 && head[1] >= ' ' // in Windows' encoding
-		if !isEuro && f.offset < len(head) && bytes.HasPrefix(head[f.offset:], []byte(f.bytes)) {
+		if f.offset < len(head) && bytes.HasPrefix(head[f.offset:], []byte(f.bytes)) {
 			return "found " + f.name + ", expected " + expected, f.hint
 		}
 	}
