@@ -155,9 +155,10 @@ func (g *group) fields(limit int) (fields []Field) {
 // tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
 // first column that is not the next element in C order. A vector without one of them is none.
 func (g *group) tensor(start int) Field {
-	const hintOrder = "put all elements of a record side by side, none left out, in order; in pandas: import re; " +
+	const hintOrder = "if names such as 0.1 are values, read the file without a header; else put all elements of a " +
+		"record side by side, none left out, in order; in pandas: import re; " +
 		`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
-		"if a column is no element, name it without a number; if names are values, read the file without a header"
+		"if a column is no element, name it without a number"
 	first, end := g.columns[0], g.columns[len(g.columns)-1]
 	next, last, numbers := slices.Repeat([]int{start}, g.rank), g.last, []int(nil)
 	f := Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}
