@@ -173,7 +173,7 @@ func (t *table) split(dst []byte, rows int) ([]byte, error) {
 		_ = t.text.WriteByte('\n')
 		fields, err := t.quoted.Read()
 		if err != nil {
-			return dst[:rows], t.inRow(t.cut, "put the text in quotes, and write each quote in it twice",
+			return dst[:rows], t.inRow(t.cut, "put texts in quotes, each quote in them twice, commas between fields",
 				"found a quote inside of an unquoted text, or text after a quoted one")
 		}
 		dst = dst[:rows]
