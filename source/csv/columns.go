@@ -90,7 +90,7 @@ func (t *table) readFirstLine() error {
 }
 
 // readNames reports whether row, the first line, is a header, and keeps the names of the columns,
-// if they are not only numbers. If it is doubtful, the user must decide.
+// unless they name nothing. If it is doubtful, the user must decide.
 func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	row = row[:len(row)-len(",\n")]
 	words, _, doubtful := t.looksNamed(row, quoted)
