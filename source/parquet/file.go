@@ -149,7 +149,8 @@ func (f *file) readFooter(size int64) error {
 // footerBytes returns the bytes of the footer, and sets f.end to their offset.
 func (f *file) footerBytes(size int64) ([]byte, error) {
 	if size < int64(len(magic)+tailSize) {
-		return nil, fault.New(fault.Truncated, "found %s, too few for a Parquet file", text.Count(size, "byte"))
+		return nil, fault.New(fault.Truncated, "found %s, too few for a Parquet file", text.Count(size, "byte")).
+			WithHint("the file is incomplete: download or write it again")
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte
@@ -228,7 +229,8 @@ func (f *file) Values(i, limit int) (values [][]byte, err error) {
 
 // damaged returns the error for a file that breaks the rules of the format.
 func damaged(message string, values ...any) *fault.Error {
-	return fault.New(fault.Malformed, message, values...)
+	return fault.New(fault.Malformed, message, values...).
+		WithHint("the file is damaged, or its writer has a defect: download or write it again")
 }
 
 // unsupported returns the error for a file that may be valid but cannot be read as IDX columns.

@@ -246,8 +246,8 @@ func read(tb testing.TB, file []byte, rows int) ([][]byte, error) {
 func checkError(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil && (fault.KindOf(err) == fault.Internal || !strings.HasPrefix(err.Error(), "test.parquet: ") ||
-		strings.Contains(err.Error(), "cannot be decoded: ")) {
-		tb.Errorf("found the error %q, expected one of a kind with the file's name, and no panic", err)
+		strings.Contains(err.Error(), "cannot be decoded: ") || fault.HintOf(err) == "") {
+		tb.Errorf("found the error %q, expected one of a kind with the file's name and a hint, and no panic", err)
 	}
 }
 

@@ -99,6 +99,7 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
+		f.Type = "structs"
 		isOther := func(m *node) bool { return m.Name != source.HubPath && !isBytes(m) }
 		if slices.ContainsFunc(n.children, isBytes) && !slices.ContainsFunc(n.children, isOther) {
 			f.Kind = columnar.Struct
