@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -45,8 +46,9 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	modes := map[[2]int]string{{1, 8}: "L", {1, 16}: "I;16", {3, 8}: "RGB", {4, 8}: "RGBA"}
 	stored := modes[[2]int{format.Channels, format.Depth}] // --resize leaves out alpha
 	if mode != "" && mode != stored && mode+";16" != stored && !o.Grey && (mode != "RGBA" || o.Resize[0] == 0) {
-		hint := fmt.Sprintf("store the images in it, with datasets: "+
-			"ds.map(lambda row: {%q: row[%[1]q].convert(%q)})", f.Name, mode)
+		held := map[string]string{"1": "L", "F": "L", "I": "L", "I;16": "I;16", "L": "L", "LA": "RGBA", "RGBA": "RGBA"}
+		hint := fmt.Sprintf("store them as IDX can hold them, with datasets: ds.map(lambda row: {%q: row[%[1]q]."+
+			"convert(%[2]q)}).cast_column(%[1]q, datasets.Image(mode=%[2]q))", f.Name, cmp.Or(held[mode], "RGB"))
 		return unsupported(f.Name, hint, "found images of the mode %s, which Hugging Face's datasets convert to %s",
 			stored, mode)
 	}
@@ -90,10 +92,7 @@ func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 
 // numbers fills dst with the elements of pieces, which begin at a row.
 func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
-	size, done := c.DType.Size(), 0
-	if c.RecordSize() == 0 {
-		size = 0 // only the lengths of the lists are checked
-	}
+	size, done := c.RecordSize()/max(1, c.Elements()), 0 // a size of 0: only the lengths of the lists are checked
 	for _, p := range pieces {
 		to := dst[done*size:][:p.n*size]
 		err := p.use(to, func(v Values) error {
