@@ -83,8 +83,7 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 func (c *chain) check(path string, t source.Table) error {
 	info := source.About(t)
 	same := func(key string) bool {
-		found := info.Meta[key]
-		return found == c.info.Meta[key] || found == "" && c.options.Classes != nil
+		return info.Meta[key] == c.info.Meta[key] || info.Meta[key] == "" && c.options.Classes != nil
 	}
 	if found, expected := describe(t.Columns(), info), describe(c.columns, c.info); found != expected {
 		return fault.New(fault.Malformed, "found the columns %s, expected %s as in %s", found, expected, c.paths[0]).

@@ -26,7 +26,6 @@ func describe(field arrow.Field) columnar.Field {
 	f := columnar.Field{Name: field.Name, Metadata: field.Metadata.ToMap(), Type: "the type " + field.Type.Name()}
 	if f.Number = source.NumberNamed(field.Type.Name()); f.Number != source.NoNumber {
 		f.Kind = columnar.Number
-		return f
 	}
 	switch t := field.Type.(type) {
 	case *arrow.DictionaryType:

@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,6 +53,8 @@ func Resolve(f Input) (*Resolved, error) {
 	groups, bad := flat.Group(names, len(names), func(i int) bool {
 		one, shape, named := &f.Fields[i], f.Fields[i].shape(), r.hub[names[i]].Names != nil
 		return named || one.isExtension() || one.Kind != Number || shape != nil && len(shape) == 0
+	}, func(i, n int) bool {
+		return r.setShape(&Column{Column: source.Column{Shape: []int{n}}}, &f.Fields[i])
 	}, f.Options.Wants)
 	if bad != nil {
 		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
@@ -76,8 +79,7 @@ func Resolve(f Input) (*Resolved, error) {
 		}
 		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
 	}
-	images := slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images })
-	if r.Options.Grey && !images {
+	if r.Options.Grey && !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images }) {
 		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey needs").
 			WithHint("leave it out, or write the images first: --to png")
 	}
@@ -125,12 +127,11 @@ func (r *resolver) leave(f *Field, err error) error {
 }
 
 // group adds the column that the fields of g become.
-func (r *resolver) group(g flat.Field) error {
+func (r *resolver) group(g flat.Field) (err error) {
 	first := &r.Fields[g.Columns[0]]
 	c := Column{Fields: g.Columns, Entries: 1,
 		Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}}
 	shape := first.shape()
-	var err error
 	switch {
 	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
 		err = ofExtension(first)
@@ -151,10 +152,7 @@ func (r *resolver) group(g flat.Field) error {
 		err = unsupported(first.Name, hintColumn,
 			"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", first.Type)
 	case g.Shape == nil && len(shape) > 0 && product(shape) == 1: // one element, as --layout columns writes it
-		if c.Name = strings.TrimRight(strings.TrimSuffix(first.Name, "0"), "_"); c.Name == "pixel" {
-			c.Name = flat.Image
-		}
-		c.Shape = shape
+		c.Name, c.Shape = flat.NameOf(strings.TrimSuffix(first.Name, "0")), shape
 	case g.Shape == nil && first.Number.Integer():
 		c.Classes = r.hub[c.Name].Names
 	case g.Shape != nil:
@@ -206,10 +204,8 @@ func (r *resolver) setShape(c *Column, f *Field) bool {
 // options. The order of a dictionary is no numbering: it differs between the splits of a data set.
 func (r *resolver) text(c *Column, f *Field) error {
 	o, own := r.Options, r.hub[f.Name].Names
-	if own == nil && f.Name == schema.ClassName && r.names != "" {
-		own, _ = source.ClassesIn(r.Meta, r.names)
-	} else if own == nil {
-		own, _ = source.ClassesIn(r.Meta, f.Name)
+	if own == nil {
+		own, _ = source.ClassesIn(r.Meta, cmp.Or(map[string]string{schema.ClassName: r.names}[f.Name], f.Name))
 	}
 	sample := own // in a file without rows
 	if r.First != nil {

@@ -3,6 +3,7 @@ package columnar
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
@@ -75,9 +76,7 @@ func NewTable(path string, file File, found *Resolved) source.Table {
 	t := &table{path: path, file: file, columns: found.Columns, info: found.Info}
 	for _, c := range t.columns {
 		t.public = append(t.public, c.Column)
-		for range c.Fields {
-			t.leaves = append(t.leaves, leaf{perRow: c.Entries})
-		}
+		t.leaves = append(t.leaves, slices.Repeat([]leaf{{perRow: c.Entries}}, len(c.Fields))...)
 	}
 	label, class := source.Index(t.public, found.names), source.Index(t.public, schema.ClassName)
 	if label >= 0 && class >= 0 && label != class && t.public[class].Classes != nil {
@@ -107,17 +106,12 @@ func (t *table) advance(i int, skip int64) (err error) {
 // Skip skips n rows. It does not decode them, and reads chunks only if other rows are in them.
 func (t *table) Skip(n int64) error {
 	for i := range t.leaves {
-		l := &t.leaves[i]
-		for left := n * l.perRow; left > 0; {
-			err := t.advance(i, left)
-			if err == io.EOF {
-				err = fault.New(fault.Usage, "no such rows: skip %d rows after the last", (left+l.perRow-1)/l.perRow)
-			}
-			if err != nil {
-				return fault.In(t.path, err)
-			}
-			k := min(left, l.chunk.Entries-l.used)
-			l.used, left = l.used+k, left-k
+		_, rows, err := t.take(i, n, true)
+		if err == nil && rows < n {
+			err = fault.New(fault.Usage, "no such rows: skip %d rows after the last", n-rows)
+		}
+		if err != nil {
+			return fault.In(t.path, err)
 		}
 	}
 	t.next += n
@@ -133,7 +127,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		taken, rows, err := t.take(i, max(want, 1)) // one more at the end finds those that have not ended
+		taken, rows, err := t.take(i, max(want, 1), false) // one more at the end finds those that have not ended
 		if pieces[i] = taken; err == nil && (i > 0 && rows != want || t.next+rows < min(t.next+want, known)) {
 			err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them",
 				t.next+min(rows, want))
@@ -150,18 +144,20 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// take returns the pieces of up to n rows of leaf i, and the number of rows.
-func (t *table) take(i int, n int64) (pieces []piece, rows int64, err error) {
+// take passes up to n rows of leaf i. It returns their pieces, unless skipped, and their number.
+func (t *table) take(i int, n int64, skipped bool) (pieces []piece, rows int64, err error) {
 	l := &t.leaves[i]
 	left := n * l.perRow
 	for left > 0 {
-		if err := t.advance(i, 0); err == io.EOF {
+		if err := t.advance(i, map[bool]int64{true: left}[skipped]); err == io.EOF {
 			break
 		} else if err != nil {
 			return pieces, 0, err
 		}
 		k := min(left, l.chunk.Entries-l.used)
-		pieces = append(pieces, piece{l.chunk, int(l.used), int(k)})
+		if !skipped {
+			pieces = append(pieces, piece{l.chunk, int(l.used), int(k)})
+		}
 		l.used, left = l.used+k, left-k
 	}
 	if part := left % l.perRow; part != 0 {

@@ -205,6 +205,9 @@ func (t *table) group() error {
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
 		isThis := func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] }
 		return slices.ContainsFunc(t.options.Like, isThis)
+	}, func(_, n int) bool {
+		isThis := func(c source.Column) bool { return c.Elements() == n }
+		return isThis(source.Column{Shape: t.options.Shape}) || slices.ContainsFunc(t.options.Like, isThis)
 	}, t.options.Wants)
 	if bad != nil {
 		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)

@@ -41,13 +41,14 @@ type group struct {
 
 // Group finds the elements of tensors among names: those with a common prefix that are numbered
 // from 0 or 1, or have an index for each dimension, also from 0 or 1 (1x1, 1x2, … or a_1x1, …).
-// exclude, if it is not nil, reports whether name i is known not to be an element.
+// exclude, if it is not nil, reports whether name i is known not to be an element, and known
+// whether something other than names tells the shape of n elements from name i on.
 //
 // It is an error if there are more than limit fields, which are counted before they allocate
 // memory, or if the elements of a tensor are not side by side in C order, and its name is wanted:
 // wants gets the names of all fields and columns. Other such tensors are a field for each element.
-func Group(names []string, limit int, exclude func(i int) bool, wants func([]string) func(string) bool) (
-	[]Field, *fault.Error) {
+func Group(names []string, limit int, exclude func(i int) bool, known func(i, n int) bool,
+	wants func([]string) func(string) bool) ([]Field, *fault.Error) {
 	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", limit).
 		WithHint("number the elements of a record, as in pixel0, pixel1")
 	groups := map[stem]*group{}
@@ -76,7 +77,7 @@ func Group(names []string, limit int, exclude func(i int) bool, wants func([]str
 	}
 	var fields []Field
 	for _, g := range order {
-		if fields = append(fields, g.fields(limit)...); len(fields) > limit {
+		if fields = append(fields, g.fields(limit, known)...); len(fields) > limit {
 			return nil, cmp.Or(fields[limit].bad, tooMany)
 		}
 	}
@@ -99,8 +100,8 @@ func Group(names []string, limit int, exclude func(i int) bool, wants func([]str
 	return fields, nil
 }
 
-// nameOf returns the name of the tensor whose elements are named prefix and numbers.
-func nameOf(prefix string) string {
+// NameOf returns the name of the tensor whose elements are named prefix and numbers.
+func NameOf(prefix string) string {
 	name := cmp.Or(strings.TrimRight(prefix, "_-. "), strings.TrimSpace(prefix))
 	if slices.Contains([]string{"", "pixel", "pixels"}, strings.ToLower(name)) {
 		return Image
@@ -134,15 +135,15 @@ func parse(name string, numbers []int) (stem, []int) {
 //
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
-func (g *group) fields(limit int) (fields []Field) {
+func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
 	f, start := Field{}, max(0, slices.Index(g.has[:2], true))
 	n := len(g.columns)
 	if _, square := Square("", n); square && n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
-	isPixels := g.prefix != "" && nameOf(g.prefix) == Image && n > 1
+	isPixels := g.prefix != "" && NameOf(g.prefix) == Image && n > 1
 	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
-		if f = g.tensor(start); f.bad == nil && f.Columns != nil {
+		if f = g.tensor(start, known); f.bad == nil && f.Columns != nil {
 			return []Field{f}
 		}
 	}
@@ -154,7 +155,7 @@ func (g *group) fields(limit int) (fields []Field) {
 
 // tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
 // first column that is not the next element in C order. A vector without one of them is none.
-func (g *group) tensor(start int) Field {
+func (g *group) tensor(start int, known func(i, n int) bool) Field {
 	const hintOrder = "if names such as 0.1 are values, read the file without a header; else put all elements of a " +
 		"record side by side, none left out, in order; in pandas: import re; " +
 		`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
@@ -163,7 +164,7 @@ func (g *group) tensor(start int) Field {
 	next, last, numbers := slices.Repeat([]int{start}, g.rank), g.last, []int(nil)
 	f := Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}
 	if g.rank == 1 {
-		f.Name = nameOf(g.prefix)
+		f.Name = NameOf(g.prefix)
 	}
 	for i := first; i <= end || next[0] <= last[0]; i++ {
 		of, name := stem{}, "no column"
@@ -173,7 +174,7 @@ func (g *group) tensor(start int) Field {
 		}
 		if _, ours := slices.BinarySearch(g.columns, i); !ours || of != g.stem || !slices.Equal(numbers, next) {
 			hint, isOther := hintOrder, of == g.stem && slices.Equal(numbers, next) // of another type
-			if isOther && g.rank == 1 && nameOf(g.prefix) != Image {
+			if isOther && g.rank == 1 && NameOf(g.prefix) != Image {
 				return Field{}
 			} else if isOther {
 				name, hint = name+", of another type,", "cast it to the type of the others"
@@ -190,10 +191,10 @@ func (g *group) tensor(start int) Field {
 	}
 	if n := len(g.columns); g.rank == 1 {
 		f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[first], g.names[end]))
-		if _, square := Square("", n-1); square && n > 256 && unnamed().MatchString(g.names[first]) &&
-			!slices.ContainsFunc(g.names, text.NamesLabels) {
+		if _, square := Square("", n-1); square && n > 64 && unnamed().MatchString(g.names[first]) &&
+			!slices.ContainsFunc(g.names, text.NamesLabels) && !known(first, n) {
 			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
-				WithHint("rename them: label, pixel0 … pixel%d; or x0 … x%[2]d, if they are one vector", n-2, n-1)
+				WithHint("rename them: label, pixel0 … pixel%d; or, if they are one vector, add --shape %d", n-2, n)
 		}
 	}
 	for axis := range last {

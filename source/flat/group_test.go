@@ -35,8 +35,9 @@ func described(f Field) string {
 	return text
 }
 
-// all wants all fields.
+// all wants all fields, and never knows no shapes.
 func all([]string) func(string) bool { return func(string) bool { return true } }
+func never(int, int) bool            { return false }
 
 func TestGroup(t *testing.T) {
 	t.Parallel()
@@ -75,7 +76,7 @@ func TestGroup(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
-			fields, bad := Group(c.names, len(c.names), nil, all)
+			fields, bad := Group(c.names, len(c.names), nil, never, all)
 			if bad != nil {
 				t.Fatal(bad)
 			}
@@ -97,7 +98,7 @@ func TestGroupWanted(t *testing.T) {
 	names := []string{"label", "x1", "y1", "x2", "y2", "pixel0", "pixel2"}
 	for wanted, want := range map[string]string{
 		"label": "", "y1": "", "x": "y1 where x2", "y": "x2 where y2", "image": "pixel2 where pixel1"} {
-		fields, bad := Group(names, len(names), nil, func(all []string) func(string) bool {
+		fields, bad := Group(names, len(names), nil, never, func(all []string) func(string) bool {
 			if found := strings.Join(all, " "); found != "label x y x y image image label x1 y1 x2 y2 pixel0 pixel2" {
 				t.Errorf("found the names %s", found)
 			}
@@ -134,12 +135,13 @@ func TestGroupRefuses(t *testing.T) {
 		{"a label and an image, as pandas names them", numbered("", 0, 785), "785 columns 0…, which may be a label"},
 		{"the same in pyarrow", numbered("f", 0, 785), "785 columns f0…, which may be a label and an image"},
 		{"the same in R", numbered("V", 1, 257), "257 columns V1…, which may be a label and an image"},
+		{"the same in R, of 8×8", numbered("V", 1, 65), "65 columns V1…, which may be a label and an image"},
 		{"after a name", append([]string{"id"}, numbered("column_", 1, 785)...), "785 columns column_1…, which may be"},
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
 		limit := max(10, len(c.names)-1)
-		if fields, bad := Group(c.names, limit, nil, all); bad == nil || !strings.Contains(bad.Msg, c.want) {
+		if fields, bad := Group(c.names, limit, nil, never, all); bad == nil || !strings.Contains(bad.Msg, c.want) {
 			t.Errorf("%s: found %v and %v, expected %q", c.about, fields, bad, c.want)
 		}
 	}
@@ -148,7 +150,7 @@ func TestGroupRefuses(t *testing.T) {
 // Columns that are known to be scalars are not elements of a tensor.
 func TestGroupAlone(t *testing.T) {
 	t.Parallel()
-	fields, bad := Group([]string{"t1", "t2", "t4", "p0", "p1"}, 5, func(i int) bool { return i < 3 }, all)
+	fields, bad := Group([]string{"t1", "t2", "t4", "p0", "p1"}, 5, func(i int) bool { return i < 3 }, never, all)
 	if bad != nil || len(fields) != 4 || described(fields[3]) != "p[2]2?" {
 		t.Errorf("found %v and %v", fields, bad)
 	}
