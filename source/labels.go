@@ -67,23 +67,20 @@ type HubFeature struct {
 // metadata is ignored, because nothing depends on it.
 func HubFeatures(metadata map[string]string) map[string]HubFeature {
 	var found struct {
-		Info struct{ Features map[string]json.RawMessage }
+		Info struct{ Features map[string]HubFeature }
 	}
-	_ = json.Unmarshal([]byte(metadata[HubKey]), &found)
-	features := map[string]HubFeature{}
-	for column, text := range found.Info.Features {
-		var f HubFeature
-		if json.Unmarshal(text, &f) != nil || f.Type != "Image" && (f.Type != "ClassLabel" || len(f.Names) == 0) {
-			continue
-		}
+	_ = json.Unmarshal([]byte(metadata[HubKey]), &found) // other types lead to an error at the end
+	for column, f := range found.Info.Features {
 		for label, name := range f.Names {
 			if name == NoName || name == NoName+"-"+strconv.Itoa(label) {
 				f.Names[label] = ""
 			}
 		}
-		features[column] = f
+		if f.Type != "Image" && (f.Type != "ClassLabel" || len(f.Names) == 0) {
+			delete(found.Info.Features, column)
+		}
 	}
-	return features
+	return found.Info.Features
 }
 
 // Unnamed returns the error for a row of the column c whose label has no class name.

@@ -148,7 +148,7 @@ func TestHubFeatures(t *testing.T) {
 		`{"names":["a","N/A","N/A-2","N/A-2"],"_type":"ClassLabel"}`: {"a", "", "", "N/A-2"},
 		`{"names":["N/A-0","N/A"],"_type":"ClassLabel"}`:             {"", ""},
 		`{"names":[],"_type":"ClassLabel"}`:                          nil,
-		`{"names":[1],"_type":"ClassLabel"}`:                         nil,
+		`{"names":[1],"_type":"ClassLabel"}`:                         {""},
 		`{"names":["a"],"_type":"Value"}`:                            nil,
 		`[]`:                                                         nil,
 	} {

@@ -155,6 +155,13 @@ func (r *resolver) group(g flat.Field) (err error) {
 		c.Name, c.Shape = flat.NameOf(strings.TrimSuffix(first.Name, "0")), shape
 	case g.Shape == nil && first.Number.Integer():
 		c.Classes = r.hub[c.Name].Names
+		own, _ := source.ClassesIn(r.Meta, c.Name)
+		for label, name := range own[:min(len(own), len(c.Classes))] {
+			if other := c.Classes[label]; name != other && name != "" && other != "" {
+				return unsupported(c.Name, "remove one of them from the metadata, or leave the column out with --columns",
+					"label %d is %q in %s, and %q in %s", label, name, source.ClassesKey(c.Name), other, source.HubKey)
+			}
+		}
 	case g.Shape != nil:
 		for _, i := range g.Columns {
 			if other := &r.Fields[i]; r.dtype(other) != c.DType {

@@ -84,6 +84,8 @@ def doubts() -> None:
         pq.write_table(table, f"{name}.parquet", compression="NONE", write_statistics=False)
 
     write(classes(pa.table({"image": IMAGES, "fine": label, "coarse": label}), names), "two-names")
+    both = classes(pa.table({"label": label}), {"label": ["cat", "dog", "owl"]})
+    write(both.replace_schema_metadata({**both.schema.metadata, "idx.classes": '["","cat"]'}), "two-lists")
     Path("shards").mkdir(exist_ok=True)
     for number, order in enumerate((["cat", "dog"], ["dog", "cat"])):
         write(classes(pa.table({"image": IMAGES, "label": label}), {"label": order}), f"shards/train-{number:05}-of-00002")
