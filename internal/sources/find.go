@@ -49,7 +49,8 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 // extension of path. With a prefix, path is a folder, and the files whose names begin with prefix
 // are the table. Messages call the table label.
 func As(name, path, prefix, label string) (Table, error) {
-	t := Table{Format: formats[cmp.Or(alias[name], name)], Name: label, Paths: []string{path}, Path: label}
+	name = cmp.Or(map[string]string{"arrows": "arrow", "tsv": "csv"}[name], name) // which are read alike
+	t := Table{Format: formats[name], Name: label, Paths: []string{path}, Path: label}
 	if prefix == "" {
 		return t, nil
 	}

@@ -41,9 +41,6 @@ var formats = map[string]Format{
 	"png": {Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
 }
 
-// alias has the names of output formats that are read like others.
-var alias = map[string]string{"arrows": "arrow", "tsv": "csv"}
-
 // Stdin returns the table on standard input: an Arrow stream, which is detected from its content
 // and read from start to end. ok is false if r begins otherwise.
 func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {

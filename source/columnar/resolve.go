@@ -158,8 +158,9 @@ func (r *resolver) group(g flat.Field) (err error) {
 		own, _ := source.ClassesIn(r.Meta, c.Name)
 		for label, name := range own[:min(len(own), len(c.Classes))] {
 			if other := c.Classes[label]; name != other && name != "" && other != "" {
-				return unsupported(c.Name, "remove one of them from the metadata, or leave the column out with --columns",
-					"label %d is %q in %s, and %q in %s", label, name, source.ClassesKey(c.Name), other, source.HubKey)
+				return unsupported(c.Name, "remove one of them from the metadata, or leave the column out "+
+					"with --columns", "label %d is %q in %s, and %q in %s, expected one name",
+					label, name, source.ClassesKey(c.Name), other, source.HubKey)
 			}
 		}
 	case g.Shape != nil:

@@ -191,7 +191,7 @@ func TestRefused(t *testing.T) {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"": "[1 2 3]", "RGB": "[1 2 3]", "L": "[1 2]",
-		"RGBA": `x", datasets.Image(mode="RGBA"))`, "1": `["x"].convert("L")}).cast_column("x", datasets.Image(mode="L"))`} {
+		"RGBA": `x", datasets.Image(mode="RGBA"))`, "1": `.convert("L")}).cast_column("x", datasets.Image(mode="L"))`} {
 		meta := fmt.Sprintf(`{"info":{"features":{"x":{"_type":"Image","mode":%q}}}}`, mode)
 		in := Input{Fields: []Field{{Name: "x", Kind: Struct}}, First: value(string(colored(t))),
 			Meta: map[string]string{source.HubKey: meta}}

@@ -94,10 +94,9 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 		return err
 	}
 	var v columnar.Values
-	encoded := p.indexes()
 	switch {
 	case p.empty():
-	case encoded && p.width == 0:
+	case p.indexes() && p.width == 0:
 		texts := make([][]byte, n)
 		r := c.at(from)
 		for i := range texts {
@@ -110,7 +109,7 @@ func (p *page) use(dst []byte, from, n int, f func(columnar.Values) error) (err 
 		v.Value = func(i int) []byte { return texts[i] }
 	case p.width == 0:
 		v.Value = func(i int) []byte { return c.texts[from+i] }
-	case encoded:
+	case p.indexes():
 		v.Number = p.dictionary.number
 		v.Data, err = p.indexed(dst, c.at(from), n)
 	default:
