@@ -73,6 +73,8 @@ func Resolve(f Input) (*Resolved, error) {
 			return nil, err
 		}
 	}
+	expected := func(c Column) int { return source.Index(f.Options.Like, c.Name) } // −1: of one file alone
+	slices.SortStableFunc(r.Columns, func(a, b Column) int { return expected(a) - expected(b) })
 	if len(r.Columns) == 0 {
 		if i := slices.IndexFunc(r.Omitted, func(left source.Omission) bool { return left.Err != nil }); i >= 0 {
 			return nil, r.Omitted[i].Err
@@ -158,9 +160,8 @@ func (r *resolver) group(g flat.Field) (err error) {
 		own, _ := source.ClassesIn(r.Meta, c.Name)
 		for label, name := range own[:min(len(own), len(c.Classes))] {
 			if other := c.Classes[label]; name != other && name != "" && other != "" {
-				return unsupported(c.Name, "remove one of them from the metadata, or leave the column out "+
-					"with --columns", "label %d is %q in %s, and %q in %s, expected one name",
-					label, name, source.ClassesKey(c.Name), other, source.HubKey)
+				return unsupported(c.Name, "correct the wrong one there, or leave the column out with --columns",
+					"label %d is %q in the metadata, but %q in their part %s", label, name, other, source.HubKey)
 			}
 		}
 	case g.Shape != nil:
