@@ -102,11 +102,11 @@ func (r *request) checkTogether(a, b *job) error {
 			true: "choose another name for --holdout", false: "give one or its folder, rename one, or join them",
 		}[a.split.divided || b.split.divided])
 	}
-	inA, inB, plain := source.List(a.schema.Columns), source.List(b.schema.Columns), dataset.Data.String()
-	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && (inA == plain) != (inB == plain) {
-		return usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same", a.title(), inA,
-			b.title(), inB).WithHint("choose with --split, or rename the file of a further column like those beside " +
-			"it: train-weight.npy with train-images.npy, weight.npy with images.npy")
+	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
+	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {
+		return usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same", a.title(),
+			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns)).WithHint("choose with --split; or " +
+			"join the tables, or name files of a column alike: train-weight.npy like train-images.npy")
 	}
 	same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }
 	if r.input.PlacesLabel() && !slices.EqualFunc(a.schema.Columns, b.schema.Columns, same) {
