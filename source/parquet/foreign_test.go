@@ -167,7 +167,7 @@ var refused = []string{
 	"bad-text column label: found names, whose numbers are not known: ",
 	"bad-date column label: found values of the type DATE",
 	"bad-duration column label: found the type duration",
-	`bad-struct column image: found structs, expected `,
+	`bad-struct column image: found structs, expected `, `bad-list-of-structs column image: found structs, expected `,
 	`bad-spark-images column image: found structs, expected `,
 	"bad-png-size row 70",
 	"bad-no-rows no rows",

@@ -78,9 +78,9 @@ func (n *node) column() string {
 	return n.Name
 }
 
-// innermost returns the node below nodes of one child, such as the element of nested lists, or n.
+// innermost returns the element of nested lists, whose groups have one child, or n.
 func (n *node) innermost() *node {
-	for n.index < 0 && len(n.children) == 1 {
+	for n.index < 0 && len(n.children) == 1 && (n.repeated() || n.children[0].repeated()) { // else a struct
 		n = n.children[0]
 	}
 	return n
@@ -99,7 +99,6 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
-		f.Type = "structs"
 		isOther := func(m *node) bool { return m.Name != source.HubPath && !isBytes(m) }
 		if slices.ContainsFunc(n.children, isBytes) && !slices.ContainsFunc(n.children, isOther) {
 			f.Kind = columnar.Struct

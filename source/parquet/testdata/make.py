@@ -145,6 +145,7 @@ def pyarrow_bad():
     write("bad-date", pa.array(rows, uint8), label=pa.array([1] * ROWS, pa.date32()))
     write("bad-duration", pa.array(rows, uint8), label=pa.array([1] * ROWS, pa.duration("s")))
     write("bad-struct", pa.array([{"a": 1}] * ROWS))
+    write("bad-list-of-structs", pa.array([[{"a": 1}]] * ROWS))
     files = [png(v) for v in IMAGES]
     out = io.BytesIO()
     Image.fromarray(IMAGES[:2].reshape(4, 6)).save(out, "PNG")
