@@ -105,7 +105,7 @@ func (r *request) checkTogether(a, b *job) error {
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
 	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {
 		return usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same", a.title(),
-			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns)).WithHint("choose with --split; or " +
+			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns)).WithHint("choose with --split, " +
 			"join the tables, or name files of a column alike: train-weight.npy like train-images.npy")
 	}
 	same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }

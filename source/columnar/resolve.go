@@ -184,11 +184,9 @@ func (r *resolver) group(g flat.Field) (err error) {
 // dtype returns the type of IDX that the numbers of f become. For integers it is the type in the
 // options if f has a wider type or one that IDX lacks, or without options the type in the metadata.
 func (r *resolver) dtype(f *Field) idx.DType {
-	isInteger := func(d idx.DType) bool { return d.Valid() && !d.Float() }
+	isInteger := func(d idx.DType) bool { return f.Number.Integer() && d.Valid() && !d.Float() } // as f is
 	usual, asked := f.Number.DType(), r.Options.DType
 	switch known := f.dtype(); {
-	case !f.Number.Integer():
-		return usual
 	case isInteger(known) && !isInteger(asked):
 		return known
 	case isInteger(asked) && (!f.Number.Is(usual) || asked.Size() < usual.Size()):
