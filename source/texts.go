@@ -115,6 +115,9 @@ func unknownNames(names []string, listed bool) *fault.Error {
 	case !slices.ContainsFunc(names, func(name string) bool { _, _, ok := ParseNumber([]byte(name), 64); return !ok }):
 		return fault.New(fault.Usage, "found numbers with leading zeros, fractions, or over 64 bits: %.400s", all).
 			WithHint("cast the column to numbers where it was written, " + hintLeave)
+	case strings.Trim(all, "[]0123456789., ") == "" && strings.ContainsAny(names[0], " ,"):
+		return fault.New(fault.Usage, "found lists of numbers as texts: %.100s", all).
+			WithHint("cast the column to lists of numbers where it was written, " + hintLeave)
 	case listed || len(names) > maxNames || len(all) > 40*maxNames:
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("list all names in the order of their numbers in a file for --classes, " + hintLeave)

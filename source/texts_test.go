@@ -27,7 +27,7 @@ func TestTexts(t *testing.T) {
 		"a late number in another form": {[]string{"1", "1", "02"}, []string{"02", "1"}, nil, `found "02", which`},
 		"letters after digits":          {[]string{"1", "2", "B"}, digits, []int64{1, 2, 11}, ""},
 		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
-		"names without a list":          {[]string{"cat", "dog"}, nil, nil, "found names, whose numbers are not known"},
+		"lists":                         {[]string{"[0, 255]", "70 80"}, nil, nil, "found lists of numbers as texts"},
 		"numbers with leading zeros":    {[]string{"05", "1.5"}, nil, nil, "leading zeros, fractions"},
 		"a name of two labels":          {[]string{"B", "A"}, []string{"A", "B", "A"}, nil, `"A" is the name of`},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
