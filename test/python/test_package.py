@@ -184,8 +184,11 @@ class Save(Case):
             self.assertRaisesRegex(idxport.IdxError, "label", idxport.save, self.folder / "x.parquet", **arrays)
         for path, arrays in ("x.parquet", {}), ("csv=-", {"label": labels}):
             self.assertRaisesRegex(TypeError, "needs a path", idxport.save, path, **arrays)
-        for bad in np.array(["a"]), np.uint8(3), [1, None], np.ma.masked_equal(labels, 3), *(make([1, None]) for make in (pl.Series, pa.array, pd.array)):
-            self.assertRaisesRegex(TypeError, "label: .*(array of|missing)", idxport.save, self.folder / "x.parquet", label=bad)
+        columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
+        columns += [np.ma.masked_equal([1, 2], 2), *(make([1, None]) for make in (list, pl.Series, pa.array, pd.array))]
+        tables = (make({"a": [1, 2], "b": columns[5]}) for make in (pd.DataFrame, pa.table, pl.DataFrame))
+        for bad in *columns, *tables, pl.Series([[1, 2], [3, None]], dtype=pl.Array(pl.Float32, 2)), [labels[:2], columns[7]], np.array(["a"]), np.uint8(3):
+            self.assertRaisesRegex(TypeError, "label: found (a missing value in row 1|.*array of)", idxport.save, self.folder / "x.parquet", label=bad)
         for wrong in {"classes": ["a\nb"]}, {"classes": "names.txt"}, {"classes": [b"a"]}, {"split": "../a"}, {"split": "train.old"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})
         self.assertEqual(list(self.folder.iterdir()), [])

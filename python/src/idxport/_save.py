@@ -90,16 +90,30 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
 
 
 def _numbers(np: Any, column: str, values: Any) -> Any:
-    """The array of a column of numbers. NumPy would make objects of others, and NaN of missing values."""
-    array, nulls = np.asarray(values), getattr(values, "null_count", 0)  # a method in polars, but not in pyarrow
+    """The array of a column of numbers. NumPy would make objects of others."""
     if not column.replace("-", "0").isidentifier():
         raise ValueError(f"{column!r} is no name of a column: expected letters, digits, _ and -, and a letter first")
+    if (missing := np.asarray(_missing(np, values))).any():
+        row = missing.reshape(len(values), -1).any(1).argmax()
+        raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
+    array = np.asarray(values)
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
-    mask = getattr(getattr(values, "array", values), "_mask", False)  # of masked arrays, also of pandas; importing np.ma takes 6 ms
-    if np.any(nulls() if callable(nulls) else nulls) or np.any(mask):
-        raise TypeError(f"{column}: found missing values, expected numbers: fill them in, or leave out their records")
     return array
+
+
+def _missing(np: Any, values: Any) -> Any:
+    """Which values are missing, by record, of which NumPy may make NaN or a number: None, masked ones, nulls of Arrow and polars, NA of pandas."""
+    if hasattr(values, "isna"):  # in the types of NumPy, a NaN is a number
+        kinds = values.dtypes if values.ndim > 1 else [values.dtype]
+        return np.asarray(values.isna()) & [not isinstance(kind, np.dtype) or kind == "O" for kind in kinds]
+    if isinstance(values, (list, tuple)) or getattr(values, "dtype", None) == "O":
+        return [each is None or (hasattr(each, "__array__") and type(each) is not np.ndarray and np.any(_missing(np, each))) for each in values]
+    if columns := getattr(values, "iter_columns", getattr(values, "itercolumns", None)):  # of tables of polars and Arrow
+        return np.any([_missing(np, each) for each in columns()], axis=0)
+    if hasattr(values, "explode") and hasattr(values.dtype, "shape") and not values.null_count():  # arrays of polars
+        return _missing(np, values.explode())
+    return values.is_null() if hasattr(values, "is_null") else getattr(values, "_mask", False)  # importing np.ma takes 6 ms
 
 
 # The types of IDX, by their names in NumPy.
