@@ -36,9 +36,6 @@ _SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage"
 # user may ask for 1 MiB (pipe(7)).
 _PIPE = 1 << 20
 
-# The end of standard error that is kept, in bytes: the report is one line of it.
-_KEPT = 1 << 20
-
 # Starts the program so that the kernel ends it with this process (prctl(2), PR_SET_PDEATHSIG). A
 # preexec_fn would not be safe with the threads of Arrow. Python ignores SIGPIPE and SIGXFSZ; the
 # program gets the defaults.
@@ -153,7 +150,7 @@ class Program(contextlib.AbstractContextManager["Program"]):
     def finish(self, output: bytes = b"") -> dict[str, Any]:
         """Wait for the end, and return the report of --json: in `output`, or on standard error if that is data. Raises IdxError if the program failed."""
         code = self._process.wait()
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _KEPT))
+        self._said.seek(0)
         return _result(code, output, self._said.read())
 
 
@@ -183,26 +180,6 @@ def _scratch() -> IO[bytes]:
         import tempfile
 
         return tempfile.TemporaryFile()
-
-
-@contextlib.contextmanager
-def folder(place: str | None) -> Iterator[str]:
-    """A new folder in `place`, by default that of temporary files, which nobody else may read, and which is removed at the end."""
-    if not place:
-        import tempfile
-
-        place = tempfile.gettempdir()
-    path = os.path.join(place, f"idxport-{os.urandom(8).hex()}")
-    os.mkdir(path, 0o700)
-    try:
-        yield path
-    finally:
-        for inner, _, files in os.walk(path, topdown=False):
-            for file in files:
-                with contextlib.suppress(OSError):  # somebody else has removed it
-                    os.remove(os.path.join(inner, file))
-            with contextlib.suppress(OSError):
-                os.rmdir(inner)
 
 
 def run(command: Sequence[str], *, stdin: bool = True, tied: bool = False, meanwhile: Callable[[], object] = lambda: None) -> tuple[bytes, dict[str, Any]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 
-from ._program import TYPE_CHECKING, IdxError, Option, Path, Rows, arguments, folder, needs, run
+from ._program import TYPE_CHECKING, IdxError, Option, Path, Rows, arguments, needs, run
 
 if TYPE_CHECKING:
     from typing import Any
@@ -126,14 +127,24 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
 
 
 def with_folder(work: Callable[[str], Any]) -> Any:
-    """Call `work` with a folder in memory, and if there is no room in memory, with one on a disk."""
-    for place in ("/dev/shm", None):
+    """Call `work` with a new folder in memory, or if there is no room in memory, on a disk. Nobody else may read it, and it is removed at the end."""
+    for in_memory in (True, False):
+        if not in_memory:
+            import tempfile
+        made = os.path.join("/dev/shm" if in_memory else tempfile.gettempdir(), f"idxport-{os.urandom(8).hex()}")
         try:
-            with folder(place) as made:
-                return work(made)
+            os.mkdir(made, 0o700)
+            return work(made)
         except (IdxError, OSError) as error:
-            if place is None or getattr(error, "code", "io") != "io":
+            if not in_memory or getattr(error, "code", "io") != "io":
                 raise
+        finally:
+            for inner, _, files in os.walk(made, topdown=False):
+                for file in files:
+                    with contextlib.suppress(OSError):  # somebody else has removed it
+                        os.remove(os.path.join(inner, file))
+                with contextlib.suppress(OSError):
+                    os.rmdir(inner)
 
 
 def _arrays(made: str, report: dict[str, Any]) -> Arrays:
@@ -144,9 +155,12 @@ def _arrays(made: str, report: dict[str, Any]) -> Arrays:
     # changes only this process's copy of a page.
     tables = Arrays()
     assert len(report["inputs"]) == len(report["outputs"])
-    for column, file in zip(report["inputs"], report["outputs"]):
-        table = tables.setdefault(os.path.dirname(file["path"])[len(made) + 1 :], Arrays())
-        table[column["column"]] = np.asarray(np.load(file["path"], mmap_mode=None if os.name == "nt" else "c"))
+    files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names)
+    for column, output in zip(report["inputs"], report["outputs"]):
+        shown = os.path.normpath(output["path"])  # where bytes that are not UTF-8 are U+FFFD
+        file = files.pop([each.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for each in files].index(shown))
+        table = tables.setdefault(os.path.dirname(file)[len(made) + 1 :], Arrays())
+        table[column["column"]] = np.asarray(np.load(file, mmap_mode=None if os.name == "nt" else "c"))
         if column["column"] == "label" or not table.classes:
             table.classes = column.get("classes", [])
     tables.classes = table.classes if all(each.classes == table.classes for each in tables.values()) else []
