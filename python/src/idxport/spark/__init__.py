@@ -10,6 +10,6 @@ and a task that finds other files fails.
 from .._program import IdxError, find_program, needs
 
 needs("pyspark", "spark")
-from ._source import IdxDataSource  # noqa: E402 - of pyspark
+from ._read import IdxDataSource  # noqa: E402 - of pyspark
 
 __all__ = ["IdxDataSource", "IdxError", "find_program"]

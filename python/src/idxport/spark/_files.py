@@ -1,17 +1,22 @@
-"""The files and objects of a table, and the check in a task that they are those that the driver saw."""
+"""The files and objects of a table, and the check in a task that they are those that the driver saw.
+
+Only the program reads objects of object storage, with the credentials of its environment.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from .._program import IdxError
-from ._objects import SCHEMES, Object, is_url
+
+# The URL schemes of the program.
+SCHEMES = ("s3",)
 
 # The blocks of a file in its digest, and their size in bytes: evenly spread, with the first and the last one.
 _BLOCKS, _BLOCK = 16, 4096
@@ -48,6 +53,43 @@ class File:
             if found != expected and (what != "time" or times):
                 hint = ", or use the option identity=content if this is a copy" if what == "time" else ""
                 raise IdxError(f"{self.path} is not the file that load() saw: {what}: found {found}, expected {expected}; load it again{hint}")
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object of object storage, in the version that the driver found."""
+
+    path: str  # its URL, without parameters
+    etag: str
+    sequential: bool
+
+    def check(self, report: Mapping[str, Any]) -> None:
+        """Raise IdxError if a run of the program read another version, by its report. A run reads only one version, or fails."""
+        found = {entry.get("etag") for entry in report["inputs"] if entry["path"] == self.path}
+        if found != {self.etag}:
+            etags = ", ".join(map(str, found)) or "none"
+            raise IdxError(f"{self.path} is not the object that load() saw: ETag: found {etags}, expected {self.etag}; load it again")
+
+
+def is_url(path: str) -> bool:
+    """Report whether this is the URL of an object or a prefix."""
+    return path.partition("://")[0] in SCHEMES and "://" in path
+
+
+class Parameters:
+    """The queries of URLs. The program applies them to all URLs of a bucket, and does not report them."""
+
+    def __init__(self, urls: Iterable[str]) -> None:
+        self._of = {_bucket(url): url.partition("?")[2] for url in urls if is_url(url) and "?" in url}
+
+    def added(self, path: str) -> str:
+        """A path, or a URL with the parameters of its bucket."""
+        query = self._of.get(_bucket(path)) if is_url(path) and "?" not in path else None
+        return f"{path}?{query}" if query else path
+
+
+def _bucket(url: str) -> str:
+    return "/".join(url.partition("?")[0].split("/")[:3])
 
 
 def seen(entry: Mapping[str, Any]) -> File | Object:

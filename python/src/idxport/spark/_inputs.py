@@ -12,8 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._program import IdxError, IdxWarning, find_program, run
-from ._files import File, readable, seen
-from ._objects import Object, Parameters, is_url
+from ._files import File, Object, Parameters, is_url, readable, seen
 
 # Options that are flags of the program under another name.
 _FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "shape": "--shape", "maxRecordBytes": "--max-record-bytes"}
@@ -43,9 +42,12 @@ def choice(options: Mapping[str, str], name: str, *values: str) -> str:
     return value
 
 
-def words(value: str) -> list[str]:
-    """The parts of a list with commas."""
-    return [word.strip() for word in value.split(",") if word.strip()]
+def words(options: Mapping[str, str], name: str) -> list[str]:
+    """The parts of an option that is a list with commas, none if it is not given."""
+    found = [word.strip() for word in options.get(name, "").split(",") if word.strip()]
+    if name in options and not found:
+        raise IdxError(f"option {name} is empty: perhaps a variable is not set")
+    return found
 
 
 def resolve(options: Mapping[str, str]) -> Inputs:
@@ -61,8 +63,9 @@ def resolve(options: Mapping[str, str]) -> Inputs:
         raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
     parameters = Parameters([*named.values(), *paths])
     given = [f"{name}={parameters.added(path)}" for name, path in named.items()] or [parameters.added(path) for path in paths]
-    flags = _flags(options)
-    look = (binary, given, flags + tuple(f"--split={split}" for split in words(options.get("split", ""))))
+    layout = choice(options, "layout", "list", "nested", "binary")
+    flags = ("--layout", layout, *(f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options))
+    look = (binary, given, flags + tuple(f"--split={split}" for split in words(options, "split")))
     schema, report = _look(*look)
     # Tasks get the name of the data set, or none: they need not detect it again, by a hash of the labels.
     if "dataset" not in options:
@@ -74,19 +77,23 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     columns, homes = [entry["column"] for entry in report["inputs"]], {}
     if sorted(columns) == sorted(schema.names) and len(columns) == len(arguments):
         homes = dict(zip(columns, arguments))
+    first = report["inputs"][0]
     # The ETag of an object belongs to the version that was read. A local file is identified after its header was
     # read: it may have been replaced in between.
     if any(isinstance(file, File) for file in files):
         again, now = _look(*look)
         if not again.equals(schema, check_metadata=True) or now["inputs"] != report["inputs"]:
-            raise IdxError(f"{report['inputs'][0]['path']}, or what belongs to it, was replaced while load() looked at it: load it again")
-    return Inputs(arguments, files, _rows(report), schema, homes, flags)
+            raise IdxError(f"{first['path']}, or what belongs to it, was replaced while load() looked at it: load it again")
+    rows = first.get("source_rows", -1)  # the program was given --rows 0:0
+    if rows < 0:
+        raise IdxError(f"{first['path']}: idxport reports no number of rows: the input has no header with it, or the program is older than this package")
+    return Inputs(arguments, files, rows, schema, homes, flags)
 
 
 def _columns(options: Mapping[str, str]) -> dict[str, str]:
     """The files and URLs that are named as columns."""
     named = {name: _there(options[option]) for name, option in (("image", "images"), ("label", "labels")) if option in options}
-    for word in words(options.get("columns", "")):
+    for word in words(options, "columns"):
         name, equals, path = word.partition("=")
         if not equals or not name or not path or name in named:
             # A URL's query is not shown; a comma in it would split it into words.
@@ -102,20 +109,6 @@ def _there(path: str) -> str:
     if not is_url(path) and not os.path.exists(path):
         raise IdxError(f"{path or 'an empty path'}: no such file or folder", 66, "no_input")
     return path
-
-
-def _rows(report: Mapping[str, Any]) -> int:
-    """The number of rows of the table, by the report of a run with --rows 0:0."""
-    first = report["inputs"][0]
-    rows: int = first.get("source_rows", -1)
-    if rows < 0:
-        raise IdxError(f"{first['path']}: idxport reports no number of rows: the input has no header with it, or the program is older than this package")
-    return rows
-
-
-def _flags(options: Mapping[str, str]) -> tuple[str, ...]:
-    layout = choice(options, "layout", "list", "nested", "binary")
-    return ("--layout", layout, *(f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options))
 
 
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:

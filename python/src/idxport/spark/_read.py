@@ -1,4 +1,4 @@
-"""Reading: a partition is a range of rows, and a run of the program."""
+"""The data source idx: a partition is a range of rows, and a run of the program."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import contextlib
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import datasource
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
 from .._program import IdxError, find_program
 from .._stream import Output
-from ._files import File
-from ._inputs import Inputs, choice, without_rows, words
-from ._objects import Object
+from ._files import File, Object
+from ._inputs import Inputs, choice, resolve, without_rows, words
 from ._types import convert, row_bytes, spark_schema
 
 # The column of the option rowIndex.
@@ -30,6 +30,39 @@ PARTITION_BYTES = 64 << 20
 
 # More ranges than this, of `_row in (…)`, are read as one, and Spark filters.
 _MAX_RANGES = 64
+
+
+class IdxDataSource(DataSource):
+    """IDX files as data frames. docs/spark.md of the project lists the options."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "idx"
+
+    def schema(self) -> StructType:
+        """The columns, by the headers of the files."""
+        return table_schema(self._inputs, self.options)
+
+    def reader(self, schema: StructType) -> IdxReader:
+        """A reader of the columns of a schema: that of schema(), or one written by hand with fewer columns."""
+        filtering = choice(self.options, "pushFilters", "false", "true") == "true"
+        if filtering and not hasattr(datasource, "EqualTo"):
+            raise IdxError("option pushFilters needs Spark 4.1: use the option rows, as in rows=1000:2000")
+        # It is an option because Spark refuses readers with pushFilters unless that is enabled.
+        return (FilteringReader if filtering else IdxReader)(schema, self._inputs, self.options)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Refuse to write, and say what does."""
+        hint = 'write Parquet, frame.write.parquet("frame"), and convert that: idxport convert frame -o idx=FOLDER/'
+        raise IdxError("the data source idx only reads", 64, "usage", hint=hint)
+
+    # First used by schema(), which Spark calls in load(); Spark keeps this object, so that all tasks of a frame expect
+    # the files of that time. With a schema written by hand Spark does not call schema(): each query uses the files at
+    # the time it is planned.
+    @cached_property
+    def _inputs(self) -> Inputs:
+        return resolve(self.options)
 
 
 @dataclass(frozen=True)
@@ -51,8 +84,8 @@ def table_schema(inputs: Inputs, options: Mapping[str, str]) -> StructType:
         everything = StructType([*everything.fields, StructField(ROW, LongType(), False)])
     if "select" not in options:
         return everything
-    chosen = words(options["select"])
-    if not chosen or not set(chosen) <= set(everything.names) or len(set(chosen)) < len(chosen):
+    chosen = words(options, "select")
+    if not set(chosen) <= set(everything.names) or len(set(chosen)) < len(chosen):
         raise IdxError(f"option select: found {', '.join(chosen)}, expected some of {', '.join(everything.names)}, each once")
     return StructType([everything[name] for name in chosen])
 
@@ -173,13 +206,6 @@ class FilteringReader(IdxReader):
                 yield theirs
             else:
                 self._ranges = met
-
-
-def reader_class(filtering: bool) -> type[IdxReader]:
-    """The reader for the option pushFilters. It is an option because Spark refuses readers with pushFilters unless that is enabled."""
-    if filtering and not hasattr(datasource, "EqualTo"):
-        raise IdxError("option pushFilters needs Spark 4.1: use the option rows, as in rows=1000:2000")
-    return FilteringReader if filtering else IdxReader
 
 
 def _ranges(theirs: Any) -> list[tuple[int, int]] | None:
