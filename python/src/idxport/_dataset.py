@@ -23,8 +23,10 @@ class Table(Scan):
         expressions = " ".join(map(str, [filter, *columns.values()] if isinstance(columns, dict) else [filter]))
         every = columns is None or "FieldPath(" in expressions  # a column is given by its number
         stream = self.reader([each for each in self._names if every or each in columns or each in expressions] or self._names[:1])
+        rows = options.get("batch_size", 1 << 17)  # which a scanner of batches does not divide
         scan = partial(ds.Scanner.from_batches, schema=stream.schema, columns=columns, filter=filter, **{**options, "use_threads": False})
-        return type(stream).from_batches(scan([]).projected_schema, (part for batch in stream for part in scan([batch]).to_batches()))
+        parts = (batch[at : at + rows] for batch in stream for at in range(0, len(batch), rows))
+        return type(stream).from_batches(scan([]).projected_schema, (found for part in parts for found in scan([part]).to_batches()))
 
     def scanner(self, *args: Any, **options: Any) -> Any:
         return ds.Scanner.from_batches(self.to_batches(*args, **options), use_threads=False)

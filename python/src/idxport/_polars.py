@@ -9,7 +9,8 @@ from collections.abc import Generator, Iterator, Sequence
 from struct import unpack_from
 from typing import IO, TYPE_CHECKING
 
-from ._program import Option, Path, Program, divisible, needs, query
+from ._program import Option, Path, divisible, lasting, needs, query
+from ._stream import Output
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,11 +27,12 @@ _AFTER = {"holdout", "shuffle", "take", "part"}
 
 def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     """See `idxport.scan_polars`."""
+    inputs, options = lasting(inputs, options)
     polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
 
     def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
         """A frame without rows, and then one for each batch."""
-        with Program(query(inputs, options, columns if columns and plain else None, where), stream=True) as program:
+        with Output(query(inputs, options, columns if columns and plain else None, where)) as program:
             start = b""  # the schema and the dictionaries, which polars reads before each batch
             for kind, head, body in _messages(program.stdout):
                 message = b"".join((start, head, body))

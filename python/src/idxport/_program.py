@@ -101,21 +101,21 @@ def _folders() -> Iterator[str]:
 class Program(contextlib.AbstractContextManager["Program"]):
     """A run of the program, which ends with the context manager.
 
-    With `stdin` it reads this process's standard input, with `feed` what is written to its own. With `stream` it writes
-    no files, and `close` does not wait until it has removed them. With `tied`, Linux ends it if this process is killed,
-    even before it writes to the closed pipe. That takes the start of a Python.
+    With `stdin` it reads this process's standard input, with `feed` what is written to its own. With `tied`, Linux ends
+    it if this process is killed, even before it writes to the closed pipe. That takes the start of a Python.
     """
 
-    def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, stream: bool = False, tied: bool = False) -> None:
+    _stream = False  # it writes files, and `close` waits until it has removed them
+
+    def __init__(self, command: Sequence[str], *, stdin: bool = False, feed: bool = False, tied: bool = False) -> None:
         if tied and sys.platform == "linux" and sys.executable:
             command = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command]
-        self._stream, self._said = stream, _scratch()
+        self._said = _scratch()
         try:
             given = subprocess.PIPE if feed else None if stdin else subprocess.DEVNULL
             with _uninterrupted():
                 self._process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=self._said, bufsize=_PIPE)
-                assert self._process.stdout is not None
-                self.stdout: IO[bytes] = self._process.stdout
+                self.stdout: IO[bytes] = self._process.stdout  # type: ignore[assignment]
                 self.stdin = self._process.stdin
         except BaseException as error:
             (self.close if hasattr(self, "stdin") else self._said.close)()
@@ -215,7 +215,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 # A flag in a message, and its value, if that is no word of the sentence.
 _IN = r"(?:[^\s,;)]|,(?=\w))*"
 _WORDS = r"(?:yes|none|no|false|train|test|validation|label|image|huggingface|pjreddie|out|npy|parquet|png|NAME|FILE)\b"
-_VALUE = rf"'[^']*'|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|{_WORDS}"
+_VALUE = rf"'[^']*'|\$\(\([^)]*\)\)[/\d]*|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|{_WORDS}"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
@@ -232,7 +232,7 @@ def _in_python(text: str) -> str:
             return name + ("=False" if value else "=True" if name in _SWITCHES else "")
         return f'{name}="{value.strip(chr(34) + chr(39))}"'
 
-    return re.sub(_FLAG, option, text)
+    return re.sub(_FLAG, option, text.replace("repeat --", "give a list as --"))
 
 
 def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> list[str]:
@@ -244,6 +244,8 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
         texts = [_text(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
         if key in _JOINED:
             texts = [_JOINED[key].join(texts)]
+        elif not texts and key != "where":
+            raise ValueError(f"{key}={value!r} is empty, expected one value or more")
         flags += [f"--{key.replace('_', '-')}={text}" for text in texts]
     return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
 
@@ -269,16 +271,32 @@ def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
     return "columns" not in str(options.get("layout")) and not any(map(options.get, _OF_ALL)) and all(name and "," not in name for name in names)
 
 
+def lasting(inputs: Sequence[Path], options: dict[str, Option]) -> tuple[list[str], dict[str, Option]]:
+    """The inputs and options of a table, which mean the same after os.chdir."""
+    if isinstance(classes := options.get("classes"), (str, bytes, os.PathLike)):
+        options = {**options, "classes": _absolute(classes)}
+    return [_absolute(each) for each in inputs], options
+
+
+def _absolute(path: bytes | Path) -> str:
+    """FILE, NAME=FILE or a URL, with the path from the root. It is a FILE if there is one of that name."""
+    text = os.fsdecode(path)
+    name, equals, file = text.partition("=")
+    if not file or os.path.lexists(text) or not name.replace("-", "_").isidentifier():
+        name, equals, file = "", "", text
+    if file == "-":
+        raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
+    whole = not file or "://" in file or os.path.isabs(file)
+    return text if whole else name + equals + os.path.join(os.getcwd(), file)
+
+
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
     """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
-    if any(os.fsdecode(each).rpartition("=")[2] == "-" for each in inputs):
-        raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
     options = dict(**{"layout": "list", **options}, output="arrows=-")  # a TypeError if an output is given
     if columns is not None:
         options["columns"] = columns
-    if where:
-        given = options.get("where") or []
-        options["where"] = [*([given] if isinstance(given, str) else given), *where]  # type: ignore[misc]
+    given = options.get("where")
+    options["where"] = [*(given if isinstance(given, (list, tuple)) else [] if given is None else [given]), *where]
     return arguments("convert", inputs, options)
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._program import Option, Path, divisible, needs, query
+from ._program import Option, Path, divisible, lasting, needs, query
 from ._stream import Output
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Scan:
     def __init__(self, inputs: Sequence[Path], options: dict[str, Option]) -> None:
         self._inputs, self._options = inputs, options
         schema = Output(query(inputs, options)).c_stream().get_schema()
-        columns = list(schema.children)
+        # nanoarrow tells of a dictionary, not of its column, whether a value may be null.
+        columns = [each.modify(flags=each.dictionary.flags) if each.dictionary else each for each in schema.children]
         self._divisible = divisible(options, [column.name for column in columns])
         if options.get("columns") is None and self._divisible:
             columns.sort(key=lambda column: column.format[0] in "+wzZ" or b"ARROW:extension:name" in dict(column.metadata or {}))
@@ -91,4 +92,4 @@ def table(inputs: Sequence[Path], options: dict[str, Option]) -> Scan:
     """See `scan`. DuckDB asks a `pyarrow.dataset.Dataset` for columns, whose import takes long, or since 2.0 a source of its own."""
     duckdb = sys.modules.get("duckdb")
     kind = "_duckdb" if duckdb and duckdb.__version__.startswith("2.0.") and "pyarrow.dataset" not in sys.modules else "_dataset"
-    return importlib.import_module("." + kind, __package__).Table(inputs, options)  # type: ignore[no-any-return]
+    return importlib.import_module("." + kind, __package__).Table(*lasting(inputs, options))  # type: ignore[no-any-return]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._program import IdxError, Program
@@ -17,11 +17,11 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 class Output(Program):
-    """A run that writes an Arrow stream, and ends with what reads it; `batches` leaves its `report`."""
+    """A run that writes an Arrow stream and no files, and ends with what reads it; `batches` leaves its `report`."""
 
-    def __init__(self, command: Sequence[str], *, tied: bool = False) -> None:
-        super().__init__(command, stream=True, tied=tied)
-        self.report: dict[str, Any] = {}
+    _stream = True
+    report: dict[str, Any]  # after the last batch
+    failure: BaseException | None = None  # of which nanoarrow makes another
 
     def batches(self, stream: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         """The record batches up to the end of the run, or its error."""
@@ -49,11 +49,11 @@ class Output(Program):
         """If the program failed, raise its error for the one that follows from it."""
         try:
             yield
-        except Exception:
+        except Exception as error:
             with self:
-                if any(not self.stdout.read(1 << 20) for _ in range(64)):  # what is no stream may be long
+                if self.failure is None and any(not self.stdout.read(1 << 20) for _ in range(64)):  # what is no stream may be long
                     self.finish()
-            raise
+            raise (self.failure or error) from None
 
 
 class _Readable:
@@ -83,5 +83,6 @@ class _Readable:
                 output.stdout.close()
                 if ended:
                     output.finish()  # for its warnings
-        except (KeyboardInterrupt, SystemExit) as error:
-            raise IdxError(f"interrupted by {type(error).__name__}") from None
+        except BaseException as error:
+            output.failure = error
+            raise error if isinstance(error, Exception) else IdxError(f"interrupted by {type(error).__name__}") from None
