@@ -175,8 +175,8 @@ class Save(Case):
         images, labels = fashion()
         for arrays in ({"image": images, "label": labels[:-1]}, {"label": np.array([2**40])}):
             self.assertRaisesRegex(idxport.IdxError, "label", idxport.save, self.folder / "x.parquet", **arrays)
-        for path, arrays in ("x.parquet", {}), ("csv=-", {"label": labels}):
-            self.assertRaisesRegex(TypeError, "needs a path", idxport.save, path, **arrays)
+        for path, arrays in ("x.parquet", {}), ("csv=-", {"label": labels}), ("{split}.csv", {"label": labels}), ("x.csv", {"label": labels, "split": ""}):
+            self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name", idxport.save, path, **arrays)
         columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
         columns += [np.ma.masked_equal([1, 2], 2), *(make([1, None]) for make in (list, pl.Series, pa.array, pd.array))]
         tables = (make({"a": [1, 2], "b": columns[5]}) for make in (pd.DataFrame, pa.table, pl.DataFrame))
@@ -271,9 +271,9 @@ class Scan(Case):
         self.assertIsNone(idxport.scan(FASHION / "t10k-labels-idx1-ubyte.gz")._repr_html_())
         found = idxport.inspect(FASHION)
         self.assertEqual((found._repr_html_() or "").count("<img"), 2)
-        for each in (stream, found, idxport.convert(FASHION, output=self.folder / "out", to=["csv", "npy"]), idxport.load(FASHION)):
+        self.assertEqual((picture := idxport.preview(FASHION, split="test", images=2))[:4], b"\x89PNG")
+        for each in (stream, found, idxport.convert(FASHION, output=self.folder / "out", to=["csv", "npy"]), idxport.load(FASHION), picture):
             self.assertLessEqual(max(map(len, repr(each).splitlines())), 80, each)
-        self.assertEqual(idxport.preview(FASHION, split="test", images=2)[:4], b"\x89PNG")
 
     def test_columns(self) -> None:
         for columns, names in (("label", ["label"]), (["label", "image"], ["label", "image"])):

@@ -81,8 +81,7 @@ def verify(output: Path, *inputs: Path, **options: Option) -> Report:
     """
     from ._report import Report, build
 
-    _, report = run(arguments("verify", (output, *inputs), options))
-    return build(Report, report)
+    return build(Report, run(arguments("verify", (output, *inputs), options))[1])
 
 
 def inspect(*inputs: Path, **options: Option) -> Inspection:
@@ -92,12 +91,14 @@ def inspect(*inputs: Path, **options: Option) -> Inspection:
     """
     from ._report import Inspection, build
 
-    _, report = run(arguments("inspect", inputs, options))
-    return build(Inspection, report, _inspected=(inputs, options))
+    return build(Inspection, run(arguments("inspect", inputs, options))[1], _inspected=(inputs, options))
 
 
 class Picture(bytes):
     """A PNG file, which notebooks show."""
+
+    def __repr__(self) -> str:
+        return f"<idxport.Picture of {len(self):,} bytes>"
 
     def _repr_png_(self) -> bytes:
         return bytes(self)
@@ -116,5 +117,4 @@ def preview(*inputs: Path, **options: Option) -> Picture:
     >>> idxport.preview("./mnist", split="test")
     >>> pathlib.Path("digits.png").write_bytes(idxport.preview("./mnist", split="test"))
     """
-    picture, _ = run(arguments("preview", inputs, dict(**options, output="-")))
-    return Picture(picture)
+    return Picture(run(arguments("preview", inputs, dict(**options, output="-")))[0])

@@ -50,7 +50,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     place = target.partition("=")[2] if "=" in target.replace(os.sep, "/").split("/")[0] else target
     if place == "-" or not arrays:
         raise TypeError("save needs a path, and arrays by the names of their columns: image=images")
-    if not f"_{split or ''}".replace("-", "0").isidentifier():
+    if "{split}" in target if split is None else not split or not f"_{split}".replace("-", "0").isidentifier():
         raise ValueError(f"split={split!r}: expected a name of letters, digits, _ and -")
     name = os.path.basename(place)
     is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
