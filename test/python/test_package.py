@@ -100,8 +100,7 @@ class Load(Case):
                 np.testing.assert_array_equal(found, values)
 
     def test_arrays_can_be_written_to(self) -> None:
-        found = idxport.load(FASHION, split="test")["image"]
-        found[:] = 7
+        idxport.load(FASHION, split="test")["image"][:] = 7
         self.assertFalse(list(Path("/dev/shm").glob("idxport-*")))
 
     def test_selections(self) -> None:
@@ -295,6 +294,8 @@ class Scan(Case):
         for stream in tables(f"data={path}", f"n={self.folder}/n-idx1-ubyte", salvage=True):  # as many rows for any columns
             with self.assertWarns(idxport.IdxWarning):
                 self.assertEqual(duckdb.sql("SELECT count(n) FROM stream").fetchall(), [(pa.table(stream).num_rows,)])
+        idxport.save(self.folder / "n-idx1-ubyte", n=np.full(100_000, 300), overwrite=True)  # of another type
+        self.assertRaisesRegex(idxport.IdxError, "not those that scan described", stream.reader)
         for _stream in tables(path):  # DuckDB finds it by its name
             with self.assertRaisesRegex(duckdb.Error, "(?s)the data ends too early.*download"):
                 duckdb.sql("SELECT count(*) FROM _stream").fetchall()
@@ -350,9 +351,8 @@ class Reports(Case):
         self.assertEqual(caught.exception.code, "differs")
 
     def test_inspect(self) -> None:
-        images, labels = idxport.inspect(FASHION, split="test").files
-        found = (images.shape, images.whole, images.columns[0].max, sum(each.count for each in labels.columns[0].labels))
-        self.assertEqual(found, ([1000, 28, 28], True, 255, 1000))
+        image, label = idxport.inspect(FASHION, split="test").files
+        self.assertEqual((image.shape, image.whole, image.columns[0].max, sum(n.count for n in label.columns[0].labels)), ([1000, 28, 28], True, 255, 1000))
         (path := self.folder / "cut-idx2-ubyte").write_bytes(encode(np.zeros((10, 10), "u1"))[:-1])
         (file,) = idxport.inspect(path).files
         self.assertEqual((file.whole, "truncated" in str(file.problem)), (False, True))

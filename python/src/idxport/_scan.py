@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._program import Option, Path, divisible, lasting, needs, query
+from ._program import IdxError, Option, Path, divisible, lasting, needs, query
 from ._stream import Output
 
 if TYPE_CHECKING:
@@ -61,9 +61,10 @@ class Scan:
         """Begin to read all columns or the given ones: a stream of record batches, whose process ends with it."""
         pyarrow = needs("pyarrow", "arrow")
         names = self._names if columns is None else [columns] if isinstance(columns, str) else columns
-        output = self._run(names)
-        stream = output.arrow()
+        stream, described = (output := self._run(names)).arrow(), self.schema
         schema = pyarrow.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
+        if not schema.equals(pyarrow.schema([described.field(name) for name in names])):  # DuckDB would not see it
+            raise IdxError(f"the files are not those that scan described: found {schema.types!s:.200}, expected {described.types!s:.200}; scan them again")
         return pyarrow.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in output.batches(stream)))
 
     def _run(self, names: Sequence[str]) -> Output:
