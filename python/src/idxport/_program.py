@@ -203,11 +203,11 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
         level, frame = level + 1, frame.f_back
     for text in report.get("warnings", ()):
         warnings.warn(text, IdxWarning, stacklevel=level)
-    if code == 0 or report.get("files"):  # inspect describes damaged files
+    if report.get("files") or (code == 0 and report and "error" not in report):  # inspect describes damage; it is always 0 if SIGCHLD is ignored
         return report
     if error := report.get("error"):
-        hint = error.get("hint")
-        raise IdxError(_in_python(error["message"]), code, error["code"], hint=hint and _in_python(hint), path=error.get("path"), offset=error.get("offset"))
+        hint, path, offset = map(error.get, ("hint", "path", "offset"))
+        raise IdxError(_in_python(error["message"]), error["exit"], error["code"], hint=hint and _in_python(hint), path=path, offset=offset)
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
     raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code)
 
