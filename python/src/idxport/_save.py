@@ -111,7 +111,7 @@ def _missing(np: Any, values: Any) -> Any:
         return [each is None or (hasattr(each, "__array__") and type(each) is not np.ndarray and np.any(_missing(np, each))) for each in values]
     if columns := getattr(values, "iter_columns", getattr(values, "itercolumns", None)):  # of tables of polars and Arrow
         return np.any([_missing(np, each) for each in columns()], axis=0)
-    if hasattr(values, "explode") and hasattr(values.dtype, "shape") and not values.null_count():  # arrays of polars
+    if hasattr(values, "explode") and hasattr(getattr(values, "dtype", 0), "shape") and not values.null_count():  # arrays of polars
         return _missing(np, values.explode())
     return values.is_null() if hasattr(values, "is_null") else getattr(values, "_mask", False)  # importing np.ma takes 6 ms
 
