@@ -32,7 +32,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     arrays
         By the names of their columns, such as `image` and `label`: whatever `numpy.asarray` takes, such
         as tensors of PyTorch on the CPU. The first dimension is the number of records. Integers that
-        IDX lacks, such as int64, become int32 if all values fit.
+        IDX lacks, such as int64, become int32 if all values fit. Missing values are an error.
 
     Raises
     ------
