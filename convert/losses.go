@@ -17,35 +17,54 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// checkStaying returns an error if outputs that are replaced carry the name of their split or
-// column, and an old one would stay beside them that belongs to them, as [output.owns] tells. Not
-// checked are paths of the user, objects, and folders of the Hub.
+// checkStaying returns an error if outputs carry the name of their split, column or part, and an old
+// one would stay beside them, or beside a folder above them, that belongs to them, as [output.owns]
+// tells. Not checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(r *request, outputs []*output) error {
 	for _, out := range outputs {
-		if !r.replaces() || !out.perName || out.shared() || text.IsURL(out.path) {
+		if !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
 		}
-		dir := filepath.Dir(out.path)
-		entries, _ := os.ReadDir(dir) // what is not there does not stay
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-			if slices.ContainsFunc(outputs, isMade) { // which owns might open
-				continue
-			}
-			if owns, advice := out.owns(r, path, e.IsDir()); owns {
-				return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
-					In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
+		for _, named := range append(out.above, filepath.Clean(out.path)) {
+			entries, _ := os.ReadDir(filepath.Dir(named)) // what is not there does not stay
+			for _, e := range entries {
+				beside := filepath.Join(filepath.Dir(named), e.Name())
+				rest := strings.TrimPrefix(filepath.Clean(out.path), named)
+				if split := dataset.ParseName(beside).Split; split != "" {
+					rest = strings.ReplaceAll(rest, out.job.base(), split) // train/train.csv, test/test.csv
+				}
+				path := beside + rest
+				info, err := os.Lstat(path)
+				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
+				if err != nil || slices.ContainsFunc(outputs, isMade) { // which owns might open
+					continue
+				}
+				if owns, advice := out.owns(r, named, beside, path, info.IsDir()); owns {
+					return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
+						In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// owns reports whether path, in the folder of the output, would be read with it, and how to make
-// it: it has the names of classes that are not written now, it is the output in another form, such
-// as compressed or in parts, or another split or column, unless --split or --columns chooses.
-func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advice string) {
+// owns reports whether path would be read with the output, and how to make it: it has the names of
+// classes that are not written now, it is the output in another form, such as compressed or in
+// parts, a part of another number, or another split or column, unless --split or --columns chooses.
+// The names that tell are those of beside, and of named for the output: path and that of the output
+// themselves, or folders above them.
+func (out *output) owns(r *request, named, beside, path string, isFolder bool) (owns bool, advice string) {
+	if n, number := r.choice.Parts(); n > 1 {
+		other := partOf().FindString(filepath.Base(beside))
+		if other != "" && !strings.HasSuffix(number, other[strings.Index(other, "-"):]) &&
+			strings.ReplaceAll(filepath.Base(named), number, other) == filepath.Base(beside) {
+			return true, "write to another folder or, with all parts of its number, "
+		}
+	}
+	if !r.replaces() {
+		return false, ""
+	}
 	if out.format.IsIDX && !out.single {
 		list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
 		if filepath.Base(path) == list.fileName(out.writtenColumn()) {
@@ -57,8 +76,8 @@ func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advi
 	if f.Name != out.format.Name && (f.Name != "" || !isFolder || !out.format.Folder) {
 		return false, ""
 	}
-	ownStem, _ := sinks.SplitName(out.path) // the extension would be part of the prefix
-	otherStem, _ := sinks.SplitName(path)
+	ownStem, _ := sinks.SplitName(named) // the extension would be part of the prefix
+	otherStem, _ := sinks.SplitName(beside)
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
 	rest := "-" + other.Prefix + "-" // and without the words of own
@@ -79,10 +98,10 @@ func (out *output) owns(r *request, path string, isFolder bool) (owns bool, advi
 		other.Split, other.Prefix = split, own.Prefix
 	}
 	samePrefix, sameSplit, sameRole := other.Prefix == own.Prefix, other.Split == own.Split, other.Role == own.Role
-	switch {
-	case samePrefix && sameSplit && sameRole && f.Name != "": // in another form
+	switch inFolders := beside != path; {
+	case !inFolders && samePrefix && sameSplit && sameRole && f.Name != "": // in another form
 		return true, ""
-	case out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):
+	case !inFolders && out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):
 		return true, "complete the inputs, choose with --columns, or "
 	case samePrefix && !sameSplit && sameRole && other.Split != "" && own.Split != "" && len(r.Split) == 0:
 		return true, "complete the inputs, choose with --split, or "

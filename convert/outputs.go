@@ -26,8 +26,9 @@ type output struct {
 	format  sinks.Format
 	path    string
 	options sinks.Options
-	perName bool // its path is not just what the user gave: it has the name of its split or column
-	single  bool // it holds one column, at a path that the user gave
+	perName bool     // its path is not just what the user gave: it has the name of its split or column
+	above   []string // the folders above it whose names have that of its split or part
+	single  bool     // it holds one column, at a path that the user gave
 	// sharding is nil if the output is one file, or its format is a folder by itself.
 	sharding *sharding
 }
@@ -181,13 +182,19 @@ func collision(t target, out *output, other *job) error {
 func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format) ([]*output, error) {
 	r := in.request
 	_, number := r.choice.Parts()
-	path := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace(t.path)
+	fill := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace
+	path := fill(t.path)
 	out := &output{job: j, format: f, path: path, options: r.formatOptions(f)}
 	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""
 	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // no extension, and no name of a column
 		t.container = true
 	}
 	out.perName = t.container || path != t.path
+	for dir := t.path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if placeholder().MatchString(filepath.Base(dir)) && (t.container || dir != t.path) {
+			out.above = append(out.above, filepath.Clean(fill(dir)))
+		}
+	}
 	if codec := &out.options.Compression; f.Compressible && !t.container {
 		if codec.Name != "" && codec.Name != t.codec {
 			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).

@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -265,7 +266,9 @@ func adviseMade(err error, found source.Table, given Applied) error {
 		return err
 	}
 	meta := source.About(found).Meta
-	made := cmp.Or(meta[source.KeyApplied], "{}")
+	var recorded Applied
+	_ = json.Unmarshal([]byte(meta[source.KeyApplied]), &recorded) // there may be none
+	made := text.JSON(recorded)
 	_, ours := meta[keySources]
 	switch now := text.JSON(given); {
 	case !ours && e.Hint == "":

@@ -101,9 +101,9 @@ func (c Choice) Tested() (columns []string) {
 	return columns
 }
 
-// Parts returns the number of parts, and the number of the chosen one, padded with zeros.
-func (c Choice) Parts() (n int64, number string) {
-	return c.part.n, fmt.Sprintf("%0*d", len(strconv.FormatInt(c.part.n, 10)), c.part.i)
+// Parts returns the number of parts, and the name of the chosen one, such as 03-of-10.
+func (c Choice) Parts() (n int64, name string) {
+	return c.part.n, fmt.Sprintf("%0*d-of-%d", len(strconv.FormatInt(c.part.n, 10)), c.part.i, c.part.n)
 }
 
 // Check returns the error for a choice that has selected none of the rows that there are. A range

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
@@ -70,14 +71,15 @@ func As(name, path, prefix, label string) (Table, error) {
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, and the Hub's converter those of a split as 0000. Those of numberedName have all
-// numbers from 0 on: parts of --rows-per-file, and shards. Hugging Face's datasets leave
-// cacheName beside the data that they come from. Splits with otherName are not read.
+// numbers: parts of --rows-per-file from 0 on, shards of Hugging Face from 0 to N-1, and parts of
+// --part from 1 to N. Hugging Face's datasets leave cacheName beside the data that they come from.
+// Splits with otherName are not read.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	cameraName   = text.Pattern(`^_[A-Z]{2,4}_?\d+\.`) // of Nikon, Canon and others
-	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d{5})-of-(\d{5})(?:-[0-9a-f]{16})?)\.`)
+	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
 )
@@ -319,7 +321,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
-		if shard := numberedName().FindStringSubmatch(name); shard != nil && shard[2] != "" && !f.OneColumn {
+		if shard := numberedName().FindStringSubmatch(name); shard != nil && shard[2] != "" && shard[2] != "part" && !f.OneColumn {
 			t.Name, t.Path = shard[2], source.Under(dir, shard[2]+"-*")
 		} else if (partName().MatchString(name) || inSplit && hubName().MatchString(name)) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
@@ -338,15 +340,22 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 	}
 	for _, t := range tables {
 		slices.SortStableFunc(t.Paths, source.CompareNames)
+		first, wanted := 0, "0 on"
 		for i, path := range t.Paths {
 			m := numberedName().FindStringSubmatch(filepath.Base(path))
-			if m == nil {
+			if m == nil && i == 0 {
 				break // other programs leave out parts without rows
 			}
-			number, total := fmt.Sprintf("%05d", i), fmt.Sprintf("%05d", len(t.Paths))
-			if m[1]+m[3] != number || m[4] != "" && m[4] != total {
-				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from 0 on",
-					text.Count(len(t.Paths), "file"), t.Name, filepath.Base(path)).In(dir).
+			m = append(m, make([]string, 5)...)
+			number, err := strconv.Atoi(m[1] + m[3])
+			total, _ := strconv.Atoi(cmp.Or(m[4], strconv.Itoa(len(t.Paths))))
+			if m[4] != "" && i == 0 {
+				first = min(number, 1)
+				wanted = fmt.Sprintf("%d to %d", first, first+total-1)
+			}
+			if err != nil || number != first+i || total != len(t.Paths) {
+				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from %s",
+					text.Count(len(t.Paths), "file"), t.Name, filepath.Base(path), wanted).In(dir).
 					WithHint("write or download the table again, or convert single files: %s", text.Path(path))
 			}
 		}

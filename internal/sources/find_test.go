@@ -42,7 +42,10 @@ func TestFind(t *testing.T) {
 		"arrays of a number": {"part-0.npy part-1.npy", "npy part-0 1, npy part-1 1"},
 		"parts": {"part-00000-0123456789abcdef.parquet part-00001-0123456789abcdef.parquet _SUCCESS",
 			"parquet in 2"},
-		"parts of pyarrow":  {"part-0.parquet part-1.parquet part-10.parquet part-2.parquet", "parquet in 4"},
+		"parts of pyarrow": {"part-0.parquet part-1.parquet part-10.parquet part-2.parquet", "parquet in 4"},
+		"parts of --part": {"part-1-of-2.csv part-2-of-2.csv train-01-of-10.csv train-02-of-10.csv train-03-of-10.csv " +
+			"train-04-of-10.csv train-05-of-10.csv train-06-of-10.csv train-07-of-10.csv train-08-of-10.csv " +
+			"train-09-of-10.csv train-10-of-10.csv", "csv in 2, csv train 10"},
 		"parts of Spark":    {"part-00001-c000.csv part-00003-c000.csv", "csv in 2"},
 		"a table: metadata": {"metadata.csv", "csv metadata 1"},
 		"parts in folders": {"train.parquet/part-00000-a.parquet train.parquet/part-00001-a.parquet " +
@@ -95,7 +98,9 @@ func TestRefused(t *testing.T) {
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
 		"a-00000-of-00002.csv":         {fault.Malformed, "found 1 file of a, such as a-00000-of-00002", "DIR/a-"},
-		"a-00001-of-00001.csv":         {fault.Malformed, "expected all numbers from 0 on", "download"},
+		"a-00001-of-00003.csv":         {fault.Malformed, "expected all numbers from 1 to 3", "download"},
+		"a-1-of-2.csv a-2-of-3.csv":    {fault.Malformed, "of a, such as a-2-of-3.csv, expected all", "DIR/a-2"},
+		"part-1-of-1.csv part-1.csv":   {fault.Malformed, "such as part-1-of-1.csv, expected all", "DIR/part-1"},
 		"part-00001" + own:             {fault.Malformed, "found 1 file of in, such as part-00001-0123", "write"},
 		"_delta_log/0.json a.parquet":  {unsupported, "_delta_log of a table of Delta Lake", "delta_scan('DIR')) TO"},
 		"metadata/v1.metadata.json":    {unsupported, "metadata of a table of Iceberg", "iceberg_scan('DIR', allow"},
