@@ -36,15 +36,17 @@ func noLabels(flag string, columns []source.Column) error {
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }
 
-// aboutSplit adds the name of the split s, and a hint if it has none, to an error of the kind
-// fault.Usage that names no file, if s is one of several splits: all. Others stay.
+// aboutSplit adds the name of the split s to an error of the kind fault.Usage that names no file, if
+// s is one of several splits: all. Others may have a column that s lacks. Other errors stay.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	found, ok := errors.AsType[*fault.Error](err)
 	if len(all) < 2 || !ok || found.Kind != fault.Usage || found.Path != "" {
 		return err
 	}
 	e := *found
-	e.Msg, e.Hint = splitTitle(s)+": "+e.Msg, cmp.Or(e.Hint, "if only this split differs, choose others with --split")
+	if e.Msg = splitTitle(s) + ": " + e.Msg; errors.Is(err, source.ErrNoColumn) {
+		e.Hint = cmp.Or(e.Hint, "if only this split differs, choose others with --split")
+	}
 	return &e
 }
 

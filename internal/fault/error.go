@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idxport/idxport/internal/text"
 )
 
 // An Error describes what is wrong, where, and what the user can do about it. [New] returns one.
@@ -124,10 +127,15 @@ func All(err error) (all []*Error) {
 	return all
 }
 
-// HintOf returns the outermost hint in the chain of err, or "".
+// HintOf returns the outermost hint in the chain of err, or "". In it, FILE.csv stands for the path
+// of the file that is not compressed.
 func HintOf(err error) (hint string) {
+	path := ""
 	for _, e := range All(err) {
-		hint = cmp.Or(hint, e.Hint)
+		hint, path = cmp.Or(hint, e.Hint), cmp.Or(path, e.Path)
+	}
+	if slices.Contains([]string{".csv", ".tsv"}, strings.ToLower(filepath.Ext(path))) && !text.IsURL(path) {
+		hint = strings.ReplaceAll(hint, "FILE.csv", text.Path(path))
 	}
 	return hint
 }

@@ -207,7 +207,8 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 	columns := t.Columns()
 	i := in.labelIn(columns)
 	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, found only %s", in.LabelColumn, source.List(columns))
+		return nil, usagef("--label-column %s: no such column, found only %s", in.LabelColumn, source.List(columns)).
+			Because(source.ErrNoColumn)
 	}
 	c := columns[i]
 	if c.Elements() != 1 {

@@ -64,7 +64,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 			}
 		}
 		return test, usagef("--where %s: no such column, found only %s", c.text,
-			source.List(columns)).WithHint("%s", hint)
+			source.List(columns)).Because(source.ErrNoColumn).WithHint("%s", hint)
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
@@ -76,8 +76,12 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	case byName && slices.Contains(column.Classes, c.values): // a name may have a comma
 		values = []string{c.values}
 	case !byName && column.Elements() != 1:
+		hint := "name a column of single numbers"
+		if len(column.Shape) == 1 {
+			hint = schema.HintLabel
+		}
 		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers",
-			c.text, c.column, text.Shape(column.Shape)).WithHint(schema.HintLabel)
+			c.text, c.column, text.Shape(column.Shape)).WithHint("%s", hint)
 	}
 	for _, value := range values {
 		find := c.numberRange
