@@ -48,9 +48,9 @@ func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
 	return checkOpen(file, out)
 }
 
-// checkOpen returns an error if f, which info describes, is standard output and was closed when the
-// program began. Go's runtime has then opened the null device there for reading and writing; a
-// shell's >/dev/null opens it for writing only. Python's subprocess.DEVNULL looks closed, too.
+// checkOpen returns an error if f, which info describes, is standard output and may have been closed
+// when the program began: Go's runtime has then opened the null device there for reading and writing,
+// as Python's subprocess.DEVNULL does. A shell's >/dev/null opens it for writing only.
 func checkOpen(f *os.File, info os.FileInfo) error {
 	null, _ := os.Stat(os.DevNull)
 	if runtime.GOOS == "windows" || !os.SameFile(info, null) {
@@ -59,8 +59,8 @@ func checkOpen(f *os.File, info os.FileInfo) error {
 	if _, err := f.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
 		return nil
 	}
-	return fault.New(fault.IO, "it is closed, expected a file or a program").Because(syscall.EBADF).
-		WithHint("redirect standard output to a file")
+	return fault.New(fault.IO, "it is closed, or the null device for reading, too; expected a file or a program").
+		Because(syscall.EBADF).WithHint("redirect standard output to a file, or to %s for writing only", os.DevNull)
 }
 
 // A publication is the outputs of a run: all of them are complete before any of them is visible.

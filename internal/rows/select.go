@@ -32,15 +32,13 @@ func (c Choice) Select(ctx context.Context, t Split) (all []Selected, err error)
 	if all = []Selected{{Rows: found.rows}}; err == nil && t.HoldOut {
 		all, err = c.holdOut(found, t.Name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i, each := range all {
-		if c.Shuffle && err == nil {
-			err = each.Rows.Shuffle(source.NewRandom(uint64(c.Seed), source.ShuffleStream))
+	for i := 0; err == nil && i < len(all); i++ {
+		rows := all[i].Rows
+		if c.Shuffle {
+			err = rows.Shuffle(source.NewRandom(uint64(c.Seed), source.ShuffleStream))
 		}
-		if c.Take > 0 {
-			all[i].Rows = each.Rows.Part(0, min(c.Take, each.Rows.Len()))
+		if c.Take > 0 && err == nil {
+			all[i].Rows = rows.Part(0, min(c.Take, rows.Len()))
 		}
 	}
 	return all, err
