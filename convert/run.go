@@ -188,14 +188,15 @@ func checkClassesUsed(in *inputs, jobs []*job, outputs []*output) error {
 	storesNames := func(out *output) bool {
 		f, named := out.format, func(c source.Column) bool { return c.Classes != nil }
 		return slices.ContainsFunc(out.job.table.Columns(), named) &&
-			(f.Folder || isColumnar(f) || f.Beside || r.ClassColumn && f.ClassColumn)
+			(f.Folder && strings.TrimPrefix(out.options.Layout, "labels") != "" || isColumnar(f) || f.Beside ||
+				r.ClassColumn && f.ClassColumn)
 	}
 	if r.Classes == "" || usedByInput || r.choice.ByClass() || slices.ContainsFunc(outputs, storesNames) {
 		return nil
 	}
 	return usagef("no output uses --classes").
-		WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders, Parquet, " +
-			"Arrow and folders of IDX files (-o idx=DIR/) hold those of a label")
+		WithHint("--class-column writes the names, --where class=NAME selects by them, and PNG folders with " +
+			"--layout names, Parquet, Arrow and folders of IDX files (-o idx=DIR/) hold those of a label")
 }
 
 // cardsOf returns the card (the README.md) of each folder that several splits share, by path, still

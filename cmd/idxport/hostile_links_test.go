@@ -83,7 +83,7 @@ func TestPlantedInputs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	tree, outside := filepath.Join(dir, "tree"), filepath.Join(dir, "outside")
-	succeed(t, convertLabelled(t, []string{"a", "b"}, "-o", "png="+tree)...)
+	succeed(t, convertLabelled(t, []string{"a", "b"}, "-o", "png="+tree, "-o", dir+"/names.arrow")...)
 	must.Do(t, os.CopyFS(outside, os.DirFS(tree)))
 	const refused = "does not lead to a file or a folder within the folder"
 	for _, c := range []struct {

@@ -128,7 +128,7 @@ func TestCommasInPaths(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	succeed(t, convertLabelled(t, []string{"a", "b"}, "-o", filepath.Join(dir, "m,n.csv"),
-		"-o", "png="+filepath.Join(dir, "p,q"))...)
+		"-o", "png="+filepath.Join(dir, "p,q"), "--layout", "png=names")...)
 	entries := must.Get(os.ReadDir(dir))(t)
 	// The first is the record of the folder.
 	if len(entries) != 3 || entries[1].Name() != "m,n.csv" || entries[2].Name() != "p,q" {
