@@ -21,25 +21,26 @@ import (
 // one would stay beside them, or beside a folder above them, that belongs to them, as [output.owns]
 // tells. Not checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(r *request, outputs []*output) error {
+	parts, _ := r.choice.Parts()
 	for _, out := range outputs {
-		if !out.perName || out.shared() || text.IsURL(out.path) {
+		if !r.replaces() && parts == 1 || !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
 		}
-		for _, named := range append(out.above, filepath.Clean(out.path)) {
-			entries, _ := os.ReadDir(filepath.Dir(named)) // what is not there does not stay
+		for _, named := range slices.Concat(out.above, []string{filepath.Clean(out.path)}) {
+			dir, below := filepath.Dir(named), strings.TrimPrefix(filepath.Clean(out.path), named)
+			entries, _ := os.ReadDir(dir) // what is not there does not stay
 			for _, e := range entries {
-				beside := filepath.Join(filepath.Dir(named), e.Name())
-				rest := strings.TrimPrefix(filepath.Clean(out.path), named)
+				beside := filepath.Join(dir, e.Name())
+				path := beside + below
 				if split := dataset.ParseName(beside).Split; split != "" {
-					rest = strings.ReplaceAll(rest, out.job.base(), split) // train/train.csv, test/test.csv
+					path = beside + strings.ReplaceAll(below, out.job.base(), split) // test/test.csv
 				}
-				path := beside + rest
-				info, err := os.Lstat(path)
 				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-				if err != nil || slices.ContainsFunc(outputs, isMade) { // which owns might open
+				if slices.ContainsFunc(outputs, isMade) { // which owns might open
 					continue
 				}
-				if owns, advice := out.owns(r, named, beside, path, info.IsDir()); owns {
+				owns, advice := out.owns(r, named, beside, path)
+				if _, err := os.Lstat(path); owns && err == nil {
 					return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 						In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
 				}
@@ -49,59 +50,54 @@ func checkStaying(r *request, outputs []*output) error {
 	return nil
 }
 
-// owns reports whether path would be read with the output, and how to make it: it has the names of
-// classes that are not written now, it is the output in another form, such as compressed or in
-// parts, a part of another number, or another split or column, unless --split or --columns chooses.
-// The names that tell are those of beside, and of named for the output: path and that of the output
+// owns reports whether path, if it is there, would be read with the output, and how to make it: it
+// has the names of classes that are not written now, it is the output in another form, such as
+// compressed or in parts, or another split, column or part, unless --split or --columns chooses. The
+// names that tell are those of beside, and of named for the output: path and that of the output
 // themselves, or folders above them.
-func (out *output) owns(r *request, named, beside, path string, isFolder bool) (owns bool, advice string) {
-	if n, number := r.choice.Parts(); n > 1 {
-		other := partOf().FindString(filepath.Base(beside))
-		if other != "" && !strings.HasSuffix(number, other[strings.Index(other, "-"):]) &&
-			strings.ReplaceAll(filepath.Base(named), number, other) == filepath.Base(beside) {
-			return true, "write to another folder or, with all parts of its number, "
-		}
+func (out *output) owns(r *request, named, beside, path string) (owns bool, advice string) {
+	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
+	otherStem, _ := sinks.SplitName(filepath.Base(beside))
+	_, part := r.choice.Parts()
+	otherPart := partOf().FindString(otherStem)
+	_, total, _ := strings.Cut(otherPart, "-")
+	if total != "" && !strings.HasSuffix(part, total) && strings.ReplaceAll(ownStem, part, otherPart) == otherStem {
+		return true, "write to another folder or, with all parts of its number, "
 	}
-	if !r.replaces() {
-		return false, ""
-	}
-	if out.format.IsIDX && !out.single {
-		list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
-		if filepath.Base(path) == list.fileName(out.writtenColumn()) {
-			return true, "give --classes, or "
-		}
+	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
+	if out.format.IsIDX && !out.single && filepath.Base(path) == list.fileName(out.writtenColumn()) {
+		return r.replaces(), "give --classes, or "
 	}
 	f, _, _ := sinks.ByName(path)
 	// A folder without an extension may be one of images.
-	if f.Name != out.format.Name && (f.Name != "" || !isFolder || !out.format.Folder) {
+	notAlike := f.Name != out.format.Name && (f.Name != "" || !out.format.Folder || !namesFolder(path))
+	if notAlike || !r.replaces() {
 		return false, ""
 	}
-	ownStem, _ := sinks.SplitName(named) // the extension would be part of the prefix
-	otherStem, _ := sinks.SplitName(beside)
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
-	// A split has a known name (x-validation beside x-train), or one that the file tells.
-	rest := "-" + other.Prefix + "-" // and without the words of own
-	for word := range strings.SplitSeq(own.Prefix, "-") {
-		rest = strings.Replace(rest, "-"+word+"-", "-", 1)
-	}
-	rest = strings.Trim(rest, "-")
-	split := dataset.ParseName(rest).Split
-	if other.Split == "" && split == "" && rest != "" && isColumnar(f) { // of --holdout
-		if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
-			if name := source.About(t).Meta[keySplit]; dataset.ParseName(name).Prefix == rest {
-				split = name
+	// A split has a known name (x-validation beside x-train), or one that the file tells (--holdout).
+	before, after, _ := strings.Cut(ownStem, out.job.base())
+	name, beginsAlike := strings.CutPrefix(otherStem, before)
+	name, endsAlike := strings.CutSuffix(name, after)
+	if split := dataset.ParseName(name).Split; beginsAlike && endsAlike && other.Split == "" {
+		if isColumnar(f) {
+			if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
+				if source.About(t).Meta[keySplit] == name {
+					split = name
+				}
+				t.Close() // read-only: an error does not matter
 			}
-			t.Close() // read-only: an error does not matter
 		}
-	}
-	if split != "" && other.Split == "" && len(rest)+len(own.Prefix) <= len(other.Prefix) { // it has all of them
-		other.Split, other.Prefix = split, own.Prefix
+		if other.Split = split; split != "" {
+			other.Prefix = own.Prefix
+		}
 	}
 	samePrefix, sameSplit, sameRole := other.Prefix == own.Prefix, other.Split == own.Split, other.Role == own.Role
 	switch inFolders := beside != path; {
 	case !inFolders && samePrefix && sameSplit && sameRole && f.Name != "": // in another form
 		return true, ""
-	case !inFolders && out.format.OneColumn && len(r.Columns) == 0 && (samePrefix && sameSplit || other.ColumnOf(own) != ""):
+	case !inFolders && out.format.OneColumn && len(r.Columns) == 0 &&
+		(samePrefix && sameSplit || other.ColumnOf(own) != ""):
 		return true, "complete the inputs, choose with --columns, or "
 	case samePrefix && !sameSplit && sameRole && other.Split != "" && own.Split != "" && len(r.Split) == 0:
 		return true, "complete the inputs, choose with --split, or "

@@ -103,6 +103,7 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 		if err != nil {
 			return nil, err
 		}
+		stem, _ := sinks.SplitName(path)
 		ext := extension(path)
 		isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
 		container := !named && path != Stdio && path != "" && (ext == "" || namesFolder(path))
@@ -111,7 +112,7 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 			return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
 		case len(to.Outputs) > 1 || !isFile && !container:
 			return nil, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(to.Outputs, " -o ")).
-				WithHint("write -o %s", text.Path(strings.TrimSuffix(path, ext)+".png"))
+				WithHint("write -o %s", text.Path(stem+".png"))
 		}
 		r.targets = []target{{path: path, named: named, container: container,
 			formats: []sinks.Format{{Name: "png", Extension: ".png"}}}}

@@ -83,11 +83,10 @@ var codeNames = map[int]string{
 
 // hintOf returns the hint of err. If it has a flag of other commands only, it says so.
 func hintOf(command string, err error) string {
-	hint := fault.HintOf(err)
+	hint, own := fault.HintOf(err), flagsOf(command)
 	for word := range strings.FieldsFuncSeq(hint, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) {
-		f, own := flagNamed(allFlags(), word), flagsOf(command)
-		isOther := f != nil && word[0] == '-' && own != nil && flagNamed(own, word) == nil
-		if isOther && !strings.Contains(hint, "idxport ") {
+		f := flagNamed(allFlags(), word)
+		if own != nil && word[0] == '-' && f != nil && flagNamed(own, word) == nil && !strings.Contains(hint, "idxport ") {
 			return fmt.Sprintf("%s (%s is a flag of %s)", hint, word, strings.Join(f.commands(), ", "))
 		}
 	}

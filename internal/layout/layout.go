@@ -3,7 +3,6 @@ package layout
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/endian"
@@ -64,14 +63,12 @@ func Layouts() (all []sink.Layout) {
 // name is empty, and s with the metadata that the layout adds. The error is fault.Usage if there is
 // no such layout, or if it cannot hold a column.
 func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) {
-	var names []string
 	for _, l := range layouts() {
 		if name == "" || l.Name == name {
 			return l.represent(s)
 		}
-		names = append(names, l.Name)
 	}
-	return nil, nil, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, strings.Join(names, ", "))
+	return nil, nil, fault.New(fault.Usage, "unknown layout %q", name)
 }
 
 // represent returns the columns for all columns of s, in their order, and s with the metadata of l.

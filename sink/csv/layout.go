@@ -44,26 +44,31 @@ type renderer func(dst, src []byte) []byte
 const slack = 8
 
 // newLayout returns the layout of lines for the schema s, with the lookup tables of the renderers.
-func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
-	if style.matrix && len(s.Columns) != 1 {
+func newLayout(s *schema.Schema, name string, comma byte) (*layout, error) {
+	header := headerOf(name)
+	if name == matrix && len(s.Columns) != 1 {
 		return nil, unsupported("select one column, as in --columns image, or use --layout pjreddie",
 			"found %d columns, expected one for the style matrix", len(s.Columns))
+	}
+	isLayout := func(l sink.Layout) bool { return l.Name == name }
+	if name != "" && !slices.ContainsFunc(Layouts(), isLayout) {
+		return nil, unsupported("see idxport formats", "unknown style %q", name)
 	}
 	// A separator must not occur in numbers or be a quote or the end of a line.
 	if comma >= 0x80 || strings.IndexByte("0123456789+-.eNainf\"\r\n", comma) >= 0 {
 		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
 	}
-	if s.Classes != nil && style.header == nil {
+	if s.Classes != nil && header == nil {
 		return nil, unsupported("leave out --class-column, or use --layout kaggle",
-			"files of the style %s have no column of class names", style.Name)
+			"files of the style %s have no column of class names", name)
 	}
-	headless, label := style.header == nil && len(s.Columns) > 1, s.Label()
+	headless, label := header == nil && len(s.Columns) > 1, s.Label()
 	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
 	stem := func(name string) string { return strings.TrimRight(name, "0123456789") }
 	stems := map[string]bool{} // of the names of elements
 	for _, c := range s.Columns {
-		if style.header != nil && !c.Scalar() {
-			stems[stem(string(style.header(nil, c, 0, alone)))] = true
+		if header != nil && !c.Scalar() {
+			stems[stem(string(header(nil, c, 0, alone)))] = true
 		}
 	}
 	for i, c := range s.Columns {
@@ -75,13 +80,13 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 				"records of column %s have no elements, expected at least one", c.Name)
 		case headless && text.NamesLabels(c.Name) && !c.Scalar():
 			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s",
-				c.Elements(), style.Name)
+				c.Elements(), name)
 		case headless && c.Scalar() && i != label:
 			return nil, unsupported("leave it out with --columns, or make it the label with --label-column",
-				"column %s is not the label, and files of the style %s have no names of columns", c.Name, style.Name)
+				"column %s is not the label, and files of the style %s have no names of columns", c.Name, name)
 		}
 	}
-	l := &layout{comma: comma, header: style.header, alone: alone, classes: s.Classes}
+	l := &layout{comma: comma, header: header, alone: alone, classes: s.Classes}
 	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {
@@ -101,7 +106,7 @@ func newLayout(s *schema.Schema, style Style, comma byte) (*layout, error) {
 			l.fields = append(l.fields, named)
 		}
 	}
-	l.singleLine = style.matrix && l.fields[0].column.Scalar()
+	l.singleLine = name == matrix && l.fields[0].column.Scalar()
 	return l, nil
 }
 
@@ -155,56 +160,36 @@ func renderers(comma byte) func(idx.DType) (render renderer, width int) {
 	}
 }
 
-// A Style is one form of CSV files.
-type Style struct {
-	Name        string
-	Description string // one line
-
-	header elementNamer // nil if there is no header line
-	matrix bool         // one column only; scalars become one row of all values
+// Layouts returns the layouts, the default first.
+func Layouts() []sink.Layout {
+	return []sink.Layout{
+		{Name: "kaggle", Title: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser"},
+		{Name: "kaggle1", Title: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST"},
+		{Name: "rowxcol", Title: "header label,1x1,1x2,…,28x28: row and column of each pixel"},
+		{Name: "pjreddie", Title: "no header, label first, as in pjreddie.com's mnist_train.csv"},
+		{Name: matrix, Title: "no header; only for one column: a line per record, or labels in one line"},
+	}
 }
 
-// Styles returns the styles, the default first.
-func Styles() []Style {
-	return []Style{
-		{Name: "kaggle", header: schema.AppendElementName,
-			Description: "header label,pixel0,pixel1,… as in Kaggle's digit recogniser"},
-		{Name: "kaggle1", header: func(dst []byte, c source.Column, i int, alone bool) []byte {
+// matrix is the layout of one column only, whose scalars become one row of all values.
+const matrix = "matrix"
+
+// HasHeader reports whether files of the layout, by default the first one, begin with a header.
+func HasHeader(layout string) bool { return headerOf(layout) != nil }
+
+// headerOf returns what names the elements in the header of the layout, nil if that has none.
+func headerOf(layout string) elementNamer {
+	switch layout {
+	case "", "kaggle":
+		return schema.AppendElementName
+	case "kaggle1":
+		return func(dst []byte, c source.Column, i int, alone bool) []byte {
 			return schema.AppendElementName(dst, c, i+1, alone)
-		}, Description: "header label,pixel1,pixel2,… as in Kaggle's Fashion-MNIST"},
-		{Name: "rowxcol", header: rowByColumn,
-			Description: "header label,1x1,1x2,…,28x28: row and column of each pixel"},
-		{Name: "pjreddie", Description: "no header, label first, as in pjreddie.com's mnist_train.csv"},
-		{Name: "matrix", matrix: true,
-			Description: "no header; only for one column: a line per record, or labels in one line"},
-	}
-}
-
-// findStyle returns the style with the given name, or the default style if name is empty.
-func findStyle(name string) (Style, error) {
-	var names []string
-	for _, s := range Styles() {
-		if name == "" || s.Name == name {
-			return s, nil
 		}
-		names = append(names, s.Name)
+	case "rowxcol":
+		return rowByColumn
 	}
-	return Style{}, unsupported("choose one of these styles",
-		"unknown style %q, expected one of %s", name, strings.Join(names, ", "))
-}
-
-// Layouts returns the styles as layouts, the default first.
-func Layouts() (all []sink.Layout) {
-	for _, s := range Styles() {
-		all = append(all, sink.Layout{Name: s.Name, Title: s.Description})
-	}
-	return all
-}
-
-// HasHeader reports whether files of the style, by default the first one, begin with a header.
-func HasHeader(name string) bool {
-	style, err := findStyle(name)
-	return err == nil && style.header != nil
+	return nil
 }
 
 // unsupported returns the error for a table or an option that CSV, or a style of it, lacks.

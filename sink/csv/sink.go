@@ -37,11 +37,7 @@ type Sink struct {
 // style, for an invalid separator, for records without elements, for more than one column in the
 // style matrix, and for class names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
-	style, err := findStyle(o.Layout)
-	if err != nil {
-		return nil, err
-	}
-	l, err := newLayout(s, style, cmp.Or(o.Comma, ','))
+	l, err := newLayout(s, o.Layout, cmp.Or(o.Comma, ','))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ var (
 // be that of one piece, which the golden files and the tests of the renderers check.
 func TestPieces(t *testing.T) {
 	t.Parallel()
-	for _, style := range Styles() {
+	for _, style := range Layouts() {
 		for _, d := range idx.DTypes() {
 			for _, shape := range [][]int{{}, {5}, {2, 3}, {3, 1, 11}} {
 				if style.Name == "pjreddie" && len(shape) == 0 {
