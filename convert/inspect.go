@@ -69,9 +69,6 @@ type Label struct {
 func Inspect(ctx context.Context, in Source, found func(*File) error) (*Report, error) {
 	report := NewReport(in.Events)
 	r, err := newRequest(Options{Source: in}, report)
-	if err == nil && in.LabelColumn != "" && !r.input.PlacesLabel() {
-		err = usagef("--label-column %s: inspect shows all columns, expected first, last or none", in.LabelColumn)
-	}
 	if err != nil {
 		return report, err
 	}

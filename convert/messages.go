@@ -37,14 +37,14 @@ func noLabels(flag string, columns []source.Column) error {
 }
 
 // aboutSplit adds the name of the split s to an error of the kind fault.Usage that names no file, if
-// s is one of several splits: all. Others may have a column that s lacks. Other errors stay.
+// s is one of several splits: all. Others may have a column that does not exist. Other errors stay.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	found, ok := errors.AsType[*fault.Error](err)
 	if len(all) < 2 || !ok || found.Kind != fault.Usage || found.Path != "" {
 		return err
 	}
 	e := *found
-	if e.Msg = splitTitle(s) + ": " + e.Msg; errors.Is(err, source.ErrNoColumn) {
+	if e.Msg = splitTitle(s) + ": " + e.Msg; errors.Is(err, fault.NotFound) {
 		e.Hint = cmp.Or(e.Hint, "if only this split differs, choose others with --split")
 	}
 	return &e

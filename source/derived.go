@@ -82,7 +82,7 @@ func Project(t Table, names []string) (Table, error) {
 	for _, name := range names {
 		i := Index(all, name)
 		if i < 0 {
-			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, List(all)).Because(ErrNoColumn).
+			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, List(all)).Because(fault.NotFound).
 				WithHint("%s", map[string]string{"class": "choose label, and add its names with --class-column"}[name])
 		}
 		columns, from = append(columns, all[i]), append(from, i)

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -108,9 +107,6 @@ type Info struct {
 	Compression string            // of the whole file, as package compressed names it; may be empty for none
 	Meta        map[string]string // metadata of the file, which may say where the table came from
 }
-
-// ErrNoColumn is the cause of errors about columns that a table does not have.
-var ErrNoColumn = errors.New("no such column")
 
 // An Omission is a column of a file that is not part of the table.
 type Omission struct {

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -81,22 +78,10 @@ var codeNames = map[int]string{
 	exitCannotMake: "cannot_create", exitIO: "io", exitLocked: "locked", exitPermission: "permission",
 }
 
-// hintOf returns the hint of err. If it has a flag of other commands only, it says so.
-func hintOf(command string, err error) string {
-	hint, own := fault.HintOf(err), flagsOf(command)
-	for word := range strings.FieldsFuncSeq(hint, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) {
-		f := flagNamed(allFlags(), word)
-		if own != nil && word[0] == '-' && f != nil && flagNamed(own, word) == nil && !strings.Contains(hint, "idxport ") {
-			return fmt.Sprintf("%s (%s is a flag of %s)", hint, word, strings.Join(f.commands(), ", "))
-		}
-	}
-	return hint
-}
-
 // describeError returns err for the JSON report.
-func describeError(command string, err error) *errorReport {
+func describeError(err error) *errorReport {
 	code := exitCode(err)
-	e := &errorReport{Message: text.Printable(err.Error()), Hint: text.Printable(hintOf(command, err)),
+	e := &errorReport{Message: text.Printable(err.Error()), Hint: text.Printable(fault.HintOf(err)),
 		Exit: code, Code: cmp.Or(codeNames[code], "interrupted")}
 	for _, f := range fault.All(err) {
 		e.Path = cmp.Or(e.Path, f.Path)

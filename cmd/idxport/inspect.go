@@ -19,7 +19,7 @@ func runInspect(ctx context.Context, r *report) (err error) {
 	r.Report, err = convert.Inspect(ctx, r.settings.Source, func(f *convert.File) error {
 		found := fileReport{File: f}
 		if f.Problem != nil {
-			found.Problem = describeError(r.Command, f.Problem)
+			found.Problem = describeError(f.Problem)
 		}
 		r.Files = append(r.Files, found)
 		if r.settings.JSON {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/idxport/idxport/convert"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 )
 
@@ -56,7 +57,7 @@ func (r *report) end(ctx context.Context, err error) int {
 // showError shows the error that ends a run on one line, and its hint on another. If the reader of
 // standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
-	hint, to := hintOf(r.Command, err), r.stderr
+	hint, to := fault.HintOf(err), r.stderr
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
 	case r.settings.JSON:
@@ -76,7 +77,7 @@ func (r *report) writeObject(err error) error {
 		r.Status = "unchanged"
 	}
 	if err != nil {
-		r.Status, r.Error = "error", describeError(r.Command, err)
+		r.Status, r.Error = "error", describeError(err)
 	}
 	out := r.stdout
 	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }

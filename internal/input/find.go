@@ -177,8 +177,8 @@ func (o Options) checkUsed(tables []sources.Table) error {
 		{"header", o.Header != nil, has(func(f sources.Format) bool { return f.Text }), "text, such as CSV"},
 		{"grey", o.Grey, images, "images in files, such as PNG and JPEG"},
 		{"resize", o.Resize[0] > 0, images || !o.AsStored, "images in files, such as PNG and JPEG"},
-		{"label-column " + o.LabelColumn, o.PlacesLabel(), tables != nil || named,
-			"CSV without names, where it is the place of the label"},
+		{"label-column " + o.LabelColumn, o.PlacesLabel() || o.AsStored && o.LabelColumn != "",
+			o.PlacesLabel() && (tables != nil || named), "the place of the label in CSV without names: first, last or none"},
 		{"salvage", o.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths"},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
@@ -64,7 +65,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 			}
 		}
 		return test, usagef("--where %s: no such column, found only %s", c.text,
-			source.List(columns)).Because(source.ErrNoColumn).WithHint("%s", hint)
+			source.List(columns)).Because(fault.NotFound).WithHint("%s", hint)
 	}
 	column := columns[i]
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
@@ -76,12 +77,9 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	case byName && slices.Contains(column.Classes, c.values): // a name may have a comma
 		values = []string{c.values}
 	case !byName && column.Elements() != 1:
-		hint := "name a column of single numbers"
-		if len(column.Shape) == 1 {
-			hint = schema.HintLabel
-		}
 		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers",
-			c.text, c.column, text.Shape(column.Shape)).WithHint("%s", hint)
+			c.text, c.column, text.Shape(column.Shape)).WithHint("%s", map[bool]string{
+			true: schema.HintLabel, false: "name a column of single numbers"}[len(column.Shape) == 1])
 	}
 	for _, value := range values {
 		find := c.numberRange

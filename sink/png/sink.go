@@ -71,10 +71,8 @@ func refuseRest(s *schema.Schema, found images.Columns, o sink.Options) error {
 	if o.Layout == huggingFace {
 		what, advice = "scalars", "choose the columns with --columns"
 	}
-	for _, i := range found.Rest {
-		if found.Label < 0 && s.Columns[i].Name == "label" {
-			advice = schema.HintLabel
-		}
+	if slices.ContainsFunc(found.Rest, func(i int) bool { return found.Label < 0 && s.Columns[i].Name == "label" }) {
+		advice = schema.HintLabel
 	}
 	return unsupported(advice, "a folder holds the images and %s, not the columns %s", what,
 		images.Names(s, found.Rest))
