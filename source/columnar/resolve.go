@@ -211,6 +211,7 @@ func (r *resolver) setShape(c *Column, f *Field) bool {
 // options. The order of a dictionary is no numbering: it differs between the splits of a data set.
 func (r *resolver) text(c *Column, f *Field) error {
 	o, own := r.Options, r.hub[f.Name].Names
+	ofLabel := own == nil && f.Name == schema.ClassName && r.names != ""
 	if own == nil {
 		own, _ = source.ClassesIn(r.Meta, cmp.Or(map[string]string{schema.ClassName: r.names}[f.Name], f.Name))
 	}
@@ -228,14 +229,17 @@ func (r *resolver) text(c *Column, f *Field) error {
 	if sample == nil {
 		return noRows(f)
 	}
-	named := !slices.Equal(own, o.Classes[:min(len(own), len(o.Classes))]) && // else the options may add names
-		slices.ContainsFunc(sample, func(name string) bool { return slices.Contains(own, name) })
+	known := slices.ContainsFunc(sample, func(name string) bool { return slices.Contains(own, name) })
+	named := known && !slices.Equal(own, o.Classes[:min(len(own), len(o.Classes))]) // else the options may add names
 	if named {
 		o.Classes = own
 	}
 	texts, unknown := source.NewTexts(sample, o)
 	if unknown != nil {
 		return unknown.InColumn(f.Name)
+	}
+	if ofLabel && known { // digits are names of MNIST's labels
+		texts.Names = o.Classes
 	}
 	c.Form, c.DType, c.Classes, c.texts = Texts, texts.DType, texts.Names, texts
 	r.Info.Classes = r.Info.Classes || texts.Names != nil && !named
