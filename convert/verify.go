@@ -292,7 +292,8 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	name := cmp.Or(own.Name, source.About(found).Meta[keySplit], own.Stem)
 	for i, c := range chosen {
 		is := func(s string) bool { return strings.EqualFold(hubName(s), hubName(name)) }
-		if is(c.Name) || is(c.Stem) {
+		isWord := c.divided && slices.Contains(strings.Split(name, "-"), c.Name) // of --holdout, as in x-mine.csv
+		if is(c.Name) || is(c.Stem) || isWord {
 			return i, nil
 		}
 		splits = append(splits, c.Split)
