@@ -2,6 +2,7 @@ package convert
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -17,13 +18,12 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// checkStaying returns an error if outputs carry the name of their split, column or part, and an old
-// one would stay beside them, or beside a folder above them, that belongs to them, as [output.owns]
-// tells. Not checked are paths of the user, objects, and folders of the Hub.
+// checkStaying returns an error if outputs carry the name of their split, column or part, and an
+// old one would stay beside them, or beside a folder above them, that belongs to them, as
+// [output.owns] tells. Not checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(r *request, outputs []*output) error {
-	parts, _ := r.choice.Parts()
 	for _, out := range outputs {
-		if !r.replaces() && parts == 1 || !out.perName || out.shared() || text.IsURL(out.path) {
+		if !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
 		}
 		for _, named := range slices.Concat(out.above, []string{filepath.Clean(out.path)}) {
@@ -31,10 +31,8 @@ func checkStaying(r *request, outputs []*output) error {
 			entries, _ := os.ReadDir(dir) // what is not there does not stay
 			for _, e := range entries {
 				beside := filepath.Join(dir, e.Name())
-				path := beside + below
-				if split := dataset.ParseName(beside).Split; split != "" {
-					path = beside + strings.ReplaceAll(below, out.job.base(), split) // test/test.csv
-				}
+				base := out.job.base()
+				path := beside + strings.ReplaceAll(below, base, cmp.Or(dataset.ParseName(beside).Split, base))
 				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
 				if slices.ContainsFunc(outputs, isMade) { // which owns might open
 					continue
@@ -52,8 +50,8 @@ func checkStaying(r *request, outputs []*output) error {
 
 // owns reports whether path, if it is there, would be read with the output, and how to make it: it
 // has the names of classes that are not written now, it is the output in another form, such as
-// compressed or in parts, or another split, column or part, unless --split or --columns chooses. The
-// names that tell are those of beside, and of named for the output: path and that of the output
+// compressed or in parts, or another split, column or part, unless --split or --columns chooses.
+// The names that tell are those of beside, and of named for the output: path and that of the output
 // themselves, or folders above them.
 func (out *output) owns(r *request, named, beside, path string) (owns bool, advice string) {
 	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
@@ -75,7 +73,7 @@ func (out *output) owns(r *request, named, beside, path string) (owns bool, advi
 		return false, ""
 	}
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
-	// A split has a known name (x-validation beside x-train), or one that the file tells (--holdout).
+	// A split has a known name (x-validation beside x-train), or one that the file tells.
 	before, after, _ := strings.Cut(ownStem, out.job.base())
 	name, beginsAlike := strings.CutPrefix(otherStem, before)
 	name, endsAlike := strings.CutSuffix(name, after)

@@ -36,8 +36,8 @@ func noLabels(flag string, columns []source.Column) error {
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }
 
-// aboutSplit adds the name of the split s to an error of the kind fault.Usage that names no file, if
-// s is one of several splits: all. Others may have a column that does not exist. Other errors stay.
+// aboutSplit adds the name of the split s to an error of the kind fault.Usage that names no file,
+// if s is one of several splits: all. Others may have a column that s lacks. Other errors stay.
 func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	found, ok := errors.AsType[*fault.Error](err)
 	if len(all) < 2 || !ok || found.Kind != fault.Usage || found.Path != "" {

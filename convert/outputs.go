@@ -26,7 +26,7 @@ type output struct {
 	format  sinks.Format
 	path    string
 	options sinks.Options
-	perName bool     // its path is not just what the user gave: it has the name of its split or column
+	perName bool     // old ones beside it, of other splits, columns or parts, may stay
 	above   []string // the folders above it whose names have that of its split or part
 	single  bool     // it holds one column, at a path that the user gave
 	// sharding is nil if the output is one file, or its format is a folder by itself.
@@ -181,15 +181,15 @@ func collision(t target, out *output, other *job) error {
 // outputsAt returns the outputs of the target t in format f for one job.
 func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format) ([]*output, error) {
 	r := in.request
-	_, number := r.choice.Parts()
-	fill := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", number).Replace
+	parts, part := r.choice.Parts()
+	fill := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", part).Replace
 	path := fill(t.path)
 	out := &output{job: j, format: f, path: path, options: r.formatOptions(f)}
 	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""
 	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // no extension, and no name of a column
 		t.container = true
 	}
-	out.perName = t.container || path != t.path
+	out.perName = (parts > 1 || r.replaces()) && (t.container || path != t.path)
 	for dir := t.path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if placeholder().MatchString(filepath.Base(dir)) && (t.container || dir != t.path) {
 			out.above = append(out.above, filepath.Clean(fill(dir)))

@@ -48,9 +48,9 @@ func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
 	return checkOpen(file, out)
 }
 
-// checkOpen returns an error if f, which info describes, is standard output and may have been closed
-// when the program began: Go's runtime has then opened the null device there for reading and writing,
-// as Python's subprocess.DEVNULL does. A shell's >/dev/null opens it for writing only.
+// checkOpen returns an error if f, which info describes, is standard output and may have been
+// closed when the program began: Go's runtime has then opened the null device there for reading and
+// writing, as Python's subprocess.DEVNULL does. A shell's >/dev/null opens it for writing only.
 func checkOpen(f *os.File, info os.FileInfo) error {
 	null, _ := os.Stat(os.DevNull)
 	if runtime.GOOS == "windows" || !os.SameFile(info, null) {

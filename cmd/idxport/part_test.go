@@ -94,7 +94,8 @@ func testParts(t *testing.T, args []string, counts []int) {
 		joined := map[string]string{}
 		for i := 1; i <= n; i++ {
 			convert("-o", fmt.Sprintf("%s/of%d/{part}/", dir, n), "--part", fmt.Sprintf("%d/%d", i, n))
-			for name, text := range outputText(t, fmt.Sprintf("%s/of%d/%0*d-of-%[2]d", dir, n, len(strconv.Itoa(n)), i)) {
+			folder := fmt.Sprintf("%s/of%d/%0*d-of-%[2]d", dir, n, len(strconv.Itoa(n)), i)
+			for name, text := range outputText(t, folder) {
 				joined[name] += text
 			}
 		}

@@ -178,7 +178,7 @@ func (o Options) checkUsed(tables []sources.Table) error {
 		{"grey", o.Grey, images, "images in files, such as PNG and JPEG"},
 		{"resize", o.Resize[0] > 0, images || !o.AsStored, "images in files, such as PNG and JPEG"},
 		{"label-column " + o.LabelColumn, o.PlacesLabel() || o.AsStored && o.LabelColumn != "",
-			o.PlacesLabel() && (tables != nil || named), "the place of the label in CSV without names: first, last or none"},
+			o.PlacesLabel() && (tables != nil || named), "the place of the label in CSV without names"},
 		{"salvage", o.Salvage, tables == nil || separate, "damaged IDX files, and columns of different lengths"},
 	})
 }

@@ -245,7 +245,7 @@ type holdout struct {
 }
 
 // holdoutArgument matches NAME=ROWS or NAME=PERCENT%.
-var holdoutArgument = text.Pattern(`^([A-Za-z][A-Za-z0-9_-]*)=(?:([0-9]{1,18})|([0-9]{1,3}(?:\.[0-9]{1,9})?)%)$`)
+var holdoutArgument = text.Pattern(`^([A-Za-z][A-Za-z0-9_-]*)=(?:([0-9]{1,18})|(100|[0-9]{1,2}(?:\.[0-9]{1,9})?)%)$`)
 
 // parseHoldout parses NAME=ROWS or NAME=PERCENT%.
 func parseHoldout(arg string) (holdout, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -340,22 +339,20 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 	}
 	for _, t := range tables {
 		slices.SortStableFunc(t.Paths, source.CompareNames)
-		first, wanted := 0, "0 on"
+		first := 0
 		for i, path := range t.Paths {
 			m := numberedName().FindStringSubmatch(filepath.Base(path))
-			if m == nil && i == 0 {
+			if m == nil {
 				break // other programs leave out parts without rows
 			}
-			m = append(m, make([]string, 5)...)
-			number, err := strconv.Atoi(m[1] + m[3])
+			number, _ := strconv.Atoi(m[1] + m[3])
 			total, _ := strconv.Atoi(cmp.Or(m[4], strconv.Itoa(len(t.Paths))))
 			if m[4] != "" && i == 0 {
 				first = min(number, 1)
-				wanted = fmt.Sprintf("%d to %d", first, first+total-1)
 			}
-			if err != nil || number != first+i || total != len(t.Paths) {
-				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from %s",
-					text.Count(len(t.Paths), "file"), t.Name, filepath.Base(path), wanted).In(dir).
+			if number != first+i || total != len(t.Paths) {
+				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from "+
+					"%d to %d", text.Count(len(t.Paths), "file"), t.Name, filepath.Base(path), first, first+total-1).In(dir).
 					WithHint("write or download the table again, or convert single files: %s", text.Path(path))
 			}
 		}

@@ -42,10 +42,8 @@ func TestFind(t *testing.T) {
 		"arrays of a number": {"part-0.npy part-1.npy", "npy part-0 1, npy part-1 1"},
 		"parts": {"part-00000-0123456789abcdef.parquet part-00001-0123456789abcdef.parquet _SUCCESS",
 			"parquet in 2"},
-		"parts of pyarrow": {"part-0.parquet part-1.parquet part-10.parquet part-2.parquet", "parquet in 4"},
-		"parts of --part": {"part-1-of-2.csv part-2-of-2.csv train-01-of-10.csv train-02-of-10.csv train-03-of-10.csv " +
-			"train-04-of-10.csv train-05-of-10.csv train-06-of-10.csv train-07-of-10.csv train-08-of-10.csv " +
-			"train-09-of-10.csv train-10-of-10.csv", "csv in 2, csv train 10"},
+		"parts of pyarrow":  {"part-0.parquet part-1.parquet part-10.parquet part-2.parquet", "parquet in 4"},
+		"parts of --part":   {"part-1-of-2.csv part-2-of-2.csv train-01-of-01.csv", "csv in 2, csv train 1"},
 		"parts of Spark":    {"part-00001-c000.csv part-00003-c000.csv", "csv in 2"},
 		"a table: metadata": {"metadata.csv", "csv metadata 1"},
 		"parts in folders": {"train.parquet/part-00000-a.parquet train.parquet/part-00001-a.parquet " +

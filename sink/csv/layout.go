@@ -45,30 +45,26 @@ const slack = 8
 
 // newLayout returns the layout of lines for the schema s, with the lookup tables of the renderers.
 func newLayout(s *schema.Schema, name string, comma byte) (*layout, error) {
-	header := headerOf(name)
+	l := &layout{comma: comma, header: headerOf(name), classes: s.Classes}
 	if name == matrix && len(s.Columns) != 1 {
 		return nil, unsupported("select one column, as in --columns image, or use --layout pjreddie",
 			"found %d columns, expected one for the style matrix", len(s.Columns))
-	}
-	isLayout := func(l sink.Layout) bool { return l.Name == name }
-	if name != "" && !slices.ContainsFunc(Layouts(), isLayout) {
-		return nil, unsupported("see idxport formats", "unknown style %q", name)
 	}
 	// A separator must not occur in numbers or be a quote or the end of a line.
 	if comma >= 0x80 || strings.IndexByte("0123456789+-.eNainf\"\r\n", comma) >= 0 {
 		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
 	}
-	if s.Classes != nil && header == nil {
+	if s.Classes != nil && l.header == nil {
 		return nil, unsupported("leave out --class-column, or use --layout kaggle",
 			"files of the style %s have no column of class names", name)
 	}
-	headless, label := header == nil && len(s.Columns) > 1, s.Label()
-	alone := len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
+	headless, label := l.header == nil && len(s.Columns) > 1, s.Label()
+	l.alone = len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
 	stem := func(name string) string { return strings.TrimRight(name, "0123456789") }
 	stems := map[string]bool{} // of the names of elements
 	for _, c := range s.Columns {
-		if header != nil && !c.Scalar() {
-			stems[stem(string(header(nil, c, 0, alone)))] = true
+		if l.header != nil && !c.Scalar() {
+			stems[stem(string(l.header(nil, c, 0, l.alone)))] = true
 		}
 	}
 	for i, c := range s.Columns {
@@ -86,7 +82,6 @@ func newLayout(s *schema.Schema, name string, comma byte) (*layout, error) {
 				"column %s is not the label, and files of the style %s have no names of columns", c.Name, name)
 		}
 	}
-	l := &layout{comma: comma, header: header, alone: alone, classes: s.Classes}
 	renderers := renderers(comma)
 	for _, scalar := range []bool{true, false} {
 		for i, c := range s.Columns {

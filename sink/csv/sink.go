@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
@@ -37,6 +38,10 @@ type Sink struct {
 // style, for an invalid separator, for records without elements, for more than one column in the
 // style matrix, and for class names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
+	isLayout := func(l sink.Layout) bool { return l.Name == o.Layout }
+	if o.Layout != "" && !slices.ContainsFunc(Layouts(), isLayout) {
+		return nil, unsupported("see idxport formats", "unknown style %q", o.Layout)
+	}
 	l, err := newLayout(s, o.Layout, cmp.Or(o.Comma, ','))
 	if err != nil {
 		return nil, err
