@@ -75,18 +75,18 @@ func (out *output) owns(r *request, named, beside, path string) (owns bool, advi
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
 	before, after, _ := strings.Cut(ownStem, out.job.base())
-	name, beginsAlike := strings.CutPrefix(otherStem, before)
-	name, endsAlike := strings.CutSuffix(name, after)
-	if split := dataset.ParseName(name).Split; beginsAlike && endsAlike && other.Split == "" {
+	name := strings.TrimSuffix(strings.TrimPrefix(otherStem, before), after)
+	if other.Split == "" && before+name+after == otherStem {
+		other.Split = dataset.ParseName(name).Split
 		if isColumnar(f) {
 			if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
 				if source.About(t).Meta[keySplit] == name {
-					split = name
+					other.Split = name
 				}
 				t.Close() // read-only: an error does not matter
 			}
 		}
-		if other.Split = split; split != "" {
+		if other.Split != "" {
 			other.Prefix = own.Prefix
 		}
 	}

@@ -93,9 +93,8 @@ func testParts(t *testing.T, args []string, counts []int) {
 	for _, n := range counts {
 		joined := map[string]string{}
 		for i := 1; i <= n; i++ {
-			convert("-o", fmt.Sprintf("%s/of%d/{part}/", dir, n), "--part", fmt.Sprintf("%d/%d", i, n))
-			folder := fmt.Sprintf("%s/of%d/%0*d-of-%[2]d", dir, n, len(strconv.Itoa(n)), i)
-			for name, text := range outputText(t, folder) {
+			convert("-o", fmt.Sprintf("%s/%d/{part}/", dir, n), "--part", fmt.Sprintf("%d/%d", i, n))
+			for name, text := range outputText(t, fmt.Sprintf("%s/%d/%0*d-of-%[2]d", dir, n, len(strconv.Itoa(n)), i)) {
 				joined[name] += text
 			}
 		}

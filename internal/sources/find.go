@@ -320,8 +320,8 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
-		if shard := numberedName().FindStringSubmatch(name); shard != nil && shard[2] != "" && shard[2] != "part" && !f.OneColumn {
-			t.Name, t.Path = shard[2], source.Under(dir, shard[2]+"-*")
+		if m := numberedName().FindStringSubmatch(name); m != nil && m[2] != "" && m[2] != "part" && !f.OneColumn {
+			t.Name, t.Path = m[2], source.Under(dir, m[2]+"-*")
 		} else if (partName().MatchString(name) || inSplit && hubName().MatchString(name)) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
 			t.Path = dir
@@ -350,9 +350,9 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 			if m[4] != "" && i == 0 {
 				first = min(number, 1)
 			}
-			if number != first+i || total != len(t.Paths) {
-				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from "+
-					"%d to %d", text.Count(len(t.Paths), "file"), t.Name, filepath.Base(path), first, first+total-1).In(dir).
+			if found := len(t.Paths); number != first+i || total != found {
+				return nil, fault.New(fault.Malformed, "found %s of %s, such as %s, expected all numbers from %d to %d",
+					text.Count(found, "file"), t.Name, filepath.Base(path), first, first+total-1).In(dir).
 					WithHint("write or download the table again, or convert single files: %s", text.Path(path))
 			}
 		}
