@@ -54,12 +54,12 @@ func checkStaying(r *request, outputs []*output) error {
 // The names that tell are those of beside, and of named for the output: path and that of the output
 // themselves, or folders above them.
 func (out *output) owns(r *request, named, beside, path string) (owns bool, advice string) {
-	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
-	otherStem, _ := sinks.SplitName(filepath.Base(beside))
+	ownName, otherName := filepath.Base(named), filepath.Base(beside)
 	_, part := r.choice.Parts()
-	otherPart := partOf().FindString(otherStem)
+	otherPart := partOf().FindString(otherName)
 	_, total, _ := strings.Cut(otherPart, "-")
-	if total != "" && !strings.HasSuffix(part, total) && strings.ReplaceAll(ownStem, part, otherPart) == otherStem {
+	isPart := ownName != otherName && strings.ReplaceAll(ownName, part, otherPart) == otherName
+	if isPart && !strings.HasSuffix(part, total) {
 		return true, "write to another folder or, with all parts of its number, "
 	}
 	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
@@ -72,6 +72,8 @@ func (out *output) owns(r *request, named, beside, path string) (owns bool, advi
 	if notAlike || !r.replaces() {
 		return false, ""
 	}
+	ownStem, _ := sinks.SplitName(ownName) // the extension would be part of the prefix
+	otherStem, _ := sinks.SplitName(otherName)
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
 	before, after, _ := strings.Cut(ownStem, out.job.base())

@@ -48,7 +48,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	for i, name := range r.Columns {
 		if name == "" || slices.Contains(r.Columns[:i], name) {
 			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name).
-				WithHint("separate names by commas, without spaces: --columns label,image")
+				WithHint("separate names by commas: --columns label,image")
 		}
 	}
 	if r.choice, err = rows.Parse(rows.Options{Rows: r.Rows, Where: r.Where, Holdout: r.Holdout, Stratify: r.Stratify,
