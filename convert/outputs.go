@@ -166,13 +166,12 @@ func collision(t target, out *output, other *job) error {
 		return usagef("%s would be written twice", out.shownName())
 	}
 	e := usagef("%s and %s would both be written to %s", other.title(), out.job.title(), out.shownName())
-	if !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}") {
+	switch {
+	case !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}"):
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
-	}
-	if other.split.Name == "" {
+	case other.split.Name == "":
 		return e.WithHint("give the files of one of them")
-	}
-	if other.split.divided {
+	case other.split.divided:
 		return e.WithHint("leave out --holdout, or write files: -o '{split}%s'", out.format.Extension)
 	}
 	return e.WithHint("choose one with --split %s", text.Quote(other.split.Name))

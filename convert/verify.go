@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -266,9 +265,7 @@ func adviseMade(err error, found source.Table, given Applied) error {
 		return err
 	}
 	meta := source.About(found).Meta
-	var recorded Applied
-	_ = json.Unmarshal([]byte(meta[source.KeyApplied]), &recorded) // there may be none
-	made := text.JSON(recorded)
+	made := cmp.Or(meta[source.KeyApplied], "{}")
 	_, ours := meta[keySources]
 	switch now := text.JSON(given); {
 	case !ours && e.Hint == "":

@@ -19,7 +19,7 @@ type Column struct {
 	Zeros    int64 // including −0
 	NaNs     int64
 	Infs     int64   // of both signs
-	Min, Max float64 // of the finite elements; 0 if there are none. All integers of IDX are exact.
+	Min, Max float64 // of the finite elements; +Inf and −Inf if there are none. Integers are exact.
 	Sum      float64 // of the finite elements; exact for integers up to 2⁵³
 	// Counts is the number of occurrences of each value, for scalar columns of integers with at
 	// most MaxLabels distinct values; nil otherwise.
@@ -69,6 +69,7 @@ func (k *Sink) Close() error { return nil }
 func empty(s *schema.Schema) []Column {
 	all := make([]Column, len(s.Columns))
 	for i, c := range s.Columns {
+		all[i].Min, all[i].Max = math.Inf(1), math.Inf(-1)
 		if c.Scalar() && c.Integer() {
 			all[i].Counts = map[int64]int64{}
 		}
@@ -78,12 +79,7 @@ func empty(s *schema.Schema) []Column {
 
 // add adds b, the statistics of later elements.
 func (c *Column) add(b Column) {
-	if b.Finite() > 0 {
-		if c.Finite() == 0 {
-			c.Min, c.Max = b.Min, b.Max
-		}
-		c.Min, c.Max = min(c.Min, b.Min), max(c.Max, b.Max)
-	}
+	c.Min, c.Max = min(c.Min, b.Min), max(c.Max, b.Max)
 	c.Elements, c.Zeros, c.NaNs, c.Infs = c.Elements+b.Elements, c.Zeros+b.Zeros, c.NaNs+b.NaNs, c.Infs+b.Infs
 	c.Sum += b.Sum
 	if c.Counts != nil {
@@ -117,24 +113,18 @@ func (c *Column) addElements(d idx.DType, data []byte) {
 
 // addValue adds n elements of value v.
 func (c *Column) addValue(v float64, n int64) {
+	c.Elements += n
 	switch {
 	case math.IsNaN(v):
-		c.Elements, c.NaNs = c.Elements+n, c.NaNs+n
+		c.NaNs += n
 		return
 	case math.IsInf(v, 0):
-		c.Elements, c.Infs = c.Elements+n, c.Infs+n
+		c.Infs += n
 		return
-	case c.Finite() == 0:
-		c.Min, c.Max = v, v
-	case v < c.Min:
-		c.Min = v
-	case v > c.Max:
-		c.Max = v
-	}
-	if v == 0 {
+	case v == 0:
 		c.Zeros += n
 	}
-	c.Elements += n
+	c.Min, c.Max = min(c.Min, v), max(c.Max, v)
 	c.Sum += v * float64(n)
 	if c.Counts != nil {
 		c.Counts[int64(v)] += n
