@@ -56,10 +56,10 @@ func checkStaying(r *request, outputs []*output) error {
 func (out *output) owns(r *request, named, beside, path string) (owns bool, advice string) {
 	ownName, otherName := filepath.Base(named), filepath.Base(beside)
 	_, part := r.choice.Parts()
-	otherPart := partOf().FindString(otherName)
-	_, total, _ := strings.Cut(otherPart, "-")
-	isPart := ownName != otherName && strings.ReplaceAll(ownName, part, otherPart) == otherName
-	if isPart && !strings.HasSuffix(part, total) {
+	before, after, hasPart := strings.Cut(ownName, part)
+	otherPart := strings.TrimSuffix(strings.TrimPrefix(otherName, before), after)
+	_, total, isPart := strings.Cut(otherPart, "-of-")
+	if hasPart && isPart && before+otherPart+after == otherName && !strings.HasSuffix(part, "-"+total) {
 		return true, "write to another folder or, with all parts of its number, "
 	}
 	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
@@ -76,7 +76,7 @@ func (out *output) owns(r *request, named, beside, path string) (owns bool, advi
 	otherStem, _ := sinks.SplitName(otherName)
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
-	before, after, _ := strings.Cut(ownStem, out.job.base())
+	before, after, _ = strings.Cut(ownStem, out.job.base())
 	name := strings.TrimSuffix(strings.TrimPrefix(otherStem, before), after)
 	if other.Split == "" && before+name+after == otherStem {
 		other.Split = dataset.ParseName(name).Split

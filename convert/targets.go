@@ -197,9 +197,6 @@ func extension(path string) string { return filepath.Ext(placeholder().ReplaceAl
 // ones of letters, such as {Split}, which are refused; other braces are part of a name.
 var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
 
-// partOf matches what replaces {part}.
-var partOf = text.Pattern(`\d+-of-\d+`)
-
 // checkPlaceholders returns an error if a path has an unknown placeholder.
 func checkPlaceholders(path string) error {
 	for _, p := range placeholder().FindAllString(path, -1) {

@@ -69,8 +69,9 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 			return nil, fault.New(fault.Malformed, "found part %q in file %d of %d, expected all parts in order",
 				part, i+1, len(parts)).In(found.Paths[i]).WithHint("write those of one number: --part 1/N to N/N")
 		} else if mixed && c.paths != nil { // together they are no part
-			member, applied := `"part":"`+part+`"`, c.info.Meta[source.KeyApplied]
-			c.info.Meta[source.KeyApplied] = strings.NewReplacer(","+member, "", member+",", "", member, "").Replace(applied)
+			member := `"part":"` + part + `"`
+			cut := strings.NewReplacer(","+member, "", member+",", "", member, "")
+			c.info.Meta[source.KeyApplied] = cut.Replace(c.info.Meta[source.KeyApplied])
 		}
 	}
 	if c.paths == nil { // no file has rows: the first one, or its error, is the result
