@@ -17,6 +17,9 @@ import (
 // classes: the JSON of a [ClassFolders], by which the labels are found again.
 const ClassesFile = ".idxport-classes"
 
+// NamesExtension is that of the list of class names beside IDX files, after the name of the split.
+const NamesExtension = "-classes.txt"
+
 // A ClassFolders has the names of class folders and of classes, by label.
 type ClassFolders struct {
 	Folders []string `json:"folders"`

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
@@ -54,13 +56,18 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	}
 	options := in.idxOptions(ctx)
 	options.Name, options.Shape = f.Name, f.Shape
-	if isLabels(f) {
-		if in.LabelColumn == "" {
-			options.Classes = in.classes // else they are those of the chosen column
+	if isLabels(f) && s.Dataset != nil {
+		options.Classes = s.Dataset.Classes
+	}
+	if isLabels(f) && in.classes != nil && in.LabelColumn == "" { // else they are those of the chosen column
+		names, path := in.namesBeside(ctx, s, f.Path)
+		if names == nil {
+			names, path = options.Classes, f.Path
 		}
-		if options.Classes == nil && s.Dataset != nil {
-			options.Classes = s.Dataset.Classes
+		if err := in.checkOrder(names, in.classes, path); err != nil {
+			return nil, err
 		}
+		options.Classes = in.classes
 	}
 	t, err := Interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
@@ -99,27 +106,31 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	label := slices.IndexFunc(found, func(c source.Column) bool {
 		return c.Name == dataset.Label.String() && c.Elements() == 1
 	})
-	if in.classes != nil && (label >= 0 || in.LabelColumn == "" && !table.Format.OneColumn) {
-		if err := in.checkClasses(t, label, f.Path); err != nil {
-			_ = t.Close() // read-only: an error does not matter
-			return nil, err
-		}
-	}
-	chosen := in.labelIn(found)
+	chosen, ofLabel := in.labelIn(found), read.Classes // or nil
 	for i, c := range found {
 		// Names are for the label, unless another is chosen, or others have texts that are names.
-		mine := i == label && (chosen == i || chosen < 0 && (c.Classes != nil || !about.Classes))
+		if i == label && in.classes != nil && chosen != i && (chosen >= 0 || c.Classes == nil && about.Classes) {
+			ofLabel = nil
+		}
 		switch names, known := source.ClassesIn(about.Meta, c.Name); {
-		case mine && in.classes != nil:
-			found[i].Classes = in.classes
 		case len(c.Classes) > 0:
-		case i == label && in.classes == nil && read.Classes != nil: // those of --dataset
-			found[i].Classes = read.Classes
 		case known:
 			found[i].Classes = names
 		case i == label && in.Dataset == "":
 			found[i].Classes = datasetClasses(about.Meta[source.KeyDataset])
 		}
+	}
+	if label >= 0 {
+		err = in.checkOrder(found[label].Classes, ofLabel, f.Path)
+	} else if in.classes != nil && in.LabelColumn == "" && !table.Format.OneColumn {
+		err = in.checkLabelled(t, f.Path)
+	}
+	if err != nil {
+		_ = t.Close() // read-only: an error does not matter
+		return nil, err
+	}
+	if label >= 0 && ofLabel != nil {
+		found[label].Classes = ofLabel
 	}
 	return source.WithColumns(t, found), nil
 }
@@ -215,7 +226,7 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers",
 			c.Name, text.Shape(c.Shape))
 	}
-	if err := in.checkClasses(t, i, c.Origin); err != nil && in.tables != nil {
+	if err := in.checkOrder(c.Classes, in.classes, c.Origin); err != nil {
 		return nil, err
 	}
 	if !c.Integer() {
@@ -255,29 +266,48 @@ func (in *Set) checkTyped(path string, columns []source.Column) error {
 	return nil
 }
 
-// checkClasses returns an error if the names of --classes do not fit t, the table at path: its only
-// split has no column label, whose index label is, or the column has other names for its numbers.
-func (in *Set) checkClasses(t source.Table, label int, path string) error {
+// checkLabelled returns an error if t, the table at path, needs a column label for --classes.
+func (in *Set) checkLabelled(t source.Table, path string) error {
 	columns := t.Columns()
-	if label < 0 {
-		named := func(c source.Column) bool { return c.Classes != nil }
-		labels := func(c source.Column) bool { return text.NamesLabels(c.Name) }
-		if slices.ContainsFunc(columns, named) || len(in.Splits) > 1 && !slices.ContainsFunc(columns, labels) {
-			return nil
-		}
-		if _, err := Project(t, nil); err != nil { // it has one that cannot be read
-			return err
-		}
-		return usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns)).
-			WithHint("if another column holds the labels, name it with --label-column")
+	named := func(c source.Column) bool { return c.Classes != nil }
+	labels := func(c source.Column) bool { return text.NamesLabels(c.Name) }
+	if slices.ContainsFunc(columns, named) || len(in.Splits) > 1 && !slices.ContainsFunc(columns, labels) {
+		return nil
 	}
-	for number, name := range columns[label].Classes {
-		if i := slices.Index(in.classes, name); i >= 0 && i != number && name != "" {
-			return usagef("--classes %s: %q is the name of label %d there, and of label %d in %s",
-				in.Classes, name, i, number, path).WithHint("number the names as the file does, or leave out --classes")
+	if _, err := Project(t, nil); err != nil { // it has one that cannot be read
+		return err
+	}
+	return usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns)).
+		WithHint("if another column holds the labels, name it with --label-column")
+}
+
+// checkOrder returns an error if one of the names of labels recorded in path is that of another
+// label in the list of --classes or --dataset: it may give labels new numbers, or new names.
+func (in *Set) checkOrder(recorded, list []string, path string) error {
+	flag := "--classes " + in.Classes
+	if in.Classes == "" {
+		flag = "--dataset " + in.Dataset
+	}
+	for label, name := range recorded {
+		if i := slices.Index(list, name); i >= 0 && i != label && name != "" {
+			return usagef("%s: %q is the name of label %d there, and of label %d in %s", flag, name, i, label, path).
+				WithHint("number the names as there, or leave out the flag; for other numbers, convert to CSV with " +
+					"--class-column first, and that with --columns class,image; for other names, with --columns label,image")
 		}
 	}
 	return nil
+}
+
+// namesBeside returns the class names in the file that IDX outputs have beside the labels of s at
+// path, and its path, or nil if there is none, or one of another meaning.
+func (in *Set) namesBeside(ctx context.Context, s dataset.Split, path string) (names []string, beside string) {
+	beside = source.Under(source.Above(path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
+	f, err := in.Storage.Files(ctx).Open(beside)
+	if err == nil {
+		defer f.Close() // read-only: an error does not matter
+		names, _ = dataset.ReadClasses(f, beside)
+	}
+	return names, beside
 }
 
 // datasetClasses returns the class names of a data set, nil if it is not known.

@@ -201,7 +201,7 @@ func stream[S sink.Sink](open func(io.Writer, *schema.Schema, Options) (S, error
 
 // ClassNames is the file of class names, one per line, beside IDX files, which cannot store them.
 func ClassNames() Format {
-	return Format{Name: "classes", Extension: "-classes.txt", Beside: true,
+	return Format{Name: "classes", Extension: schema.NamesExtension, Beside: true,
 		open: stream(func(w io.Writer, s *schema.Schema, o Options) (*classNames, error) {
 			for _, name := range s.Columns[o.Column].Classes {
 				if strings.ContainsAny(name, "\r\n") {
