@@ -94,30 +94,30 @@ func checkPanic(t *testing.T, err error) {
 }
 
 // TestFirstErrorWins makes a second call fail as a consequence of the first failure: it sees that
-// the context is done and returns another error.
+// the context is done and returns another error. The third time it fails before, in a later batch.
 func TestFirstErrorWins(t *testing.T) {
 	t.Parallel()
-	for _, at := range []stage{atRead, atEncode} {
-		t.Run(string(at), func(t *testing.T) {
-			t.Parallel()
-			waiting := make(chan struct{})
-			h := func(ctx context.Context, now stage, batch int) error {
-				switch {
-				case now == at && batch == 1:
-					close(waiting)
+	for _, c := range []struct{ at, first stage }{{atRead, atStep}, {atEncode, atStep}, {atRead, atDecode}} {
+		waiting := make(chan struct{})
+		h := func(ctx context.Context, now stage, batch int) error {
+			switch {
+			case now == c.at && batch == 1:
+				close(waiting)
+				if c.first == atStep {
 					<-ctx.Done()
-					return errLater
-				case now == atStep && batch == 0:
-					<-waiting
-					return errBroken
 				}
-				return nil
+				return errLater
+			case now == c.first && batch == 0:
+				<-waiting
+				time.Sleep(10 * time.Millisecond)
+				return errBroken
 			}
-			_, err := run(context.Background(), newTable(40, h), newOutputs(t, 1, h), pipeline.Options{Workers: 2})
-			if err != errBroken {
-				t.Errorf("found the error %v, expected the first, %v", err, errBroken)
-			}
-		})
+			return nil
+		}
+		_, err := run(context.Background(), newTable(40, h), newOutputs(t, 1, h), pipeline.Options{Workers: 2})
+		if err != errBroken {
+			t.Errorf("%v: found the error %v, expected the first, %v", c, err, errBroken)
+		}
 	}
 }
 

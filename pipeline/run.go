@@ -77,18 +77,19 @@ func (r *run) read(ctx context.Context) error {
 			return err
 		}
 		err = r.table.Read(ctx, &s.raw)
-		if err == io.EOF { // an error that wraps it is a failure
-			close(r.queue)
-			for _, q := range r.order {
-				close(q)
-			}
-			return nil
+		if err == nil && s.raw.Rows < 1 {
+			err = fmt.Errorf("the table returned a batch of %d rows", s.raw.Rows)
 		}
 		if err != nil {
-			return err
-		}
-		if s.raw.Rows < 1 {
-			return fmt.Errorf("the table returned a batch of %d rows", s.raw.Rows)
+			for k, q := range r.order {
+				if err != io.EOF { // one that wraps it is a failure, which follows those of earlier batches
+					s.steps[k] <- func() error { return err }
+					q <- s
+				}
+				close(q)
+			}
+			close(r.queue)
+			return nil
 		}
 		r.rows.Add(int64(s.raw.Rows))
 		s.pending.Store(int32(len(r.sinks)))
