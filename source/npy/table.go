@@ -206,9 +206,15 @@ func parseText(s string, offset int64) (*header, error) {
 	}
 	size := int64(h.number.Size())
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
+		how := "convert it with astype"
+		if m != nil && strings.ContainsAny(m[2][:1], "USO") {
+			how = "of whole numbers as texts, save a.astype(int); of names, save numpy.searchsorted(names, " +
+				"a.astype(str)), where names is numpy.unique(a.astype(str)) of all splits, and with " +
+				"numpy.savetxt('classes.txt', names, '%s', encoding='utf-8') a file for --classes"
+		}
 		return nil, fault.New(fault.Unsupported, "found the header %.120q, expected an array of numbers, of a type "+
 			"such as '|u1' or '<f4'", strings.TrimSpace(s)).At(offset).
-			WithHint("convert it with astype, or choose other arrays with --split or --columns; pickles are not loaded")
+			WithHint("%s; or choose other arrays with --split or --columns; pickles are not loaded", how)
 	}
 	h.big = m[1] == ">" && size > 1
 	tooLarge := fault.New(fault.Malformed, "found the shape (%s), expected sizes below 2^32 and at most 2^62 bytes",
