@@ -362,19 +362,26 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 
 // numberTogether gives tables of class folders those of all, which are splits of one data set, and
 // schema.ClassesFile if one has its labels in a file: a class has the same number in all splits.
+// Folders that are called after no split and have other class folders may be classes themselves.
 func numberTogether(files source.Files, tables []Table) []Table {
 	all := map[string]bool{}
 	for i, t := range tables {
-		record := schema.MetadataFile
+		record, first := schema.MetadataFile, tables[0]
 		if len(t.folders) > 0 {
 			record, tables[i].folders = schema.ClassesFile, all
 		}
-		for name, used := range t.folders {
-			all[name] = all[name] || used
+		for _, name := range slices.Sorted(maps.Keys(t.folders)) {
+			isNumber := strings.Trim(name, "0123456789") == ""
+			if _, shared := all[name]; i > 0 && !shared && !isNumber && !isSplit(t.Name) && !isSplit(first.Name) {
+				tables[i].unlisted = fault.New(fault.Usage, "found the class folder %s in %s but not in %s, which may be "+
+					"splits or classes", name, t.Path, first.Path).WithHint("give the splits one by one; if they are " +
+					"classes, move all images directly into them; or list the names of all classes: --classes FILE")
+			}
+			all[name] = all[name] || t.folders[name]
 		}
 		isThere := func() bool { _, err := files.Stat(source.Under(t.Path, record)); return err == nil }
 		if t.Format.Name == "png" && isThere() {
-			all[schema.ClassesFile] = false // without images
+			tables[i].unlisted, all[schema.ClassesFile] = nil, false // without images
 		}
 	}
 	return tables
