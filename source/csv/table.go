@@ -82,6 +82,11 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 // begin reads the header, if there is one, and examines the first rows.
 func (t *table) begin() error {
+	o := t.options
+	if _, err := t.in.Peek(1); err == io.EOF && o.Like != nil && o.Header != nil && !*o.Header { // no rows
+		t.columns, t.err = o.Like, err
+		return nil
+	}
 	if err := t.readFirstLine(); err != nil {
 		return err
 	}

@@ -62,6 +62,14 @@ func (t *table) begin(o source.ReadOptions) error {
 	if err := t.list(); err != nil {
 		return err
 	}
+	if len(t.files) == 0 && o.Like != nil { // an output without rows
+		t.columns = o.Like
+		return nil
+	}
+	if len(t.files) == 0 {
+		return fault.New(fault.Unsupported, "found no images").
+			WithHint("give a folder of images, or of class folders with images")
+	}
 	t.columns = []source.Column{{Name: "image", Origin: filepath.Base(t.path)}}
 	if err := t.findLabels(o); err != nil {
 		return err
@@ -101,10 +109,6 @@ func (t *table) list() error {
 		return err
 	}
 	slices.Sort(t.folders)
-	if len(t.folders) == 0 {
-		return fault.New(fault.Unsupported, "found no images").
-			WithHint("give a folder of images, or of class folders with images")
-	}
 	if len(t.folders) > 1 && t.folders[0] == "" {
 		return fault.New(fault.Malformed, "found images beside the class folder %s, expected all in class folders",
 			t.folders[1]).WithHint("move the images into class folders, or move the folders away")
