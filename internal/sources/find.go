@@ -79,6 +79,7 @@ var (
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	cameraName   = text.Pattern(`^_[A-Z]{2,4}_?\d+\.`) // of Nikon, Canon and others
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
+	classMapName = text.Pattern(`(?i)(^|[-_.])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
 )
@@ -338,6 +339,11 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 	}
 	for _, t := range tables {
+		if base := filepath.Base(t.Path); len(tables) > 1 && classMapName().MatchString(base) {
+			return nil, fault.New(fault.Usage, "found what may be a list of classes beside %s", tables[0].Name).In(t.Path).
+				WithHint("move it away, and give the names, one per line in the order of the labels, with --classes FILE; "+
+					"those of its last column, after a header: sed '1d;s/.*,//' %s >names.txt", text.Path(base))
+		}
 		slices.SortStableFunc(t.Paths, source.CompareNames)
 		first := 0
 		for i, path := range t.Paths {
