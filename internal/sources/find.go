@@ -216,9 +216,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if l.image != "" {
 		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders}
-		if len(l.splits) > 1 && l.classes != nil {
-			t.unlisted = fault.New(fault.Usage, "found images in %s, %s and %s, which may be splits or classes",
-				l.splits[0], l.splits[1], l.classes[0]).In(dir).WithHint("give the splits one by one, such as %s; or "+
+		if len(l.splits) > 1 && l.classes != nil || len(l.splits) == 1 && len(l.classes) == 1 { // train and test1
+			t.unlisted = fault.New(fault.Usage, "found images in %s and %s, which may be splits or classes",
+				strings.Join(l.splits, ", "), l.classes[0]).In(dir).WithHint("give the splits one by one, such as %s; or "+
 				"list the names of all classes in a file: --classes FILE", text.Path(source.Under(dir, l.splits[0])))
 		}
 		return []Table{t}, nil

@@ -189,7 +189,8 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	case mode.IsDir():
 		return t.visit(name)
 	case kind == "" && isTable && (dir != "" || name[0] == '_'), slices.Contains(Unread, name):
-		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)
+		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)+
+			", which pandas writes with to_csv(…, index=False)"
 	case kind == "" && mode == 0:
 		if MayLabel(name) {
 			t.beside = name
