@@ -149,7 +149,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 func (t *table) inOrder(all []string) error {
 	var lines []string
 	for label, name := range all {
-		n, err := strconv.ParseInt(strings.TrimSpace(name), 10, 64)
+		n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(name), ".0"), 10, 64)
 		switch isNumber := !errors.Is(err, strconv.ErrSyntax); {
 		case !utf8.ValidString(name):
 			return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", name).
@@ -209,7 +209,7 @@ func (t *table) readMetadata() (names []string, texts map[string][]string, err e
 	switch {
 	case !utf8.Valid(text):
 		err = fault.New(fault.Malformed, "the file is not UTF-8").
-			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv, and put the result in its place")
+			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv (or -f UTF-16), and put that in its place")
 	case err == nil && lines == nil:
 		err = fault.New(fault.Malformed, "the file is empty, expected the columns file_name and label")
 	case err == nil:
@@ -224,6 +224,9 @@ func (t *table) readMetadata() (names []string, texts map[string][]string, err e
 // arrange returns the columns of lines, but for file_name, in the order of the rows.
 func (t *table) arrange(names []string, lines [][]string) ([]string, map[string][]string, error) {
 	texts := map[string][]string{}
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
 	key := slices.Index(names, "file_name")
 	if key < 0 {
 		return nil, nil, fault.New(fault.Malformed, "found the columns %s, expected file_name and label",

@@ -179,7 +179,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		}
 	}
 	kind, isTable := picture.KindByName(name), tableName().MatchString(name)
-	found, hint := "", "remove it, or put a copy of its target here"
+	found, hint := "", "remove it, or copy the folder with what its links lead to: cp -RL "+text.Path(t.path)+" COPY"
 	switch {
 	case err != nil:
 		found = "a link that does not lead to a file or a folder within the folder " + t.path

@@ -152,6 +152,8 @@ func TestRefusals(t *testing.T) {
 			"the class folder 98765432109876543210 may be label 98765432109876543210", "--classes"},
 		{"numbers and spaces", map[string]string{" 1/0.png": good, " 2/1.png": good}, fault.Usage,
 			"the class folder  1 may be label  1 or, by the order of names, 0", "--classes"},
+		{"a number with a fraction of 0", map[string]string{"1.0/0.png": good, "x/1.png": good}, fault.Usage,
+			"the class folder 1.0 may be label 1.0 or, by the order of names, 0", "--classes"},
 		{"another size", map[string]string{"0/0.png": good, "1/1.png": pixels(t, 2, 3)}, fault.Malformed,
 			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 for"},
 		{"too large a record", map[string]string{"a.png": pixels(t, 4097, 4096)}, fault.Unsupported,
@@ -319,7 +321,7 @@ func TestLabelsByName(t *testing.T) {
 		t.Errorf("found the columns %v", c)
 	}
 	dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
-		"metadata.csv": "file_name,label,writer,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
+		"metadata.csv": "file_name, label,writer ,score\nb.png,dog,70000,0.5\n./a.png,cat,-1,2\n"})
 	table := open(t, dir, source.ReadOptions{Classes: []string{"dog", "fish", "cat"}})
 	data := must.Get(sourcetest.ReadAll(table, 10))(t)
 	for i, want := range []string{"label \x02\x00", "writer \xff\xff\xff\xff\x70\x11\x01\x00",
