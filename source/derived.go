@@ -64,16 +64,6 @@ func WithRows(t Table, rows int64) Table {
 	return &derived{Table: t, columns: t.Columns(), rows: rows, whole: rows}
 }
 
-// ChooseLabel returns t with column i marked as the label, with class names unless they are nil.
-func ChooseLabel(t Table, i int, classes []string) Table {
-	columns := slices.Clone(t.Columns())
-	columns[i].Label, columns[i].Shape = true, nil // it has one element
-	if classes != nil {
-		columns[i].Classes = classes
-	}
-	return WithColumns(t, columns)
-}
-
 // Project returns t with only the named columns, in the order of names, which must differ.
 func Project(t Table, names []string) (Table, error) {
 	all := t.Columns()

@@ -1,12 +1,15 @@
 package images
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
 	codec "github.com/idxport/idxport/internal/png"
 	"github.com/idxport/idxport/internal/text"
@@ -173,12 +176,27 @@ func NewTable(format string, s *schema.Schema) (t Table, err error) {
 	return t, err
 }
 
-// Check returns an error if b has a row that the source does not have.
-func (t Table) Check(b schema.Batch) error {
+// Encode calls add for each row of b, to append what it becomes to a buffer of pool. The step that
+// it returns calls write with that, and gives the buffer back.
+func (t Table) Encode(ctx context.Context, b schema.Batch, pool *sync.Pool,
+	add func(dst []byte, i int) ([]byte, error), write func([]byte) (int, error)) (step func() error, err error) {
 	if last := b.First + int64(b.Rows) - 1; last >= t.rows {
-		return fmt.Errorf("%s: found row %d, expected %d rows", t.Pixels.rules.Format, last, t.rows)
+		return nil, fmt.Errorf("%s: found row %d, expected %d rows", t.Pixels.rules.Format, last, t.rows)
 	}
-	return nil
+	buffer := compressed.Take(pool, 0)
+	for i := range b.Rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if *buffer, err = add(*buffer, i); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		defer pool.Put(buffer)
+		_, err := write(*buffer)
+		return err
+	}, nil
 }
 
 // Digits returns the number of decimal digits of n, 1 if n is negative.

@@ -386,14 +386,18 @@ func (in *Set) readClasses(ctx context.Context) ([]string, error) {
 	if in.LabelColumn == "" && in.tables == nil && !slices.ContainsFunc(in.Splits, hasLabels) {
 		return nil, usagef("--classes %s: no input holds labels", in.Classes).WithHint("name their file: label=FILE")
 	}
-	files := in.Storage.Files(ctx)
-	if info, err := files.Stat(in.Classes); in.Classes == source.Stdin || err == nil && info.IsDir() {
+	if info, err := in.Storage.Files(ctx).Stat(in.Classes); in.Classes == source.Stdin || err == nil && info.IsDir() {
 		return nil, usagef("--classes %s, expected a file", in.Classes)
 	}
-	f, err := files.Open(in.Classes)
+	return in.namesIn(ctx, in.Classes)
+}
+
+// namesIn reads the class names in the file at path.
+func (in *Set) namesIn(ctx context.Context, path string) ([]string, error) {
+	f, err := in.Storage.Files(ctx).Open(path)
 	if err != nil {
-		return nil, fault.In(in.Classes, err)
+		return nil, fault.In(path, err)
 	}
 	defer f.Close() // read-only: an error does not matter
-	return dataset.ReadClasses(f, in.Classes)
+	return dataset.ReadClasses(f, path)
 }

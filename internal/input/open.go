@@ -60,14 +60,14 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 		options.Classes = s.Dataset.Classes
 	}
 	if isLabels(f) && in.classes != nil && in.LabelColumn == "" { // else they are those of the chosen column
-		names, path := in.namesBeside(ctx, s, f.Path)
-		if names == nil {
-			names, path = options.Classes, f.Path
+		path := source.Under(source.Above(f.Path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
+		recorded, err := in.namesIn(ctx, path)
+		if err != nil { // there is no such file, or one of another meaning
+			recorded, path = options.Classes, f.Path
 		}
-		if err := in.checkOrder(names, in.classes, path); err != nil {
+		if options.Classes, err = in.namesFor(recorded, in.classes, path); err != nil {
 			return nil, err
 		}
-		options.Classes = in.classes
 	}
 	t, err := Interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
@@ -121,16 +121,13 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		}
 	}
 	if label >= 0 {
-		err = in.checkOrder(found[label].Classes, ofLabel, f.Path)
+		found[label].Classes, err = in.namesFor(found[label].Classes, ofLabel, f.Path)
 	} else if in.classes != nil && in.LabelColumn == "" && !table.Format.OneColumn {
 		err = in.checkLabelled(t, f.Path)
 	}
 	if err != nil {
 		_ = t.Close() // read-only: an error does not matter
 		return nil, err
-	}
-	if label >= 0 && ofLabel != nil {
-		found[label].Classes = ofLabel
 	}
 	return source.WithColumns(t, found), nil
 }
@@ -226,13 +223,16 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers",
 			c.Name, text.Shape(c.Shape))
 	}
-	if err := in.checkOrder(c.Classes, in.classes, c.Origin); err != nil {
+	names, err := in.namesFor(c.Classes, in.classes, c.Origin)
+	if err != nil {
 		return nil, err
 	}
 	if !c.Integer() {
 		t = source.Cast(t, i, idx.Int32, HintLabel)
 	}
-	return source.ChooseLabel(t, i, in.classes), nil
+	columns = slices.Clone(t.Columns())
+	columns[i].Label, columns[i].Classes, columns[i].Shape = true, names, nil // it has one element
+	return source.WithColumns(t, columns), nil
 }
 
 // narrowed returns t with the type of --dtype in place of wider integers.
@@ -281,33 +281,22 @@ func (in *Set) checkLabelled(t source.Table, path string) error {
 		WithHint("if another column holds the labels, name it with --label-column")
 }
 
-// checkOrder returns an error if one of the names of labels recorded in path is that of another
-// label in the list of --classes or --dataset: it may give labels new numbers, or new names.
-func (in *Set) checkOrder(recorded, list []string, path string) error {
-	flag := "--classes " + in.Classes
-	if in.Classes == "" {
-		flag = "--dataset " + in.Dataset
-	}
+// namesFor returns the names of labels: those of list, from --classes or --dataset, or those that
+// are recorded in path if it is nil. A name of another label there is an error: the list may give
+// labels new numbers, or new names.
+func (in *Set) namesFor(recorded, list []string, path string) ([]string, error) {
 	for label, name := range recorded {
 		if i := slices.Index(list, name); i >= 0 && i != label && name != "" {
-			return usagef("%s: %q is the name of label %d there, and of label %d in %s", flag, name, i, label, path).
+			flag := map[bool]string{true: "--classes " + in.Classes, false: "--dataset " + in.Dataset}[in.classes != nil]
+			return nil, usagef("%s: %q is the name of label %d there, and of label %d in %s", flag, name, i, label, path).
 				WithHint("number the names as there, or leave out the flag; for other numbers, convert to CSV with " +
-					"--class-column first, and that with --columns class,image; for other names, with --columns label,image")
+					"--class-column first, and that with --columns class,image; for other names, --columns label,image")
 		}
 	}
-	return nil
-}
-
-// namesBeside returns the class names in the file that IDX outputs have beside the labels of s at
-// path, and its path, or nil if there is none, or one of another meaning.
-func (in *Set) namesBeside(ctx context.Context, s dataset.Split, path string) (names []string, beside string) {
-	beside = source.Under(source.Above(path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
-	f, err := in.Storage.Files(ctx).Open(beside)
-	if err == nil {
-		defer f.Close() // read-only: an error does not matter
-		names, _ = dataset.ReadClasses(f, beside)
+	if list != nil {
+		return list, nil
 	}
-	return names, beside
+	return recorded, nil
 }
 
 // datasetClasses returns the class names of a data set, nil if it is not known.

@@ -3,10 +3,10 @@ package png
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
-	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
@@ -110,29 +110,12 @@ func (s *Sink) BatchSize(rows int) int64 {
 // their lines of metadata.csv. The error is fault.Unsupported for a value or a label that the
 // format does not support, and fault.Malformed for a label without a name.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	err := s.images.Check(b)
-	if err != nil {
-		return nil, err
-	}
-	w := s.writers.Get().(*writer)
+	w, write := s.writers.Get().(*writer), io.Discard.Write
 	defer s.writers.Put(w)
-	lines := compressed.Take(&s.lines, 0)
-	for i := range b.Rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if *lines, err = w.write(*lines, b, i); err != nil {
-			return nil, err
-		}
+	if s.metadata != nil {
+		write = s.metadata.stream.Write
 	}
-	return func() error {
-		defer s.lines.Put(lines)
-		if s.metadata == nil {
-			return nil
-		}
-		_, err := s.metadata.stream.Write(*lines)
-		return err
-	}, nil
+	return s.images.Encode(ctx, b, &s.lines, func(lines []byte, i int) ([]byte, error) { return w.write(lines, b, i) }, write)
 }
 
 // Close completes metadata.csv. It does not publish the folder.

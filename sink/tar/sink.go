@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
@@ -83,26 +82,10 @@ func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.imag
 // Encode implements sink.Sink. It makes the files of b and their headers, which the step writes.
 // The error for a value that PNG cannot hold is fault.Unsupported.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	err := s.images.Check(b)
-	if err != nil {
-		return nil, err
-	}
 	e := s.encoders.Get().(*images.Encoder)
 	defer s.encoders.Put(e)
-	buffer := compressed.Take(&s.buffers, 0)
-	for i := range b.Rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if *buffer, err = s.appendRow(*buffer, e, b, i); err != nil {
-			return nil, err
-		}
-	}
-	return func() error {
-		defer s.buffers.Put(buffer)
-		_, err := s.out.Write(*buffer)
-		return err
-	}, nil
+	add := func(dst []byte, i int) ([]byte, error) { return s.appendRow(dst, e, b, i) }
+	return s.images.Encode(ctx, b, &s.buffers, add, func(rows []byte) (int, error) { return s.out.Write(rows) })
 }
 
 // appendRow appends the files of row i of b.
