@@ -37,7 +37,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if err := checkClassesUsed(in, jobs, outputs); err != nil {
+	if err := checkClassesUsed(in.request, jobs, outputs); err != nil {
 		return report, err
 	}
 	return report, runJobs(ctx, in, jobs, outputs)
@@ -180,11 +180,8 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 
 // checkClassesUsed returns an error if --classes is given but not used: no output has a label whose
 // names it can hold, no rows are selected by them, and no input has class names in place of labels.
-func checkClassesUsed(in *inputs, jobs []*job, outputs []*output) error {
-	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool {
-		return in.set.Table(j.split.Files[0].Path).Format.Name == "png" || source.About(j.table).Classes
-	})
-	r := in.request
+func checkClassesUsed(r *request, jobs []*job, outputs []*output) error {
+	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool { return source.About(j.table).Classes })
 	storesNames := func(out *output) bool {
 		f, named := out.format, func(c source.Column) bool { return c.Classes != nil }
 		return slices.ContainsFunc(out.job.table.Columns(), named) &&

@@ -105,12 +105,7 @@ func (r *run) take(ctx context.Context) (*slot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	select {
-	case s := <-r.free:
-		return s, nil
-	default:
-	}
-	if r.made < r.slots {
+	if len(r.free) == 0 && r.made < r.slots {
 		r.made++
 		s := &slot{raw: source.Raw{Cap: r.rowsPerBatch}}
 		for range r.sinks {

@@ -24,14 +24,13 @@ func ClassesKey(column string) string {
 	return KeyClasses + "." + column
 }
 
-// ClassesIn returns the class names of a column in the metadata of a file, if there are any. Other
-// programs may have changed them.
-func ClassesIn(metadata map[string]string, column string) (names []string, ok bool) {
-	text := metadata[ClassesKey(column)]
-	if ok = text != "" && len(text) < 1<<20; ok {
-		_ = json.Unmarshal([]byte(text), &names)
+// ClassesIn returns the class names of a column in the metadata of a file, nil if there are none.
+// Other programs may have changed them.
+func ClassesIn(metadata map[string]string, column string) (names []string) {
+	if text := metadata[ClassesKey(column)]; len(text) < 1<<20 {
+		_ = json.Unmarshal([]byte(text), &names) // there may be none
 	}
-	return names, ok
+	return names
 }
 
 // HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.

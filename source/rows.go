@@ -40,18 +40,16 @@ func Count(ctx context.Context, t Table) (int64, error) {
 func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) (n int64, err error) {
 	for b := new(Raw); n < limit; n += int64(b.Rows) {
 		b.Cap = int(min(limit-n, int64(blockRows(t))))
-		if err := t.Read(ctx, b); err == io.EOF {
+		err := t.Read(ctx, b)
+		if err == io.EOF {
 			return n, nil
-		} else if err != nil {
-			return n, err
 		}
-		if f == nil {
-			continue
+		if err == nil && f != nil {
+			if err = t.Decode(b); err == nil {
+				err = f(b)
+			}
 		}
-		if err := t.Decode(b); err != nil {
-			return n, err
-		}
-		if err := f(b); err != nil {
+		if err != nil {
 			return n, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
 	codec "github.com/idxport/idxport/internal/png"
 	"github.com/idxport/idxport/internal/text"
@@ -159,6 +158,8 @@ type Table struct {
 	// range of rows that is converted.
 	Digits int
 	rows   int64 // of the source
+
+	buffers *sync.Pool // of *[]byte, for Encode
 }
 
 // NewTable returns how the schema s becomes files of a format that consists of PNG files. The error
@@ -169,21 +170,23 @@ func NewTable(format string, s *schema.Schema) (t Table, err error) {
 			"but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
-	t = Table{Digits: Digits(s.SourceRows - 1), rows: s.SourceRows}
+	t = Table{Digits: Digits(s.SourceRows - 1), rows: s.SourceRows,
+		buffers: &sync.Pool{New: func() any { return new([]byte) }}}
 	if t.Columns, err = Find(format, s); err == nil {
 		t.Pixels, err = New(Rules{format, HintOther}, s.Columns[t.Image])
 	}
 	return t, err
 }
 
-// Encode calls add for each row of b, to append what it becomes to a buffer of pool. The step that
-// it returns calls write with that, and gives the buffer back.
-func (t Table) Encode(ctx context.Context, b schema.Batch, pool *sync.Pool,
-	add func(dst []byte, i int) ([]byte, error), write func([]byte) (int, error)) (step func() error, err error) {
+// Encode calls add for each row of b, to append what it becomes to a buffer. The step that it
+// returns calls write with that.
+func (t Table) Encode(ctx context.Context, b schema.Batch, add func(dst []byte, i int) ([]byte, error),
+	write func([]byte) (int, error)) (step func() error, err error) {
 	if last := b.First + int64(b.Rows) - 1; last >= t.rows {
 		return nil, fmt.Errorf("%s: found row %d, expected %d rows", t.Pixels.rules.Format, last, t.rows)
 	}
-	buffer := compressed.Take(pool, 0)
+	buffer := t.buffers.Get().(*[]byte)
+	*buffer = (*buffer)[:0]
 	for i := range b.Rows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -193,7 +196,7 @@ func (t Table) Encode(ctx context.Context, b schema.Batch, pool *sync.Pool,
 		}
 	}
 	return func() error {
-		defer pool.Put(buffer)
+		defer t.buffers.Put(buffer)
 		_, err := write(*buffer)
 		return err
 	}, nil

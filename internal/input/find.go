@@ -156,12 +156,7 @@ func (o Options) tablesAt(ctx context.Context, path string) ([]sources.Table, er
 		}
 		return found, err
 	}
-	return Interruptible(ctx, func() ([]sources.Table, error) {
-		if t, ok, err := sources.Stdin(o.Stdin); ok || err != nil {
-			return []sources.Table{t}, err
-		}
-		return nil, nil
-	})
+	return Interruptible(ctx, func() ([]sources.Table, error) { return sources.Stdin(o.Stdin) })
 }
 
 // checkUsed returns an error if a flag does not apply to the inputs: tables, or IDX files if nil.

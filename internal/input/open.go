@@ -112,9 +112,9 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 		if i == label && in.classes != nil && chosen != i && (chosen >= 0 || c.Classes == nil && about.Classes) {
 			ofLabel = nil
 		}
-		switch names, known := source.ClassesIn(about.Meta, c.Name); {
+		switch names := source.ClassesIn(about.Meta, c.Name); {
 		case len(c.Classes) > 0:
-		case known:
+		case names != nil:
 			found[i].Classes = names
 		case i == label && in.Dataset == "":
 			found[i].Classes = datasetClasses(about.Meta[source.KeyDataset])
@@ -287,10 +287,10 @@ func (in *Set) checkLabelled(t source.Table, path string) error {
 func (in *Set) namesFor(recorded, list []string, path string) ([]string, error) {
 	for label, name := range recorded {
 		if i := slices.Index(list, name); i >= 0 && i != label && name != "" {
-			flag := map[bool]string{true: "--classes " + in.Classes, false: "--dataset " + in.Dataset}[in.classes != nil]
-			return nil, usagef("%s: %q is the name of label %d there, and of label %d in %s", flag, name, i, label, path).
-				WithHint("number the names as there, or leave out the flag; for other numbers, convert to CSV with " +
-					"--class-column first, and that with --columns class,image; for other names, --columns label,image")
+			return nil, usagef("%s: %q is the name of label %d there, and of label %d in %s",
+				cmp.Or(in.Classes, in.Dataset), name, i, label, path).
+				WithHint("number the names as there, or leave out --classes and --dataset; for other numbers, make " +
+					"CSV with --class-column, and convert that with --columns class,image; for names, label,image")
 		}
 	}
 	if list != nil {

@@ -79,7 +79,7 @@ var (
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	cameraName   = text.Pattern(`^_[A-Z]{2,4}_?\d+\.`) // of Nikon, Canon and others
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
-	classMapName = text.Pattern(`(?i)(^|[-_.])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
+	classMapName = text.Pattern(`(?i)(^|[-_./\\])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
 )
@@ -218,8 +218,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 			folders: l.folders}
 		if len(l.splits) > 1 && l.classes != nil || len(l.splits) == 1 && len(l.classes) == 1 { // train and test1
 			t.unlisted = fault.New(fault.Usage, "found images in %s and %s, which may be splits or classes",
-				strings.Join(l.splits, ", "), l.classes[0]).In(dir).WithHint("give the splits one by one, such as %s; or "+
-				"list the names of all classes in a file: --classes FILE", text.Path(source.Under(dir, l.splits[0])))
+				strings.Join(l.splits, ", "), l.classes[0]).In(dir).
+				WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+
+					"--classes FILE", text.Path(source.Under(dir, l.splits[0])))
 		}
 		return []Table{t}, nil
 	}
@@ -339,10 +340,10 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 	}
 	for _, t := range tables {
-		if base := filepath.Base(t.Path); len(tables) > 1 && classMapName().MatchString(base) {
-			return nil, fault.New(fault.Usage, "found what may be a list of classes beside %s", tables[0].Name).In(t.Path).
-				WithHint("move it away, and give the names, one per line in the order of the labels, with --classes FILE; "+
-					"those of its last column, after a header: sed '1d;s/.*,//' %s >names.txt", text.Path(base))
+		if len(tables) > 1 && classMapName().MatchString(t.Path) {
+			return nil, fault.New(fault.Usage, "found what may be a list of classes, beside tables").In(t.Path).
+				WithHint("move it away, and list the names in the order of the labels for --classes names.txt, such "+
+					"as those of its last column: sed '1d;s/.*,//' %s >names.txt", text.Quote(filepath.Base(t.Path)))
 		}
 		slices.SortStableFunc(t.Paths, source.CompareNames)
 		first := 0
@@ -379,9 +380,9 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		for _, name := range slices.Sorted(maps.Keys(t.folders)) {
 			isNumber := strings.Trim(name, "0123456789") == ""
 			if _, shared := all[name]; i > 0 && !shared && !isNumber && !isSplit(t.Name) && !isSplit(first.Name) {
-				tables[i].unlisted = fault.New(fault.Usage, "found the class folder %s in %s but not in %s, which may be "+
-					"splits or classes", name, t.Path, first.Path).WithHint("give the splits one by one; if they are " +
-					"classes, move all images directly into them; or list the names of all classes: --classes FILE")
+				tables[i].unlisted = fault.New(fault.Usage, "found the class folder %s in %s but not in %s, which may "+
+					"be splits or classes", name, t.Path, first.Path).WithHint("give the splits one by one; if they " +
+					"are classes, move all images into them; or list the names of all classes: --classes FILE")
 			}
 			all[name] = all[name] || t.folders[name]
 		}

@@ -41,17 +41,17 @@ var formats = map[string]Format{
 	"png": {Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
 }
 
-// Stdin returns the table on standard input: an Arrow stream, which is detected from its content
-// and read from start to end. ok is false if r begins otherwise.
-func Stdin(r *bufio.Reader) (t Table, ok bool, err error) {
+// Stdin returns the table on standard input, an Arrow stream, which is detected from its content
+// and read from start to end. It returns none if r begins otherwise.
+func Stdin(r *bufio.Reader) ([]Table, error) {
 	begin, err := r.Peek(len(arrow.Continuation))
-	if err != nil && err != io.EOF {
-		return t, false, fault.In(source.Stdin, err)
+	if err == io.EOF || err == nil && string(begin) != arrow.Continuation {
+		return nil, nil
 	}
 	f := formats["arrow"]
 	f.open = func(path string, o source.ReadOptions) (source.Table, error) { return arrow.New(r, path, o) }
-	t = Table{Format: f, Name: "stdin", Paths: []string{source.Stdin}, Path: source.Stdin}
-	return t, string(begin) == arrow.Continuation, nil
+	return []Table{{Format: f, Name: "stdin", Paths: []string{source.Stdin}, Path: source.Stdin}},
+		fault.In(source.Stdin, err)
 }
 
 // A Table is a table that was found.

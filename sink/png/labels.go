@@ -100,15 +100,15 @@ func gaps(present []int64) string {
 	const maxListed = 10
 	slices.Sort(present)
 	var missing []string
-	next := int64(0)
-	for _, label := range present {
-		for ; next < label; next++ {
-			if len(missing) == maxListed {
-				return strings.Join(missing, ", ") + " and others"
-			}
-			missing = append(missing, strconv.FormatInt(next, 10))
+	for i, label := 0, int64(0); i < len(present); label++ {
+		switch {
+		case present[i] == label:
+			i++
+		case len(missing) == maxListed:
+			return strings.Join(missing, ", ") + " and others"
+		default:
+			missing = append(missing, strconv.FormatInt(label, 10))
 		}
-		next = label + 1
 	}
 	return strings.Join(missing, ", ")
 }

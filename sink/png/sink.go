@@ -29,7 +29,6 @@ type Sink struct {
 	labels   labels
 	metadata *metadata // or nil
 	writers  sync.Pool // of *writer
-	lines    sync.Pool // of *[]byte: lines of metadata.csv
 	present  sync.Map  // the labels that occurred, as int64
 }
 
@@ -115,7 +114,8 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	if s.metadata != nil {
 		write = s.metadata.stream.Write
 	}
-	return s.images.Encode(ctx, b, &s.lines, func(lines []byte, i int) ([]byte, error) { return w.write(lines, b, i) }, write)
+	add := func(lines []byte, i int) ([]byte, error) { return w.write(lines, b, i) }
+	return s.images.Encode(ctx, b, add, write)
 }
 
 // Close completes metadata.csv. It does not publish the folder.

@@ -27,7 +27,6 @@ type Sink struct {
 	imageHead, clsHead, jsonHead *header
 	rowSize                      int64     // maximum bytes of a row
 	encoders                     sync.Pool // of *images.Encoder
-	buffers                      sync.Pool // of *[]byte: blocks of a batch
 }
 
 // A scalar is a column that is written to .json files.
@@ -85,7 +84,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	e := s.encoders.Get().(*images.Encoder)
 	defer s.encoders.Put(e)
 	add := func(dst []byte, i int) ([]byte, error) { return s.appendRow(dst, e, b, i) }
-	return s.images.Encode(ctx, b, &s.buffers, add, func(rows []byte) (int, error) { return s.out.Write(rows) })
+	return s.images.Encode(ctx, b, add, func(rows []byte) (int, error) { return s.out.Write(rows) })
 }
 
 // appendRow appends the files of row i of b.

@@ -157,7 +157,7 @@ func (r *resolver) group(g flat.Field) (err error) {
 		c.Name, c.Shape = flat.NameOf(strings.TrimSuffix(first.Name, "0")), shape
 	case g.Shape == nil && first.Number.Integer():
 		c.Classes = r.hub[c.Name].Names
-		own, _ := source.ClassesIn(r.Meta, c.Name)
+		own := source.ClassesIn(r.Meta, c.Name)
 		for label, name := range own[:min(len(own), len(c.Classes))] {
 			if other := c.Classes[label]; name != other && name != "" && other != "" {
 				return unsupported(c.Name, "correct the wrong one there, or leave the column out with --columns",
@@ -213,7 +213,7 @@ func (r *resolver) text(c *Column, f *Field) error {
 	o, own := r.Options, r.hub[f.Name].Names
 	ofLabel := own == nil && f.Name == schema.ClassName && r.names != ""
 	if own == nil {
-		own, _ = source.ClassesIn(r.Meta, cmp.Or(map[string]string{schema.ClassName: r.names}[f.Name], f.Name))
+		own = source.ClassesIn(r.Meta, cmp.Or(map[string]string{schema.ClassName: r.names}[f.Name], f.Name))
 	}
 	sample := own // in a file without rows
 	if r.First != nil {

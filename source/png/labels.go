@@ -122,6 +122,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	if err != nil {
 		return err
 	}
+	t.info.Classes = o.Classes != nil && classes != nil // else folders are named after numbers
 	return t.addLabels(expected.Name, places, classes)
 }
 
@@ -209,7 +210,7 @@ func (t *table) readMetadata() (names []string, texts map[string][]string, err e
 	switch {
 	case !utf8.Valid(text):
 		err = fault.New(fault.Malformed, "the file is not UTF-8").
-			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv (or -f UTF-16), and put that in its place")
+			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv (or -f UTF-16), and put that there")
 	case err == nil && lines == nil:
 		err = fault.New(fault.Malformed, "the file is empty, expected the columns file_name and label")
 	case err == nil:
@@ -289,7 +290,7 @@ func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, c
 		return t.inFile(schema.MetadataFile, unknown.InColumn(name))
 	}
 	if form.Names != nil {
-		classes = form.Names
+		classes, t.info.Classes = form.Names, true
 	}
 	return t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, texts, form.Put)
 }

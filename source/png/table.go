@@ -29,12 +29,11 @@ import (
 type table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
-	roots   map[string]*os.Root // of class folders, so that opening a file does not walk its path
-	files   []file              // in the order of the rows
-	folders []string            // sorted names of the class folders; one "" if there are none
-	empty   []string            // folders in it without images
-	beside  string              // a file beside them that may have labels, or ""
-	kinds   map[string]bool     // of the images, by their names
+	files   []file          // in the order of the rows
+	folders []string        // sorted names of the class folders; one "" if there are none
+	empty   []string        // folders in it without images
+	beside  string          // a file beside them that may have labels, or ""
+	kinds   map[string]bool // of the images, by their names
 	format  picture.Format
 	columns []source.Column
 	numbers [][]byte // the values of the columns after the images, for all rows
@@ -50,7 +49,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{path: path, root: root, roots: map[string]*os.Root{}, kinds: map[string]bool{}, beside: o.Beside}
+	t := &table{path: path, root: root, kinds: map[string]bool{}, beside: o.Beside}
 	if err := t.begin(o); err != nil {
 		return nil, errors.Join(fault.In(path, err), t.Close())
 	}
@@ -62,11 +61,9 @@ func (t *table) begin(o source.ReadOptions) error {
 	if err := t.list(); err != nil {
 		return err
 	}
-	if len(t.files) == 0 && o.Like != nil { // an output without rows
-		t.columns = o.Like
+	if t.columns = o.Like; len(t.files) == 0 && o.Like != nil { // an output without rows
 		return nil
-	}
-	if len(t.files) == 0 {
+	} else if len(t.files) == 0 {
 		return fault.New(fault.Unsupported, "found no images").
 			WithHint("give a folder of images, or of class folders with images")
 	}
@@ -122,15 +119,6 @@ func (t *table) list() error {
 
 // visit adds the images in the directory dir, and in its class folders, to t.files.
 func (t *table) visit(dir string) error {
-	root, err := t.root.OpenRoot(cmp.Or(dir, "."))
-	if err != nil {
-		return t.inFile(dir, err)
-	}
-	if len(t.roots) < 256 { // a process may have 1024 descriptors, and several tables may be open
-		t.roots[dir] = root
-	} else {
-		defer root.Close() // read-only: an error does not matter
-	}
 	entries, err := os.ReadDir(filepath.Join(t.path, dir)) // that of a root calls lstat for each
 	if err != nil {
 		return t.inFile(dir, err)
@@ -226,14 +214,7 @@ func checkOther(path string) error {
 
 // readFile reads f, of up to limit bytes, into buf, which grows as needed.
 func (t *table) readFile(buf []byte, f file, limit int64) ([]byte, error) {
-	root, name := t.roots[f.folder], f.name
-	if root == nil {
-		root, name = t.root, f.path()
-	}
-	opened, err := root.Open(name)
-	if err != nil && root != t.root { // perhaps a link to another folder
-		opened, err = t.root.Open(f.path())
-	}
+	opened, err := t.root.Open(f.path())
 	if err != nil {
 		return buf, err
 	}
@@ -257,6 +238,7 @@ func (t *table) inFile(name string, err error) error {
 func (t *table) Columns() []source.Column { return t.columns }
 func (t *table) Rows() int64              { return int64(len(t.files)) }
 func (t *table) Info() source.Info        { return t.info }
+func (t *table) Close() error             { return t.root.Close() }
 
 // Read only chooses the rows of b: Decode opens their files.
 func (t *table) Read(ctx context.Context, b *source.Raw) error {
@@ -305,11 +287,4 @@ func (t *table) decode(record []byte, f file, buffer []byte) (data []byte, err e
 	decoded, err := t.format.Append(record[:0], data)
 	copy(record, decoded) // the same memory, unless Append had to allocate more
 	return data, err
-}
-
-func (t *table) Close() error {
-	for _, root := range t.roots {
-		root.Close() // read-only: an error does not matter
-	}
-	return t.root.Close()
 }

@@ -150,10 +150,8 @@ func TestRefusals(t *testing.T) {
 			"2147483648 may be label 2147483648 or, by the order of names, 1", "--classes"},
 		{"an even larger number", map[string]string{"a/0.png": good, "98765432109876543210/1.png": good}, fault.Usage,
 			"the class folder 98765432109876543210 may be label 98765432109876543210", "--classes"},
-		{"numbers and spaces", map[string]string{" 1/0.png": good, " 2/1.png": good}, fault.Usage,
-			"the class folder  1 may be label  1 or, by the order of names, 0", "--classes"},
-		{"a number with a fraction of 0", map[string]string{"1.0/0.png": good, "x/1.png": good}, fault.Usage,
-			"the class folder 1.0 may be label 1.0 or, by the order of names, 0", "--classes"},
+		{"numbers and spaces", map[string]string{" 1.0/0.png": good, " 2/1.png": good}, fault.Usage,
+			"the class folder  1.0 may be label  1.0 or, by the order of names, 0", "--classes"},
 		{"another size", map[string]string{"0/0.png": good, "1/1.png": pixels(t, 2, 3)}, fault.Malformed,
 			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 for"},
 		{"too large a record", map[string]string{"a.png": pixels(t, 4097, 4096)}, fault.Unsupported,
@@ -242,8 +240,8 @@ func TestManyClassFolders(t *testing.T) {
 	table := open(t, makeFolder(t, files), source.ReadOptions{})
 	data := must.Get(sourcetest.ReadAll(table, 50))(t)
 	labels := table.Columns()[1]
-	if len(table.roots) != 256 || len(labels.Classes) != folders || labels.DType != idx.Int32 {
-		t.Errorf("found %d open folders, labels %v", len(table.roots), labels)
+	if len(labels.Classes) != folders || labels.DType != idx.Int32 {
+		t.Errorf("found the labels %v", labels)
 	}
 	for row := range folders {
 		if v := source.Int(idx.Int32, data[1], row); v != int64(row) {
