@@ -238,7 +238,7 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 			"others are given one by one")
 	if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
 		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
-			"torchvision"
+			"torchvision, or class folders with images, such as train/train of a data set of Kaggle"
 	} else if len(notes) > 0 {
 		e.Msg += ": " + strings.Join(notes, ", ")
 	}
