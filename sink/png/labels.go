@@ -34,8 +34,7 @@ func Layouts() []sink.Layout {
 // newLabels chooses the folder names for the labels in a column of s, −1 if there is none.
 func newLabels(s *schema.Schema, column int, o sink.Options) (l labels, err error) {
 	if column >= 0 {
-		c := s.Columns[column]
-		l = labels{given: true, column: c, width: labelWidth(c, o.MaxLabel)}
+		l = labels{given: true, column: s.Columns[column], width: labelWidth(s.Columns[column], o.MaxLabel)}
 	}
 	switch {
 	case o.Layout == "" || o.Layout == "labels" || o.Layout == huggingFace:

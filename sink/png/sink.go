@@ -70,7 +70,7 @@ func refuseRest(s *schema.Schema, found images.Columns, o sink.Options) error {
 	if o.Layout == huggingFace {
 		what, advice = "scalars", "choose the columns with --columns"
 	}
-	if slices.ContainsFunc(found.Rest, func(i int) bool { return found.Label < 0 && s.Columns[i].Name == "label" }) {
+	if i := source.Index(s.Columns, "label"); found.Label < 0 && slices.Contains(found.Rest, i) {
 		advice = schema.HintLabel
 	}
 	return unsupported(advice, "a folder holds the images and %s, not the columns %s", what,
