@@ -122,8 +122,7 @@ func unknownNames(names []string, listed bool) *fault.Error {
 			WithHint("cast the column to lists of numbers where it was written, " + hintLeave)
 	case imageName().MatchString(names[len(names)-1]):
 		return fault.New(fault.Usage, "found what may be the names of images, which are not followed: %.400s", all).
-			WithHint("convert their folder, with this table in it as metadata.csv, and this column as file_name, " +
-				hintLeave)
+			WithHint("convert their folder, with this table as metadata.csv and this column as file_name, " + hintLeave)
 	case listed || len(names) > maxNames || len(all) > 40*maxNames:
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("list all names in the order of their numbers in a file for --classes, " + hintLeave)

@@ -371,20 +371,21 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 // schema.ClassesFile if one has its labels in a file: a class has the same number in all splits.
 // Folders that are called after no split and have other class folders may be classes themselves.
 func numberTogether(files source.Files, tables []Table) []Table {
-	all := map[string]bool{}
-	for i, t := range tables {
-		record, first := schema.MetadataFile, tables[0]
+	all, before := map[string]bool{}, slices.Clone(tables)
+	for i, t := range before {
+		record, first := schema.MetadataFile, before[0]
 		if len(t.folders) > 0 {
 			record, tables[i].folders = schema.ClassesFile, all
 		}
-		for _, name := range slices.Sorted(maps.Keys(t.folders)) {
-			isNumber := strings.Trim(name, "0123456789") == ""
-			if _, shared := all[name]; i > 0 && !shared && !isNumber && !isSplit(t.Name) && !isSplit(first.Name) {
-				tables[i].unlisted = fault.New(fault.Usage, "found the class folder %s in %s but not in %s, which may "+
-					"be splits or classes", name, t.Path, first.Path).WithHint("give the splits one by one; if they " +
-					"are classes, move all images into them; or list the names of all classes: --classes FILE")
-			}
-			all[name] = all[name] || t.folders[name]
+		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(first.folders))
+		isNamed := strings.Trim(strings.Join(names, ""), "0123456789") != ""
+		if isNamed && !slices.Equal(names, others) && !isSplit(t.Name) && !isSplit(first.Name) {
+			tables[i].unlisted = fault.New(fault.Usage, "found other class folders than in %s: both may be splits or "+
+				"classes", first.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, move " +
+				"all images into them; or list the names of all classes: --classes FILE")
+		}
+		for name, used := range t.folders {
+			all[name] = all[name] || used
 		}
 		isThere := func() bool { _, err := files.Stat(source.Under(t.Path, record)); return err == nil }
 		if t.Format.Name == "png" && isThere() {
