@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"syscall"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/text"
 )
 
 // Exit codes, from sysexits.h where it has them. 2 is left out: Go exits with it after a panic.
@@ -76,31 +73,4 @@ var signalNames = map[syscall.Signal]string{syscall.SIGHUP: "SIGHUP",
 var codeNames = map[int]string{
 	exitDiffers: "differs", exitUsage: "usage", exitData: "bad_data", exitNoInput: "no_input", exitInternal: "internal",
 	exitCannotMake: "cannot_create", exitIO: "io", exitLocked: "locked", exitPermission: "permission",
-}
-
-// describeError returns err for the JSON report.
-func describeError(err error) *errorReport {
-	code := exitCode(err)
-	e := &errorReport{Message: text.Printable(err.Error()), Hint: text.Printable(fault.HintOf(err)),
-		Exit: code, Code: cmp.Or(codeNames[code], "interrupted")}
-	for _, f := range fault.All(err) {
-		e.Path = cmp.Or(e.Path, f.Path)
-		if e.Offset == nil && f.Offset >= 0 {
-			e.Offset = &f.Offset
-		}
-	}
-	if path, ok := errors.AsType[*fs.PathError](err); ok && e.Path == "" {
-		e.Path = path.Path
-	}
-	return e
-}
-
-// An errorReport is an error in the JSON report: that of the run, or of a file of inspect.
-type errorReport struct {
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Exit    int    `json:"exit"`
-	Code    string `json:"code"` // see codeNames
-	Path    string `json:"path,omitempty"`
-	Offset  *int64 `json:"offset,omitempty"` // bytes, in the file or in its decompressed contents
 }

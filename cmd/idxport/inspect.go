@@ -19,7 +19,7 @@ func runInspect(ctx context.Context, r *report) (err error) {
 	r.Report, err = convert.Inspect(ctx, r.settings.Source, func(f *convert.File) error {
 		found := fileReport{File: f}
 		if f.Problem != nil {
-			found.Problem = describeError(f.Problem)
+			found.Problem = r.describeError(f.Problem)
 		}
 		r.Files = append(r.Files, found)
 		if r.settings.JSON {
@@ -54,13 +54,13 @@ func printFile(out io.Writer, f fileReport) error {
 // fileRows returns what inspect found in a file, as rows of a table.
 func fileRows(f fileReport) [][]string {
 	what := f.Role
-	switch {
-	case f.Split != "" && f.Format != "":
-		what = fmt.Sprintf("%s table of split %s", f.Format, f.Split)
-	case f.Format != "":
+	if f.Format != "" {
 		what = f.Format + " table"
-	case f.Split != "":
-		what += " column of split " + f.Split
+	} else if f.Split != "" {
+		what += " column"
+	}
+	if f.Split != "" {
+		what += " of split " + f.Split
 	}
 	rows := [][]string{{"what", what}}
 	add := func(name, text string) { rows = append(rows, []string{name, text}) }

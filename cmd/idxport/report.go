@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +59,7 @@ func (r *report) end(ctx context.Context, err error) int {
 // showError shows the error that ends a run on one line, and its hint on another. If the reader of
 // standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
-	hint, to := fault.HintOf(err), r.stderr
+	hint, to := r.hintOf(err), r.stderr
 	switch {
 	case err == nil || exitCode(err) == exitReaderGone:
 	case r.settings.JSON:
@@ -70,6 +72,46 @@ func (r *report) showError(err error) {
 	}
 }
 
+// hintOf returns the hint of err, and says if this command lacks a flag in it.
+func (r *report) hintOf(err error) string {
+	hint := fault.HintOf(err)
+	for word := range strings.FieldsSeq(hint) {
+		word = strings.TrimRight(word, ",;:.)")
+		lacks := flagNamed(allFlags(), word) != nil && flagNamed(flagsOf(r.Command), word) == nil
+		if lacks && strings.HasPrefix(word, "--") && !strings.Contains(hint, "idxport ") {
+			return hint + " (" + word + " is a flag of idxport convert)"
+		}
+	}
+	return hint
+}
+
+// describeError returns err for the JSON report.
+func (r *report) describeError(err error) *errorReport {
+	code := exitCode(err)
+	e := &errorReport{Message: text.Printable(err.Error()), Hint: text.Printable(r.hintOf(err)),
+		Exit: code, Code: cmp.Or(codeNames[code], "interrupted")}
+	for _, f := range fault.All(err) {
+		e.Path = cmp.Or(e.Path, f.Path)
+		if e.Offset == nil && f.Offset >= 0 {
+			e.Offset = &f.Offset
+		}
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok && e.Path == "" {
+		e.Path = path.Path
+	}
+	return e
+}
+
+// An errorReport is an error in the JSON report: that of the run, or of a file of inspect.
+type errorReport struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Exit    int    `json:"exit"`
+	Code    string `json:"code"` // see codeNames
+	Path    string `json:"path,omitempty"`
+	Offset  *int64 `json:"offset,omitempty"` // bytes, in the file or in its decompressed contents
+}
+
 // writeObject writes the report of a run that ended with err: to stderr if stdout carries data.
 func (r *report) writeObject(err error) error {
 	r.Seconds, r.Status = time.Since(r.start).Seconds(), "ok"
@@ -77,7 +119,7 @@ func (r *report) writeObject(err error) error {
 		r.Status = "unchanged"
 	}
 	if err != nil {
-		r.Status, r.Error = "error", describeError(err)
+		r.Status, r.Error = "error", r.describeError(err)
 	}
 	out := r.stdout
 	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }

@@ -47,7 +47,7 @@ func New(r Rules, c source.Column) (Image, error) {
 		return r.refuse(r.Advice, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
 	}
 	if c.Elements() == 0 {
-		return r.refuse("use Parquet or Arrow with --layout list, which keep such records",
+		return r.refuse("Parquet or Arrow keep such records in the layout list: idxport convert INPUT -o OUT.parquet",
 			"column %q has images without pixels, %s", c.Name, text.Shape(c.Shape))
 	}
 	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
