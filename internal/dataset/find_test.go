@@ -49,7 +49,7 @@ func (p *testProber) Header(path string) (idx.Header, error) {
 
 func (p *testProber) SHA256(path string, _ int64) (string, error) {
 	p.probed = append(p.probed, filepath.Base(path))
-	if sum, ok := p.hashes[filepath.Base(path)]; ok {
+	if sum, ok := p.hashes[filepath.Base(path)]; ok || p.hashes == nil { // files have the same data
 		return sum, nil
 	}
 	return "", errors.New("truncated")

@@ -200,8 +200,9 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	return found, notes, nil
 }
 
-// unreadName matches the extensions of archives, unfinished downloads, and others of no meaning.
-var unreadName = text.Pattern(`(?i)\.(zip|7z|rar|tgz|tar(\.\w+)?|z|bin|dat|raw|part|crdownload|download|tmp)$`)
+// unreadName matches names of IDX files with more behind them: of archives, unfinished downloads,
+// second downloads by wget (.gz.1), backups.
+var unreadName = text.Pattern(`(?i)^(.*\bidx[0-9]+[-.][a-z]+(?:\.(?:gz|zst|xz|bz2))?)[^-a-z].*$`)
 
 // imageName matches the extensions of the images that folders of them have.
 var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
@@ -209,7 +210,7 @@ var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
 // checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
 // other extensions (t10k-images-idx3-ubyte.zip), and none was found for its column of its split.
 func (f finder) checkUnread(dir, name string, found []candidate) error {
-	base := unreadName().ReplaceAllString(strings.ReplaceAll(name, ".ubyte", "-ubyte"), "")
+	base := unreadName().ReplaceAllString(name, "$1")
 	n := ParseName(base)
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
@@ -355,34 +356,34 @@ func preferExtended(files []candidate) (kept []candidate, notes []string) {
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
 // one, as torchvision keeps both. It ignores twins that are not IDX, such as interrupted downloads.
 func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err error) {
-	compression := func(c candidate) int { return slices.Index(compressions, c.name.Compression) }
-	slices.SortStableFunc(files, func(a, b candidate) int { return cmp.Compare(compression(a), compression(b)) })
-	var good []candidate
-	for _, c := range files {
+	for _, c := range files { // sorted by name
 		h, headerErr := f.header(c.path)
 		if headerErr != nil {
 			err = cmp.Or(err, headerErr)
 			notes = append(notes, fmt.Sprintf("skipped: %v", headerErr))
-			continue
-		}
-		if good = append(good, c); len(good) == 1 {
+		} else if chosen.Path == "" {
 			chosen = c.file(h)
-		}
-		if !sameHeader(h, chosen.Header) {
-			return File{}, nil, fault.New(fault.Usage,
-				"this file is %s, but its compressed copy %s is %s, expected the same data in both",
-				chosen.Header, c.base(), h).In(chosen.Path).
-				WithHint("remove the one that is out of date, or give the files to use instead of the folder")
+		} else if err := f.checkTwin(chosen, c.file(h)); err != nil {
+			return File{}, nil, err
 		}
 	}
-	if len(good) == 0 && f.options.Damaged { // the next reader reports what is wrong
+	switch {
+	case chosen.Path != "":
+		return chosen, notes, nil
+	case f.options.Damaged: // the next reader reports what is wrong
 		return files[0].file(idx.Header{}), nil, nil
-	} else if len(good) == 0 {
-		return File{}, nil, err
 	}
-	if len(good) > 1 {
-		notes = append(notes, fmt.Sprintf("%s is read, and not %s, with the same header (the data was not compared)",
-			good[0].base(), strings.ReplaceAll(baseNames(good[1:]), ", ", " or ")))
+	return File{}, nil, err
+}
+
+// checkTwin returns an error if b, a compressed copy of a, has other data.
+func (f finder) checkTwin(a, b File) error {
+	one, err := f.SHA256(a.Path, a.Header.Records())
+	other, otherErr := f.SHA256(b.Path, b.Header.Records())
+	if err = cmp.Or(err, otherErr); err != nil || one == other && sameHeader(a.Header, b.Header) {
+		return err
 	}
-	return chosen, notes, nil
+	return fault.New(fault.Usage, "this file (%s) and its compressed copy %s (%s) differ, expected the same data",
+		a.Header, b.base(), b.Header).In(a.Path).
+		WithHint("remove the one that is out of date, or give the files to use instead of the folder")
 }

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A Role is the part that a file has in its table.
@@ -38,12 +36,13 @@ type Name struct {
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// compressions are the extensions of compressed files; of copies, the first is preferred.
+// compressions are the extensions of compressed files.
 var compressions = []string{"gz", "zst", "xz", "bz2"}
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as
-// train-images.idx3-ubyte or downloaded twice. cutFormat checks the rank and the data type.
-var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx([0-9]{1,3})-([a-z]+))(?: ?\([0-9]+\))?$`)
+// train-images.idx3-ubyte, renamed to train-images-idx3.ubyte, or downloaded twice.
+var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
+	`(?: ?\([0-9]+\))?$`)
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
@@ -77,14 +76,14 @@ func ParseName(path string) Name {
 func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 
 // cutFormat cuts the format off the end of a name, also before .idx: train-images-idx3-ubyte.idx.
+// Some write .idx3 for .idx.
 func cutFormat(name string) (stem, format string) {
-	rest, named := strings.CutSuffix(name, ".idx")
+	rest, named := strings.CutSuffix(strings.TrimRight(name, "0123456789"), ".idx")
+	if !named {
+		rest = name
+	}
 	if m := publishedFormat().FindStringSubmatch(rest); m != nil {
-		hasSuffix := func(d idx.DType) bool { return d.Suffix() == m[4] }
-		known := slices.ContainsFunc(idx.DTypes(), hasSuffix)
-		if rank, _ := strconv.Atoi(m[3]); known && rank >= 1 && rank <= idx.MaxRank {
-			return m[1], m[2]
-		}
+		return m[1], m[2] + "-" + m[3]
 	}
 	if named {
 		return rest, "idx"

