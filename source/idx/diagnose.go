@@ -21,6 +21,7 @@ const (
 	hintFile     = "this format cannot be read from a pipe or a compressed file; save or decompress it to a file, " +
 		"then: idxport convert FILE"
 	hintImages = "give the folder of the images instead of a file: idxport convert FOLDER -o OUT"
+	hintBinary = "transfer it again as binary, for its bytes were changed; PowerShell's > writes text, so use curl -o"
 	hintArray  = "save the array in another format first, such as .npy"
 )
 
@@ -32,6 +33,10 @@ var foreignFormats = []struct {
 	offset            int
 	bytes, name, hint string
 }{
+	{0, "\x1f\xef\xbf\xbd", "a gzip file after a transfer as text", hintBinary},
+	{0, "\x1f\xc2\x8b", "a gzip file after a transfer as text", hintBinary},
+	{0, "\xff\xfe\x1f\x00", "a gzip file in UTF-16", hintBinary},
+	{0, "\xff\xfe\x00\x00", "UTF-16", hintBinary},
 	{0, "\x1f\x8b", "a gzip file", "decompress it first: gunzip <FILE >UNPACKED; idxport itself does so once"},
 	{0, "PK\x03\x04", "a zip archive", "if it is .npz, save it as FILE.npz; export .xlsx as CSV; unpack others first"},
 	{257, "ustar", "a tar archive", "unpack it with tar -xf FILE first; the labels of WebDataset (.cls) are not read"},

@@ -31,6 +31,8 @@ func TestForeignFormats(t *testing.T) {
 		"HTML after BOM":  {"\xef\xbb\xbf<!DOCTYPE html>", "an HTML or XML page", "download it again"},
 		"Azure's error":   {"<Error><Code>BlobNotFound", "an HTML or XML page", "download it again"},
 		"other NORB type": {"\x1e\x3d\x4c\x56\x00\x00\x00\x04", "a NORB", "another format"},
+		"gzip in UTF-16":  {"\xff\xfe\x1f\x00\xfd\xff", "found a gzip file in UTF-16, expected", "as binary"},
+		"gzip in UTF-8":   {"\x1f\xef\xbf\xbd\x08", "a gzip file after a transfer as text", "as binary"},
 		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
 		"a euro sign":     {"\x80uro,a", "found text, such as CSV, expected an IDX file", "FILE.csv"},
