@@ -169,8 +169,7 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 		return err
 	}
 	defer t.Close() // read-only: an error does not matter
-	opened := in.set.Storage.About(f.Path)
-	file.ETag, file.Sequential = opened.ETag, opened.Sequential
+	file.ETag, file.Sequential = in.set.Storage.About(f.Path)
 	file.Compression = cmp.Or(source.About(t).Compression, compressed.Plain)
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {

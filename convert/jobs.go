@@ -358,9 +358,9 @@ func (in *inputs) describeInputs(j *job) {
 			if len(j.split.Files) > 1 && c.Name != f.Name && (named || c.Origin != source.Base(f.Path)) {
 				continue // it is of another file; a file of several columns may be named like one of them
 			}
-			opened := in.request.input.Storage.About(f.Path)
+			etag, sequential := in.request.input.Storage.About(f.Path)
 			entry := Input{Path: f.Path, Split: j.split.Name, Column: c.Name, DType: c.DType.String(),
-				Rows: j.table.Rows(), Dataset: j.split.DatasetName(), ETag: opened.ETag, Sequential: opened.Sequential,
+				Rows: j.table.Rows(), Dataset: j.split.DatasetName(), ETag: etag, Sequential: sequential,
 				Classes: c.Classes, Shape: append([]int{}, c.Shape...)} // not null
 			if j.applied.Rows != "" || j.schema.Rows != j.schema.SourceRows {
 				entry.SourceRows = &j.schema.SourceRows

@@ -125,11 +125,9 @@ func newPicker(t *convert.Table, r *report, screen sheet.Terminal) (*picker, err
 		k.known = len(slices.DeleteFunc(slices.Clone(k.labels.Classes), func(name string) bool { return name == "" }))
 		most, fit = usualPerClass, fit/max(usualClasses, k.known)
 	}
-	switch {
-	case k.limit > 0:
-	case k.onSheet:
+	if k.limit == 0 && k.onSheet {
 		k.limit = max(1, min(most, fit))
-	default:
+	} else if k.limit == 0 {
 		k.limit = screen.Fit([]sheet.Picture{{Image: image.Rect(0, 0, view.Pixels.Width, view.Pixels.Height)}})
 	}
 	return k, nil

@@ -75,31 +75,20 @@ func (g *gzipReader) checkTrailer() error {
 }
 
 // nextMember continues after a member's trailer. It opens the next member, or returns io.EOF at the
-// end of the input or of its padding.
+// end of the input or of its padding, which is zeros.
 func (g *gzipReader) nextMember() error {
 	head, err := g.in.Peek(len(gzipMagic))
+	padded := len(head) > 0 && head[0] == 0
+	for ; len(head) > 0 && head[0] == 0; head, err = g.in.Peek(1) {
+		_, _ = g.in.Discard(1) // it is in the buffer
+	}
 	switch {
 	case len(head) == 0:
 		return err
-	case head[0] == 0:
-		return skipZeros(g.in)
-	case !bytes.HasPrefix([]byte(gzipMagic), head):
+	case padded, !bytes.HasPrefix([]byte(gzipMagic), head):
 		return corrupt("extra data after the last member").Because(ErrExtra)
 	}
 	return g.openMember()
-}
-
-// skipZeros reads the rest of an input, which must be zero bytes, and returns io.EOF.
-func skipZeros(in *bufio.Reader) error {
-	for {
-		b, err := in.ReadByte()
-		if err != nil {
-			return err
-		}
-		if b != 0 {
-			return corrupt("extra data in the padding after the last member").Because(ErrExtra)
-		}
-	}
 }
 
 // Flags of a gzip header (RFC 1952, 2.3.1); bit 0, FTEXT, is ignored.

@@ -76,7 +76,7 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 		return source.OpenIDX(f.Path, options)
 	})
 	if err == nil {
-		in.Storage.recordIDX(f.Path, f.Path == source.Stdin || !t.Seekable())
+		in.Storage.sequential.Store(f.Path, f.Path == source.Stdin || !t.Seekable())
 	}
 	return t, err
 }

@@ -17,45 +17,31 @@ import (
 type Storage struct {
 	Store *object.Store
 
-	mu     sync.Mutex
-	opened map[string]Opened
-}
-
-// Opened is what is known about an input that was opened.
-type Opened struct {
-	ETag       string // version of an object
-	Sequential bool   // an IDX file that can only be read from its start
+	etags      sync.Map // versions of objects
+	sequential sync.Map // whether an IDX file can only be read from its start
 }
 
 // NewStorage returns a storage that passes warnings to warn.
 func NewStorage(warn func(format string, args ...any)) *Storage {
-	return &Storage{Store: &object.Store{Warn: warn}, opened: map[string]Opened{}}
+	return &Storage{Store: &object.Store{Warn: warn}}
 }
 
 // recordObject records the version of an object. A run reads a single version of an object,
 // however often it opens it. Storage without ETags reports an empty one for every version.
 func (s *Storage) recordObject(url, etag string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if before, ok := s.opened[url]; ok && before.ETag != etag {
+	if before, _ := s.etags.LoadOrStore(url, etag); before != etag {
 		return fault.In(url, fault.Changed)
 	}
-	s.opened[url] = Opened{etag, s.opened[url].Sequential}
 	return nil
 }
 
-// recordIDX records whether the IDX file at path can only be read from its start.
-func (s *Storage) recordIDX(path string, sequential bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.opened[path] = Opened{s.opened[path].ETag, sequential}
-}
-
-// About returns what is known about the input at path.
-func (s *Storage) About(path string) Opened {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opened[path]
+// About returns the version of the object at path, and whether it is an IDX file that can only be
+// read from its start: "" and false if it was not opened.
+func (s *Storage) About(path string) (etag string, sequential bool) {
+	version, _ := s.etags.Load(path)
+	etag, _ = version.(string)
+	stream, _ := s.sequential.Load(path)
+	return etag, stream == true
 }
 
 // Files returns the files of s. Requests are canceled when ctx is done.

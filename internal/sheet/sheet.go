@@ -38,12 +38,10 @@ func Draw(pictures []Picture, limit int64) (page draw.Image, size image.Point) {
 	scale := max(1, usualImage/max(first.Bounds().Dx(), first.Bounds().Dy()))
 	enlarged := first.Bounds().Size().Mul(scale)
 	corners, size := layout(pictures, enlarged)
-	bytes, isGray := int64(size.X)*int64(size.Y), first.ColorModel() == color.GrayModel
-	if !isGray {
-		bytes *= 4
-	}
+	isGray := first.ColorModel() == color.GrayModel
+	pixel := map[bool]int64{true: 1, false: 4}[isGray] // bytes
 	switch {
-	case bytes > limit || max(size.X, size.Y) > maxSide:
+	case pixel*int64(size.X)*int64(size.Y) > limit || max(size.X, size.Y) > maxSide:
 		return nil, size
 	case isGray:
 		page = image.NewGray(image.Rectangle{Max: size})

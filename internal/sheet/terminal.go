@@ -149,16 +149,12 @@ func rampCharacter(upper, lower color.RGBA) byte {
 // TextWidth returns how many columns text takes: two for a character of East Asian scripts.
 func TextWidth(text string) (n int) {
 	for _, r := range text {
-		n += runeWidth(r)
+		n++
+		if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+			n++
+		}
 	}
 	return n
-}
-
-func runeWidth(r rune) int {
-	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
-		return 2
-	}
-	return 1
 }
 
 // Shorten cuts text to at most width columns; a text that was cut ends in mark, such as "…".
@@ -168,7 +164,7 @@ func Shorten(text, mark string, width int) string {
 	}
 	cut, n := "", TextWidth(mark)
 	for _, r := range text {
-		if n += runeWidth(r); n > width {
+		if n += TextWidth(string(r)); n > width {
 			break
 		}
 		cut += string(r)

@@ -48,17 +48,15 @@ func Legible(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
+	for i, r := range s {
 		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r == '\\':
 			b.WriteString(`\\`)
 		default:
-			b.WriteString(s[:n])
+			b.WriteRune(r)
 		}
-		s = s[n:]
 	}
 	return b.String()
 }
