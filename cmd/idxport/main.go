@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -26,6 +27,7 @@ func main() {
 
 // run is the program; it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	log.SetOutput(io.Discard) // package http logs what servers send too much
 	ctx, stop := withSignals(context.Background())
 	defer stop()
 	r := newReport(commandOf(args), stdin, stdout, stderr)

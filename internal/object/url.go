@@ -52,7 +52,7 @@ func parse(name string) (address, error) {
 		}
 	default:
 		return a, failed(fault.Usage, "expected s3:// or https://").In(scheme + "://…").
-			WithHint("copy the file here or, for a server with an S3 API, write s3://BUCKET/KEY?endpoint=https://HOST")
+			WithHint("give the path of a local copy or, for a server like S3, s3://BUCKET/KEY?endpoint=https://HOST")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return refuse(a.String(), "keys with control characters or .. are not supported")
@@ -70,7 +70,7 @@ func (a address) checkWeb() error {
 		e.Msg = "bad URL: users and passwords are not supported, as others can see command lines"
 		return e.WithHint("download the file with a program that reads ~/.netrc, such as curl --netrc")
 	case err != nil || u.Hostname() == "" || !a.hasKey() || strings.Contains(a.key, "#"):
-		return e.WithHint("name each file, such as %s://HOST/train-images-idx3-ubyte, and write %%23 for #", a.scheme)
+		return e.WithHint("name each file, as in %s://HOST/images.gz, with %%23 for # and %%25 for %%", a.scheme)
 	}
 	return nil
 }
