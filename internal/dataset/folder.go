@@ -208,7 +208,8 @@ var unreadName = text.Pattern(`(?i)^(.*\bidx[0-9]+[-.][a-z]+(?:\.(?:gz|zst|xz|bz
 var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
 
 // checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
-// other extensions (t10k-images-idx3-ubyte.zip), and none was found for its column of its split.
+// other extensions (t10k-images-idx3-ubyte.zip), or is none (a folder, a link that leads to
+// nothing), and no file was found for its column of its split.
 func (f finder) checkUnread(dir, name string, found []candidate) error {
 	base := unreadName().ReplaceAllString(name, "$1")
 	n := ParseName(base)
@@ -216,13 +217,16 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
 	isAsked := func(split string) bool { return isSplit(split, n.Split) }
-	if base == name || n.Format == "" || slices.ContainsFunc(found, isRead) ||
+	if n.Format == "" || n.Role == Data && base == name || slices.ContainsFunc(found, isRead) ||
 		f.options.Split != nil && !slices.ContainsFunc(f.options.Split, isAsked) {
 		return nil
 	}
-	return fault.New(fault.Usage, "files of this name are not read, and no other is column %q of its split", n.Role).
-		In(source.Under(dir, name)).
-		WithHint("unpack it, rename it to %s if it is IDX, move it away, or choose with --split", text.Quote(base))
+	what, advice := "files of this name are not read", "unpack it, rename it to "+text.Quote(base)+" if it is IDX"
+	if base == name {
+		what, advice = "found a folder, or a link to nothing", "put the file itself here"
+	}
+	return fault.New(fault.Usage, "%s, and no other is column %q of its split", what, n.Role).
+		In(source.Under(dir, name)).WithHint("%s, move it away, or choose with --split", advice)
 }
 
 func regular(path string, e fs.DirEntry) bool {
