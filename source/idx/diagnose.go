@@ -61,11 +61,8 @@ func HasMagic(head []byte) bool {
 	return len(head) >= 4 && head[0] == 0 && head[1] == 0 && DType(head[2]).Valid() && head[3] > 0
 }
 
-// checkMagic accepts what HasMagic does. Else it may read more of r, to say what was found instead.
-func checkMagic(m [4]byte, r io.Reader) error {
-	if HasMagic(m[:]) {
-		return nil
-	}
+// badMagic returns the error for an input that begins with m and goes on with r, which it may read.
+func badMagic(m [4]byte, r io.Reader) error {
 	if m[3] == 0 && m[2] == 0 && DType(m[1]).Valid() && m[0] > 0 {
 		return fault.New(fault.Malformed, "the header is little-endian: found % x, expected 00 00 %02x %02x",
 			m[:], m[1], m[0]).At(0).WithHint("IDX is big-endian: write the file again").Because(ErrMagic)

@@ -112,8 +112,8 @@ func ReadHeader(r io.Reader) (Header, error) {
 	if n, err := io.ReadFull(r, magic[:]); err != nil {
 		return Header{}, shortHeader(err, magic[:n], 0, 4)
 	}
-	if err := checkMagic(magic, r); err != nil {
-		return Header{}, err
+	if !HasMagic(magic[:]) {
+		return Header{}, badMagic(magic, r)
 	}
 	raw := make([]byte, 4*int(magic[3]))
 	if n, err := io.ReadFull(r, raw); err != nil {

@@ -253,8 +253,8 @@ func (rd *Reader) ended(got int) (int, error) {
 		rd.err = rd.truncated(found)
 		return 0, rd.err
 	}
-	whole := int(int64(got) / size)
-	rd.next += int64(whole)
+	whole := int64(got) / size
+	rd.next += whole
 	rd.records, rd.err = rd.next, io.EOF
 	if payload := found - rd.stored.Size(); payload != rd.header.PayloadSize() {
 		rd.noteSalvage(payload)
@@ -262,28 +262,24 @@ func (rd *Reader) ended(got int) (int, error) {
 	if whole == 0 {
 		return 0, io.EOF
 	}
-	return whole, nil
+	return int(whole), nil
 }
 
 // finish requires the input to end here; a salvage notes that it does not.
 func (rd *Reader) finish() error {
-	var one [1]byte
-	if _, err := io.ReadFull(rd.r, one[:]); err == io.EOF {
-		rd.records = rd.next
-		return io.EOF
-	} else if err != nil {
+	most := int64(1)
+	if rd.opts.Checked {
+		most = 64 << 20 // see Options
+	}
+	extra, err := io.CopyN(io.Discard, rd.r, most)
+	if err != nil && err != io.EOF {
 		return err
 	}
-	if rd.opts.Checked { // see Options
-		if _, err := io.CopyN(io.Discard, rd.r, 64<<20); err != nil && err != io.EOF {
-			return err
-		}
-	}
-	if !rd.opts.Salvage {
+	rd.records = rd.next
+	if extra > 0 && !rd.opts.Salvage {
 		return rd.trailing(0)
 	}
-	rd.records = rd.next
-	if len(rd.notes) == 0 {
+	if extra > 0 && len(rd.notes) == 0 {
 		rd.noteSalvage(rd.next*rd.header.RecordSize() + 1)
 	}
 	return io.EOF
