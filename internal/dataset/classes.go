@@ -76,7 +76,7 @@ var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0
 
 // numbered reports whether there are two lines or more, numbered from 0 or 1, or each with numbers.
 func numbered(lines []string) bool {
-	first, numbers := -1, true
+	numbers, from0, from1 := true, true, true
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		m := besideName().FindStringSubmatch(line)
@@ -84,11 +84,9 @@ func numbered(lines []string) bool {
 			return false
 		}
 		numbers = numbers && strings.Trim(line, "0123456789 \t") == ""
-		n, err := strconv.Atoi(m[1] + m[2])
-		if i == 0 {
-			first = n
-		}
-		if !numbers && (err != nil || n != first+i || first > 1) {
+		n, _ := strconv.Atoi(m[1] + m[2]) // too large a number counts from neither
+		from0, from1 = from0 && n == i, from1 && n == i+1
+		if !numbers && !from0 && !from1 {
 			return false
 		}
 	}

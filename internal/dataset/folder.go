@@ -252,14 +252,13 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 
 // groupFiles groups the candidates that compare as equal, and sorts the groups.
 func groupFiles(all []candidate, compare func(a, b candidate) int) (groups [][]candidate) {
-	for _, c := range all {
-		i := slices.IndexFunc(groups, func(g []candidate) bool { return compare(g[0], c) == 0 })
-		if i < 0 {
-			i, groups = len(groups), append(groups, nil)
+	all = slices.SortedStableFunc(slices.Values(all), compare)
+	for i, c := range all {
+		if i == 0 || compare(all[i-1], c) != 0 {
+			groups = append(groups, nil)
 		}
-		groups[i] = append(groups[i], c)
+		groups[len(groups)-1] = append(groups[len(groups)-1], c)
 	}
-	slices.SortFunc(groups, func(a, b []candidate) int { return compare(a[0], b[0]) })
 	return groups
 }
 

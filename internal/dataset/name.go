@@ -36,9 +36,6 @@ type Name struct {
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// compressions are the extensions of compressed files.
-var compressions = []string{"gz", "zst", "xz", "bz2"}
-
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as
 // train-images.idx3-ubyte, renamed to train-images-idx3.ubyte, or downloaded twice.
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
@@ -64,7 +61,7 @@ func ParseName(path string) Name {
 	var n Name
 	base := source.Base(path)
 	lower := lowerASCII(base)
-	if ext := filepath.Ext(lower); ext != "" && slices.Contains(compressions, ext[1:]) {
+	if ext := filepath.Ext(lower); ext != "" && slices.Contains([]string{"gz", "zst", "xz", "bz2"}, ext[1:]) {
 		n.Compression, lower = ext[1:], strings.TrimSuffix(lower, ext)
 	}
 	lower, n.Format = cutFormat(lower)
