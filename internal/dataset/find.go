@@ -18,9 +18,10 @@ import (
 type Prober interface {
 	// Header reads the header, decompressing it if needed. With an error, it has no dimensions.
 	Header(path string) (idx.Header, error)
-	// SHA256 returns the hash, in hexadecimal, of the first records, decompressed. It is called
-	// only for files with compressed copies, and for labels and images with the header of published
-	// ones. After an error these stay unknown; the next reader of the file reports the error.
+	// SHA256 returns the hash, in hexadecimal, of the first records, decompressed. If these are
+	// all, it checks the end of the file, too. It is called only for files with compressed copies,
+	// and for labels and images with the header of published ones, which stay unknown after an
+	// error; the next reader of the file reports it.
 	SHA256(path string, records int64) (string, error)
 }
 

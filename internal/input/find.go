@@ -77,15 +77,15 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 		return "", err
 	}
 	defer t.Close() // read-only: an error does not matter
-	hash, most := sha256.New(), 1<<20/max(1, t.Columns()[0].RecordSize())
-	for b := (&source.Raw{}); records > 0; records -= int64(b.Rows) {
-		b.Cap = int(min(records, max(1, int64(most))))
-		if err := t.Read(p.ctx, b); err == io.EOF { // in a salvage
-			break
-		} else if err != nil {
-			return "", err
+	hash, b := sha256.New(), &source.Raw{Cap: max(1, 1<<20/max(1, t.Columns()[0].RecordSize()))}
+	rows, err := source.Slice(t, 0, min(records, t.Rows())) // a salvage may have fewer
+	for err == nil {
+		if err = rows.Read(p.ctx, b); err == nil {
+			hash.Write(b.Columns[0]) // the bytes of the file: they are not decoded
 		}
-		hash.Write(b.Columns[0]) // the bytes of the file: they are not decoded
+	}
+	if err != io.EOF {
+		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
