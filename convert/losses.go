@@ -21,26 +21,25 @@ import (
 // checkStaying returns an error if outputs carry the name of their split, column or part, and an
 // old one would stay beside them, or beside a folder above them, that belongs to them, as
 // [output.owns] tells. Not checked are paths of the user, objects, and folders of the Hub.
-func checkStaying(r *request, outputs []*output) error {
+func checkStaying(ctx context.Context, r *request, outputs []*output) error {
 	for _, out := range outputs {
 		if !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
 		}
-		for _, named := range slices.Concat(out.above, []string{filepath.Clean(out.path)}) {
-			dir, below := filepath.Dir(named), strings.TrimPrefix(filepath.Clean(out.path), named)
+		own, base := filepath.Clean(out.path), out.job.base()
+		for _, named := range slices.Concat(out.above, []string{own}) {
+			dir, below := filepath.Dir(named), strings.TrimPrefix(own, named)
 			entries, _ := os.ReadDir(dir) // what is not there does not stay
 			for _, e := range entries {
 				beside := filepath.Join(dir, e.Name())
-				base := out.job.base()
 				path := beside + strings.ReplaceAll(below, base, cmp.Or(dataset.ParseName(beside).Split, base))
 				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-				if slices.ContainsFunc(outputs, isMade) { // which owns might open
+				if _, err := os.Lstat(path); err != nil || slices.ContainsFunc(outputs, isMade) {
 					continue
 				}
-				owns, advice := out.owns(r, named, beside, path)
-				if _, err := os.Lstat(path); owns && err == nil {
+				if advice := out.owns(ctx, r, named, beside, path); advice != "" {
 					return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
-						In(out.path).WithHint("%sdelete %s", advice, text.Path(path))
+						In(out.path).WithHint("%s %s", advice, text.Path(path))
 				}
 			}
 		}
@@ -48,61 +47,55 @@ func checkStaying(r *request, outputs []*output) error {
 	return nil
 }
 
-// owns reports whether path, if it is there, would be read with the output, and how to make it: it
-// has the names of classes that are not written now, it is the output in another form, such as
-// compressed or in parts, or another split, column or part, unless --split or --columns chooses.
-// The names that tell are those of beside, and of named for the output: path and that of the output
-// themselves, or folders above them.
-func (out *output) owns(r *request, named, beside, path string) (owns bool, advice string) {
-	ownName, otherName := filepath.Base(named), filepath.Base(beside)
-	_, part := r.choice.Parts()
-	before, after, hasPart := strings.Cut(ownName, part)
-	otherPart := strings.TrimSuffix(strings.TrimPrefix(otherName, before), after)
-	_, total, isPart := strings.Cut(otherPart, "-of-")
-	if hasPart && isPart && before+otherPart+after == otherName && !strings.HasSuffix(part, "-"+total) {
-		return true, "write to another folder or, with all parts of its number, "
-	}
-	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
-	if out.format.IsIDX && !out.single && filepath.Base(path) == list.fileName(out.writtenColumn()) {
-		return r.replaces(), "give --classes, or "
-	}
+// owns returns what to do with path if it would be read with the output, else "". The base names of
+// named and beside tell what path is: they are those of the output and path, or of folders above.
+func (out *output) owns(ctx context.Context, r *request, named, beside, path string) (advice string) {
 	f, _, _ := sinks.ByName(path)
-	// A folder without an extension may be one of images.
-	notAlike := f.Name != out.format.Name && (f.Name != "" || !out.format.Folder || !namesFolder(path))
-	if notAlike || !r.replaces() {
-		return false, ""
-	}
-	ownStem, _ := sinks.SplitName(ownName) // the extension would be part of the prefix
-	otherStem, _ := sinks.SplitName(otherName)
+	sameFormat := f.Name == out.format.Name
+	isImages := f.Name == "" && out.format.Folder && namesFolder(path) // perhaps: it has no extension
+	_, part := r.choice.Parts()
+	_, total, isPart := strings.Cut(inPlaceOf(part, filepath.Base(named), filepath.Base(beside)), "-of-")
+	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
+	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
+	otherStem, _ := sinks.SplitName(filepath.Base(beside))
 	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
+	split := other.Split
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
-	before, after, _ = strings.Cut(ownStem, out.job.base())
-	name := strings.TrimSuffix(strings.TrimPrefix(otherStem, before), after)
-	if other.Split == "" && before+name+after == otherStem {
-		other.Split = dataset.ParseName(name).Split
-		if isColumnar(f) {
-			if t, err := reopen(r, path, out, out.job.schema.Columns); err == nil {
-				if source.About(t).Meta[keySplit] == name {
-					other.Split = name
-				}
-				t.Close() // read-only: an error does not matter
-			}
-		}
-		if other.Split != "" {
-			other.Prefix = own.Prefix
+	if name := inPlaceOf(out.job.base(), ownStem, otherStem); name != "" && split == "" {
+		split = dataset.ParseName(name).Split
+		if sameFormat && isColumnar(f) && out.contentsAt(ctx, r, path, false).split == name {
+			split = name
 		}
 	}
-	samePrefix, sameSplit, sameRole := other.Prefix == own.Prefix, other.Split == own.Split, other.Role == own.Role
-	switch inFolders := beside != path; {
-	case !inFolders && samePrefix && sameSplit && sameRole && f.Name != "": // in another form
-		return true, ""
-	case !inFolders && out.format.OneColumn && len(r.Columns) == 0 &&
-		(samePrefix && sameSplit || other.ColumnOf(own) != ""):
-		return true, "complete the inputs, choose with --columns, or "
-	case samePrefix && !sameSplit && sameRole && other.Split != "" && own.Split != "" && len(r.Split) == 0:
-		return true, "complete the inputs, choose with --split, or "
+	samePrefix := other.Prefix == own.Prefix || split != other.Split // else the name of the split is in it
+	sameRole, isFile := other.Role == own.Role, beside == path
+	switch sameTable := isFile && samePrefix && split == own.Split; {
+	case isPart && !strings.HasSuffix(part, "-"+total): // such as 1-of-3 beside 1-of-2
+		return "write to another folder or, with all parts of its number, delete"
+	case !r.replaces():
+		return ""
+	case out.format.IsIDX && !out.single && filepath.Base(path) == list.fileName(out.writtenColumn()):
+		return "give --classes, or delete"
+	case !sameFormat && !isImages:
+		return ""
+	case sameTable && sameRole && f.Name != "": // in another form, such as compressed or in parts
+		return "delete"
+	case (sameTable || isFile && other.ColumnOf(own) != "") && out.format.OneColumn && len(r.Columns) == 0:
+		return "complete the inputs, choose with --columns, or delete"
+	case samePrefix && sameRole && split != own.Split && split != "" && own.Split != "" && len(r.Split) == 0:
+		return "complete the inputs, choose with --split, or delete"
 	}
-	return false, ""
+	return ""
+}
+
+// inPlaceOf returns what other has in place of value, if it is own in all else, or "".
+func inPlaceOf(value, own, other string) string {
+	before, after, found := strings.Cut(own, value)
+	name := strings.TrimSuffix(strings.TrimPrefix(other, before), after)
+	if !found || before+name+after != other {
+		return ""
+	}
+	return name
 }
 
 // checkLosses returns an error if the output, which is at hiddenPath until it is published, lacks a
@@ -127,7 +120,7 @@ func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath strin
 				WithHint("complete the inputs, choose with %s, or delete %s", part.flag, text.Path(out.path))
 		}
 	}
-	if 0 <= now.rows && now.rows < before.rows {
+	if count && 0 <= now.rows && now.rows < before.rows {
 		return fault.New(fault.Malformed, "it has %s, and its replacement would have only %s",
 			text.Count(before.rows, "row"), text.Thousands(now.rows)).In(out.path).
 			WithHint("complete the inputs, or add --overwrite if this is meant")
@@ -139,7 +132,8 @@ func (out *output) checkLosses(ctx context.Context, r *request, hiddenPath strin
 type contents struct {
 	columns []string // names, if they are recorded
 	splits  []string // if several share a folder
-	rows    int64    // −1 if not counted
+	split   string   // else, if it is recorded
+	rows    int64    // −1 if they are not counted
 }
 
 // contentsAt returns the contents of what is at path, the output or what it is to replace, which it
@@ -154,10 +148,7 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 		}
 	}
 	if out.format.WriteOnly { // tar
-		rows, extensions := samplesAt(path)
-		if c.columns = extensions; count {
-			c.rows = rows
-		}
+		c.rows, c.columns = samplesAt(path)
 		return c
 	}
 	t, err := reopen(r, path, out, out.job.schema.Columns)
@@ -165,6 +156,7 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 		return c
 	}
 	defer t.Close() // read-only: an error does not matter
+	c.split = source.About(t).Meta[keySplit]
 	if f := out.format; !f.OneColumn && (!f.Text || csv.HasHeader(out.options.Layout)) {
 		c.columns = source.Names(t.Columns())
 		for _, left := range source.About(t).Omitted {

@@ -67,7 +67,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	if unchanged, err := upToDate(r, outputs, key); unchanged || err != nil {
 		return err
 	}
-	if err := checkStaying(r, outputs); err != nil {
+	if err := checkStaying(ctx, r, outputs); err != nil {
 		return err
 	}
 	p, err := prepare(ctx, r, outputs, in.set.Paths(), key)
