@@ -97,14 +97,10 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 	r.Target, in.request = to, &r
 	if len(to.Outputs) > 0 {
 		f, path, named, err := cutFormat(to.Outputs[0])
-		if err == nil {
-			err = checkPlaceholders(path)
-		}
 		if err != nil {
 			return nil, err
 		}
-		stem, _ := sinks.SplitName(path)
-		ext := extension(path)
+		stem, ext := sinks.SplitName(path)
 		isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
 		container := !named && path != Stdio && path != "" && (ext == "" || namesFolder(path))
 		switch {

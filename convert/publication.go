@@ -28,7 +28,9 @@ type destination struct {
 	hidden string          // the path at which it can be read before commit; "" if it cannot
 }
 
-// checkStandardOutput returns an error if w is a terminal, closed, or one of inputs.
+// checkStandardOutput returns an error if w is a terminal, one of inputs, or may have been closed
+// when the program began: Go's runtime has then opened the null device there for reading and
+// writing, as Python's subprocess.DEVNULL does. A shell's >/dev/null opens it for writing only.
 func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
 	file, ok := w.(*os.File)
 	if !ok {
@@ -45,18 +47,11 @@ func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
 				WithHint("redirect standard output to another file")
 		}
 	}
-	return checkOpen(file, out)
-}
-
-// checkOpen returns an error if f, which info describes, is standard output and may have been
-// closed when the program began: Go's runtime has then opened the null device there for reading and
-// writing, as Python's subprocess.DEVNULL does. A shell's >/dev/null opens it for writing only.
-func checkOpen(f *os.File, info os.FileInfo) error {
 	null, _ := os.Stat(os.DevNull)
-	if runtime.GOOS == "windows" || !os.SameFile(info, null) {
+	if runtime.GOOS == "windows" || !os.SameFile(out, null) {
 		return nil
 	}
-	if _, err := f.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
+	if _, err := file.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
 		return nil
 	}
 	return fault.New(fault.IO, "it is closed, or the null device for reading, too; expected a file or a program").

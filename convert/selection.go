@@ -59,16 +59,14 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 			input.SplitNames(in.set.Splits)).WithHint("choose one with --split")
 	}
 	for _, s := range in.set.Splits {
-		if !r.choice.Selects() {
-			chosen = append(chosen, chosenSplit{Split: s})
-			continue
-		}
-		if err := input.CheckRereadable("--where, --holdout or --shuffle", s); err != nil {
-			return nil, err
-		}
-		pieces, err := in.selectRows(ctx, s)
-		if err != nil {
-			return nil, aboutSplit(err, s, in.set.Splits)
+		pieces := []chosenSplit{{Split: s}}
+		if r.choice.Selects() {
+			if err := input.CheckRereadable("--where, --holdout or --shuffle", s); err != nil {
+				return nil, err
+			}
+			if pieces, err = in.selectRows(ctx, s); err != nil {
+				return nil, aboutSplit(err, s, in.set.Splits)
+			}
 		}
 		chosen = append(chosen, pieces...)
 	}
@@ -158,13 +156,9 @@ func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Tabl
 // or a flag needs labels. (The layout huggingface needs integers only if they have names.)
 func integerLabels(r *request, t source.Table) source.Table {
 	i := source.Index(t.Columns(), dataset.Label.String())
-	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() {
-		return t
-	}
-	needed := r.Stratify || r.choice.ByClass() || r.makes(func(f sinks.Format) bool {
-		return r.placesLabel(f) || r.isHub(f) && t.Columns()[i].Classes != nil
-	})
-	if !needed {
+	needs := func(f sinks.Format) bool { return r.placesLabel(f) || r.isHub(f) && t.Columns()[i].Classes != nil }
+	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() ||
+		!r.Stratify && !r.choice.ByClass() && !r.makes(needs) {
 		return t
 	}
 	return source.Cast(t, i, idx.Int32, input.HintLabel)

@@ -42,9 +42,6 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 		if err != nil {
 			return nil, err
 		}
-		if err := checkPlaceholders(t.path); err != nil {
-			return nil, err
-		}
 		if parts > 1 && (o.Overwrite || o.IfChanged) && t.path != Stdio && !strings.Contains(t.path, "{part}") {
 			return nil, usagef("-o %s: all parts would replace one output, expected {part} in it", t.path).
 				WithHint("write -o %s", t.inserted("-{part}"))
@@ -93,11 +90,12 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 
 // cutFormat splits an -o argument of the form FORMAT=PATH; named is false if it has another form. A
 // word before a = is always taken for a format: a path that begins like that is written ./WORD=….
+// It checks the placeholders in the path.
 func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) {
 	word, path, named := strings.Cut(arg, "=")
 	inNoWord := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	if !named || strings.ContainsFunc(word, inNoWord) {
-		return f, arg, false, nil
+		return f, arg, false, checkPlaceholders(arg)
 	}
 	f, known := sinks.Named(word)
 	switch {
@@ -110,6 +108,8 @@ func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) 
 		err = found.WithHint("%s", hint)
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
+	default:
+		err = checkPlaceholders(path)
 	}
 	return f, path, true, err
 }
