@@ -57,11 +57,10 @@ func commandNamed(name string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	if _, err := os.Stat(name); err == nil {
-		return command{}, usagef("unknown command %q", name).
-			WithHint("begin with the command: idxport convert %s -o out", text.Path(name))
-	}
 	advice := cmp.Or(text.DidYouMean(name, append(names, "help")), "the commands are "+strings.Join(names, ", "))
+	if _, err := os.Stat(name); err == nil {
+		advice = fmt.Sprintf("begin with the command: idxport convert %s -o out", text.Path(name))
+	}
 	return command{}, usagef("unknown command %q", name).WithHint("%s", advice)
 }
 
@@ -115,7 +114,7 @@ func runVerify(ctx context.Context, r *report) (err error) {
 	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 	for _, v := range r.Verified {
 		r.say("verified", "", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")),
-			text.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")))
+			text.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")), "")
 	}
 	return err
 }

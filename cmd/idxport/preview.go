@@ -64,10 +64,11 @@ func runPreview(ctx context.Context, r *report) (err error) {
 // NO_COLOR is set (https://no-color.org), or if TERM is dumb.
 func newScreen(out io.Writer) sheet.Terminal {
 	colors := terminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && n <= 10_000 {
-		return sheet.Terminal{Width: n, Colors: colors}
+	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || width <= 0 || width > 10_000 {
+		width = columns(out)
 	}
-	return sheet.Terminal{Width: columns(out), Colors: colors}
+	return sheet.Terminal{Width: width, Colors: colors}
 }
 
 const (

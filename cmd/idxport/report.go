@@ -59,16 +59,8 @@ func (r *report) end(ctx context.Context, err error) int {
 // showError shows the error that ends a run on one line, and its hint on another. If the reader of
 // standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
-	hint, to := r.hintOf(err), r.stderr
-	switch {
-	case err == nil || exitCode(err) == exitReaderGone:
-	case r.settings.JSON:
-		r.logJSON("error", err.Error(), hint)
-	default:
-		_ = show(to, "idxport: %s\n", err.Error()) // an error of standard error cannot be shown
-		if hint != "" {
-			_ = show(to, "hint: %s\n", hint)
-		}
+	if err != nil && exitCode(err) != exitReaderGone {
+		r.say("error", "idxport: ", err.Error(), r.hintOf(err))
 	}
 }
 
@@ -134,18 +126,21 @@ func (r *report) writeObject(err error) error {
 func (r *report) events() convert.Events {
 	return convert.Events{Progress: r.progress, Message: func(warning bool, text string) {
 		level := map[bool]string{false: "note", true: "warning"}[warning]
-		r.say(level, level+": ", text)
+		r.say(level, level+": ", text, "")
 	}}
 }
 
-// say shows a message, after prefix or with --json with its level.
-func (r *report) say(level, prefix, message string) {
+// say shows a message, after prefix or with --json with its level, and its hint, if there is one.
+func (r *report) say(level, prefix, message, hint string) {
 	switch {
-	case r.settings.Quiet && level != "warning":
+	case r.settings.Quiet && level != "warning" && level != "error":
 	case r.settings.JSON:
-		r.logJSON(level, message, "")
+		r.logJSON(level, message, hint)
 	default:
-		_ = show(r.stderr, "%s%s\n", prefix, message)
+		_ = show(r.stderr, "%s%s\n", prefix, message) // an error of standard error cannot be shown
+		if hint != "" {
+			_ = show(r.stderr, "hint: %s\n", hint)
+		}
 	}
 }
 
@@ -171,7 +166,7 @@ func (r *report) wroteAll(unit string) {
 		case o.Files != nil:
 			what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
 		}
-		r.say("wrote", "", strings.Join(append(what, text.Bytes(o.Bytes)), "  "))
+		r.say("wrote", "", strings.Join(append(what, text.Bytes(o.Bytes)), "  "), "")
 	}
 }
 
