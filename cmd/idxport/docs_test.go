@@ -116,7 +116,7 @@ func meansAsForConvert(f flagSpec) bool {
 // field for its value, of a type that it can set.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	known, attribute := []string{"list"}, regexp.MustCompile("^(preset|off|also|aka)=")
+	known, attribute := []string{"list"}, regexp.MustCompile("^(also|aka)=")
 	for _, c := range commands() {
 		known = append(known, c.name)
 	}
@@ -134,6 +134,22 @@ func TestFlagTable(t *testing.T) {
 			}
 		default:
 			t.Errorf("--%s: unknown type", f.name)
+		}
+	}
+}
+
+// Every flag of every command is completed, whatever is added.
+func TestCompletionOfFlags(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		var want, stdout, stderr bytes.Buffer
+		for _, f := range flagsOf(c.name) {
+			want.WriteString("--" + f.name + ":" + f.usage + "\n")
+		}
+		want.WriteString("--help:show help\n")
+		code := run([]string{"idxport", c.name, "x", "-", completionFlag}, nil, &stdout, &stderr)
+		if code != 0 || stderr.Len() > 0 || stdout.String() != want.String() {
+			t.Errorf("%s: exit code %d, found %s%s, expected %s", c.name, code, &stdout, &stderr, &want)
 		}
 	}
 }

@@ -31,9 +31,9 @@ type settings struct {
 //	    DETAIL
 //
 // without a short name, placeholder or detail where there is none; a flag without a placeholder is
-// a switch. The attributes are list, for lists with commas; preset=VALUE, set without the flag;
-// also=NAMES, which are accepted too; aka=NAMES, what other programs call it; and the least and the
-// greatest number, as 1..9, or 1.. without a limit. {{Words}} are filled in.
+// a switch. The attributes are list, for lists with commas; also=NAMES, which are accepted too;
+// aka=NAMES, what other programs call it; and the least and the greatest number, as 1..9, or 1..
+// without a limit. {{Words}} are filled in.
 //
 //go:embed flags.txt
 var flagTable string
@@ -53,7 +53,6 @@ var allFlags = sync.OnceValue(func() (all []flagSpec) {
 	values := strings.NewReplacer("{{formats}}", strings.Join(sinks.Names(), ", "),
 		"{{splittable}}", sinks.List(func(f sinks.Format) bool { return f.Splittable }),
 		"{{class column}}", sinks.List(func(f sinks.Format) bool { return f.ClassColumn }),
-		"{{record}}", strconv.Itoa(convert.DefaultMaxRecordBytes),
 		"{{largest record}}", strconv.Itoa(convert.MaxRecordBytesLimit),
 		"{{workers}}", strconv.Itoa(convert.MaxWorkers))
 	heading := ""
@@ -170,15 +169,13 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 // truth returns the value of a switch, or of a flag for yes or no.
 func (f flagSpec) truth(value string) (bool, error) {
 	on, err := strconv.ParseBool(value)
-	switch {
-	case f.placeholder == "" && err != nil:
+	switch isSwitch := f.placeholder == ""; {
+	case isSwitch && err != nil:
 		return false, usagef("--%s %q, expected true or false", f.name, value)
-	case f.placeholder == "":
-		return on, nil
-	case value != "yes" && value != "no":
+	case !isSwitch && value != "yes" && value != "no":
 		return false, usagef("--%s %q, expected yes or no", f.name, value)
 	}
-	return value == "yes", nil
+	return on || value == "yes", nil
 }
 
 // number returns the value of a flag for numbers.

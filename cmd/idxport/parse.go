@@ -56,11 +56,6 @@ func (s *settings) parse(command string, words []string) (first error) {
 		given[f.name] = true
 		failed(f.set(s, value))
 	}
-	for _, f := range flags {
-		if preset := f.attribute("preset"); preset != "" && !given[f.name] {
-			failed(f.set(s, preset))
-		}
-	}
 	return first
 }
 
