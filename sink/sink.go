@@ -48,6 +48,14 @@ type Layout struct {
 	Title string // what it is, in a line
 }
 
+// Names returns the names of layouts.
+func Names(layouts []Layout) (names []string) {
+	for _, l := range layouts {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
 // An Appender writes to an output and counts the bytes.
 type Appender struct {
 	Writer io.Writer

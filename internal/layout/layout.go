@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/endian"
@@ -68,7 +69,8 @@ func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) 
 			return l.represent(s)
 		}
 	}
-	return nil, nil, fault.New(fault.Usage, "unknown layout %q", name)
+	names := strings.Join(sink.Names(Layouts()), ", ")
+	return nil, nil, fault.New(fault.Usage, "unknown layout %q, expected one of %s", name, names)
 }
 
 // represent returns the columns for all columns of s, in their order, and s with the metadata of l.

@@ -140,12 +140,7 @@ func ByName(path string) (f Format, codec string, ok bool) {
 }
 
 // LayoutNames returns the names of the layouts of f.
-func (f Format) LayoutNames() (names []string) {
-	for _, l := range f.Layouts {
-		names = append(names, l.Name)
-	}
-	return names
-}
+func (f Format) LayoutNames() []string { return sink.Names(f.Layouts) }
 
 // Compressions returns the names of the codecs of an output of f, inside the format or of whole
 // files, or nil if there are none.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
@@ -38,9 +39,9 @@ type Sink struct {
 // style, for an invalid separator, for records without elements, for more than one column in the
 // style matrix, and for class names in a style without a header.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
-	isLayout := func(l sink.Layout) bool { return l.Name == o.Layout }
-	if o.Layout != "" && !slices.ContainsFunc(Layouts(), isLayout) {
-		return nil, unsupported("see idxport formats", "unknown style %q", o.Layout)
+	if names := sink.Names(Layouts()); o.Layout != "" && !slices.Contains(names, o.Layout) {
+		return nil, unsupported("choose one of these styles",
+			"unknown style %q, expected one of %s", o.Layout, strings.Join(names, ", "))
 	}
 	l, err := newLayout(s, o.Layout, cmp.Or(o.Comma, ','))
 	if err != nil {
