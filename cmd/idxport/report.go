@@ -64,14 +64,14 @@ func (r *report) showError(err error) {
 	}
 }
 
-// hintOf returns the hint of err, and says if this command lacks a flag in it.
+// hintOf returns the hint of err. If it has a flag that this command lacks, it says whose that is.
 func (r *report) hintOf(err error) string {
 	hint := fault.HintOf(err)
 	for word := range strings.FieldsSeq(hint) {
-		word = strings.TrimRight(word, ",;:.)")
-		lacks := flagNamed(allFlags(), word) != nil && flagNamed(flagsOf(r.Command), word) == nil
-		if lacks && strings.HasPrefix(word, "--") && !strings.Contains(hint, "idxport ") {
-			return hint + " (" + word + " is a flag of idxport convert)"
+		flag := strings.TrimRight(word, ",;:.)")
+		isFlag := strings.HasPrefix(flag, "--") && flagNamed(allFlags(), flag) != nil
+		if isFlag && flagNamed(flagsOf(r.Command), flag) == nil && !strings.Contains(hint, "idxport ") {
+			return hint + " (" + flag + " is a flag of idxport convert)"
 		}
 	}
 	return hint
