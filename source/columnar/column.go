@@ -93,48 +93,35 @@ func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 // numbers fills dst with the elements of pieces, which begin at a row.
 func (c *Column) numbers(dst []byte, pieces []piece, row int64) error {
 	size, done := c.RecordSize()/max(1, c.Elements()), 0 // a size of 0: only the lengths of the lists are checked
-	for _, p := range pieces {
-		to := dst[done*size:][:p.n*size]
-		err := p.use(to, func(v Values) error {
-			switch {
-			case size == 0:
-			case v.Number != source.NoNumber && !v.Number.Is(c.DType):
-				if bad := v.Number.Convert(to, c.DType, v.Data, p.n); bad >= 0 {
-					value := v.Number.Text(v.Data[bad*v.Number.Size():])
-					return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
-						InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).WithHint(source.HintType)
-				}
-			case &to[0] != &v.Data[0]:
-				copy(to, v.Data)
+	return use(pieces, dst, size, func(to []byte, n int, v Values) error {
+		switch {
+		case size == 0:
+		case v.Number != source.NoNumber && !v.Number.Is(c.DType):
+			if bad := v.Number.Convert(to, c.DType, v.Data, n); bad >= 0 {
+				value := v.Number.Text(v.Data[bad*v.Number.Size():])
+				return fault.New(fault.Malformed, "found %s, expected a value of the type %v", value, c.DType).
+					InColumn(c.Name).InRow(row + int64(done+bad)/c.Entries).WithHint(source.HintType)
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+		case &to[0] != &v.Data[0]:
+			copy(to, v.Data)
 		}
-		done += p.n
-	}
-	return nil
+		done += n
+		return nil
+	})
 }
 
 // records makes records from the bytes, image files or texts in pieces.
 func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 	size, row := c.RecordSize(), b.First
-	for _, p := range pieces {
-		err := p.use(nil, func(v Values) error {
-			for i := range p.n {
-				if err := c.record(dst[:size:size], v.At(i, p.n), b); err != nil {
-					return err.InColumn(c.Name).InRow(row)
-				}
-				dst, row = dst[size:], row+1
+	return use(pieces, nil, 0, func(_ []byte, n int, v Values) error {
+		for i := range n {
+			if err := c.record(dst[:size:size], v.At(i, n), b); err != nil {
+				return err.InColumn(c.Name).InRow(row)
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			dst, row = dst[size:], row+1
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {

@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -14,8 +15,8 @@ import (
 // A File gives the entries of the leaves of a table. A row has one entry of a leaf or, if the leaf
 // is a list, one for each element; an empty list counts as one entry.
 type File interface {
-	// Next returns the next entries of a leaf. If all of them are among the next skip entries, they
-	// need not be read. After the last entry Next returns io.EOF.
+	// Next returns the next entries of a leaf, at least one. If all of them are among the next skip
+	// entries, they need not be read. After the last entry Next returns io.EOF.
 	Next(leaf int, skip int64) (*Chunk, error)
 	Close() error
 }
@@ -92,17 +93,6 @@ func (t *table) Rows() int64              { return t.info.SourceRows }
 func (t *table) Info() source.Info        { return t.info }
 func (t *table) Close() error             { return t.file.Close() }
 
-// advance ensures that leaf i has a chunk with entries left. The next skip entries are not needed.
-func (t *table) advance(i int, skip int64) (err error) {
-	defer fault.Recovered(&err)
-	for l := &t.leaves[i]; l.chunk == nil || l.used == l.chunk.Entries; l.used = 0 {
-		if l.chunk, err = t.file.Next(i, skip); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Skip skips n rows. It does not decode them, and reads chunks only if other rows are in them.
 func (t *table) Skip(n int64) error {
 	for i := range t.leaves {
@@ -133,7 +123,8 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 				t.next+min(rows, want))
 		}
 		if err != nil {
-			return fault.In(t.path, cause(taken, err))
+			// An error in the pieces is the cause: a list of another length moves all after it.
+			return fault.In(t.path, cmp.Or(use(taken, nil, 0, func([]byte, int, Values) error { return nil }), err))
 		}
 		want = rows
 	}
@@ -146,10 +137,15 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 
 // take passes up to n rows of leaf i. It returns their pieces, unless skipped, and their number.
 func (t *table) take(i int, n int64, skipped bool) (pieces []piece, rows int64, err error) {
+	defer fault.Recovered(&err)
 	l := &t.leaves[i]
 	left := n * l.perRow
 	for left > 0 {
-		if err := t.advance(i, map[bool]int64{true: left}[skipped]); err == io.EOF {
+		if l.chunk == nil || l.used == l.chunk.Entries {
+			l.chunk, err = t.file.Next(i, map[bool]int64{true: left}[skipped])
+			l.used = 0
+		}
+		if err == io.EOF {
 			break
 		} else if err != nil {
 			return pieces, 0, err
@@ -167,19 +163,18 @@ func (t *table) take(i int, n int64, skipped bool) (pieces []piece, rows int64, 
 	return pieces, n - left/l.perRow, nil
 }
 
-// cause returns the first error in pieces, or err: a list of another length moves all after it.
-func cause(pieces []piece, err error) error {
-	for _, p := range pieces {
-		if first := p.use(nil, func(Values) error { return nil }); first != nil {
-			return first
-		}
-	}
-	return err
-}
-
-func (p *piece) use(dst []byte, f func(Values) error) (err error) {
+// use calls f with the n entries of each of pieces, and their part of dst, which has size bytes for
+// each entry. They may have been decoded into it.
+func use(pieces []piece, dst []byte, size int, f func(to []byte, n int, v Values) error) (err error) {
 	defer fault.Recovered(&err)
-	return p.Use(dst, p.from, p.n, f)
+	for _, p := range pieces {
+		to := dst[:p.n*size]
+		if err := p.Use(to, p.from, p.n, func(v Values) error { return f(to, p.n, v) }); err != nil {
+			return err
+		}
+		dst = dst[len(to):]
+	}
+	return nil
 }
 
 // Decode decodes the chunks and makes the records.
