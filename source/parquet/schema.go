@@ -157,16 +157,14 @@ func (n *node) setNumbers() {
 func (n *node) integer() source.NumberKind {
 	kinds := [...]source.NumberKind{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
 		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types
-	switch t := n.LogicalType.Value.(type) {
-	case *format.IntType:
+	t, _ := n.LogicalType.Value.(*format.IntType)
+	switch i := int(n.ConvertedType.V - deprecated.Uint8); {
+	case t != nil:
 		return source.NumberNamed(fmt.Sprintf("%sint%d", map[bool]string{false: "u"}[t.IsSigned], t.BitWidth))
-	case nil:
-		if n.physicalOnly() {
-			return n.stored
-		}
-		if i := int(n.ConvertedType.V - deprecated.Uint8); i >= 0 && i < len(kinds) {
-			return kinds[i]
-		}
+	case n.physicalOnly():
+		return n.stored
+	case n.LogicalType.Value == nil && i >= 0 && i < len(kinds):
+		return kinds[i]
 	}
 	return source.NoNumber
 }
