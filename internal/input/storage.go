@@ -26,15 +26,6 @@ func NewStorage(warn func(format string, args ...any)) *Storage {
 	return &Storage{Store: &object.Store{Warn: warn}}
 }
 
-// recordObject records the version of an object. A run reads a single version of an object,
-// however often it opens it. Storage without ETags reports an empty one for every version.
-func (s *Storage) recordObject(url, etag string) error {
-	if before, _ := s.etags.LoadOrStore(url, etag); before != etag {
-		return fault.In(url, fault.Changed)
-	}
-	return nil
-}
-
 // About returns the version of the object at path, and whether it is an IDX file that can only be
 // read from its start: "" and false if it was not opened.
 func (s *Storage) About(path string) (etag string, sequential bool) {
@@ -60,9 +51,11 @@ func (f files) Open(name string) (source.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.storage.recordObject(name, r.ETag()); err != nil {
+	// A run reads a single version of an object, however often it opens it. Storage without ETags
+	// reports an empty one for every version.
+	if before, _ := f.storage.etags.LoadOrStore(name, r.ETag()); before != r.ETag() {
 		_ = r.Close() // read-only: an error does not matter
-		return nil, err
+		return nil, fault.In(name, fault.Changed)
 	}
 	return r, nil
 }
