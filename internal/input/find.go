@@ -20,9 +20,6 @@ import (
 
 // Find returns the splits of the arguments; if damaged is set, also files that cannot be read.
 func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
-	if err := o.checkFolders(ctx); err != nil {
-		return nil, err
-	}
 	found, err := o.findTables(ctx)
 	if err != nil {
 		return nil, err
@@ -116,6 +113,9 @@ func (o Options) checkFolders(ctx context.Context) error {
 
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
 func (o Options) findTables(ctx context.Context) (tables []sources.Table, err error) {
+	if err := o.checkFolders(ctx); err != nil {
+		return nil, err
+	}
 	for i, arg := range o.Args {
 		found, err := o.tablesAt(ctx, arg.Path)
 		switch {
@@ -143,13 +143,8 @@ func (o Options) findTables(ctx context.Context) (tables []sources.Table, err er
 
 // Text reports whether any input is text, such as CSV.
 func (o Options) Text(ctx context.Context) (bool, error) {
-	for _, arg := range o.Args {
-		found, err := o.tablesAt(ctx, arg.Path)
-		if err != nil || slices.ContainsFunc(found, func(t sources.Table) bool { return t.Format.Text }) {
-			return err == nil, err
-		}
-	}
-	return false, nil
+	found, err := o.findTables(ctx)
+	return slices.ContainsFunc(found, func(t sources.Table) bool { return t.Format.Text }), err
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
