@@ -207,7 +207,7 @@ func parseText(s string, offset int64) (*header, error) {
 	size := int64(h.number.Size())
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
 		how := "convert it with astype"
-		if m != nil && strings.ContainsAny(m[2][:1], "USO") {
+		if m != nil && strings.IndexAny(m[2], "USO") == 0 {
 			how = "of whole numbers as texts, save a.astype(int); of names, save numpy.searchsorted(names, " +
 				"a.astype(str)), where names is numpy.unique(a.astype(str)) of all splits, and with " +
 				"numpy.savetxt('classes.txt', names, '%s', encoding='utf-8') a file for --classes"

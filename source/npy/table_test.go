@@ -143,6 +143,7 @@ func TestHeaders(t *testing.T) {
 			unsupported, "Fortran"},
 
 		"no end":            {withText("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), "), unsupported, ""},
+		"a shape twice":     {withText("{'shape': (1,), 'fortran_order': False, 'shape': (3,)}"), unsupported, ""},
 		"a negative number": {array("|u1", "(-3,)"), unsupported, "found the header"},
 		"a type twice": {withText("{'descr': '|u1', 'descr': '|u1', 'shape': (3,), }"),
 			unsupported, "found the header"},
