@@ -37,9 +37,6 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 	for i := range tables {
 		if tables[i].Format.Name == "npz" && err == nil {
 			tables[i].Arrays, err = npy.Arrays(files, tables[i].Path)
-			if slices.Equal(tables[i].Arrays, []string{npy.Unnamed}) {
-				tables[i].Arrays = nil
-			}
 		}
 	}
 	return tables, err

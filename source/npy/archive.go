@@ -17,15 +17,14 @@ import (
 )
 
 const (
-	// Unnamed is the name that numpy.savez gives an array that is saved alone, without a name.
-	Unnamed = "arr_0"
-
+	unnamed      = "arr_0" // what numpy.savez calls an array that is saved alone, without a name
 	archive      = "a .npz file"
 	maxArrays    = 1000    // of an archive
 	maxDirectory = 1 << 20 // bytes of its directory
 )
 
-// Arrays returns the names of the arrays in the .npz file at path, in the order of the archive.
+// Arrays returns the names of the arrays in the .npz file at path, in the order of the archive. It
+// returns none for a single array without a name.
 func Arrays(files source.Files, path string) ([]string, error) {
 	return source.OpenFile(files, path, archive, func(f source.File, info fs.FileInfo) (names []string, err error) {
 		z, err := readDirectory(f, info.Size())
@@ -33,7 +32,9 @@ func Arrays(files source.Files, path string) ([]string, error) {
 			return nil, err
 		}
 		for _, m := range z.File {
-			names = append(names, strings.TrimSuffix(m.Name, ".npy"))
+			if name := strings.TrimSuffix(m.Name, ".npy"); len(z.File) > 1 || name != unnamed {
+				names = append(names, name)
+			}
 		}
 		return names, f.Close()
 	})
@@ -46,7 +47,7 @@ func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(o.Array, Unnamed) + ".npy"
+		name := cmp.Or(o.Array, unnamed) + ".npy"
 		i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name })
 		if i < 0 {
 			return nil, fault.Changed // since Arrays listed it
