@@ -30,7 +30,7 @@ type table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
 	files   []file          // in the order of the rows
-	folders []string        // sorted names of the class folders; one "" if there are none
+	folders []string        // names of the class folders, in order; one "" if there are none
 	empty   []string        // folders in it without images
 	beside  string          // a file beside them that may have labels, or ""
 	kinds   map[string]bool // of the images, by their names
@@ -105,10 +105,9 @@ func (t *table) list() error {
 	if err := t.visit(""); err != nil {
 		return err
 	}
-	slices.Sort(t.folders)
-	if len(t.folders) > 1 && t.folders[0] == "" {
+	if n := len(t.folders); n > 1 && t.folders[n-1] == "" { // class folders end before it
 		return fault.New(fault.Malformed, "found images beside the class folder %s, expected all in class folders",
-			t.folders[1]).WithHint("move the images into class folders, or move the folders away")
+			t.folders[0]).WithHint("move the images into class folders, or move the folders away")
 	}
 	slices.SortFunc(t.files, func(a, b file) int {
 		names, folders := source.CompareNames(a.name, b.name), strings.Compare(a.folder, b.folder)
