@@ -163,7 +163,7 @@ func (in *Set) shaped(t source.Table, path string) source.Table {
 		case len(c.Shape) == 0:
 		case in.Shape != nil && (source.Column{Shape: in.Shape}).Elements() == c.Elements():
 			columns[i].Shape = in.Shape
-		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8 && c.Elements() > 1:
+		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8:
 			columns[i].Shape = square
 			in.Note("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), text.Shape(square))

@@ -308,12 +308,11 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	case empty:
 		return noRows(f)
 	}
-	example := fmt.Sprint(size)
-	if square, ok := flat.Square("", int(size)); ok && size > 1 {
-		example = fmt.Sprintf("%dx%d", square[0], square[1])
-	}
+	var example flat.Field
+	example.GuessShape(int(size), "")
 	hint := fmt.Sprintf("if they are uint8, add --dtype uint8 --shape %s, and likewise for other types; if they are "+
-		"128-bit integers or the like, cast the column in the program that wrote it", example)
+		"128-bit integers or the like, cast the column in the program that wrote it",
+		strings.ReplaceAll(text.Shape(example.Shape), "×", "x"))
 	return unsupported(f.Name, hint,
 		"found values of %d bytes without a type, expected a column with a type, or the bytes of images", size)
 }

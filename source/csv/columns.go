@@ -235,7 +235,7 @@ func (t *table) divide() {
 	size, _ := idx.Product(1, shape)
 	_, square := flat.Square("", rest-1)
 	t.guessed = !slices.Contains([]string{"first", "last", "none"}, place)
-	if t.guessed && (shape == nil && square && rest > 2 || shape != nil && size == int64(rest-1)) {
+	if t.guessed && (shape == nil && square || shape != nil && size == int64(rest-1)) {
 		place = "first"
 	}
 	elements, label := "", flat.Field{Name: labelName}

@@ -206,10 +206,10 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 	return f
 }
 
-// Square returns the shape of a square of n elements, if n is one and name is not one of labels.
+// Square returns the shape of a square of n elements, more than one, if name is not one of labels.
 func Square(name string, n int) (shape []int, ok bool) {
 	side := int(math.Round(math.Sqrt(float64(n))))
-	return []int{side, side}, side*side == n && !text.NamesLabels(name)
+	return []int{side, side}, n > 1 && side*side == n && !text.NamesLabels(name)
 }
 
 // GuessShape sets the shape of a tensor of n elements by that number alone: a square if n is one,
