@@ -54,7 +54,9 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	sameFormat := f.Name == out.format.Name
 	isImages := f.Name == "" && out.format.Folder && namesFolder(path) // perhaps: it has no extension
 	_, part := r.choice.Parts()
-	_, total, isPart := strings.Cut(inPlaceOf(part, filepath.Base(named), filepath.Base(beside)), "-of-")
+	otherPart := inPlaceOf(part, filepath.Base(named), filepath.Base(beside))
+	_, total, _ := strings.Cut(otherPart, "-of-")
+	isPart := strings.Trim(otherPart, "0123456789") == "-of-"
 	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
 	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
 	otherStem, _ := sinks.SplitName(filepath.Base(beside))
