@@ -346,7 +346,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		first := 0
 		for i, path := range t.Paths {
 			m := numberedName().FindStringSubmatch(filepath.Base(path))
-			if m == nil {
+			if m == nil || t.Format.OneColumn { // which is not joined
 				break // other programs leave out parts without rows
 			}
 			number, _ := strconv.Atoi(m[1] + m[3])

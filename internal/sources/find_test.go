@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 		"splits":             {"train.parquet test.parquet _SUCCESS .x x.txt", "parquet test 1, parquet train 1"},
 		"texts":              {"b.TSV c-1-of-2.csv.xz c-2-of-2.csv.gz d.tsv.bz2", "csv b 1, csv c 2, csv d 1"},
 		"arrays":             {"train-image.npy train-label.npy", "npy train-image 1, npy train-label 1"},
-		"arrays of a number": {"part-0.npy part-1.npy", "npy part-0 1, npy part-1 1"},
+		"arrays of a number": {"part-0.npy x-1-of-2.npy", "npy part-0 1, npy x-1-of-2 1"},
 		"parts": {"part-00000-0123456789abcdef.parquet part-00001-0123456789abcdef.parquet _SUCCESS",
 			"parquet in 2"},
 		"parts of pyarrow":  {"part-0.parquet part-1.parquet part-10.parquet part-2.parquet", "parquet in 4"},
