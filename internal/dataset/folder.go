@@ -202,7 +202,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 
 // unreadName matches names of IDX files with more behind them: of archives, unfinished downloads,
 // second downloads by wget (.gz.1), backups.
-var unreadName = text.Pattern(`(?i)^(.*\bidx[0-9]+[-.][a-z]+(?:\.(?:gz|zst|xz|bz2))?)[^-a-z].*$`)
+var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?:\.(?:gz|zst|xz|bz2))?)[^-a-z].*$`)
 
 // imageName matches the extensions of the images that folders of them have.
 var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
