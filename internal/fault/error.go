@@ -70,10 +70,7 @@ func (e *Error) Because(err error) *Error { e.Err = err; return e }
 
 // Error returns the path, the position and the message, without the hint.
 func (e *Error) Error() string {
-	path, msg := e.Path, e.Msg
-	if path == "-" {
-		path = "standard input"
-	}
+	path, msg := cmp.Or(map[string]string{"-": "standard input"}[e.Path], e.Path), e.Msg
 	var where []string
 	if e.Column != "" {
 		where = append(where, "column "+e.Column)
@@ -128,14 +125,15 @@ func All(err error) (all []*Error) {
 }
 
 // HintOf returns the outermost hint in the chain of err, or "". In it, FILE.csv stands for the path
-// of the file that is not compressed.
+// of the file that is not compressed, and begins the name of another: >rows.csv might replace it.
 func HintOf(err error) (hint string) {
 	path := ""
 	for _, e := range All(err) {
 		hint, path = cmp.Or(hint, e.Hint), cmp.Or(path, e.Path)
 	}
 	if slices.Contains([]string{".csv", ".tsv"}, strings.ToLower(filepath.Ext(path))) && !text.IsURL(path) {
-		hint = strings.ReplaceAll(hint, "FILE.csv", text.Path(path))
+		file, other := text.Path(path), text.Path(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))+"-")
+		hint = strings.NewReplacer("FILE.csv >", file+" >"+other, "FILE.csv", file).Replace(hint)
 	}
 	return hint
 }

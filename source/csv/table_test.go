@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 		{"a comment after a mark", "\ufeff# 3\n1,2\n", none, unsupported, "the first line is a comment",
 			"grep -v"},
 		{"9 MB of carriage returns", "a,b\r" + rows("1,2\r", 9<<18), none, unsupported, "a byte 0x0d", "tr "},
-		{"carriage returns", "a,b\r1,2\r", none, unsupported, "a byte 0x0d", `tr '\r' '\n' <test.csv >lines.csv`},
+		{"carriage returns", "a,b\r1,2\r", none, unsupported, "a byte 0x0d", `tr '\r' '\n' <test.csv >test-lines.csv`},
 		{"a decimal comma in the first row", "a;b\n0,5;2\n", none, malformed, `column a, row 0: found the text "0,5"`,
 			"point"},
 		{"text", "a,b\n1,x\n", none, fault.Usage, "column b: found names, whose numbers are not known: x", "--columns"},
