@@ -134,7 +134,6 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 // row it makes names by turning numbers that occur again into N.1, N.2, …, also those with a point;
 // Spark appends other digits, but pixels do repeat.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
-	const limit, many = 1 << 12, 64 // different numbers
 	values, numbers, places, seen := 0, 0, 0, map[string]bool{}
 	from0, from1, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
@@ -143,7 +142,8 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		again := seen[text[:dot]] && strings.Trim(text[dot:], ".0123456789") == ""
 		if !again && countNumbers(field) == 0 {
 			words++
-			if slices.Contains(t.options.Classes, text) || strings.Contains(valueWords, "|"+strings.ToLower(text)+"|") {
+			list := strings.HasPrefix(text, "[") && strings.Trim(text, "[]0123456789+-.,eE \n") == ""
+			if list || slices.Contains(t.options.Classes, text) || strings.Contains(valueWords, "|"+strings.ToLower(text)+"|") {
 				values++
 			}
 			continue
@@ -155,7 +155,7 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
 		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text]
-		if len(seen) < limit {
+		if len(seen) < 1<<12 {
 			seen[text] = true
 		}
 	}
@@ -166,7 +166,7 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 			(!from0 && !from1 || numbers == 1 || words == 1 && row[0] == t.comma)
 	}
 	return 0, nameless, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
-		!repeats && (renamed || quoted || integers && numbers >= many)
+		!repeats && (renamed || quoted || integers && numbers >= 64)
 }
 
 // arrange finds the file columns: by the names in the header; without names, by the expected
