@@ -97,8 +97,8 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	if header = words > 0; t.options.Header != nil {
 		header = *t.options.Header
 	} else if doubtful {
-		bad := fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values", row)
-		return false, bad.WithHint("say which it is: --header yes, or --header no")
+		return false, fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values",
+			t.plain.Replace(string(row))).WithHint("say which it is: --header yes, or --header no")
 	}
 	first, known, comma := string(row), t.options.FirstLine, string(rune(t.comma))
 	switch {

@@ -46,7 +46,6 @@ func TestFirstLines(t *testing.T) {
 		{"fractions and a number twice", "0,0.1,5,5\n1,2,3,4\n", nil, "image:float64[2 2]", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07"},
 		{"a letter before numbers", "T,2,8,3\nI,5,12,3\n", nil, undecided, ""},
-		{"lists in brackets without names", "[7],\"[1, 2]\"\n[8],\"[3, 4]\"\n", nil, undecided, ""},
 		{"a value that is missing in the first row", "NA,3,2\n5,3,4\n", nil, undecided, ""},
 		{"a name with #", "#a,b\n1,2\n", &yes, "#a:uint8[] b:uint8[]", "\x01"},
 	} {

@@ -186,6 +186,7 @@ func TestRefusals(t *testing.T) {
 			"--header"},
 		{"a row of a number and a name", "0,cat\n1,dog\n", none, malformed, "may be column names or a row", "--header"},
 		{"a row without a value", "NA\n1\n2\n", none, malformed, "may be column names or a row", "--header"},
+		{"a row of lists", "\"[1, 2]\"\n\"[3, 4]\"\n", none, malformed, `is "[1, 2]", which may be column`, "--header"},
 		{"a row of truth values", "True,false\n1,0\n", none, malformed, "may be column names or a row", "--header"},
 		{"a row of a name", "cat\nbird\n", options{Classes: []string{"cat"}}, malformed, "may be column names or a row",
 			"--header"},
