@@ -97,8 +97,8 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	if header = words > 0; t.options.Header != nil {
 		header = *t.options.Header
 	} else if doubtful {
-		return false, fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of values",
-			t.plain.Replace(string(row))).WithHint("say which it is: --header yes, or --header no")
+		return false, fault.New(fault.Malformed, "the first line is %.40q, which may be column names or a row of "+
+			"values", t.plain.Replace(string(row))).WithHint("say which it is: --header yes, or --header no")
 	}
 	first, known, comma := string(row), t.options.FirstLine, string(rune(t.comma))
 	switch {
@@ -143,7 +143,8 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		if !again && countNumbers(field) == 0 {
 			words++
 			list := strings.HasPrefix(text, "[") && strings.Trim(text, "[]0123456789+-.,eE \n") == ""
-			if list || slices.Contains(t.options.Classes, text) || strings.Contains(valueWords, "|"+strings.ToLower(text)+"|") {
+			if word := "|" + strings.ToLower(text) + "|"; list || strings.Contains(valueWords, word) ||
+				slices.Contains(t.options.Classes, text) {
 				values++
 			}
 			continue
