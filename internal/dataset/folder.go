@@ -217,7 +217,7 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
 	isAsked := func(split string) bool { return isSplit(split, n.Split) }
-	if n.Format == "" || n.Role == Data && base == name || slices.ContainsFunc(found, isRead) ||
+	if n.Format == "" || n.Role == Data && (n.Format == "idx" || base == name) || slices.ContainsFunc(found, isRead) ||
 		f.options.Split != nil && !slices.ContainsFunc(f.options.Split, isAsked) {
 		return nil
 	}
