@@ -55,7 +55,6 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	isImages := f.Name == "" && out.format.Folder && namesFolder(path) // perhaps: it has no extension
 	_, part := r.choice.Parts()
 	otherPart := inPlaceOf(part, filepath.Base(named), filepath.Base(beside))
-	_, total, _ := strings.Cut(otherPart, "-of-")
 	isPart := strings.Trim(otherPart, "0123456789") == "-of-"
 	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
 	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
@@ -72,7 +71,7 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	samePrefix := other.Prefix == own.Prefix || split != other.Split // else the name of the split is in it
 	sameRole, isFile := other.Role == own.Role, beside == path
 	switch sameTable := isFile && samePrefix && split == own.Split; {
-	case isPart && !strings.HasSuffix(part, "-"+total): // such as 1-of-3 beside 1-of-2
+	case isPart && !strings.HasSuffix(part, strings.TrimLeft(otherPart, "0123456789")): // such as 1-of-3 beside 1-of-2
 		return "write to another folder or, with all parts of its number, delete"
 	case !r.replaces():
 		return ""
