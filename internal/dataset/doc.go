@@ -17,8 +17,8 @@
 // t10k), validation, or one of some data sets, such as test50k. Files with one prefix and split are
 // one table. Plain data whose prefix begins like that of images or labels of its split, with as
 // many records, is a further column of their table: leaves-train-weather-idx2-float is the column
-// weather. Files whose names differ only in the compression are one column; they are read to their
-// ends, and must have the same header and the same data, compared by SHA-256.
+// weather. Files whose names differ only in the compression are one column; unless one is damaged,
+// they must have the same header and the same data, which is read to the end and hashed (SHA-256).
 //
 // # The invariant
 //

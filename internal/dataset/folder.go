@@ -357,29 +357,30 @@ func preferExtended(files []candidate) (kept []candidate, notes []string) {
 }
 
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
-// one, as torchvision keeps both. It ignores twins that are not IDX, such as interrupted downloads.
+// one, as torchvision keeps both. It ignores twins that are damaged, such as interrupted downloads.
 func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err error) {
 	for _, c := range files { // sorted by name
-		h, headerErr := f.header(c.path)
-		if headerErr != nil {
-			err = cmp.Or(err, headerErr)
-			notes = append(notes, fmt.Sprintf("skipped: %v", headerErr))
+		h, unread := f.header(c.path)
+		if unread == nil && chosen.Path != "" {
+			unread = f.checkTwin(chosen, c.file(h))
+		}
+		if errors.Is(unread, fault.Usage) { // they differ
+			return File{}, nil, unread
+		} else if unread != nil {
+			err, notes = cmp.Or(err, unread), append(notes, fmt.Sprintf("skipped: %v", unread))
 		} else if chosen.Path == "" {
 			chosen = c.file(h)
-		} else if err := f.checkTwin(chosen, c.file(h)); err != nil {
-			return File{}, nil, err
 		}
 	}
-	switch {
-	case chosen.Path != "":
-		return chosen, notes, nil
-	case f.options.Damaged: // the next reader reports what is wrong
+	if chosen.Path == "" && f.options.Damaged { // the next reader reports what is wrong
 		return files[0].file(idx.Header{}), nil, nil
+	} else if chosen.Path != "" {
+		err = nil
 	}
-	return File{}, nil, err
+	return chosen, notes, err
 }
 
-// checkTwin returns an error if b, a compressed copy of a, has other data.
+// checkTwin returns a fault.Usage if b, a compressed copy of a, has other data.
 func (f finder) checkTwin(a, b File) error {
 	one, err := f.SHA256(a.Path, a.Header.Records())
 	other, otherErr := f.SHA256(b.Path, b.Header.Records())
