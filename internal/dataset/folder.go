@@ -125,9 +125,8 @@ func (f finder) checkApart(all []candidate) error {
 
 // ErrApart returns the error for the files a and b, which may be columns of one table.
 func ErrApart(a, b string) error {
-	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: neither is named as images "+
-		"or labels", a, b).
-		WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
+	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: neither is named as images or labels",
+		a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
 }
 
 // checkSplits requires every requested split to exist.

@@ -351,7 +351,7 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 			}
 			number, _ := strconv.Atoi(m[1] + m[3])
 			total, _ := strconv.Atoi(cmp.Or(m[4], strconv.Itoa(len(t.Paths))))
-			if m[4] != "" && i == 0 {
+			if m[4] != "" && m[4][0] != '0' && i == 0 { // else of Hugging Face
 				first = min(number, 1)
 			}
 			if found := len(t.Paths); number != first+i || total != found {
