@@ -93,7 +93,7 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
     """The array of a column of numbers. NumPy would make objects of others."""
     if not column.replace("-", "0").isidentifier():
         raise ValueError(f"{column!r} is no name of a column: expected letters, digits, _ and -, and a letter first")
-    if (missing := np.asarray(_missing(np, values))).any():
+    if (missing := np.asarray(_missing(np, values))).ndim and missing.any():
         row = missing.reshape(len(values), -1).any(1).argmax()
         raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
     array = np.asarray(values)
@@ -104,15 +104,17 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
 
 def _missing(np: Any, values: Any) -> Any:
     """Which values are missing, by record, of which NumPy may make NaN or a number: None, masked ones, nulls of Arrow and polars, NA of pandas."""
-    if hasattr(values, "isna"):  # in the types of NumPy, a NaN is a number
+    if hasattr(values, "isna"):  # of pandas, where a NaN is a number in the types that have no NA
         kinds = values.dtypes if values.ndim > 1 else [values.dtype]
-        return np.asarray(values.isna()) & [not isinstance(kind, np.dtype) or kind == "O" for kind in kinds]
-    if isinstance(values, (list, tuple)) or getattr(values, "dtype", None) == "O":
-        return [each is None or (hasattr(each, "__array__") and type(each) is not np.ndarray and np.any(_missing(np, each))) for each in values]
+        nullable = [kind.kind == "O" or not isinstance(getattr(kind, "na_value", 0.0), float) for kind in kinds]
+        return any(nullable) and np.asarray(values.isna()) & nullable
+    if isinstance(values, (list, tuple)) or (getattr(values, "dtype", None) == "O" and values.ndim):
+        plain = {np.ndarray, *np.sctypeDict.values()}  # a list of numbers of NumPy may be long
+        return [each is None or (type(each) not in plain and hasattr(each, "__array__") and np.any(np.asarray(_missing(np, each)))) for each in values]
     if columns := getattr(values, "iter_columns", getattr(values, "itercolumns", None)):  # of tables of polars and Arrow
         return np.any([_missing(np, each) for each in columns()], axis=0)
-    if hasattr(values, "explode") and hasattr(getattr(values, "dtype", 0), "shape") and not values.null_count():  # arrays of polars
-        return _missing(np, values.explode())
+    if hasattr(values, "explode") and hasattr(getattr(values, "dtype", 0), "shape") and len(values) and not values.null_count():  # arrays of polars
+        return np.asarray(_missing(np, values.explode())).reshape(len(values), -1).any(1)
     return values.is_null() if hasattr(values, "is_null") else getattr(values, "_mask", False)  # importing np.ma takes 6 ms
 
 
