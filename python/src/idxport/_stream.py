@@ -84,5 +84,6 @@ class _Readable:
                 if ended:
                     output.finish()  # for its warnings
         except BaseException as error:
-            output.failure = error
-            raise error if isinstance(error, Exception) else IdxError(f"interrupted by {type(error).__name__}") from None
+            output.failure = error  # which refers to this: nothing else would end the run soon
+            with output:
+                raise error if isinstance(error, Exception) else IdxError(f"interrupted by {type(error).__name__}") from None
