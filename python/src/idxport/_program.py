@@ -242,10 +242,10 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
         if value is None:
             continue
         texts = [_text(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
+        if not texts and key != "where":
+            raise ValueError(f"{key}={value!r} is empty, expected one value or more")
         if key in _JOINED:
             texts = [_JOINED[key].join(texts)]
-        elif not texts and key != "where":
-            raise ValueError(f"{key}={value!r} is empty, expected one value or more")
         flags += [f"--{key.replace('_', '-')}={text}" for text in texts]
     return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
 
