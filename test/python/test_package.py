@@ -293,7 +293,7 @@ class Scan(Case):
             with self.assertWarns(idxport.IdxWarning):
                 self.assertEqual(duckdb.sql("SELECT count(n) FROM stream").fetchall(), [(pa.table(stream).num_rows,)])
         idxport.save(self.folder / "n-idx1-ubyte", n=np.full(100_000, 300), overwrite=True)  # of another type
-        self.assertRaisesRegex(idxport.IdxError, "not those that scan described", stream.reader)
+        self.assertRaisesRegex(idxport.IdxError, "scan described: found n: int32, expected n: uint8;", stream.reader, "n")
         for _stream in tables(path):  # DuckDB finds it by its name
             with self.assertRaisesRegex(duckdb.Error, "(?s)the data ends too early.*download"):
                 duckdb.sql("SELECT count(*) FROM _stream").fetchall()

@@ -61,10 +61,11 @@ class Scan:
         """Begin to read all columns or the given ones: a stream of record batches, whose process ends with it."""
         pyarrow = needs("pyarrow", "arrow")
         names = self._names if columns is None else [columns] if isinstance(columns, str) else columns
-        stream, described = (output := self._run(names)).arrow(), self.schema
-        schema = pyarrow.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
-        if not schema.equals(pyarrow.schema([described.field(name) for name in names])):  # DuckDB would not see it
-            raise IdxError(f"the files are not those that scan described: found {schema.types!s:.200}, expected {described.types!s:.200}; scan them again")
+        stream = (output := self._run(names)).arrow()
+        schema, expected = (pyarrow.schema([each.field(name) for name in names], stream.schema.metadata) for each in (stream.schema, self.schema))
+        if not schema.equals(expected):  # DuckDB would not see it
+            found, described = (", ".join(f"{field.name}: {field.type}" for field in each) for each in (schema, expected))
+            raise IdxError(f"the files are not those that scan described: found {found:.200}, expected {described:.200}; scan them again")
         return pyarrow.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in output.batches(stream)))
 
     def _run(self, names: Sequence[str]) -> Output:
