@@ -185,7 +185,7 @@ func checkClassesUsed(r *request, jobs []*job, outputs []*output) error {
 	storesNames := func(out *output) bool {
 		f, named := out.format, func(c source.Column) bool { return c.Classes != nil }
 		return slices.ContainsFunc(out.job.table.Columns(), named) &&
-			(f.Folder && strings.TrimPrefix(out.options.Layout, "labels") != "" || isColumnar(f) || f.Beside ||
+			(f.Folder && !slices.Contains([]string{"", "labels"}, out.options.Layout) || isColumnar(f) || f.Beside ||
 				r.ClassColumn && f.ClassColumn)
 	}
 	if r.Classes == "" || usedByInput || r.choice.ByClass() || slices.ContainsFunc(outputs, storesNames) {

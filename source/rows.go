@@ -40,8 +40,7 @@ func Count(ctx context.Context, t Table) (int64, error) {
 func readRows(ctx context.Context, t Table, limit int64, f func(b *Raw) error) (n int64, err error) {
 	for b := new(Raw); n < limit; n += int64(b.Rows) {
 		b.Cap = int(min(limit-n, int64(blockRows(t))))
-		err := t.Read(ctx, b)
-		if err == io.EOF {
+		if err = t.Read(ctx, b); err == io.EOF {
 			return n, nil
 		}
 		if err == nil && f != nil {

@@ -104,7 +104,8 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	return nil
 }
 
-var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`) // as Kaggle's tables have them
+// ImageName matches names of files that have the extension of an image, also in columns of tables.
+var ImageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
 
 // unknownNames returns the error for names, in any order, that the list, if there is one, lacks.
 func unknownNames(names []string, listed bool) *fault.Error {
@@ -120,7 +121,7 @@ func unknownNames(names []string, listed bool) *fault.Error {
 	case strings.Trim(all, "[]0123456789., ") == "" && strings.ContainsAny(names[0], " ,"):
 		return fault.New(fault.Usage, "found lists of numbers as texts: %.100s", all).
 			WithHint("cast the column to lists of numbers where it was written, " + hintLeave)
-	case imageName().MatchString(names[len(names)-1]):
+	case ImageName().MatchString(names[len(names)-1]):
 		return fault.New(fault.Usage, "found what may be the names of images, which are not followed: %.400s", all).
 			WithHint("convert their folder, with this table as metadata.csv and this column as file_name, " + hintLeave)
 	case listed || len(names) > maxNames || len(all) > 40*maxNames:

@@ -215,7 +215,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s",
 				first, text.Quote(b.Path), second, text.Quote(a.Path))
 			switch {
-			case imageName().MatchString(a.Path):
+			case source.ImageName().MatchString(a.Path):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
 			case names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "":
 				advice = "several files are columns of one table: give one split, or a folder with names like MNIST's"

@@ -188,7 +188,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	}
 	alone := !slices.ContainsFunc(found, func(c candidate) bool { return c.name.Role != Label })
 	mayBeTheirs := func(name string) bool {
-		return imageName().MatchString(name) || slices.Contains(tables, name) && ParseName(name).Role == Image
+		return source.ImageName().MatchString(name) || slices.Contains(tables, name) && ParseName(name).Role == Image
 	}
 	if i := slices.IndexFunc(others, mayBeTheirs); alone && i >= 0 {
 		return nil, nil, fault.New(fault.Usage, "found labels in IDX files, and what may be their images in %s",
@@ -202,9 +202,6 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 // unreadName matches names of IDX files with more behind them: of archives, unfinished downloads,
 // second downloads by wget (.gz.1), backups.
 var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?:\.(?:gz|zst|xz|bz2))?)[^-a-z].*$`)
-
-// imageName matches the extensions of the images that folders of them have.
-var imageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
 
 // checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
 // other extensions (t10k-images-idx3-ubyte.zip), or is none (a folder, a link that leads to
