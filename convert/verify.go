@@ -285,17 +285,21 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	if len(chosen) == 1 && !several {
 		return 0, nil
 	}
-	var splits []dataset.Split
+	key := func(name string) string { return "_" + strings.ToLower(hubName(name)) + "_" }
 	name := cmp.Or(own.Name, source.About(found).Meta[keySplit], own.Stem)
-	for i, c := range chosen {
-		is := func(s string) bool { return strings.EqualFold(hubName(s), hubName(name)) }
-		isWord := c.divided && slices.Contains(strings.Split(name, "-"), c.Name) // of --holdout, as in x-mine.csv
-		if is(c.Name) || is(c.Stem) || isWord {
-			return i, nil
-		}
+	i := slices.IndexFunc(chosen, func(c chosenSplit) bool { return key(c.Name) == key(name) || key(c.Stem) == key(name) })
+	if i < 0 { // as in x-validation.csv
+		i = slices.IndexFunc(chosen, func(c chosenSplit) bool {
+			return strings.Contains(key(name), key(cmp.Or(c.Name, c.Stem)))
+		})
+	}
+	var splits []dataset.Split
+	for _, c := range chosen {
 		splits = append(splits, c.Split)
 	}
 	switch path := own.Files[0].Path; {
+	case i >= 0:
+		return i, nil
 	case several && in.request.Split != nil:
 		return -1, nil
 	case several:

@@ -26,6 +26,7 @@ type fileColumn struct {
 	stats         stats
 	column        int  // index in the table; −1: left out
 	index         bool // it is left out as row numbers, which rise
+	class         bool // it is left out as names of the expected labels, with which it is compared
 	dtype         idx.DType
 	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels
 }

@@ -171,6 +171,9 @@ func (t *table) decide() error {
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
 			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed}
+		if i := (&schema.Schema{Columns: t.options.Like}).Label(); i >= 0 && t.options.Like[i].Name == f.Name && c.Integer() {
+			c.Classes = t.options.Like[i].Classes
+		}
 		if f.texts != nil {
 			c.Classes, t.info.Classes = f.texts.Names, t.info.Classes || f.texts.Names != nil
 		}
@@ -205,6 +208,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		f.index = left.Err == nil
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
+		f.class = true
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
 		texts, bad := source.NewTexts(s.texts, t.options)
@@ -288,11 +292,14 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	if n := bytes.Count(line, []byte{t.comma}); n != t.count {
 		return t.inRow(at, hintFields, "found %s, expected %d", text.Count(n, "field"), t.count)
 	}
-	var span []byte
+	var span, class []byte
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if f.column < 0 {
 			span, line = cut(line, t.comma, f.fields)
+			if f.class {
+				class = span[:len(span)-1]
+			}
 			number := bytes.TrimSpace(span[:len(span)-1])
 			if v, _, _ := source.ParseNumber(number, 64); f.index && !(v >= f.stats.min+float64(at)) {
 				return t.inRow(at, hintIndex, "found %.40q, expected a row number, as column 1 has no name", number)
@@ -320,6 +327,13 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 		if n != f.count {
 			return t.inRow(at, "all records must have one shape: pad or cut the lists", "found %s, expected %d",
 				text.Count(n, "number"), f.count).InColumn(t.name(f.first))
+		}
+	}
+	if i := slices.IndexFunc(t.columns, func(c source.Column) bool { return c.Classes != nil }); class != nil && i >= 0 {
+		found, n := t.plain.Replace(string(class)), source.Int(t.columns[i].DType, b.Columns[i], row)
+		if name := t.columns[i].ClassName(n); name != "" && strings.TrimSpace(found) != strings.TrimSpace(name) {
+			return fault.New(fault.Differs, "found %q, expected %q, the name of label %d", found, name, n).
+				InColumn(schema.ClassName)
 		}
 	}
 	return nil
