@@ -28,10 +28,10 @@ type destination struct {
 	hidden string          // the path at which it can be read before commit; "" if it cannot
 }
 
-// checkStandardOutput returns an error if w is a terminal, one of inputs, or may have been closed
+// checkStandardOutput returns an error if w is a terminal, one of others, or may have been closed
 // when the program began: Go's runtime has then opened the null device there for reading and
 // writing, as Python's subprocess.DEVNULL does. A shell's >/dev/null opens it for writing only.
-func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
+func checkStandardOutput(w io.Writer, f sinks.Format, others []string) error {
 	file, ok := w.(*os.File)
 	if !ok {
 		return nil
@@ -41,9 +41,9 @@ func checkStandardOutput(w io.Writer, f sinks.Format, inputs []string) error {
 			WithHint("redirect standard output to a file or a program")
 	}
 	out, _ := file.Stat() // nil after an error: the same as none
-	for _, path := range inputs {
-		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
-			return fault.New(fault.Refused, "refused: it is the input %s", path).
+	for _, path := range others {
+		if other, err := os.Stat(path); err == nil && os.SameFile(other, out) {
+			return fault.New(fault.Refused, "refused: it is also %s", path).
 				WithHint("redirect standard output to another file")
 		}
 	}
@@ -71,6 +71,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 	p := &publication{}
 	var targets []publish.Target          // splits that share a folder have one
 	targetOf := make([]int, len(outputs)) // the index in targets of each local output
+	others := slices.Clone(inputs)        // and the local outputs
 	for i, out := range outputs {
 		if out.path == Stdio || text.IsURL(out.path) {
 			continue
@@ -79,7 +80,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		if out.sharding != nil {
 			t.Kind = out.sharding.kind
 		}
-		targetOf[i] = slices.Index(targets, t)
+		targetOf[i], others = slices.Index(targets, t), append(others, out.path)
 		if targetOf[i] < 0 || !out.shared() { // Prepare refuses two at one path
 			targetOf[i] = len(targets)
 			targets = append(targets, t)
@@ -93,7 +94,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		switch {
 		case out.path == Stdio:
 			to.writer = &sink.Appender{Writer: r.Stdout}
-			if err = checkStandardOutput(r.Stdout, out.format, inputs); err != nil {
+			if err = checkStandardOutput(r.Stdout, out.format, others); err != nil {
 				err = fmt.Errorf("%s: %w", out.shownName(), err)
 			}
 		case text.IsURL(out.path) && slices.Contains(inputs, out.path):

@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -264,10 +265,13 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	if !ok {
 		return err
 	}
-	meta := source.About(found).Meta
-	made := cmp.Or(meta[source.KeyApplied], "{}")
-	_, ours := meta[keySources]
-	switch now := text.JSON(given); {
+	about, made := source.About(found), Applied{}
+	_, ours := about.Meta[keySources]
+	_ = json.Unmarshal([]byte(about.Meta[source.KeyApplied]), &made) // there may be none
+	if about.AllParts {
+		made.Part = ""
+	}
+	switch made, now := text.JSON(made), text.JSON(given); {
 	case !ours && e.Hint == "":
 		return e.WithHint("the output comes first; if it was made with flags such as --columns, --rows or " +
 			"--transpose, give them again")

@@ -140,7 +140,7 @@ type full struct{ Table }
 func (f *full) Skip(n int64) error { return Skip(f.Table, n) }
 func (f *full) Info() Info {
 	return Info{100, []string{"a note"}, []string{"a warning"}, []string{"a decoder"}, []Omission{{Column: "class"}},
-		true, "names", true, "gzip", map[string]string{"key": "value"}}
+		true, "names", true, true, "gzip", map[string]string{"key": "value"}}
 }
 
 // TestDerivedForwards calls every optional method through a derived table.

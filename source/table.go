@@ -104,6 +104,7 @@ type Info struct {
 	Unnamed     bool              // the file has no names of columns
 	FirstLine   string            // of text, if it has the names of the columns, as the reader keeps lines
 	Classes     bool              // texts of the file are names in ReadOptions.Classes
+	AllParts    bool              // its files are all parts of --part, each of which Meta may name
 	Compression string            // of the whole file, as package compressed names it; may be empty for none
 	Meta        map[string]string // metadata of the file, which may say where the table came from
 }

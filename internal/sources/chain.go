@@ -68,15 +68,12 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		if mixed && part != fmt.Sprintf("%d/%d", i+1, len(parts)) {
 			return nil, fault.New(fault.Malformed, "found part %q in file %d of %d, expected all parts in order",
 				part, i+1, len(parts)).In(found.Paths[i]).WithHint("write those of one number: --part 1/N to N/N")
-		} else if mixed && c.paths != nil { // together they are no part
-			member := `"part":"` + part + `"`
-			cut := strings.NewReplacer(","+member, "", member+",", "", member, "")
-			c.info.Meta[source.KeyApplied] = cut.Replace(c.info.Meta[source.KeyApplied])
 		}
 	}
 	if c.paths == nil { // no file has rows: the first one, or its error, is the result
 		return c.open(found.Paths[0], o)
 	}
+	c.info.AllParts = mixed
 	for i := range c.columns {
 		c.columns[i].Origin = filepath.Base(found.Path)
 	}
