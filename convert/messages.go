@@ -11,6 +11,7 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )
 
@@ -32,6 +33,8 @@ func noLabels(flag string, columns []source.Column) error {
 	hint := "with --columns, add label; or give the labels as label=FILE, or a table with a column label of integers"
 	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
+	} else if slices.ContainsFunc(columns, func(c source.Column) bool { return text.NamesLabels(c.Name) && !c.Scalar() }) {
+		hint = schema.HintLabel
 	}
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }

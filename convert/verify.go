@@ -176,7 +176,7 @@ func verify(ctx context.Context, r *request) error {
 func verifyOptions(ctx context.Context, o input.Options, turned bool) (in, out input.Options, err error) {
 	in = o
 	in.Args = o.Args[1:]
-	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes, Exact: true,
+	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes, Like: []source.Column{},
 		Stdin: o.Stdin, Storage: o.Storage, Note: o.Note, Dataset: dataset.DatasetNone} // its metadata may name one
 	if !turned && o.Resize[0] == 0 { // else it had that shape before
 		out.Shape = o.Shape
@@ -224,8 +224,9 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 	r, file := out.request, own.Files[0].Path
 	table := out.set.Table(file)
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
-		again, err := table.Open(source.ReadOptions{MaxRecordSize: r.MaxRecordBytes, DType: r.input.DType,
-			Header: out.set.Header, Like: expected.table.Columns(), Files: out.set.Storage.Files(ctx)})
+		like := *out.set
+		like.Like, like.Shape = expected.table.Columns(), nil
+		again, err := like.Open(ctx, own, nil, true)
 		if err != nil {
 			return err
 		}
@@ -282,8 +283,8 @@ func adviseMade(err error, found source.Table, given Applied) error {
 }
 
 // splitFor returns the index of the split of the inputs that the table found, the split own of the
-// output, was made from: the one in its name or metadata, or the one that is called like it. It is
-// −1 for a table of another split than those of --split.
+// output, was made from: the one in its name or metadata. It is −1 for a table of another split than
+// those of --split.
 func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dataset.Split) (int, error) {
 	several := len(out.set.Splits) > 1
 	if len(chosen) == 1 && !several {
@@ -291,14 +292,12 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	}
 	key := func(name string) string { return "_" + strings.ToLower(hubName(name)) + "_" }
 	name := cmp.Or(own.Name, source.About(found).Meta[keySplit], own.Stem)
-	i := slices.IndexFunc(chosen, func(c chosenSplit) bool { return key(c.Name) == key(name) || key(c.Stem) == key(name) })
-	if i < 0 { // as in x-validation.csv
-		i = slices.IndexFunc(chosen, func(c chosenSplit) bool {
-			return strings.Contains(key(name), key(cmp.Or(c.Name, c.Stem)))
-		})
-	}
+	i, most := -1, 0 // the split with the longest name in this one, as in x-validation.csv
 	var splits []dataset.Split
-	for _, c := range chosen {
+	for k, c := range chosen {
+		if words := key(cmp.Or(c.Name, c.Stem)); len(words) > most && strings.Contains(key(name), words) {
+			i, most = k, len(words)
+		}
 		splits = append(splits, c.Split)
 	}
 	switch path := own.Files[0].Path; {

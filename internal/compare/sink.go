@@ -36,24 +36,15 @@ func (d Difference) String() string {
 
 // A Sink compares the two tables of a Pair. It implements sink.Sink.
 type Sink struct {
-	columns   []column
-	nansEqual bool // whether all NaNs are equal
-	tally          // over all batches, once the sink is closed
+	expected, found []source.Column // those of the first table, and their counterparts
+	nansEqual       bool            // whether all NaNs are equal
+	tally                           // over all batches, once the sink is closed
 }
-
-// A column is a column of the first table with its counterpart.
-type column struct{ expected, found source.Column }
-
-func (c column) sameType() bool { return c.expected.DType == c.found.DType }
 
 // New returns a sink for a Pair with the schema s. With nansEqual all NaNs are equal, as in text.
 func New(s *schema.Schema, nansEqual bool) *Sink {
 	half := len(s.Columns) / 2
-	made := &Sink{nansEqual: nansEqual}
-	for i, c := range s.Columns[:half] {
-		made.columns = append(made.columns, column{c, s.Columns[half+i]})
-	}
-	return made
+	return &Sink{expected: s.Columns[:half], found: s.Columns[half:], nansEqual: nansEqual}
 }
 
 // A tally counts differences.
@@ -71,7 +62,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			t.addRow(s.columns, b, row, s.nansEqual)
+			s.addRow(&t, b, row)
 		}
 	}
 	return func() error {
@@ -81,10 +72,10 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 	}, nil
 }
 
-// equal reports whether the bytes of all columns are the same.
+// equal reports whether all columns have the same types and bytes.
 func (s *Sink) equal(b schema.Batch) bool {
-	for i, c := range s.columns {
-		if !c.sameType() || !bytes.Equal(b.Columns[i], b.Columns[len(s.columns)+i]) {
+	for i, c := range s.expected {
+		if c.DType != s.found[i].DType || !bytes.Equal(b.Columns[i], b.Columns[len(s.expected)+i]) {
 			return false
 		}
 	}
@@ -92,24 +83,18 @@ func (s *Sink) equal(b schema.Batch) bool {
 }
 
 // addRow counts the differences in a row of b.
-func (t *tally) addRow(columns []column, b schema.Batch, row int, nansEqual bool) {
+func (s *Sink) addRow(t *tally, b schema.Batch, row int) {
 	before := t.Values
-	for n, c := range columns {
-		expected, found := b.Columns[n], b.Columns[len(columns)+n]
-		size := c.expected.RecordSize()
-		if c.sameType() && bytes.Equal(expected[row*size:(row+1)*size], found[row*size:(row+1)*size]) {
-			continue
-		}
-		elements := c.expected.Elements()
-		for k := range elements {
-			i := row*elements + k
-			want, got := element(c.expected.DType, expected, i), element(c.found.DType, found, i)
-			if want.equals(got, nansEqual) {
+	for n, c := range s.expected {
+		for k := range c.Elements() {
+			i := row*c.Elements() + k
+			want, got := element(c.DType, b.Columns[n], i), element(s.found[n].DType, b.Columns[len(s.expected)+n], i)
+			if want.equals(got, s.nansEqual) {
 				continue
 			}
 			t.Values++
 			if t.Values == before+1 && len(t.List) < maxDifferences {
-				t.List = append(t.List, Difference{b.First + int64(row), c.expected.Name, position(k, c.expected.Shape),
+				t.List = append(t.List, Difference{b.First + int64(row), c.Name, position(k, c.Shape),
 					got.String(), want.String()})
 			}
 		}

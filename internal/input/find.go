@@ -42,7 +42,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	shaped := found != nil || o.Shape == nil || o.Exact
+	shaped := found != nil || o.Shape == nil || o.Like != nil
 	for _, s := range in.Splits {
 		shaped = o.chooseShaped(s) || shaped
 	}
@@ -366,7 +366,7 @@ func (o Options) chooseShaped(s dataset.Split) (any bool) {
 	for i, f := range s.Files {
 		h, err := f.Header.Reshape(o.Shape)
 		same := err == nil && len(f.Header.Dims) > 1 && h.RecordSize() == f.Header.RecordSize()
-		if len(s.Files) == 1 && !o.Exact || same && !isLabels(f) {
+		if len(s.Files) == 1 && o.Like == nil || same && !isLabels(f) {
 			s.Files[i].Shape, any = o.Shape, true
 		}
 	}

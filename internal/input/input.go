@@ -30,9 +30,9 @@ type Options struct {
 	MaxRecordBytes int64
 	Workers        int
 
-	Counted  bool // the number of rows is needed before they are read
-	Exact    bool // shapes are not guessed
-	AsStored bool // images are scaled by their reader, or not at all
+	Counted  bool            // the number of rows is needed before they are read
+	Like     []source.Column // those that are expected: if not nil, shapes are not guessed
+	AsStored bool            // images are scaled by their reader, or not at all
 	Stdin    *bufio.Reader
 	Storage  *Storage
 	Note     func(format string, args ...any) // gets what is assumed about a table

@@ -59,7 +59,7 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	if isLabels(f) && (in.classes != nil || in.Exact) && in.LabelColumn == "" { // else they are of the chosen column
+	if isLabels(f) && (in.classes != nil || in.Like != nil) && in.LabelColumn == "" { // else they are of the chosen column
 		path := source.Under(source.Above(f.Path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
 		recorded, err := in.namesIn(ctx, path)
 		if err != nil { // there is no such file, or one of another meaning
@@ -86,10 +86,7 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	table := in.tables[f.Path]
 	read := source.ReadOptions{MaxRecordSize: in.MaxRecordBytes, DType: in.DType, Shape: in.Shape, Header: in.Header,
 		Classes: in.classes, Resize: in.Resize, Grey: in.Grey, Columns: columns, Name: f.Name, Array: f.Array,
-		Workers: in.Workers, Files: in.Storage.Files(ctx), Label: in.LabelColumn}
-	if in.Exact {
-		read.Like = []source.Column{} // those of an output are expected
-	}
+		Workers: in.Workers, Files: in.Storage.Files(ctx), Label: in.LabelColumn, Like: in.Like}
 	if in.classes == nil {
 		read.Classes = datasetClasses(in.Dataset)
 	}
@@ -156,7 +153,7 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 func (in *Set) shaped(t source.Table, path string) source.Table {
 	t = in.narrowed(t)
 	columns := slices.Clone(t.Columns())
-	guess := in.Shape == nil && !in.Exact
+	guess := in.Shape == nil && in.Like == nil
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
@@ -249,7 +246,7 @@ func (in *Set) narrowed(t source.Table) source.Table {
 // shapes of IDX files are checked by their reader.
 func (in *Set) checkTyped(path string, columns []source.Column) error {
 	var shapes []string
-	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil || in.Exact
+	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil || in.Like != nil
 	for _, c := range columns {
 		shapes = append(shapes, c.Name+" "+text.Shape(c.Shape))
 		typed, shaped = typed || c.DType == in.DType, shaped || slices.Equal(c.Shape, in.Shape)
