@@ -130,15 +130,18 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 
 // verify compares the output that is the first argument of r with the others.
 func verify(ctx context.Context, r *request) error {
-	ofInputs, ofOutput, err := verifyOptions(ctx, r.input, r.Transpose != nil && *r.Transpose)
-	if err != nil {
-		return err
-	}
+	ofInputs, ofOutput := verifyOptions(r.input, r.Transpose != nil && *r.Transpose)
 	out, in := &inputs{request: r}, &inputs{request: r}
-	if out.set, err = input.Find(ctx, ofOutput, false); err != nil {
+	var err error
+	if in.set, err = input.Find(ctx, ofInputs, false); err != nil {
 		return err
 	}
-	if in.set, err = input.Find(ctx, ofInputs, false); err != nil {
+	if in.set.Text() { // --header is for one: an output may have a header although its input has none
+		in.set.Header = r.Header
+	} else {
+		ofOutput.Header = r.Header
+	}
+	if out.set, err = input.Find(ctx, ofOutput, false); err != nil {
 		return err
 	}
 	chosen, err := chooseRows(ctx, in)
@@ -170,25 +173,17 @@ func verify(ctx context.Context, r *request) error {
 	return nil
 }
 
-// verifyOptions divides the options of verify into those of the inputs and of the output, which is
-// the first argument and is read as it is. --header applies to the output if no input is text,
-// never to both: an output may have a header although its input has none.
-func verifyOptions(ctx context.Context, o input.Options, turned bool) (in, out input.Options, err error) {
+// verifyOptions divides the options of verify, except --header, into those of the inputs and of the
+// output, which is the first argument and is read as it is.
+func verifyOptions(o input.Options, turned bool) (in, out input.Options) {
 	in = o
-	in.Args = o.Args[1:]
+	in.Args, in.Header = o.Args[1:], nil
 	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes, Like: []source.Column{},
 		Stdin: o.Stdin, Storage: o.Storage, Note: o.Note, Dataset: dataset.DatasetNone} // its metadata may name one
 	if !turned && o.Resize[0] == 0 { // else it had that shape before
 		out.Shape = o.Shape
 	}
-	if o.Header == nil {
-		return in, out, nil
-	}
-	if text, err := in.Text(ctx); text || err != nil {
-		return in, out, err
-	}
-	in.Header, out.Header = nil, o.Header
-	return in, out, nil
+	return in, out
 }
 
 // verifySplit verifies one table of the output, and returns the index of the split of the inputs

@@ -141,12 +141,6 @@ func (o Options) findTables(ctx context.Context) (tables []sources.Table, err er
 	return tables, nil
 }
 
-// Text reports whether any input is text, such as CSV.
-func (o Options) Text(ctx context.Context) (bool, error) {
-	found, err := o.findTables(ctx)
-	return slices.ContainsFunc(found, func(t sources.Table) bool { return t.Format.Text }), err
-}
-
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.
 func (o Options) tablesAt(ctx context.Context, path string) ([]sources.Table, error) {
 	if path != source.Stdin {

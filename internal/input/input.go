@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,6 +63,12 @@ func (in *Set) IDX() bool { return in.tables == nil }
 
 // Table returns the table in the file or folder at path, zero if it is an IDX file.
 func (in *Set) Table(path string) sources.Table { return in.tables[path] }
+
+// Text reports whether any input is text, such as CSV.
+func (in *Set) Text() bool {
+	isText := func(t sources.Table) bool { return t.Format.Text }
+	return slices.ContainsFunc(slices.Collect(maps.Values(in.tables)), isText)
+}
 
 // Paths returns the files and objects that are read.
 func (in *Set) Paths() (paths []string) {
