@@ -11,7 +11,6 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 )
 
@@ -30,11 +29,9 @@ func unknown(kind, name string, known []string) error {
 // noLabels returns the error for a flag that needs labels, which the columns do not have.
 func noLabels(flag string, columns []source.Column) error {
 	unfit := func(c source.Column) bool { return c.Elements() != 1 || !c.Integer() }
-	hint := "with --columns, add label; or give the labels as label=FILE, or a table with a column label of integers"
+	hint := "with --columns, add label; or give the labels as label=FILE, as single integers: labels.argmax(1) in NumPy"
 	if names := source.Names(slices.DeleteFunc(slices.Clone(columns), unfit)); names != nil {
 		hint = "choose one with --label-column: " + strings.Join(names, ", ")
-	} else if slices.ContainsFunc(columns, func(c source.Column) bool { return text.NamesLabels(c.Name) && !c.Scalar() }) {
-		hint = schema.HintLabel
 	}
 	return usagef("%s: no column holds labels", flag).WithHint("%s", hint)
 }

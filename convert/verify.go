@@ -128,19 +128,26 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	return report, verify(ctx, r)
 }
 
-// verify compares the output that is the first argument of r with the others.
+// verify compares the output that is the first argument of r, and is read as it is, with the others.
 func verify(ctx context.Context, r *request) error {
-	ofInputs, ofOutput := verifyOptions(r.input, r.Transpose != nil && *r.Transpose)
-	out, in := &inputs{request: r}, &inputs{request: r}
-	var err error
-	if in.set, err = input.Find(ctx, ofInputs, false); err != nil {
+	ofInputs := r.input
+	ofInputs.Args, ofInputs.Header = r.input.Args[1:], nil
+	ofOutput := input.Options{Args: r.input.Args[:1], DType: r.input.DType, MaxRecordBytes: r.MaxRecordBytes,
+		Like: []source.Column{}, Stdin: r.input.Stdin, Storage: r.input.Storage, Note: r.input.Note,
+		Dataset: dataset.DatasetNone} // its metadata may name one
+	if (r.Transpose == nil || !*r.Transpose) && r.Resize[0] == 0 { // else it had that shape before
+		ofOutput.Shape = r.Shape
+	}
+	set, err := input.Find(ctx, ofInputs, false)
+	if err != nil {
 		return err
 	}
-	if in.set.Text() { // --header is for one: an output may have a header although its input has none
-		in.set.Header = r.Header
+	if set.Text() { // --header is for one: an output may have a header although its input has none
+		set.Header = r.Header
 	} else {
 		ofOutput.Header = r.Header
 	}
+	in, out := &inputs{r, set}, &inputs{request: r}
 	if out.set, err = input.Find(ctx, ofOutput, false); err != nil {
 		return err
 	}
@@ -171,19 +178,6 @@ func verify(ctx context.Context, r *request) error {
 			WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return nil
-}
-
-// verifyOptions divides the options of verify, except --header, into those of the inputs and of the
-// output, which is the first argument and is read as it is.
-func verifyOptions(o input.Options, turned bool) (in, out input.Options) {
-	in = o
-	in.Args, in.Header = o.Args[1:], nil
-	out = input.Options{Args: o.Args[:1], DType: o.DType, MaxRecordBytes: o.MaxRecordBytes, Like: []source.Column{},
-		Stdin: o.Stdin, Storage: o.Storage, Note: o.Note, Dataset: dataset.DatasetNone} // its metadata may name one
-	if !turned && o.Resize[0] == 0 { // else it had that shape before
-		out.Shape = o.Shape
-	}
-	return in, out
 }
 
 // verifySplit verifies one table of the output, and returns the index of the split of the inputs

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -123,9 +124,7 @@ func About(t Table) Info {
 	if d, ok := t.(interface{ Info() Info }); ok {
 		info = d.Info()
 	}
-	if info.SourceRows == 0 {
-		info.SourceRows = t.Rows()
-	}
+	info.SourceRows = cmp.Or(info.SourceRows, t.Rows())
 	return info
 }
 

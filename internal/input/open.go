@@ -59,7 +59,7 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	if isLabels(f) && (in.classes != nil || in.Like != nil) && in.LabelColumn == "" { // else they are of the chosen column
+	if isLabels(f) && (in.classes != nil || in.Like != nil) && in.LabelColumn == "" { // else they are of that column
 		path := source.Under(source.Above(f.Path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
 		recorded, err := in.namesIn(ctx, path)
 		if err != nil { // there is no such file, or one of another meaning

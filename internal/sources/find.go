@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,26 +44,23 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 }
 
 // As returns the table at path, which has the format called name ("parquet", …), whatever the
-// extension of path. With a prefix, path is a folder, and the files whose names begin with prefix
-// are the table. Messages call the table label.
+// extension of path. With a prefix, of letters, digits, _ and -, path is a folder, and the files
+// whose names begin with prefix are the table. Messages call the table label.
 func As(name, path, prefix, label string) (Table, error) {
 	name = cmp.Or(map[string]string{"arrows": "arrow", "tsv": "csv"}[name], name) // which are read alike
 	t := Table{Format: formats[name], Name: label, Paths: []string{path}, Path: label}
 	if prefix == "" {
 		return t, nil
 	}
-	entries, err := source.Local{}.ReadDir(path, 0)
-	t.Paths = nil
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
-			t.Paths = append(t.Paths, filepath.Join(path, entry.Name()))
-		}
+	t.Paths, _ = fs.Glob(os.DirFS(path), prefix+"*")
+	for i, name := range t.Paths {
+		t.Paths[i] = filepath.Join(path, name)
 	}
 	slices.SortStableFunc(t.Paths, source.CompareNames)
-	if err == nil && t.Paths == nil {
-		err = fs.ErrNotExist
+	if t.Paths == nil {
+		return t, fault.In(label, fs.ErrNotExist)
 	}
-	return t, fault.In(label, err)
+	return t, nil
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0

@@ -24,9 +24,10 @@ type fileColumn struct {
 	comma         byte // separates the elements: a space if a field has all of them, in a list
 	certain       bool // some values cannot have spaces between thousands
 	stats         stats
-	column        int  // index in the table; −1: left out
-	index         bool // it is left out as row numbers, which rise
-	class         bool // it is left out as names of the expected labels, with which it is compared
+	column        int      // index in the table; −1: left out
+	index         bool     // it is left out as row numbers, which rise
+	names         int      // it is left out as names of the labels of the column before it, the names-th
+	classes       []string // of expected labels
 	dtype         idx.DType
 	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels
 }

@@ -170,10 +170,7 @@ func (t *table) decide() error {
 			continue
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
-			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed}
-		if i := (&schema.Schema{Columns: t.options.Like}).Label(); i >= 0 && t.options.Like[i].Name == f.Name && c.Integer() {
-			c.Classes = t.options.Like[i].Classes
-		}
+			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed, Classes: f.classes}
 		if f.texts != nil {
 			c.Classes, t.info.Classes = f.texts.Names, t.info.Classes || f.texts.Names != nil
 		}
@@ -208,7 +205,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		f.index = left.Err == nil
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
-		f.class = true
+		f.names = len(t.columns)
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
 		texts, bad := source.NewTexts(s.texts, t.options)
@@ -253,7 +250,7 @@ func (t *table) applyLike(f *fileColumn) {
 		}
 		smallest, largest := c.DType.Limits()
 		if !c.Integer() || !f.stats.floats && f.stats.min >= float64(smallest) && f.stats.max <= float64(largest) {
-			f.dtype = c.DType
+			f.dtype, f.classes = c.DType, c.Classes
 		}
 		if !c.Scalar() && (f.Guess != "" || len(f.Shape) <= 1) { // otherwise the header gives the shape
 			f.Shape = c.Shape
@@ -292,17 +289,20 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	if n := bytes.Count(line, []byte{t.comma}); n != t.count {
 		return t.inRow(at, hintFields, "found %s, expected %d", text.Count(n, "field"), t.count)
 	}
-	var span, class []byte
+	var span []byte
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if f.column < 0 {
 			span, line = cut(line, t.comma, f.fields)
-			if f.class {
-				class = span[:len(span)-1]
-			}
 			number := bytes.TrimSpace(span[:len(span)-1])
 			if v, _, _ := source.ParseNumber(number, 64); f.index && !(v >= f.stats.min+float64(at)) {
 				return t.inRow(at, hintIndex, "found %.40q, expected a row number, as column 1 has no name", number)
+			}
+			if k := f.names - 1; k >= 0 {
+				found, label := t.plain.Replace(string(number)), source.Float(t.columns[k].DType, b.Columns[k], row)
+				if name := strings.TrimSpace(t.columns[k].ClassName(int64(label))); name != "" && found != name {
+					return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(f.Name)
+				}
 			}
 			continue
 		}
@@ -327,13 +327,6 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 		if n != f.count {
 			return t.inRow(at, "all records must have one shape: pad or cut the lists", "found %s, expected %d",
 				text.Count(n, "number"), f.count).InColumn(t.name(f.first))
-		}
-	}
-	if i := slices.IndexFunc(t.columns, func(c source.Column) bool { return c.Classes != nil }); class != nil && i >= 0 {
-		found, n := t.plain.Replace(string(class)), source.Int(t.columns[i].DType, b.Columns[i], row)
-		if name := t.columns[i].ClassName(n); name != "" && strings.TrimSpace(found) != strings.TrimSpace(name) {
-			return fault.New(fault.Differs, "found %q, expected %q, the name of label %d", found, name, n).
-				InColumn(schema.ClassName)
 		}
 	}
 	return nil

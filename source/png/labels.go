@@ -73,13 +73,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		return err
 	}
 	names := map[string]bool{} // of all splits, normalized because HFS+ has other forms of names
-	for _, folder := range t.folders {
+	others := slices.DeleteFunc(slices.Collect(maps.Keys(o.Folders)), func(s string) bool { return !o.Folders[s] })
+	for _, folder := range append(others, t.folders...) {
 		names[norm.NFC.String(folder)] = true
-	}
-	for folder, images := range o.Folders {
-		if images {
-			names[norm.NFC.String(folder)] = true
-		}
 	}
 	all := slices.Sorted(maps.Keys(names))
 	_, listed := o.Folders[schema.ClassesFile]
