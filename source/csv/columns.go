@@ -26,8 +26,8 @@ type fileColumn struct {
 	stats         stats
 	column        int      // index in the table; −1: left out
 	index         bool     // it is left out as row numbers, which rise
-	names         int      // it is left out as names of the labels of the column before it, the names-th
-	classes       []string // of expected labels
+	names         int      // 1 + index of the labels before it, with whose names it is compared; it is left out
+	classes       []string // names of the expected labels
 	dtype         idx.DType
 	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels
 }
