@@ -197,7 +197,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	if codec := &out.options.Compression; f.Compressible && !t.container {
 		if codec.Name != "" && codec.Name != t.codec {
 			return nil, usagef("--compression %s=%s does not match the name %s", f.Name, codec.Name, path).
-				WithHint("the file name selects the compression of CSV and IDX: .gz or .zst")
+				WithHint("the file name selects the compression of CSV and IDX: .gz or .zst; for -, pipe it: | gzip")
 		}
 		codec.Name = t.codec
 	}
