@@ -29,7 +29,7 @@ type comparison struct {
 }
 
 func compareTables(ctx context.Context, r *request, expected *job, found source.Table, c comparison) (Verified, error) {
-	both, err := compare.NewPair(expected.table, found, c.partial)
+	both, err := compare.NewPair(expected.table, found, c.partial, c.text)
 	if differs, ok := errors.AsType[*fault.Error](err); ok {
 		return Verified{}, differ(c.paths, differs.Path, differs.Msg)
 	}

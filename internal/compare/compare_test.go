@@ -64,7 +64,7 @@ func table(rows int, hidden bool) *memory {
 // run compares two tables, column by column.
 func run(t *testing.T, expected, found *memory, nan bool) (*Sink, error) {
 	t.Helper()
-	both, err := NewPair(expected, found, false)
+	both, err := NewPair(expected, found, false, false)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func TestShapes(t *testing.T) {
 		{[]int{2, 3}, []int{5}, false},
 		{[]int{5}, []int{2, 3}, false},
 	} {
-		_, err := NewPair(of(c.expected...), of(c.found...), false)
+		_, err := NewPair(of(c.expected...), of(c.found...), false, false)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, fault.Differs) {
 			t.Errorf("%v and %v: found %v, expected a match: %v", c.expected, c.found, err, c.ok)
 		}

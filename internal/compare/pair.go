@@ -26,13 +26,14 @@ type Pair struct {
 
 // NewPair returns expected beside found. The counterpart of a column is the one of the same name,
 // or else the only tensor or the only scalar of both tables, whatever its name. If partial, each
-// table may have columns that the other lacks, as long as some columns have counterparts.
+// table may have columns that the other lacks, as long as some columns have counterparts. If untyped,
+// the names of labels in found may be those of its rows alone.
 //
 // The error is fault.Differs if the columns differ, with the Origin of one of another shape as its
 // path, or if both numbers of rows are known and differ.
-func NewPair(expected, found source.Table, partial bool) (*Pair, error) {
+func NewPair(expected, found source.Table, partial, untyped bool) (*Pair, error) {
 	p := &Pair{expected: expected, found: found}
-	if err := p.match(partial); err != nil {
+	if err := p.match(partial, untyped); err != nil {
 		return nil, err
 	}
 	if a, b := expected.Rows(), found.Rows(); a >= 0 && b >= 0 && a != b {
@@ -42,7 +43,7 @@ func NewPair(expected, found source.Table, partial bool) (*Pair, error) {
 }
 
 // match sets the columns of p.
-func (p *Pair) match(partial bool) error {
+func (p *Pair) match(partial, untyped bool) error {
 	expected, found := p.expected.Columns(), p.found.Columns()
 	var counterparts []source.Column
 	for i, e := range expected {
@@ -64,7 +65,8 @@ func (p *Pair) match(partial bool) error {
 				e.Name, text.Shape(f.Shape), text.Shape(e.Shape)).In(f.Origin)
 		}
 		for label, name := range e.Classes {
-			if other := f.ClassName(int64(label)); other != name && other != "" && name != "" {
+			other := f.ClassName(int64(label))
+			if listed := f.Classes != nil && !untyped; other != name && name != "" && (other != "" || listed) {
 				return fault.New(fault.Differs, "label %d of column %s is named %q, expected %q", label, e.Name,
 					other, name).In(f.Origin)
 			}
