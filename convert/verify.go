@@ -128,7 +128,7 @@ func Verify(ctx context.Context, output string, in Source, view View) (*Report, 
 	return report, verify(ctx, r)
 }
 
-// verify compares the output that is the first argument of r, and is read as it is, with the others.
+// verify compares the output that is the first argument of r, read as it is, with the others.
 func verify(ctx context.Context, r *request) error {
 	ofInputs := r.input
 	ofInputs.Args, ofInputs.Header = r.input.Args[1:], nil
@@ -272,8 +272,8 @@ func adviseMade(err error, found source.Table, given Applied) error {
 }
 
 // splitFor returns the index of the split of the inputs that the table found, the split own of the
-// output, was made from: the one in its name or metadata. It is −1 for a table of another split than
-// those of --split.
+// output, was made from: the one in its name or metadata. It is −1 for a table of another split
+// than those of --split.
 func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dataset.Split) (int, error) {
 	several := len(out.set.Splits) > 1
 	if len(chosen) == 1 && !several {

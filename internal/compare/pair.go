@@ -26,8 +26,8 @@ type Pair struct {
 
 // NewPair returns expected beside found. The counterpart of a column is the one of the same name,
 // or else the only tensor or the only scalar of both tables, whatever its name. If partial, each
-// table may have columns that the other lacks, as long as some columns have counterparts. If untyped,
-// the names of labels in found may be those of its rows alone.
+// table may have columns that the other lacks, as long as some columns have counterparts. If
+// untyped, the names of labels in found may be those of its rows alone.
 //
 // The error is fault.Differs if the columns differ, with the Origin of one of another shape as its
 // path, or if both numbers of rows are known and differ.
