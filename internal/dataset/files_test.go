@@ -19,7 +19,6 @@ func TestFiles(t *testing.T) {
 		args    string // ParseInput after FOLDER/ was put before paths
 		options Options
 		want    string
-		notes   []string
 	}{
 		"a pair":      {args: images + " " + labels, want: "train/train-images/?: " + trainPair},
 		"its order":   {args: labels + " " + images, want: "train/train-labels/?: " + reversed},
@@ -32,7 +31,7 @@ func TestFiles(t *testing.T) {
 		"no IDX name":       {args: "blob", want: "/blob/?: data=blob"},
 		"a name of nothing": {args: ".idx", want: "/data/?: data=.idx"},
 		"a name of dots":    {args: "...idx", want: "/data/?: data=...idx"},
-		"mixed splits": {args: images + " qmnist-test-labels-idx1-ubyte", notes: []string{"different splits"},
+		"mixed splits": {args: "image=" + images + " label=qmnist-test-labels-idx1-ubyte",
 			want: "/train-images/qmnist: image=" + images + " label=qmnist-test-labels-idx1-ubyte"},
 		"labels called so": {args: images + " label=" + labels, want: "train/train-images/?: " + trainPair},
 		"standard input":   {args: "-", want: "/stdin/?: data=-"},
@@ -46,7 +45,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkFind(t, dir, test.args, test.options, []string{test.want}, test.notes)
+			checkFind(t, dir, test.args, test.options, []string{test.want}, nil)
 		})
 	}
 }
@@ -82,14 +81,13 @@ func TestFilesErrors(t *testing.T) {
 		"damaged": {args: "bad.idx", want: fault.Truncated,
 			message: "bad.idx: at byte 5: the input ends inside the header"},
 		"stdin twice": {args: "a=- b=-", want: fault.Usage},
+		"mixed splits": {args: images + " t10k-labels-idx1-ubyte", want: fault.Usage, message: "belong to different splits",
+			hint: imageIs(images) + " label="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.check(t, dir)
 		})
-	}
-	if _, err := Find(nil, &testProber{}, Options{}); !errors.Is(err, fault.Usage) {
-		t.Errorf("nothing: got %v", err)
 	}
 	_, err := Find(inputsIn(dir, "none"), &testProber{}, Options{})
 	if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), "none") != 1 {

@@ -93,9 +93,6 @@ func ParseInput(arg string) Input {
 // contradict each other and for ambiguous folders, fault.NotFound for a folder without IDX files,
 // and fault.Malformed with the cause [ErrSwapped]. Others are those of p and of the file system.
 func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
-	if len(inputs) == 0 {
-		return nil, fault.New(fault.Usage, "no input").WithHint("give a folder or IDX files")
-	}
 	o.Files = cmp.Or[source.Files](o.Files, source.Local{})
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
@@ -177,8 +174,13 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 			return nil, err
 		}
 	}
-	if s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" }) {
-		s.Notes = append(s.Notes, "the files belong to different splits, but are read as the columns of one table")
+	unnamed := slices.ContainsFunc(inputs, func(in Input) bool { return in.Name == "" })
+	if apart := s.Name == "" && slices.ContainsFunc(names, hasSplit); apart && unnamed && !f.options.Damaged {
+		advice := "give the files of one split; or, if their rows belong together, name the columns:"
+		for _, file := range s.Files {
+			advice += " " + text.Quote(file.Name+"="+file.Path)
+		}
+		return nil, fault.New(fault.Usage, "%s belong to different splits", baseNames(s.Files)).WithHint("%s", advice)
 	}
 	if err := f.checkSwapped(&s); err != nil {
 		return nil, err
@@ -238,6 +240,8 @@ func (f finder) likely(path string) string {
 }
 
 func splitName(n Name) string { return n.Split }
+
+func hasSplit(n Name) bool { return n.Split != "" }
 
 // common returns the value that all files agree on, or "". Files with an empty value do not count.
 func common(names []Name, get func(Name) string) (value string) {
