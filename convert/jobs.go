@@ -104,7 +104,7 @@ func (r *request) checkTogether(a, b *job) error {
 	}
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
 	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {
-		return usagef("%s has the columns %s, and %s has %s, of as many rows, which may be the same", a.title(),
+		return usagef("%s has the columns %s, %s has %s, and both as many rows: they may be one table", a.title(),
 			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns)).WithHint("choose with --split, " +
 			"join the tables, or name files of a column alike: train-weight.npy like train-images.npy")
 	}
@@ -313,7 +313,7 @@ func addClassColumn(s *schema.Schema) error {
 	}
 	if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).
-			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", c.Name)
+			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", text.Quote(c.Name))
 	}
 	for _, c := range s.Columns { // many readers ignore case
 		if strings.EqualFold(c.Name, schema.ClassName) {

@@ -162,7 +162,7 @@ func verify(ctx context.Context, r *request) error {
 			return err
 		}
 		if other := compared[i]; other != "" && i >= 0 {
-			return differ([]string{split.Files[0].Path}, "", "it has the rows of "+other+" again")
+			return differ([]string{split.Files[0].Path}, "", "it repeats the rows of "+other)
 		}
 		compared[i] = split.Files[0].Path
 	}

@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
 	"strconv"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -73,7 +75,8 @@ func Project(t Table, names []string) (Table, error) {
 		i := Index(all, name)
 		if i < 0 {
 			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, List(all)).Because(fault.NotFound).
-				WithHint("%s", map[string]string{"class": "choose label, and add its names with --class-column"}[name])
+				WithHint("%s", cmp.Or(map[string]string{"class": "choose label, and add its names with --class-column"}[name],
+					text.DidYouMean(name, Names(all))))
 		}
 		columns, from = append(columns, all[i]), append(from, i)
 	}

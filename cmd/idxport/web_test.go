@@ -114,7 +114,7 @@ func TestWebErrors(t *testing.T) {
 		"a password":         {64, "password", "https://user:hunter2@example.org/x", ""},
 		"a folder":           {64, "name each file", at("/etag/"), ""},
 		"an output":          {64, "only be read", image, "convert -o " + at("/etag/x.npy")},
-		"a folder as output": {64, "only be read", image, "convert -o csv=" + at("/etag/")},
+		"a folder as output": {64, "a file to read", image, "convert -o csv=" + at("/etag/")},
 		"a sheet":            {64, "cannot write to a URL", image, "preview -o " + at("/etag/x.png")},
 		"--if-changed":       {64, "--if-changed", at("/etag/" + webNames[0]), "convert --if-changed -o " + dir + "/x"},
 		"a page":             {65, "", at("/etag/README.md"), ""},

@@ -217,7 +217,8 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 		f.options.Split != nil && !slices.ContainsFunc(f.options.Split, isAsked) {
 		return nil
 	}
-	what, advice := "files of this name are not read", "unpack it, rename it to "+text.Quote(base)+" if it is IDX"
+	what, advice := "files of this name are not read", "finish its download, unpack it, rename it to "+
+		text.Quote(base)+" if it is IDX"
 	if base == name {
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
 	}
@@ -235,8 +236,8 @@ func regular(path string, e fs.DirEntry) bool {
 
 func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
-		WithHint("unpack archives first; IDX files are found by names such as train-images-idx3-ubyte.gz, " +
-			"others are given one by one")
+		WithHint("finish downloads and unpack archives first; IDX files are found by names such as " +
+			"train-images-idx3-ubyte.gz, others are given one by one")
 	if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
 		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
 			"torchvision, or class folders with images, such as train/train of a data set of Kaggle"

@@ -341,7 +341,7 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 	if together && min(unnamed, named) >= 0 && len(o.Split) == 0 && // images of both are two tables
 		max(splits[unnamed].Files[0].Role, splits[named].Files[0].Role) == dataset.Data {
 		a, b, name := splits[unnamed].Files[0], splits[named].Files[0], splits[named].Name
-		return nil, usagef("%s is of no split, but %s is of %s", cmp.Or(a.Array, a.Path), cmp.Or(b.Array, b.Path),
+		return nil, usagef("%s belongs to no split, but %s to %s", cmp.Or(a.Array, a.Path), cmp.Or(b.Array, b.Path),
 			name).WithHint("choose with --split: %s; or name all with a split, or none", SplitNames(splits))
 	}
 	for _, asked := range o.Split {

@@ -64,7 +64,7 @@ func parse(name string) (address, error) {
 // the URL, as it may contain a password.
 func (a address) checkWeb() error {
 	u, err := url.Parse(a.String())
-	e := failed(fault.Usage, "web servers can only be read: expected a host, a slash and a path").In(a.scheme + "://…")
+	e := failed(fault.Usage, "expected a host, a slash and the path of a file to read").In(a.scheme + "://…")
 	switch {
 	case err != nil && strings.Contains(a.bucket, "@") || err == nil && u.User != nil:
 		e.Msg = "bad URL: users and passwords are not supported, as others can see command lines"

@@ -73,7 +73,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	switch {
 	case byName && !slices.ContainsFunc(column.Classes, func(name string) bool { return name != "" }):
 		return test, usagef("--where %s: the classes of column %q have no names", c.text, column.Name).
-			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", column.Name)
+			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", text.Quote(column.Name))
 	case byName && slices.Contains(column.Classes, c.values): // a name may have a comma
 		values = []string{c.values}
 	case !byName && column.Elements() != 1:

@@ -184,7 +184,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	case err != nil:
 		return nil, err
 	case l.classes != nil && !slices.ContainsFunc(slices.Concat(l.classes, l.splits), isOther):
-		return nil, fault.New(fault.Unsupported, "found the folder %s of images, expected its value", l.classes[0]).
+		return nil, fault.New(fault.Unsupported, "found the class folder %s, expected its value alone", l.classes[0]).
 			In(dir).WithHint("rename the folders to the values: "+
 			`(cd %s && for d in %s=*; do mv -- "$d" "${d#*=}"; done)`, text.Path(dir), text.Quote(key))
 	case l.unread != "":

@@ -102,8 +102,8 @@ func TestRefused(t *testing.T) {
 		".hoodie/x 1/a.parquet":        {unsupported, ".hoodie of a table of Hudi", "hudi"},
 		"label=7/a.csv label=8/a.csv":  {unsupported, "label=7 of a table with a column in", "**/*.csv for CSV"},
 		"split=train/label=7/a.pq":     {unsupported, "found the folder label=7", "'DIR/split=train/**/*.parquet'"},
-		"a=7/1.png a=8/x":              {unsupported, "the folder a=7 of images, expected", "for d in a=*"},
-		"split=x/1.png split=y/1.png":  {unsupported, "found the folder split=x of images", "rename"},
+		"a=7/1.png a=8/x":              {unsupported, "the class folder a=7, expected", "for d in a=*"},
+		"split=x/1.png split=y/1.png":  {unsupported, "found the class folder split=x", "rename"},
 		"_delta_log/0.json a=1/b.csv":  {unsupported, "Delta Lake", "duckdb -c"},
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
 		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
