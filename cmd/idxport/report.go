@@ -114,7 +114,9 @@ func (r *report) writeObject(err error) error {
 		r.Status, r.Error = "error", r.describeError(err)
 	}
 	out := r.stdout
-	toStdout := func(o string) bool { return o == convert.Stdio || strings.HasSuffix(o, "="+convert.Stdio) }
+	toStdout := func(o string) bool {
+		return slices.Contains([]string{convert.Stdio, "/dev/stdout", "/dev/fd/1"}, o[strings.LastIndex(o, "=")+1:])
+	}
 	if r.dataOnStdout || slices.ContainsFunc(r.settings.Outputs, toStdout) {
 		out = r.stderr
 	}
