@@ -68,8 +68,12 @@ func badClasses(fileName, format string, args ...any) *fault.Error {
 		WithHint("expected UTF-8 text with a class name per line, the first for label 0")
 }
 
-// otherNotation matches names after a header or a comment, in quotes, or with other signs.
-var otherNotation = text.Pattern(`(?i)^(#[ \t]|(class|label|name)(e?s)?\s*\n|((- .*|["'].*["']|\S.*,)\s*\n)+.*$)`)
+// otherNotation matches names after a header or a comment, in quotes or brackets, or with other
+// signs. The classes of symbols may begin with a bracket, but hardly end with its partner.
+var otherNotation = text.Pattern(`(?i)^(#[ \t]|` +
+	`((class|label|category)[ _-]?)?(class|label|name|categor(y|ie))(e?s)?[ \t]*:?\s*\n|` +
+	`((- .*|["'].*["']|\S.*,)\s*\n)+.*$|` +
+	`(\S.*)?(\[.*,.*\]|\[\s*\n(?s:.*)\]|\(\s*\n(?s:.*)\)|\{\s*\n(?s:.*)\})[,;]?$)`)
 
 // besideName matches a line with a number before or after a name.
 var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)

@@ -29,6 +29,7 @@ func TestReadClasses(t *testing.T) {
 		"numbers in names":       {"1 cent\n5 cents\n", []string{"1 cent", "5 cents"}},
 		"numbers after names":    {"model 0\nmodel 1\n", []string{"model 0", "model 1"}},
 		"a bracket":              {"[\n(\n", []string{"[", "("}},
+		"brackets":               {"(\n+\n}\n", []string{"(", "+", "}"}},
 		"hiragana":               {"お\nき\n", []string{"お", "き"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +67,11 @@ func TestReadClassesRefuses(t *testing.T) {
 		"csv, name first": {"cat,0\ndog,1\n", "names.txt: found numbers beside the names"},
 		"a comment":       {"# classes\ncat\ndog\n", "names.txt: found a header, a comment or a list in another"},
 		"a header":        {"class\r\ncat\r\ndog\r\n", "names.txt: found a header, a comment or a list"},
+		"two words":       {"class_name\ncat\ndog\n", "names.txt: found a header, a comment or a list"},
 		"yaml":            {"- cat\n- dog\n", "names.txt: found a header, a comment or a list"},
+		"a key of yaml":   {"names:\n- cat\n- dog\n", "names.txt: found a header, a comment or a list"},
+		"python":          {"[\n 'cat',\n 'dog',\n]\n", "names.txt: found a header, a comment or a list"},
+		"a python line":   {"classes = ['cat', 'dog']\n", "names.txt: found a header, a comment or a list"},
 		"quotes":          {"'cat',\n'dog'\n", "names.txt: found a header, a comment or a list"},
 		"commas":          {"cat,\ndog\n", "names.txt: found a header, a comment or a list"},
 		"too big":         {strings.Repeat("x", 1<<20+1), "names.txt: found more than 1048576 bytes"},
