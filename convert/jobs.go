@@ -123,7 +123,7 @@ func keepsRaw(r *request, s dataset.Split) (bool, error) {
 		return false, nil
 	}
 	if r.makes(func(f sinks.Format) bool { return !f.IsIDX }) {
-		return false, usagef("IDX outputs keep the vectors of labels of %s, others split them", s.Dataset.Title).
+		return false, usagef("IDX outputs keep the labels of %s as vectors, others split them", s.Dataset.Title).
 			WithHint("run twice, once for IDX and once for the other formats")
 	}
 	return true, nil
@@ -180,7 +180,8 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 		first: cut.First, chosen: cut.Chosen}
 	names, label := source.Index(t.Columns(), schema.ClassName), j.schema.Label()
 	if r.Classes != "" && names >= 0 && label >= 0 && label != names && t.Columns()[names].Classes != nil {
-		return nil, usagef("--classes: found labels, and names in the column class").WithHint("choose with --columns")
+		return nil, usagef("--classes: found a label, and names in the column class").
+			WithHint("choose one with --columns, such as --columns label,image")
 	}
 	if r.ClassColumn && !raw {
 		err = addClassColumn(j.schema)

@@ -202,7 +202,7 @@ func (r *request) checkUsed() error {
 	for _, v := range r.codecs {
 		ofFiles := func(f sinks.Format) bool { return f.Compressible && v.appliesTo(f, f.Compressions()) }
 		if !addValue("compression", r.codecs, v, r.codecsOf) && r.makes(ofFiles) && r.makes(isColumnar) {
-			return usagef("no output uses --compression %s: beside Parquet and Arrow it is for what these contain",
+			return usagef("no output uses --compression %s: with Parquet or Arrow outputs, it is only for these",
 				v.value).WithHint("name the format of files that are compressed as a whole, " +
 				"or end their names in .gz or .zst: for example --compression csv=gzip")
 		}

@@ -23,7 +23,8 @@ func helpAsked(args []string) (command string, all, asked bool) {
 		}
 		return topic, all, true
 	}
-	return command, all, all || len(args) == 1 || slices.Contains(options, "--help") || slices.Contains(options, "-h")
+	isHelp := func(option string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, option) }
+	return command, all, all || len(args) == 1 || slices.ContainsFunc(options, isHelp)
 }
 
 // printHelp prints the help of the command, or of the program if name is empty: what it is for, its
