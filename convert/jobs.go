@@ -180,8 +180,7 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 		first: cut.First, chosen: cut.Chosen}
 	names, label := source.Index(t.Columns(), schema.ClassName), j.schema.Label()
 	if r.Classes != "" && names >= 0 && label >= 0 && label != names && t.Columns()[names].Classes != nil {
-		return nil, usagef("--classes: found a label, and names in the column class").
-			WithHint("choose one with --columns, such as --columns label,image")
+		return nil, usagef("--classes: found a label, and names in the column class").WithHint("choose with --columns")
 	}
 	if r.ClassColumn && !raw {
 		err = addClassColumn(j.schema)

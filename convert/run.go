@@ -24,7 +24,7 @@ import (
 // context.Cause(ctx) or ctx.Err(). The report is never nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report := NewReport(o.Events)
-	if len(o.Outputs) == 0 {
+	if len(o.Outputs) == 0 && len(o.Inputs) > 0 {
 		return report, usagef("no output").
 			WithHint("an output follows -o: a folder as in -o out/, files as in -o 'x-{split}.parquet', or -o csv=-")
 	}

@@ -75,8 +75,8 @@ func Project(t Table, names []string) (Table, error) {
 		i := Index(all, name)
 		if i < 0 {
 			return nil, fault.New(fault.Usage, "no column %q, found only %s", name, List(all)).Because(fault.NotFound).
-				WithHint("%s", cmp.Or(map[string]string{"class": "choose label, and add its names with --class-column"}[name],
-					text.DidYouMean(name, Names(all))))
+				WithHint("%s", cmp.Or(text.DidYouMean(name, Names(all)), map[string]string{
+					"class": "choose label, and add its names with --class-column"}[name]))
 		}
 		columns, from = append(columns, all[i]), append(from, i)
 	}
@@ -149,10 +149,9 @@ func SwapAxes(dst, src []byte, n1, n2, size int) {
 // element that is not a whole number or that d does not hold; hint is the hint of that error.
 func Cast(t Table, column int, d idx.DType, hint string) Table {
 	columns := slices.Clone(t.Columns())
-	from, kind := columns[column], NumberUint8
-	for columns[column].DType = d; !kind.Is(from.DType); {
-		kind++
-	}
+	from := columns[column]
+	kind := NumberNamed(from.DType.String())
+	columns[column].DType = d
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		n := b.Rows * from.Elements()
 		b.Scratch = Grow(b.Scratch, n*d.Size())
@@ -167,9 +166,8 @@ func Cast(t Table, column int, d idx.DType, hint string) Table {
 	})
 }
 
-// Unstack returns a scalar column for each element of t's only column, whose records must have as
-// many elements as there are names. The first gets the class names. QMNIST's labels are such a
-// table: eight numbers for each image, the first of which is the class.
+// Unstack returns a scalar column for each element of t's only column, one for each of names. The
+// first gets the class names: of the eight numbers in each of QMNIST's labels it is the class.
 func Unstack(t Table, names []string) Table {
 	inner := t.Columns()[0]
 	size, record := inner.DType.Size(), inner.RecordSize()

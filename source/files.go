@@ -46,8 +46,7 @@ func (l Local) Open(name string) (File, error) {
 	return f, nil
 }
 
-// Stat describes a file or folder. Others, such as pipes, are errors: they can be read only once,
-// but most inputs are opened several times.
+// Stat describes a file or folder. A pipe is an error, as most inputs are opened several times.
 func (Local) Stat(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {

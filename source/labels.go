@@ -2,12 +2,10 @@ package source
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/text"
 )
 
 // Keys of metadata. The first two say what the column label means: the data set, or a JSON list of
@@ -89,8 +87,7 @@ func Unnamed(c Column, row, label int64) error {
 	named := len(slices.DeleteFunc(slices.Clone(c.Classes), func(name string) bool { return name == "" }))
 	return fault.New(fault.Malformed, "label %d has no class name (%d known)", label, named).InColumn(c.Name).
 		InRow(row).WithHint("give more class names with --classes FILE or, if they are those of a known data set, "+
-		"another with --dataset NAME, or --dataset none; or leave such rows out: --where %s",
-		text.Quote(fmt.Sprint(c.Name, "!=", label)))
+		"another with --dataset NAME, or --dataset none; or leave such rows out: --where %s!=%d", c.Name, label)
 }
 
 // Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets

@@ -79,9 +79,6 @@ func (c command) start(ctx context.Context, r *report, words []string) error {
 		return err
 	case !c.readsInputs() && len(s.Inputs) > most:
 		return usagef("unexpected argument %q", s.Inputs[most]).WithHint("usage: idxport %s", c.synopsis)
-	case c.readsInputs() && len(s.Inputs) == 0 && c.name != "verify":
-		output := map[string]string{"convert": " -o out"}[c.name]
-		return usagef("no input").WithHint("give a folder or files: idxport %s ./mnist%s", c.name, output)
 	}
 	s.Stdin, s.Stdout, s.Events = r.stdin, r.stdout, r.events()
 	return c.run(ctx, r)

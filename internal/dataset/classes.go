@@ -70,8 +70,7 @@ func badClasses(fileName, format string, args ...any) *fault.Error {
 
 // otherNotation matches names after a header or a comment, in quotes or brackets, or with other
 // signs. The classes of symbols may begin with a bracket, but hardly end with its partner.
-var otherNotation = text.Pattern(`(?i)^(#[ \t]|` +
-	`((class|label|category)[ _-]?)?(class|label|name|categor(y|ie))(e?s)?[ \t]*:?\s*\n|` +
+var otherNotation = text.Pattern(`(?i)^(#[ \t]|((class|label)[ _]?)?(class|label|name|categor(y|ie))(e?s)?\s*:?\s*\n|` +
 	`((- .*|["'].*["']|\S.*,)\s*\n)+.*$|` +
 	`(\S.*)?(\[.*,.*\]|\[\s*\n(?s:.*)\]|\(\s*\n(?s:.*)\)|\{\s*\n(?s:.*)\})[,;]?$)`)
 

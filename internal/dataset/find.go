@@ -175,12 +175,10 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 		}
 	}
 	unnamed := slices.ContainsFunc(inputs, func(in Input) bool { return in.Name == "" })
-	if apart := s.Name == "" && slices.ContainsFunc(names, hasSplit); apart && unnamed && !f.options.Damaged {
-		advice := "give the files of one split; or, if their rows belong together, name the columns:"
-		for _, file := range s.Files {
-			advice += " " + text.Quote(file.Name+"="+file.Path)
-		}
-		return nil, fault.New(fault.Usage, "%s belong to different splits", baseNames(s.Files)).WithHint("%s", advice)
+	if ofSplit := func(n Name) bool { return n.Split != "" }; s.Name == "" && slices.ContainsFunc(names, ofSplit) &&
+		unnamed && !f.options.Damaged {
+		return nil, fault.New(fault.Usage, "%s belong to different splits", baseNames(s.Files)).
+			WithHint("give the files of one split or, if their rows belong together, name both: image=FILE label=FILE")
 	}
 	if err := f.checkSwapped(&s); err != nil {
 		return nil, err
@@ -240,8 +238,6 @@ func (f finder) likely(path string) string {
 }
 
 func splitName(n Name) string { return n.Split }
-
-func hasSplit(n Name) bool { return n.Split != "" }
 
 // common returns the value that all files agree on, or "". Files with an empty value do not count.
 func common(names []Name, get func(Name) string) (value string) {

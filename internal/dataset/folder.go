@@ -217,8 +217,7 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 		f.options.Split != nil && !slices.ContainsFunc(f.options.Split, isAsked) {
 		return nil
 	}
-	what, advice := "files of this name are not read", "finish its download, unpack it, rename it to "+
-		text.Quote(base)+" if it is IDX"
+	what, advice := "files of this name are not read", "unpack it, rename it to "+text.Quote(base)+" if it is IDX"
 	if base == name {
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
 	}

@@ -50,12 +50,9 @@ func Lookup(name string) (Info, error) {
 		}
 	}
 	names := knownNames()
-	advice := text.DidYouMean(name, names)
-	if text.IsSame(name, "fmnist") { // which is nearer to mnist
-		advice = text.DidYouMean("fashion-mnist", names)
-	}
+	meant := map[bool]string{true: "fashion-mnist", false: name}[text.IsSame(name, "fmnist")] // it is nearer to mnist
 	return Info{}, fault.New(fault.Usage, "unknown data set %q, expected one of %s", name, strings.Join(names, ", ")).
-		WithHint("%s", cmp.Or(advice, "`idxport datasets` lists them with their splits"))
+		WithHint("%s", cmp.Or(text.DidYouMean(meant, names), "`idxport datasets` lists them with their splits"))
 }
 
 // knownTable is the table of the published data sets. An entry is

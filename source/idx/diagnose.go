@@ -38,7 +38,7 @@ var foreignFormats = []struct {
 	{0, "\xff\xfe\x1f\x00", "a gzip file in UTF-16", hintBinary},
 	{0, "\xff\xfe\x00\x00", "UTF-16", hintBinary},
 	{0, "\x1f\x8b", "a gzip file", "decompress it first: gunzip <FILE >UNPACKED; idxport itself does so once"},
-	{0, "PK\x03\x04", "a zip archive", "name it FILE.npz if it is one; export .xlsx as CSV, .pt as .npy; unpack others"},
+	{0, "PK\x03\x04", "a zip archive", "if .npz, name it so; export .xlsx as CSV, .pt as .npy; unpack others first"},
 	{257, "ustar", "a tar archive", "unpack it with tar -xf FILE first; the labels of WebDataset (.cls) are not read"},
 	{0, "PAR1\x15", "a Parquet file", hintFile + ".parquet -o OUT"},
 	{0, "ARROW1\x00", "an Arrow IPC file", hintFile + ".arrow -o OUT"},
