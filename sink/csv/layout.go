@@ -63,7 +63,7 @@ func newLayout(s *schema.Schema, name string, comma byte) (*layout, error) {
 	stem := func(name string) string { return strings.TrimRight(name, "0123456789") }
 	stems := map[string]bool{} // of the names of elements
 	for _, c := range s.Columns {
-		if l.header != nil && !c.Scalar() {
+		if l.header != nil && !c.Scalar() && c.Elements() > 0 { // others are refused below
 			stems[stem(string(l.header(nil, c, 0, l.alone)))] = true
 		}
 	}

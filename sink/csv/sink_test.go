@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 		options sink.Options
 	}{
 		"unknown style":        {[]source.Column{label}, sink.Options{Layout: "excel"}},
-		"no elements":          {[]source.Column{label, column("image", idx.Uint8, 0, 3)}, sink.Options{}},
+		"no elements":          {[]source.Column{column("image", idx.Uint8, 0, 3)}, sink.Options{Layout: "rowxcol"}},
 		"matrix of nothing":    {[]source.Column{column("image", idx.Uint8, 0, 3)}, sink.Options{Layout: "matrix"}},
 		"matrix of two":        {[]source.Column{label, image}, sink.Options{Layout: "matrix"}},
 		"digit as separator":   {[]source.Column{label}, sink.Options{Comma: '0'}},
