@@ -104,12 +104,12 @@ func (f finder) findColumns(all []candidate) {
 }
 
 // checkApart returns an error if two files of separate tables may be columns of one: their names
-// begin alike, and they have as many records, of different ranks.
+// begin alike, or are single words, and they have as many records, of different ranks.
 func (f finder) checkApart(all []candidate) error {
 	for i, c := range all {
 		base, _ := c.name.cutLast()
 		for _, other := range all[:i] {
-			if theirs, _ := other.name.cutLast(); base == "" || base != theirs || compareTables(c, other) == 0 ||
+			if theirs, _ := other.name.cutLast(); base != theirs || compareTables(c, other) == 0 ||
 				max(c.name.Role, other.name.Role) != Data || c.name.Split != other.name.Split {
 				continue
 			}
