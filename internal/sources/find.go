@@ -196,7 +196,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	tables, err := inFiles(dir, l.files)
 	var below []Table
 	if err == nil && (deep || l.image != "" || tables != nil) {
-		below, err = inFolders(files, dir, l)
+		below, err = inFolders(files, dir, l, tables)
 	}
 	if err = cmp.Or(err, checkAlone(dir, l, tables, below)); err != nil {
 		return nil, err
@@ -246,9 +246,10 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
-// returns an error if it finds some, but none in a folder of a split that is not empty.
-func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
-	without, unnamed := "", []string(nil)
+// returns an error if it finds some, but none in a folder of a split that is not empty, or if there
+// are any, also beside, and a folder with images too far below.
+func inFolders(files source.Files, dir string, l listing, beside []Table) (below []Table, err error) {
+	without, unnamed, others := "", []string(nil), []Table(nil)
 	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
 	if isListed {
 		if names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a file", readSplits); err != nil {
@@ -277,7 +278,9 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			}
 		}
 		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
-		if len(found) == 0 && (isListed || isSplit(name) && !isEmpty()) {
+		if len(found) == 0 && hasImages(files, path, 1) {
+			without, others = path, beside
+		} else if len(found) == 0 && (isListed || isSplit(name) && !isEmpty()) {
 			without = path
 		}
 		below = append(below, found...)
@@ -287,12 +290,19 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			unnamed[0], unnamed[1]).In(dir).
 			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
 	}
-	if without != "" && below != nil {
-		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
-			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
-				text.Path(below[0].Path), text.Path(without))
+	if others = slices.Concat(below, others); without != "" && others != nil {
+		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, others[0].Paths[0]).In(dir).
+			WithHint("give one of them, such as %s, or put images in class folders of %s",
+				text.Path(others[0].Path), text.Path(without))
 	}
 	return below, nil
+}
+
+// hasImages reports whether there are images in dir, in its folders, or up to depth folders below.
+func hasImages(files source.Files, dir string, depth int) bool {
+	l, _ := list(files, dir, 0) // what cannot be read is an error of the caller
+	return l.image != "" || l.splits != nil || depth > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(l.folders)),
+		func(name string) bool { return hasImages(files, source.Under(dir, name), depth-1) })
 }
 
 // splitsFile lists the splits of Hugging Face's save_to_disk. The folders of earlier ones stay.

@@ -92,6 +92,8 @@ func TestRefused(t *testing.T) {
 		"0/0.png a/b/c.png":            {fault.Usage, "found both DIR/0/0.png and DIR/a, expected", "such as DIR/a,"},
 		"train/0/0.png x.png":          {fault.Usage, "found both DIR/x.png and DIR/train", "such as DIR/train,"},
 		"Train/0.csv Testing/a/b.csv":  {fault.Usage, "found no table in DIR/Testing, but one in DIR/Train/0", ""},
+		"a/0/0.png b/train/c/d.png":    {fault.Usage, "found no table in DIR/b, but one in DIR/a", "put images"},
+		"a.csv b/train/0.png":          {fault.Usage, "found no table in DIR/b, but one in DIR/a.csv", "DIR/a.csv"},
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
 		"a-00000-of-00002.csv":         {fault.Malformed, "found 1 file of a, such as a-00000-of-00002", "DIR/a-"},
