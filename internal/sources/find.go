@@ -374,10 +374,12 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 
 // numberTogether gives tables of class folders those of all, which are splits of one data set, and
 // schema.ClassesFile if one has its labels in a file: a class has the same number in all splits.
-// Folders that are called after no split and have other class folders may be classes themselves.
+// Folders that are called after no split and have other class folders may be classes themselves. A
+// lone class folder that no other split has, such as test/all, may hold images of all classes.
 func numberTogether(files source.Files, tables []Table) []Table {
 	all, before := map[string]bool{}, slices.Clone(tables)
 	for i, t := range before {
+		tables[i].unlisted = aloneError(before)
 		record, first := schema.MetadataFile, before[0]
 		if len(t.folders) > 0 {
 			record, tables[i].folders = schema.ClassesFile, all
@@ -398,4 +400,24 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		}
 	}
 	return tables
+}
+
+// aloneError returns an error if one of several splits has only a class folder that no other has.
+func aloneError(tables []Table) error {
+	splits := map[string]int{} // numbers of them by class
+	for _, t := range tables {
+		for name := range t.folders {
+			splits[name]++
+		}
+	}
+	for _, t := range tables {
+		for name := range t.folders {
+			if len(tables) > 1 && len(t.folders)+splits[name] == 2 && strings.Trim(name, "0123456789") != "" {
+				return fault.New(fault.Usage, "found images only in the folder %s, which may be a class or none", name).
+					In(t.Path).WithHint("if it is none, move its images into %s; if it is one, list the names of all "+
+					"classes in a file: --classes FILE", text.Path(t.Path))
+			}
+		}
+	}
+	return nil
 }
