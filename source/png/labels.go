@@ -52,6 +52,9 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write metadata.csv with the columns file_name and label; or, if this file has no labels, move "+
 				"it away, or convert the images alone: --columns image"))
+	case t.folders[0] == "" && strings.Contains(t.files[len(t.files)-1].name, `\`): // which is no number, so last
+		err = t.inFile(t.files[len(t.files)-1].name, fault.New(fault.Malformed, "found a file of this name, expected "+
+			"a folder").WithHint("unpack the archive again with a program that knows those of Windows: unzip, 7z"))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:

@@ -308,6 +308,12 @@ func TestOddFolders(t *testing.T) {
 			t.Errorf("%s was opened", name)
 		}
 	}
+	windows := filepath.Join(makeFolder(t, map[string]string{"5.png": good}), `7\1.png`) // of a zip archive
+	if err := os.WriteFile(windows, []byte(good), 0o666); err == nil && filepath.Separator == '/' {
+		if _, err := Open(filepath.Dir(windows), source.ReadOptions{}); !errors.Is(err, fault.Malformed) {
+			t.Errorf("found %v, expected a folder in place of 7\\1.png", err)
+		}
+	}
 }
 
 // TestLabelsByName has labels that are names, and numbers beside them.
