@@ -41,6 +41,9 @@ type Name struct {
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
 	`(?: ?\([0-9]+\))?$`)
 
+// glued matches names without a separator: Xtrain, trainX, trainImages.
+var glued = text.Pattern(`^(?:([xy])(train|test|val)|(train|test|val)([xy]|images?|labels?))$`)
+
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
 // MNIST, Fashion-MNIST and KMNIST are published under the same four names, without a prefix.
@@ -66,7 +69,7 @@ func ParseName(path string) Name {
 	}
 	lower, n.Format = cutFormat(lower)
 	n.Stem = base[:len(lower)]
-	n.readWords(strings.FieldsFunc(lower, isSeparator))
+	n.readWords(strings.FieldsFunc(glued().ReplaceAllString(lower, "$1$4-$2$3"), isSeparator))
 	return n
 }
 
