@@ -268,7 +268,12 @@ func inFolders(files source.Files, dir string, l listing, beside []Table) (below
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 1 && name != "data" { // shards of the Hub have their own names
+		for i, t := range found { // train/images.npy or images/train.npy
+			if own := dataset.ParseName(t.Name); t.Format.Name == "npy" && (own.Split == "" || own.Role == dataset.Data) {
+				found[i].Name += "-" + strings.TrimPrefix(name, "split=")
+			}
+		}
+		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
 			first := filepath.Base(found[0].Paths[0]) // of the parts

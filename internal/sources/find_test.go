@@ -33,12 +33,14 @@ func TestFind(t *testing.T) {
 		files string
 		want  string // format, name and number of files of each table
 	}{
-		"nothing":            {"", ""},
-		"IDX":                {"train-images-idx3-ubyte train.parquet", ""},
-		"IDX by its ending":  {"x.idx.gz", ""},
-		"splits":             {"train.parquet test.parquet _SUCCESS .x x.txt", "parquet test 1, parquet train 1"},
-		"texts":              {"b.TSV c-1-of-2.csv.xz c-2-of-2.csv.gz d.tsv.bz2", "csv b 1, csv c 2, csv d 1"},
-		"arrays":             {"train-image.npy train-label.npy", "npy train-image 1, npy train-label 1"},
+		"nothing":           {"", ""},
+		"IDX":               {"train-images-idx3-ubyte train.parquet", ""},
+		"IDX by its ending": {"x.idx.gz", ""},
+		"splits":            {"train.parquet test.parquet _SUCCESS .x x.txt", "parquet test 1, parquet train 1"},
+		"texts":             {"b.TSV c-1-of-2.csv.xz c-2-of-2.csv.gz d.tsv.bz2", "csv b 1, csv c 2, csv d 1"},
+		"arrays":            {"train-image.npy train-label.npy", "npy train-image 1, npy train-label 1"},
+		"arrays in folders": {"train/images.npy labels/train.npy split=val/X.npy test/X_test.npy", "npy train-labels 1, " +
+			"npy X-val 1, npy X_test 1, npy images-train 1"},
 		"arrays of a number": {"part-0.npy x-1-of-2.npy", "npy part-0 1, npy x-1-of-2 1"},
 		"parts": {"part-00000-0123456789abcdef.parquet part-00001-0123456789abcdef.parquet _SUCCESS",
 			"parquet in 2"},
