@@ -115,7 +115,7 @@ func (n *Name) readWords(words []string) {
 		}
 	}
 	n.Prefix = strings.Join(words, "-")
-	if n.Split == "" && slices.Contains([]string{"val", "valid", "validation", "dev"}, n.Prefix) {
+	if n.Split == "" && slices.Contains([]string{"val", "valid", "validation", "dev", "eval"}, n.Prefix) {
 		n.Split, n.Prefix = n.Prefix, "" // only alone: these words are also part of other names
 	}
 	if slices.Contains(knownNames(), n.Prefix) {
@@ -144,7 +144,9 @@ func splitOf(word string) string {
 	switch word {
 	case "train", "test", "test10k", "test50k":
 		return word
-	case "t10k":
+	case "training":
+		return "train"
+	case "t10k", "testing":
 		return "test"
 	}
 	return ""

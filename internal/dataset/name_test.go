@@ -74,6 +74,7 @@ func TestParseName(t *testing.T) {
 		"X_train.idx":                {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
 		"YTrain.idx":                 {Split: "train", Role: Label, Stem: "YTrain", Format: "idx"},
+		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
 		"valX":                       {Split: "val", Role: Image, Stem: "valX"},
 		"testImages.idx":             {Split: "test", Role: Image, Stem: "testImages", Format: "idx"},
 		"t10k-labels.idx1-ubyte.idx": {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
