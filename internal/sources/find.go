@@ -178,6 +178,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l, err := list(files, dir, 0)
 	key, _, _ := strings.Cut(strings.Join(l.classes, "/"), "=")
 	isOther := func(name string) bool { return !strings.HasPrefix(name, key+"=") }
+	isFar := func(name string) bool { // the way to images
+		inner, _ := list(files, source.Under(dir, name), 0)
+		return inner.image != "" || inner.splits != nil
+	}
 	switch {
 	case l.idx:
 		return nil, nil
@@ -189,6 +193,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 			`(cd %s && for d in %s=*; do mv -- "$d" "${d#*=}"; done)`, text.Path(dir), text.Quote(key))
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
+	case !deep && l.image == "" && slices.ContainsFunc(slices.Collect(maps.Keys(l.folders)), isFar):
+		return nil, fault.New(fault.Usage, "found images too far below, expected splits above class folders").In(dir).
+			WithHint("give the folder that holds these, such as %s; or move it away", text.Path(dir))
 	}
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
@@ -196,7 +203,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	tables, err := inFiles(dir, l.files)
 	var below []Table
 	if err == nil && (deep || l.image != "" || tables != nil) {
-		below, err = inFolders(files, dir, l, tables)
+		below, err = inFolders(files, dir, l)
 	}
 	if err = cmp.Or(err, checkAlone(dir, l, tables, below)); err != nil {
 		return nil, err
@@ -246,10 +253,9 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
-// returns an error if it finds some, but none in a folder of a split that is not empty, or if there
-// are any, also beside, and a folder with images too far below.
-func inFolders(files source.Files, dir string, l listing, beside []Table) (below []Table, err error) {
-	without, unnamed, others := "", []string(nil), []Table(nil)
+// returns an error if it finds some, but none in a folder of a split that is not empty.
+func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
+	without, unnamed := "", []string(nil)
 	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
 	if isListed {
 		if names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a file", readSplits); err != nil {
@@ -268,12 +274,13 @@ func inFolders(files source.Files, dir string, l listing, beside []Table) (below
 		if err != nil {
 			return nil, err
 		}
+		isArray := len(found) > 0 && found[0].Format.Name == "npy"
 		for i, t := range found { // train/images.npy or images/train.npy
-			if own := dataset.ParseName(t.Name); t.Format.Name == "npy" && (own.Split == "" || own.Role == dataset.Data) {
+			if own := dataset.ParseName(t.Name); isArray && (own.Split == "" || own.Role == dataset.Data) {
 				found[i].Name += "-" + strings.TrimPrefix(name, "split=")
 			}
 		}
-		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have their own names
+		if len(found) == 1 && name != "data" && !isArray { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
 			first := filepath.Base(found[0].Paths[0]) // of the parts
@@ -283,9 +290,7 @@ func inFolders(files source.Files, dir string, l listing, beside []Table) (below
 			}
 		}
 		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
-		if len(found) == 0 && hasImages(files, path, 1) {
-			without, others = path, beside
-		} else if len(found) == 0 && (isListed || isSplit(name) && !isEmpty()) {
+		if len(found) == 0 && (isListed || isSplit(name) && !isEmpty()) {
 			without = path
 		}
 		below = append(below, found...)
@@ -295,19 +300,12 @@ func inFolders(files source.Files, dir string, l listing, beside []Table) (below
 			unnamed[0], unnamed[1]).In(dir).
 			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
 	}
-	if others = slices.Concat(below, others); without != "" && others != nil {
-		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, others[0].Paths[0]).In(dir).
-			WithHint("give one of them, such as %s, or put images in class folders of %s",
-				text.Path(others[0].Path), text.Path(without))
+	if without != "" && below != nil {
+		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
+			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
+				text.Path(below[0].Path), text.Path(without))
 	}
 	return below, nil
-}
-
-// hasImages reports whether there are images in dir, in its folders, or up to depth folders below.
-func hasImages(files source.Files, dir string, depth int) bool {
-	l, _ := list(files, dir, 0) // what cannot be read is an error of the caller
-	return l.image != "" || l.splits != nil || depth > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(l.folders)),
-		func(name string) bool { return hasImages(files, source.Under(dir, name), depth-1) })
 }
 
 // splitsFile lists the splits of Hugging Face's save_to_disk. The folders of earlier ones stay.
@@ -379,25 +377,31 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 
 // numberTogether gives tables of class folders those of all, which are splits of one data set, and
 // schema.ClassesFile if one has its labels in a file: a class has the same number in all splits.
-// Folders that are called after no split and have other class folders may be classes themselves. A
-// lone class folder that no other split has, such as test/all, may hold images of all classes.
+// Folders that are called after no split and have other class folders may be classes themselves,
+// and a lone class folder that other splits lack, such as test/all, may be none.
 func numberTogether(files source.Files, tables []Table) []Table {
-	all, before := map[string]bool{}, slices.Clone(tables)
-	for i, t := range before {
-		tables[i].unlisted = aloneError(before)
-		record, first := schema.MetadataFile, before[0]
-		if len(t.folders) > 0 {
-			record, tables[i].folders = schema.ClassesFile, all
+	all, before, first, doubt := map[string]bool{}, slices.Clone(tables), Table{}, error(nil)
+	for _, t := range before {
+		if len(first.folders) == 0 {
+			first = t
 		}
 		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(first.folders))
 		isNamed := strings.Trim(strings.Join(names, ""), "0123456789") != ""
-		if isNamed && !slices.Equal(names, others) && !isSplit(t.Name) && !isSplit(first.Name) {
-			tables[i].unlisted = fault.New(fault.Usage, "found other class folders than in %s: both may be splits or "+
-				"classes", first.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, move " +
-				"all images into them; or list the names of all classes: --classes FILE")
+		isShared := func(name string) bool { return slices.Contains(others, name) }
+		isLone := min(len(names), len(others)) == 1 && !slices.ContainsFunc(names, isShared)
+		if isNamed && !slices.Equal(names, others) && (isLone || !isSplit(t.Name) && !isSplit(first.Name)) {
+			doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
+				"neither", first.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, move all images " +
+				"into them; or list the names of all classes: --classes FILE")
 		}
 		for name, used := range t.folders {
 			all[name] = all[name] || used
+		}
+	}
+	for i, t := range before {
+		record := schema.MetadataFile
+		if len(t.folders) > 0 {
+			record, tables[i].folders, tables[i].unlisted = schema.ClassesFile, all, cmp.Or(doubt, t.unlisted)
 		}
 		isThere := func() bool { _, err := files.Stat(source.Under(t.Path, record)); return err == nil }
 		if t.Format.Name == "png" && isThere() {
@@ -405,24 +409,4 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		}
 	}
 	return tables
-}
-
-// aloneError returns an error if one of several splits has only a class folder that no other has.
-func aloneError(tables []Table) error {
-	splits := map[string]int{} // numbers of them by class
-	for _, t := range tables {
-		for name := range t.folders {
-			splits[name]++
-		}
-	}
-	for _, t := range tables {
-		for name := range t.folders {
-			if len(tables) > 1 && len(t.folders)+splits[name] == 2 && strings.Trim(name, "0123456789") != "" {
-				return fault.New(fault.Usage, "found images only in the folder %s, which may be a class or none", name).
-					In(t.Path).WithHint("if it is none, move its images into %s; if it is one, list the names of all "+
-					"classes in a file: --classes FILE", text.Path(t.Path))
-			}
-		}
-	}
-	return nil
 }
