@@ -64,6 +64,8 @@ func TestFilesErrors(t *testing.T) {
 		"two lists": {args: "a.idx b.idx", want: fault.Usage, message: twice + `"data"`, hint: "name them: left="},
 		"two splits": {args: labels + " t10k-labels-idx1-ubyte", want: fault.Usage, message: twice + `"label"`,
 			hint: "give one split, or a folder"},
+		"mixed splits": {args: images + " t10k-labels-idx1-ubyte", want: fault.Usage,
+			message: "different splits: " + images + ", t10k-l", hint: imageIs(images) + " label="},
 		"a given name twice": {args: "label=left.idx " + labels, want: fault.Usage, message: twice + `"label"`,
 			hint: "name them: image="},
 		"swapped": {args: "swapped-images.idx swapped-labels.idx", want: ErrSwapped, message: "swapped-images.idx",
@@ -81,7 +83,6 @@ func TestFilesErrors(t *testing.T) {
 		"damaged": {args: "bad.idx", want: fault.Truncated,
 			message: "bad.idx: at byte 5: the input ends inside the header"},
 		"stdin twice":  {args: "a=- b=-", want: fault.Usage},
-		"mixed splits": {args: images + " t10k-labels-idx1-ubyte", want: fault.Usage, message: "different splits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

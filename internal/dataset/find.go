@@ -174,11 +174,12 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 			return nil, err
 		}
 	}
-	unnamed := slices.ContainsFunc(inputs, func(in Input) bool { return in.Name == "" })
-	if ofSplit := func(n Name) bool { return n.Split != "" }; s.Name == "" && slices.ContainsFunc(names, ofSplit) &&
-		unnamed && !f.options.Damaged {
-		return nil, fault.New(fault.Usage, "%s belong to different splits", baseNames(s.Files)).
-			WithHint("give the files of one split or, if their rows belong together, name both: image=FILE label=FILE")
+	isUnnamed := func(in Input) bool { return in.Name == "" }
+	isMixed := s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" })
+	if isMixed && slices.ContainsFunc(inputs, isUnnamed) && !f.options.Damaged {
+		return nil, fault.New(fault.Usage, "the files belong to different splits: %s", baseNames(s.Files)).
+			WithHint("give those of one split; or, for a table of them, name the columns: %s=%s %s=%s", s.Files[0].Name,
+				text.Quote(s.Files[0].Path), s.Files[1].Name, text.Quote(s.Files[1].Path))
 	}
 	if err := f.checkSwapped(&s); err != nil {
 		return nil, err

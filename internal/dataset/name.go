@@ -37,11 +37,10 @@ type Name struct {
 }
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as
-// train-images.idx3-ubyte, renamed to train-images-idx3.ubyte, or downloaded twice.
+// train-images.idx3-ubyte, renamed to train-images-idx3.ubyte, or downloaded twice. Some names are
+// glued: Xtrain, trainX, trainImages.
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
 	`(?: ?\([0-9]+\))?$`)
-
-// glued matches names without a separator: Xtrain, trainX, trainImages.
 var glued = text.Pattern(`^(?:([xy])(train|test|val)|(train|test|val)([xy]|images?|labels?))$`)
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
@@ -141,12 +140,10 @@ func roleOf(word string) Role {
 // splitOf returns the split that a word names, or "". test10k and test50k are the parts of QMNIST's
 // test set: https://github.com/facebookresearch/qmnist.
 func splitOf(word string) string {
-	switch word {
+	switch word = strings.TrimSuffix(word, "ing"); word {
 	case "train", "test", "test10k", "test50k":
 		return word
-	case "training":
-		return "train"
-	case "t10k", "testing":
+	case "t10k":
 		return "test"
 	}
 	return ""

@@ -296,10 +296,10 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 // validation matches the names of arrays of a split beside train and test, whatever they hold.
 var validation = text.Pattern(`(?:^|[-_.])(val|valid|validation)(?:[-_.]|$)`)
 
-// splitsInside returns the splits of t, a .npz file; each array becomes a dataset.File. Names such
-// as x_train and test_labels give the column and the split, like the names of .npy files; every
-// other array is a column with its name, without the split. alone is the split that the whole file
-// would be. It names the only split if the arrays do not.
+// splitsInside returns the splits of t, a .npz file. Names of arrays such as x_train and
+// test_labels give the column and the split, like those of .npy files; others are columns, without
+// the split. alone is the split that the whole file would be. It names the only split if the arrays
+// do not.
 func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split, err error) {
 	named := slices.ContainsFunc(t.Arrays, func(name string) bool { return dataset.ParseName(name).Split != "" })
 	for _, name := range t.Arrays {

@@ -64,10 +64,9 @@ func As(name, path, prefix, label string) (Table, error) {
 }
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
-// and part.0, and the Hub's converter those of a split as 0000. Those of numberedName have all
-// numbers: parts of --rows-per-file from 0 on, shards of Hugging Face from 0 to N-1, and parts of
-// --part from 1 to N. Hugging Face's datasets leave cacheName beside the data that they come from.
-// Splits with otherName are not read.
+// and part.0, the Hub's converter as 0000. numberedName needs all numbers: parts of --rows-per-file
+// from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face's
+// datasets leave cacheName beside the data. Splits with otherName are not read.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
@@ -97,14 +96,13 @@ type listing struct {
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     bool            // there are IDX files
 	unread  string          // the folder that tells that the table is not read, or ""
-	full    bool            // there may be more
 }
 
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
-	l.folders, l.full = map[string]bool{}, len(entries) == limit
+	l.folders = map[string]bool{}
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -122,7 +120,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
-			if inner.image == "" && inner.full {
+			if inner.image == "" {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
@@ -148,9 +146,9 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 	return l, fault.In(dir, err)
 }
 
-// unread has the kinds of tables that are not read, with a command that reads them from a folder.
-// Which files, and which of their rows, belong to the first three is in a log: reading all files
-// would bring back rows that were deleted or replaced.
+// unread has the kinds of tables that are not read, with a command that reads them. A log says
+// which files and rows belong to the first three: all files have rows that were deleted or
+// replaced, too.
 var unread = map[string]struct{ name, command string }{
 	"_delta_log": {"a table of Delta Lake", `duckdb -c "COPY (FROM delta_scan('%s')) TO '%[1]s.parquet'"`},
 	"metadata": {"a table of Iceberg",
@@ -200,7 +198,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
 	}
-	tables, err := inFiles(dir, l.files)
+	tables, err := inFiles(dir, l.files, deep)
 	var below []Table
 	if err == nil && (deep || l.image != "" || tables != nil) {
 		below, err = inFolders(files, dir, l)
@@ -208,11 +206,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if err = cmp.Or(err, checkAlone(dir, l, tables, below)); err != nil {
 		return nil, err
 	}
-	for _, name := range l.files {
-		for i := range below {
-			if png.MayLabel(name) {
-				below[i].beside, _ = filepath.Rel(below[i].Path, source.Under(dir, name)) // both as dir is given
-			}
+	if i := slices.IndexFunc(l.files, png.MayLabel); i >= 0 {
+		for k, t := range below {
+			below[k].beside, _ = filepath.Rel(t.Path, source.Under(dir, l.files[i])) // both as dir is given
 		}
 	}
 	if l.image != "" {
@@ -274,13 +270,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if err != nil {
 			return nil, err
 		}
-		isArray := len(found) > 0 && found[0].Format.Name == "npy"
-		for i, t := range found { // train/images.npy or images/train.npy
-			if own := dataset.ParseName(t.Name); isArray && (own.Split == "" || own.Role == dataset.Data) {
-				found[i].Name += "-" + strings.TrimPrefix(name, "split=")
-			}
-		}
-		if len(found) == 1 && name != "data" && !isArray { // shards of the Hub have their own names
+		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have their own names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
 			first := filepath.Base(found[0].Paths[0]) // of the parts
@@ -320,9 +310,9 @@ func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {
 	return slices.Sorted(slices.Values(list.Splits)), f.Close()
 }
 
-// inFiles finds the tables among the files of dir.
-func inFiles(dir string, names []string) (tables []Table, err error) {
-	inSplit := isSplit(dataset.FolderName(dir))
+// inFiles finds the tables among the files of dir, below the folder that was given unless deep.
+func inFiles(dir string, names []string, deep bool) (tables []Table, err error) {
+	above := strings.TrimPrefix(dataset.FolderName(dir), "split=")
 	for _, name := range names {
 		f, stem, ok := byExtension(name)
 		if !ok {
@@ -330,9 +320,12 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 		}
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
+		if own := dataset.ParseName(stem); !deep && f.Name == "npy" && (own.Split == "" || own.Role == dataset.Data) {
+			t.Name += "-" + above // train/images.npy or images/train.npy
+		}
 		if m := numberedName().FindStringSubmatch(name); m != nil && m[2] != "" && m[2] != "part" && !f.OneColumn {
 			t.Name, t.Path = m[2], source.Under(dir, m[2]+"-*")
-		} else if (partName().MatchString(name) || inSplit && hubName().MatchString(name)) && !f.OneColumn {
+		} else if (partName().MatchString(name) || isSplit(above) && hubName().MatchString(name)) && !f.OneColumn {
 			_, t.Name, _ = byExtension(dataset.FolderName(dir))
 			t.Path = dir
 		}
@@ -375,13 +368,12 @@ func inFiles(dir string, names []string) (tables []Table, err error) {
 	return tables, nil
 }
 
-// numberTogether gives tables of class folders those of all, which are splits of one data set, and
-// schema.ClassesFile if one has its labels in a file: a class has the same number in all splits.
-// Folders that are called after no split and have other class folders may be classes themselves,
-// and a lone class folder that other splits lack, such as test/all, may be none.
+// numberTogether gives tables of class folders those of all splits, and schema.ClassesFile if one
+// has its labels in a file: a class has the same number in all. Folders that are called after no
+// split and have other class folders may be classes, and a lone one, such as test/all, may be none.
 func numberTogether(files source.Files, tables []Table) []Table {
-	all, before, first, doubt := map[string]bool{}, slices.Clone(tables), Table{}, error(nil)
-	for _, t := range before {
+	all, first, doubt := map[string]bool{}, Table{}, error(nil)
+	for _, t := range tables {
 		if len(first.folders) == 0 {
 			first = t
 		}
@@ -398,7 +390,7 @@ func numberTogether(files source.Files, tables []Table) []Table {
 			all[name] = all[name] || used
 		}
 	}
-	for i, t := range before {
+	for i, t := range tables {
 		record := schema.MetadataFile
 		if len(t.folders) > 0 {
 			record, tables[i].folders, tables[i].unlisted = schema.ClassesFile, all, cmp.Or(doubt, t.unlisted)
