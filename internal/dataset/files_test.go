@@ -65,7 +65,7 @@ func TestFilesErrors(t *testing.T) {
 		"two splits": {args: labels + " t10k-labels-idx1-ubyte", want: fault.Usage, message: twice + `"label"`,
 			hint: "give one split, or a folder"},
 		"mixed splits": {args: images + " t10k-labels-idx1-ubyte", want: fault.Usage,
-			message: "different splits: " + images + ", t10k-l", hint: imageIs(images) + " label="},
+			message: "different splits: " + images + ", t10k-l", hint: "image=FILE label="},
 		"a given name twice": {args: "label=left.idx " + labels, want: fault.Usage, message: twice + `"label"`,
 			hint: "name them: image="},
 		"swapped": {args: "swapped-images.idx swapped-labels.idx", want: ErrSwapped, message: "swapped-images.idx",

@@ -174,12 +174,10 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 			return nil, err
 		}
 	}
-	isUnnamed := func(in Input) bool { return in.Name == "" }
 	isMixed := s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" })
-	if isMixed && slices.ContainsFunc(inputs, isUnnamed) && !f.options.Damaged {
+	if isMixed && !f.options.Damaged && slices.ContainsFunc(inputs, func(in Input) bool { return in.Name == "" }) {
 		return nil, fault.New(fault.Usage, "the files belong to different splits: %s", baseNames(s.Files)).
-			WithHint("give those of one split; or, for a table of them, name the columns: %s=%s %s=%s", s.Files[0].Name,
-				text.Quote(s.Files[0].Path), s.Files[1].Name, text.Quote(s.Files[1].Path))
+			WithHint("give those of one split, or name the columns: image=FILE label=FILE")
 	}
 	if err := f.checkSwapped(&s); err != nil {
 		return nil, err

@@ -36,9 +36,8 @@ type Name struct {
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// publishedFormat matches the end of published names: train-images-idx3-ubyte, also unpacked as
-// train-images.idx3-ubyte, renamed to train-images-idx3.ubyte, or downloaded twice. Some names are
-// glued: Xtrain, trainX, trainImages.
+// publishedFormat matches the end of published names: train-images-idx3-ubyte, also with a dot for
+// a dash, or downloaded twice. glued matches names such as Xtrain, trainX and trainImages.
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
 	`(?: ?\([0-9]+\))?$`)
 var glued = text.Pattern(`^(?:([xy])(train|test|val)|(train|test|val)([xy]|images?|labels?))$`)

@@ -122,12 +122,8 @@ func (o Options) findTables(ctx context.Context) (tables []sources.Table, err er
 		case err != nil:
 			return nil, err
 		case i > 0 && (found == nil) != (tables == nil):
-			table, other := arg.Path, o.Args[0].Path
-			if found == nil {
-				table, other = other, table
-			}
-			return nil, usagef("%s is not read as IDX and %s is, expected inputs of one format",
-				shownPath(table), shownPath(other)).
+			table := cmp.Or(map[bool]string{true: o.Args[0].Path}[found == nil], arg.Path)
+			return nil, usagef("found IDX files and %s, expected inputs of one format", shownPath(table)).
 				WithHint("make IDX files first: idxport convert %s -o idx=DIR/", text.Path(table))
 		case arg.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays != nil):
 			return nil, usagef("%s=%s is a table, which has names for its columns", arg.Name, arg.Path).

@@ -31,9 +31,8 @@ type chain struct {
 	next   int64        // row of the chain that is read next
 }
 
-// openChain opens the files of found as one table. If the files record their numbers of rows, all
-// are opened to check them, and those without rows are left out. Types and shapes that a file does
-// not record are assumed to be those of the first file.
+// openChain opens the files of found as one table. If they record their numbers of rows, all are
+// opened to check them, and left out without rows. The first file gives types that another lacks.
 func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 	c, parts := &chain{open: found.Format.open, options: o}, []string(nil)
 	for i, path := range found.Paths {

@@ -43,9 +43,8 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 	return tables, err
 }
 
-// As returns the table at path, which has the format called name ("parquet", …), whatever the
-// extension of path. With a prefix, of letters, digits, _ and -, path is a folder, and the files
-// whose names begin with prefix are the table. Messages call the table label.
+// As returns the table at path in the format called name ("parquet", …), whatever its extension.
+// With a prefix, it is the files in the folder path whose names begin so. Messages call it label.
 func As(name, path, prefix, label string) (Table, error) {
 	name = cmp.Or(map[string]string{"arrows": "arrow", "tsv": "csv"}[name], name) // which are read alike
 	t := Table{Format: formats[name], Name: label, Paths: []string{path}, Path: label}
@@ -270,7 +269,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have their own names
+		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have names
 			_, stem, _ := byExtension(path)
 			found[0].Name = strings.TrimPrefix(stem, "split=")
 			first := filepath.Base(found[0].Paths[0]) // of the parts
@@ -312,7 +311,7 @@ func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {
 
 // inFiles finds the tables among the files of dir, below the folder that was given unless deep.
 func inFiles(dir string, names []string, deep bool) (tables []Table, err error) {
-	above := strings.TrimPrefix(dataset.FolderName(dir), "split=")
+	_, above, _ := byExtension(dataset.FolderName(dir))
 	for _, name := range names {
 		f, stem, ok := byExtension(name)
 		if !ok {
@@ -321,13 +320,12 @@ func inFiles(dir string, names []string, deep bool) (tables []Table, err error) 
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
 		if own := dataset.ParseName(stem); !deep && f.Name == "npy" && (own.Split == "" || own.Role == dataset.Data) {
-			t.Name += "-" + above // train/images.npy or images/train.npy
+			t.Name += "-" + strings.TrimPrefix(above, "split=") // train/images.npy or images/train.npy
 		}
 		if m := numberedName().FindStringSubmatch(name); m != nil && m[2] != "" && m[2] != "part" && !f.OneColumn {
 			t.Name, t.Path = m[2], source.Under(dir, m[2]+"-*")
 		} else if (partName().MatchString(name) || isSplit(above) && hubName().MatchString(name)) && !f.OneColumn {
-			_, t.Name, _ = byExtension(dataset.FolderName(dir))
-			t.Path = dir
+			t.Name, t.Path = above, dir
 		}
 		i := slices.IndexFunc(tables, func(other Table) bool { return other.Name == t.Name })
 		switch {
@@ -383,8 +381,8 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		isLone := min(len(names), len(others)) == 1 && !slices.ContainsFunc(names, isShared)
 		if isNamed && !slices.Equal(names, others) && (isLone || !isSplit(t.Name) && !isSplit(first.Name)) {
 			doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
-				"neither", first.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, move all images " +
-				"into them; or list the names of all classes: --classes FILE")
+				"neither", first.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
+				"move all images into them; or list the names of all classes: --classes FILE")
 		}
 		for name, used := range t.folders {
 			all[name] = all[name] || used

@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 		"0/0.png a/b/c.png":            {fault.Usage, "found both DIR/0/0.png and DIR/a, expected", "such as DIR/a,"},
 		"train/0/0.png x.png":          {fault.Usage, "found both DIR/x.png and DIR/train", "such as DIR/train,"},
 		"Train/0.csv Testing/a/b.csv":  {fault.Usage, "found no table in DIR/Testing, but one in DIR/Train/0", ""},
-		"a/0/0.png b/train/c/d.png":    {fault.Usage, "DIR/b: found images too far below, expected splits", "as DIR/b;"},
+		"a/0/0.png b/train/c/d.png":    {fault.Usage, "DIR/b: found images too far below, expected split", "as DIR/b;"},
 		"a.csv b/train/0.png":          {fault.Usage, "DIR/b: found images too far below, expected splits", "move"},
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},

@@ -109,9 +109,8 @@ func readDirectory(f source.File, size int64) (*zip.Reader, error) {
 	return z, nil
 }
 
-// A directory limits how much archive/zip reads of the directory of an archive. It also limits the
-// number of files in a record of 56 bytes (section 4.3.14 of APPNOTE.TXT, the specification of
-// ZIP), for which archive/zip allocates memory at once.
+// A directory limits how much archive/zip reads of the directory of an archive, and the number of
+// files in a record of 56 bytes (APPNOTE.TXT, 4.3.14), for which it allocates memory at once.
 type directory struct {
 	io.ReaderAt
 	left int64 // bytes that may be read

@@ -22,6 +22,5 @@
 //     warning lists. Errors: names not in UTF-8, one folder or images, an empty one, other numbers.
 //
 // Links that lead out of the folder are errors, and so are images that are no regular files, and
-// files that may have the labels of images that have none. The names of all files and their labels
-// are held in memory. Decode opens and decodes the files.
+// files that may have the labels of images that have none. All names and labels are in memory.
 package png
