@@ -76,7 +76,7 @@ func TestParseName(t *testing.T) {
 		"YTrain.idx":                 {Split: "train", Role: Label, Stem: "YTrain", Format: "idx"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
 		"valX":                       {Split: "val", Role: Image, Stem: "valX"},
-		"testImages.idx":             {Split: "test", Role: Image, Stem: "testImages", Format: "idx"},
+		"imagesTest.idx":             {Split: "test", Role: Image, Stem: "imagesTest", Format: "idx"},
 		"t10k-labels.idx1-ubyte.idx": {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
 		"idx1-ubyte.idx":             {Role: Data, Format: "idx1-ubyte"},
 		"My_Weights.idx":             {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
