@@ -156,7 +156,8 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	var tables, others []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
-		isIDX := c.name.Format != "" || c.name.Role != Data && !strings.Contains(c.name.Stem, ".") // perhaps
+		ext := filepath.Ext(lowerASCII(c.name.Stem)) // train.images is IDX, perhaps, and images.txt is not
+		isIDX := c.name.Format != "" || c.name.Role != Data && (ext == "" || roleOf(ext[1:]) != Data)
 		if !isIDX || !regular(c.path, e) {
 			if others = append(others, e.Name()); f.options.Table != nil && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())

@@ -53,6 +53,8 @@ func TestFolder(t *testing.T) {
 		"plain and compressed": {
 			files: append([]string{images + ".gz 60000 28 28", labels + ".gz 60000"}, fourFiles[:2]...),
 			want:  []string{trainOnly}},
+		"extensions": {files: []string{"t10k.images 3 2 2", "T10K.Labels 3", "train.images=x"},
+			want: []string{"test/FOLDER/?: image=t10k.images label=T10K.Labels"}},
 		"a bad twin": {files: []string{labels + ".gz=<html>", labels + " 7"},
 			want:  []string{"train/FOLDER/?: label=" + labels},
 			notes: []string{labels + ".gz: at byte 0: found an HTML", "no images found"}},

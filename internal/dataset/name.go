@@ -44,7 +44,6 @@ var glued = text.Pattern(`^(?:([xy]|im\w+|labels?)(train|test|val)|(train|test|v
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
-// MNIST, Fashion-MNIST and KMNIST are published under the same four names, without a prefix.
 var prefixes = [...]struct{ prefix, dataset, split string }{
 	{"xnist", "qmnist", "nist"},
 	{"dig-mnist", "kannada-mnist", "dig"},
