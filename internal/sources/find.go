@@ -376,7 +376,7 @@ func numberTogether(files source.Files, tables []Table) []Table {
 			first = t
 		}
 		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(first.folders))
-		isNamed := strings.Trim(strings.Join(names, ""), "0123456789") != ""
+		isNamed := strings.Trim(strings.Join(slices.Concat(names, others), ""), "0123456789") != ""
 		isShared := func(name string) bool { return slices.Contains(others, name) }
 		isLone := min(len(names), len(others)) == 1 && !slices.ContainsFunc(names, isShared)
 		if isNamed && !slices.Equal(names, others) && (isLone || !isSplit(t.Name) && !isSplit(first.Name)) {
