@@ -95,13 +95,14 @@ type listing struct {
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     bool            // there are IDX files
 	unread  string          // the folder that tells that the table is not read, or ""
+	full    bool            // there may be more
 }
 
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
-	l.folders = map[string]bool{}
+	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -119,7 +120,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
-			if inner.image == "" {
+			if inner.image == "" && inner.full {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
@@ -145,9 +146,9 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 	return l, fault.In(dir, err)
 }
 
-// unread has the kinds of tables that are not read, with a command that reads them. A log says
-// which files and rows belong to the first three: all files have rows that were deleted or
-// replaced, too.
+// unread has the kinds of tables that are not read, with a command that reads them from a folder.
+// Which files, and which of their rows, belong to the first three is in a log: reading all files
+// would bring back rows that were deleted or replaced.
 var unread = map[string]struct{ name, command string }{
 	"_delta_log": {"a table of Delta Lake", `duckdb -c "COPY (FROM delta_scan('%s')) TO '%[1]s.parquet'"`},
 	"metadata": {"a table of Iceberg",
@@ -370,11 +371,9 @@ func inFiles(dir string, names []string, deep bool) (tables []Table, err error) 
 // has its labels in a file: a class has the same number in all. Folders that are called after no
 // split and have other class folders may be classes, and a lone one, such as test/all, may be none.
 func numberTogether(files source.Files, tables []Table) []Table {
-	all, first, doubt := map[string]bool{}, Table{}, error(nil)
+	all, doubt := map[string]bool{}, error(nil)
 	for _, t := range tables {
-		if len(first.folders) == 0 {
-			first = t
-		}
+		first := tables[max(0, slices.IndexFunc(tables, func(t Table) bool { return len(t.folders) > 0 }))]
 		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(first.folders))
 		isNamed := strings.Trim(strings.Join(slices.Concat(names, others), ""), "0123456789") != ""
 		isShared := func(name string) bool { return slices.Contains(others, name) }
