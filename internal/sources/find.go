@@ -176,9 +176,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l, err := list(files, dir, 0)
 	key, _, _ := strings.Cut(strings.Join(l.classes, "/"), "=")
 	isOther := func(name string) bool { return !strings.HasPrefix(name, key+"=") }
-	isFar := func(name string) bool { // the way to images
-		inner, _ := list(files, source.Under(dir, name), 0)
-		return inner.image != "" || inner.splits != nil
+	isFar := func(name string) bool { // a split, perhaps of a copy of the data set
+		image := func() string { inner, _ := list(files, source.Under(dir, name), 0); return inner.image }
+		return isSplit(name) && image() != ""
 	}
 	switch {
 	case l.idx:
@@ -192,8 +192,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
 	case !deep && l.image == "" && slices.ContainsFunc(slices.Collect(maps.Keys(l.folders)), isFar):
-		return nil, fault.New(fault.Usage, "found images too far below, expected splits above class folders").In(dir).
-			WithHint("give the folder that holds these, such as %s; or move it away", text.Path(dir))
+		return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").In(dir).
+			WithHint("give it alone: %s; or move it away", text.Path(dir))
 	}
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
