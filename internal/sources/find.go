@@ -79,7 +79,7 @@ var (
 
 // splitName matches names of folders of splits or labels, which are classes only beside others.
 var splitName = text.Pattern(`(?i)^((images|masks)[-_])?(train(ing)?|test(ing)?|e?val(uation|id(ation)?)?|dev)` +
-	`([-_](images|masks|set)|20\d\d)?$|^(labels|annotations?)$`)
+	`([-_]?(images|masks|set)|20\d\d)?$|^(labels|annotations?)$`)
 
 // isSplit reports whether a folder of this name may be a split, or have the labels of some.
 func isSplit(name string) bool {
