@@ -126,7 +126,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case inner.image != "" && !ours && splitName().MatchString(name):
+			case inner.image != "" && !ours && isSplit(name):
 				l.splits = append(l.splits, name)
 			case inner.image != "":
 				l.image, l.classes = inner.image, append(l.classes, name)
