@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 		"a preview":              {"train.csv test.csv _preview.png runs/1/metrics.csv", "csv test 1, csv train 1"},
 		"class folders: numbers": {"a=1/0.png b=2/1.png", "png in 1"},
 		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
-		"splits without labels":  {"trainSet/0.png Test/0.png", "png Test 1, png trainSet 1"},
+		"splits without labels":  {"trainSet/_0_36.png Test/0.png", "png Test 1, png trainSet 1"},
 		"splits of a name":       {"seg_train/0.png seg_test/0.png", "png seg_test 1, png seg_train 1"},
 		"a class called train":   {"train/0.png car/0.png", "png in 1"},
 		"our class folders":      {"train/0.png test/0.png .idxport-classes", "png in 1"},
