@@ -20,13 +20,13 @@ import (
 // stats describes the values of a file column in the examined rows.
 type stats struct {
 	values    int64
-	floats    bool             // some are not written as integers
-	fractions bool             // some are not whole numbers (5.0 is whole)
-	rising    bool             // each is larger than the one before
-	min, max  float64          // NaN counts as 0
-	texts     []string         // the first fields that are not numbers, without escapes
-	seen      map[string]int64 // if not nil, how often each number occurs
-	most      int64            // the most of these
+	floats    bool              // some are not written as integers
+	fractions bool              // some are not whole numbers (5.0 is whole)
+	rising    bool              // each is larger than the one before
+	min, max  float64           // NaN counts as 0
+	texts     []string          // the first fields that are not numbers, without escapes
+	seen      map[float64]int64 // if not nil, how often each number occurs
+	most      int64             // the most of these
 }
 
 // thousands matches a list that may be one number, with spaces between its thousands.
@@ -35,7 +35,7 @@ var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,3}(\.\d*)? *\D$`)
 // observe examines the sample, and returns an error if two fields may be the label. Decode reports
 // rows with a wrong number of fields.
 func (t *table) observe() error {
-	first, last := stats{seen: map[string]int64{}}, stats{seen: map[string]int64{}} // of these fields
+	first, last := stats{seen: map[float64]int64{}}, stats{seen: map[float64]int64{}} // of these fields
 	for line := range bytes.Lines(t.sample) {
 		if bytes.Count(line, []byte{t.comma}) != t.count {
 			continue
@@ -61,7 +61,7 @@ func (t *table) observe() error {
 // checkLabel returns an error if the label may be another field than [table.divide] guessed, as the
 // first and the last field of the examined rows tell: odd ones are pixels or row numbers.
 func (t *table) checkLabel(first, last stats) error {
-	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.rising && s.values > 10 }
+	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.most == 1 && s.values > 10 }
 	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
 	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // as no corner is
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
@@ -71,7 +71,7 @@ func (t *table) checkLabel(first, last stats) error {
 	case !t.guessed || t.options.Like != nil: // an output's columns are expected
 		return nil
 	case !image && first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
-		like(last) && (dense || first.max > last.max)): // UCI's files have it last
+		!odd(last) && dense || like(last) && first.max > last.max): // UCI's files have it last
 	case image && len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
 		may = "be the first field of a line, which else is a pixel"
 	default:
@@ -101,8 +101,8 @@ func (s *stats) observe(text []byte, plain *strings.Replacer) {
 	}
 	s.min, s.max, s.values = min(s.min, v), max(s.max, v), s.values+1
 	if s.seen != nil {
-		s.seen[string(text)]++
-		s.most = max(s.most, s.seen[string(text)])
+		s.seen[v]++
+		s.most = max(s.most, s.seen[v])
 	}
 }
 
@@ -198,7 +198,7 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && strings.TrimPrefix(f.Name, indexName) == "":
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
-		if !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
+		if s.values > 0 && !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).WithHint(hintIndex)
 		}
