@@ -109,8 +109,9 @@ func NameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)                            // of scikit-learn
-var unnamed = text.Pattern(`^(_c|f|[Cc]olumn_?)?0+$|^([Cc]olumn_?|V|X|Var|C)1$`) // of pandas, pyarrow, R, MATLAB
+var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`) // of scikit-learn
+// unnamed matches first names that pandas, pyarrow, R and MATLAB make, or pandas' add_prefix("pixel").
+var unnamed = text.Pattern(`^(_c|f|([Cc]olumn|[Pp]ixel)_?)?0+$|^(([Cc]olumn|[Pp]ixel)_?|V|X|Var|C)1$`)
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
