@@ -37,8 +37,9 @@ const (
 	maxColumns = 1 << 14      // of the table, each of which costs the writer memory
 	labelName  = "label"      // of labels without a name
 	indexName  = "Unnamed: 0" // of a first column without a name, after pandas.read_csv
-	// valueWords, in lower case, are texts of rows, and not of columns.
-	valueWords = "|na|n/a|nan|null|none|true|false|?|"
+	// valueWords, in lower case, are texts of rows, and not of columns: missing values, as pandas, C
+	// and databases write them, and truth values.
+	valueWords = `||na|n/a|nan|-nan|-nan(ind)|1.#ind|-1.#ind|1.#qnan|-1.#qnan|null|none|missing|\n|-|.|?|true|false|`
 )
 
 // readFirstLine reads a header or a row, and finds the separator, the number of fields and names.
@@ -166,7 +167,7 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 	nameless = (words == 0 || index) && (from0 || from1 || renamed)
 	if words > 0 { // a row may have texts, too
 		return words, nameless, values == words || numbers > 0 &&
-			(!from0 && !from1 || numbers == 1 || words == 1 && row[0] == t.comma)
+			(!from0 && !from1 || numbers == 1)
 	}
 	return 0, nameless, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
 		!repeats && (renamed || quoted || integers && numbers >= 64)

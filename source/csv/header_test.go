@@ -47,6 +47,9 @@ func TestFirstLines(t *testing.T) {
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07"},
 		{"a letter before numbers", "T,2,8,3\nI,5,12,3\n", nil, undecided, ""},
 		{"a value that is missing in the first row", "NA,3,2\n5,3,4\n", nil, undecided, ""},
+		{"an empty value in the first row, as pandas quotes it", "\"\"\n1\n2\n", nil, undecided, ""},
+		{"what C prints for no number", "-nan,-nan(ind)\n1,2\n", nil, undecided, ""},
+		{"an index without rows", ",label,p0\n", nil, "label:uint8[] p0:uint8[]", ""},
 		{"a name with #", "#a,b\n1,2\n", &yes, "#a:uint8[] b:uint8[]", "\x01"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
