@@ -237,9 +237,8 @@ func (t *table) group() error {
 func (t *table) divide() {
 	rest, place, shape := t.count-t.index, t.options.Label, t.options.Shape
 	size, _ := idx.Product(1, shape)
-	_, square := flat.Square("", rest-1)
 	t.guessed = !slices.Contains([]string{"first", "last", "none"}, place)
-	if t.guessed && (shape == nil && square || shape != nil && size == int64(rest-1)) {
+	if t.guessed && (shape == nil && flat.Labelled(rest) || shape != nil && size == int64(rest-1)) {
 		place = "first"
 	}
 	elements, label := "", flat.Field{Name: labelName}

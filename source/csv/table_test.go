@@ -86,6 +86,9 @@ func TestColumns(t *testing.T) {
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7e0,3,4\n", none, "label:uint8[] image:uint8[2]", ""},
 		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n6e+00,1.5,0,0,0\n", none,
 			"label:uint8[] image:float64[2 2]", ""},
+		{"a label and an image in colours", strings.Repeat("7"+strings.Repeat(",0", 192)+"\n3"+strings.Repeat(",9", 192)+
+			"\n", 2), none, "label:uint8[] data:uint8[192]", "192 fields beside a label (the first field)"},
+		{"an image of 26×26", "0" + strings.Repeat(",0", 675), none, "image:uint8[26 26]", ""},
 		{"one pixel that is expected", "label,pixel0\n3,1\n",
 			options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
 			"label:uint8[] x:uint8[1 1]", ""},

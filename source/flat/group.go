@@ -139,7 +139,7 @@ func parse(name string, numbers []int) (stem, []int) {
 func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
 	f, start := Field{}, max(0, slices.Index(g.has[:2], true))
 	n := len(g.columns)
-	if _, square := Square("", n); square && n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
+	if Labelled(n+1) && n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
 	isPixels := g.prefix != "" && NameOf(g.prefix) == Image && n > 1
@@ -192,7 +192,7 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 	}
 	if n := len(g.columns); g.rank == 1 {
 		f.GuessShape(n, fmt.Sprintf("%d columns %s…%s", n, g.names[first], g.names[end]))
-		if _, square := Square("", n-1); square && n > 64 && unnamed().MatchString(g.names[first]) &&
+		if Labelled(n) && n > 64 && unnamed().MatchString(g.names[first]) &&
 			!slices.ContainsFunc(g.names, text.NamesLabels) && !known(first, n) {
 			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
 				WithHint("rename them: label, pixel0 … pixel%d; or, if they are one vector, add --shape %d", n-2, n)
@@ -211,6 +211,15 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 func Square(name string, n int) (shape []int, ok bool) {
 	side := int(math.Round(math.Sqrt(float64(n))))
 	return []int{side, side}, n > 1 && side*side == n && !text.NamesLabels(name)
+}
+
+// Labelled reports whether n elements may be a label and a square image, grey or, of at least 8×8
+// pixels, in colours.
+func Labelled(n int) bool {
+	_, grey := Square("", n-1)
+	_, coloured := Square("", n/3)
+	_, image := Square("", n)
+	return grey || coloured && n%3 == 1 && n > 3*8*8 && !image
 }
 
 // GuessShape sets the shape of a tensor of n elements by that number alone: a square if n is one,

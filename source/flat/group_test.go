@@ -136,6 +136,7 @@ func TestGroupRefuses(t *testing.T) {
 		{"the same in pyarrow", numbered("f", 0, 785), "785 columns f0…, which may be a label and an image"},
 		{"the same in R", numbered("V", 1, 257), "257 columns V1…, which may be a label and an image"},
 		{"a label among pixels", numbered("pixel", 0, 785), "785 columns pixel0…, which may be a label and an image"},
+		{"the same in colours", numbered("_c", 0, 3073), "3073 columns _c0…, which may be a label and an image"},
 		{"the same in R, of 8×8", numbered("V", 1, 65), "65 columns V1…, which may be a label and an image"},
 		{"after a name", append([]string{"id"}, numbered("column_", 1, 785)...), "785 columns column_1…, which may be"},
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
