@@ -24,7 +24,7 @@ type fileColumn struct {
 	comma         byte // separates the elements: a space if a field has all of them, in a list
 	certain       bool // some values cannot have spaces between thousands
 	stats         stats
-	column        int      // index in the table; −1: left out
+	column        int      // index in the table; not of names that are compared
 	index         bool     // it is left out as row numbers, which rise
 	names         int      // 1 + index of the labels before it, with whose names it is compared; it is left out
 	classes       []string // names of the expected labels
@@ -37,8 +37,7 @@ const (
 	maxColumns = 1 << 14      // of the table, each of which costs the writer memory
 	labelName  = "label"      // of labels without a name
 	indexName  = "Unnamed: 0" // of a first column without a name, after pandas.read_csv
-	// valueWords, in lower case, are texts of rows, and not of columns: missing values, as pandas, C
-	// and databases write them, and truth values.
+	// valueWords, in lower case, are texts of rows, not of columns: truth values, and none at all.
 	valueWords = `||na|n/a|nan|-nan|-nan(ind)|1.#ind|-1.#ind|1.#qnan|-1.#qnan|null|none|missing|\n|-|.|?|true|false|`
 )
 
@@ -137,7 +136,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 // row it makes names by turning numbers that occur again into N.1, N.2, …, also those with a point;
 // Spark appends other digits, but pixels do repeat.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
-	values, numbers, places, seen := 0, 0, 0, map[string]bool{}
+	values, numbers, largest, seen := 0, 0, 0, map[string]bool{}
 	from0, from1, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := t.plain.Replace(string(bytes.TrimSpace(field)))
@@ -153,9 +152,8 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 			continue
 		}
 		from0, integers = from0 && text == strconv.Itoa(numbers), integers && strings.Trim(text, "0123456789") == ""
-		if n, _ := strconv.Atoi(text); text == strconv.Itoa(n) && 0 <= n && n < t.count && !seen[text] {
-			places++ // of a column, whatever the order
-		}
+		n, _ := strconv.Atoi(text)
+		largest = max(largest, n)
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
 		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text]
@@ -169,8 +167,8 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		return words, nameless, values == words || numbers > 0 &&
 			(!from0 && !from1 || numbers == 1)
 	}
-	return 0, nameless, from0 || from1 && numbers > 1 || places == t.count && places > 3 ||
-		!repeats && (renamed || quoted || integers && numbers >= 64)
+	return 0, nameless, from0 || from1 && numbers > 1 ||
+		!repeats && (renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers))
 }
 
 // arrange finds the file columns: by the names in the header; without names, by the expected

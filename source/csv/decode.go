@@ -32,14 +32,10 @@ type stats struct {
 // thousands matches a list that may be one number, with spaces between its thousands.
 var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,3}(\.\d*)? *\D$`)
 
-// observe examines the sample, and returns an error if two fields may be the label. Decode reports
-// rows with a wrong number of fields.
+// observe examines the sample, and returns an error if two fields may be the label.
 func (t *table) observe() error {
 	first, last := stats{seen: map[float64]int64{}}, stats{seen: map[float64]int64{}} // of these fields
 	for line := range bytes.Lines(t.sample) {
-		if bytes.Count(line, []byte{t.comma}) != t.count {
-			continue
-		}
 		span, text, rest := []byte(nil), []byte(nil), line
 		for i := range t.fileColumns {
 			f := &t.fileColumns[i]
@@ -66,18 +62,15 @@ func (t *table) checkLabel(first, last stats) error {
 	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // as no corner is
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
 	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
-	may := "be the first field of a line, the last one, or none"
-	switch image := len(t.fileColumns) == 1+t.index; {
-	case !t.guessed || t.options.Like != nil: // an output's columns are expected
-		return nil
-	case !image && first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
-		!odd(last) && dense || like(last) && first.max > last.max): // UCI's files have it last
-	case image && len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last):
-		may = "be the first field of a line, which else is a pixel"
-	default:
+	doubtful := first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
+		!odd(last) && dense || like(last) && first.max > last.max) // UCI's files have it last
+	if len(t.fileColumns) == 1+t.index { // an image, unless its first field is a label
+		doubtful = len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last)
+	}
+	if !t.guessed || t.options.Like != nil || !doubtful { // an output's columns are expected
 		return nil
 	}
-	return fault.New(fault.Malformed, "the label may %s", may).
+	return fault.New(fault.Malformed, "the label may be the first field of a line, the last one, or none").
 		WithHint("say where it is: --label-column first, last or none")
 }
 
@@ -131,22 +124,21 @@ func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 
 // decide gives every file column that is read its column and type, and limits the next lines.
 func (t *table) decide() error {
-	names, limit := make([]string, len(t.fileColumns)), lineText
-	for i, f := range t.fileColumns {
-		names[i], limit = f.Name, limit+fieldText*f.count
+	var names []string
+	for _, f := range t.fileColumns {
+		names = append(names, f.Name)
 	}
-	t.limit = min(t.limit, limit)
 	wants := t.options.Wants(names)
 	t.tensors = slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
 	bad := error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
 	size, _ := idx.Product(1, t.options.Shape) // 0 if it is beyond counting
-	seen := map[string]bool{}
+	seen, read := map[string]bool{}, []fileColumn(nil)
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
-		if f.column = -1; !wants(f.Name) {
-			continue
-		}
 		switch {
+		case !wants(f.Name):
+			t.left = append(t.left, *f)
+			continue
 		case f.Name == "" && f.first > 0:
 			return fault.New(fault.Malformed, "column %d of the header has no name, expected one", f.first+1).
 				WithHint("give it one; %s", hintFields)
@@ -166,7 +158,11 @@ func (t *table) decide() error {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
 				t.note("column " + left.Column + " is not read: " + left.Why)
 			}
-			bad = cmp.Or(left.Err, bad)
+			if bad = cmp.Or(left.Err, bad); f.names > 0 {
+				read = append(read, *f)
+			} else {
+				t.left = append(t.left, *f)
+			}
 			continue
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
@@ -179,12 +175,12 @@ func (t *table) decide() error {
 				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
 		}
 		f.column = len(t.columns)
-		t.columns = append(t.columns, c)
+		t.columns, read, t.maxText = append(t.columns, c), append(read, *f), t.maxText+fieldText*f.count
 	}
 	if len(t.columns) == 0 {
 		return bad
 	}
-	t.info.Unnamed, t.info.Compression = t.names == nil, t.stream.Format()
+	t.fileColumns, t.info.Unnamed, t.info.Compression = read, t.names == nil, t.stream.Format()
 	return nil
 }
 
@@ -283,26 +279,18 @@ func (t *table) Decode(b *source.Raw) error {
 	return nil
 }
 
-// parseRow parses the fields of line, each of which ends with a separator, as a row of b.
+// parseRow parses line, as choose returns it, as a row of b.
 func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	at := b.First + int64(row)
-	if n := bytes.Count(line, []byte{t.comma}); n != t.count {
-		return t.inRow(at, hintFields, "found %s, expected %d", text.Count(n, "field"), t.count)
-	}
 	var span []byte
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
-		if f.column < 0 {
+		if k := f.names - 1; k >= 0 {
 			span, line = cut(line, t.comma, f.fields)
-			number := bytes.TrimSpace(span[:len(span)-1])
-			if v, _, _ := source.ParseNumber(number, 64); f.index && !(v >= f.stats.min+float64(at)) {
-				return t.inRow(at, hintIndex, "found %.40q, expected a row number, as column 1 has no name", number)
-			}
-			if k := f.names - 1; k >= 0 {
-				found, label := t.plain.Replace(string(number)), source.Float(t.columns[k].DType, b.Columns[k], row)
-				if name := strings.TrimSpace(t.columns[k].ClassName(int64(label))); name != "" && found != name {
-					return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(f.Name)
-				}
+			found := t.plain.Replace(string(bytes.TrimSpace(span[:len(span)-1])))
+			label := source.Float(t.columns[k].DType, b.Columns[k], row)
+			if name := strings.TrimSpace(t.columns[k].ClassName(int64(label))); name != "" && found != name {
+				return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(f.Name)
 			}
 			continue
 		}

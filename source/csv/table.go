@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -37,9 +38,11 @@ type table struct {
 	index       int      // 1 if the first field is a row number, and the others have no names; else 0
 	limit       int      // maximum number of bytes of a line
 	fileColumns []fileColumn
-	placed      int  // number of fields of fileColumns
-	tensors     bool // some columns that are read are tensors: other types of --dtype than int32 are theirs alone
-	guessed     bool // without names or a place, the label is guessed
+	left        []fileColumn // those that are not read, once this is known
+	maxText     int          // maximum number of bytes of a line's fields that are read
+	placed      int          // number of fields of fileColumns
+	tensors     bool         // some columns that are read are tensors: types of --dtype but int32 are theirs alone
+	guessed     bool         // without names or a place, the label is guessed
 	columns     []source.Column
 	info        source.Info
 
@@ -53,12 +56,10 @@ type table struct {
 const (
 	sampleSize  = 1 << 20  // bytes of text that are examined before the types are decided
 	bufferSize  = 64 << 10 // of the input
-	maxLine     = 8 << 20  // bytes of a line of the sample, unless larger records were asked for
+	maxLine     = 8 << 20  // bytes of a line, unless larger records were asked for
 	textPerByte = 4        // bytes of text for each byte of such a record, as in "255,"
-	// Once the columns are known, a line may have fieldText bytes for each number, as in
-	// "-1.000000014901161194e-01" with quotes and spaces, and lineText bytes for class names.
-	fieldText = 32
-	lineText  = 1 << 10
+	fieldText   = 32       // bytes of a number that is read, as in "-1.000000014901161194e-01" with spaces
+	lineText    = 1 << 10  // bytes of class names in a line
 )
 
 // Open opens the file at path, compressed or not, and finds its columns. Errors name the file.
@@ -69,7 +70,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 			return nil, err
 		}
 		t := &table{path: path, options: o, file: f, stream: stream,
-			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine}
+			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine, maxText: lineText}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
 			t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
 		}
@@ -108,17 +109,19 @@ func (t *table) Info() source.Info        { return t.info }
 func (t *table) note(text string)         { t.info.Notes = append(t.info.Notes, t.path+": "+text) }
 func (t *table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
 
-// Read cuts the next rows. They are in b.Input, as split returns them.
+// Read cuts the next rows. They are in b.Input, as choose returns them.
 func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	b.First, b.Rows, b.Input = t.next, 0, b.Input[:0]
 	err := ctx.Err()
 	for err == nil && b.Rows < b.Cap {
+		rows := len(b.Input)
 		if n := bytes.IndexByte(t.sample, '\n') + 1; n > 0 {
 			b.Input, t.sample = append(b.Input, t.sample[:n]...), t.sample[n:]
 		} else if t.sample, err = nil, t.err; err == nil { // nil frees the memory
 			b.Input, err = t.row(b.Input)
 		}
 		if err == nil {
+			b.Input, err = t.choose(b.Input, rows)
 			b.Rows++
 			t.next++
 		}
@@ -127,6 +130,27 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		return nil
 	}
 	return err
+}
+
+// choose removes the fields that are not read from the row after the rows in dst: if the others
+// have few bytes, a batch has many rows. Row numbers must go on as in the examined rows.
+func (t *table) choose(dst []byte, rows int) ([]byte, error) {
+	chosen, rest, at := dst[:rows], dst[rows:], 0
+	for i := range t.left {
+		f := &t.left[i]
+		span, after := cut(rest, t.comma, f.first-at)
+		chosen, at = append(chosen, span...), f.first+f.fields
+		span, rest = cut(after, t.comma, f.fields)
+		span = bytes.TrimSpace(span[:len(span)-1])
+		if v, _, _ := source.ParseNumber(span, 64); f.index && !(v >= f.stats.min+float64(t.next)) {
+			return dst, t.inRow(t.next, hintIndex, "found %.40q, expected a row number, as column 1 has no name", span)
+		}
+	}
+	if chosen = append(chosen, rest...); t.sample == nil && len(chosen)-rows > t.maxText {
+		return dst, t.inRow(t.next, "close quotes, and write numbers without spaces around them",
+			"the fields that are read have more than %d bytes", t.maxText)
+	}
+	return chosen, nil
 }
 
 // row appends the next row of the file to dst, as split does, or returns io.EOF after the last one.
@@ -141,6 +165,9 @@ func (t *table) row(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	row, err = t.split(row, len(dst))
+	if n := bytes.Count(row[len(dst):], []byte{t.comma}); err == nil && n != t.count {
+		row, err = dst, t.inRow(t.cut, hintFields, "found %s, expected %d", text.Count(n, "field"), t.count)
+	}
 	t.cut++
 	return row, err
 }

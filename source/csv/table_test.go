@@ -86,9 +86,11 @@ func TestColumns(t *testing.T) {
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7e0,3,4\n", none, "label:uint8[] image:uint8[2]", ""},
 		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n6e+00,1.5,0,0,0\n", none,
 			"label:uint8[] image:float64[2 2]", ""},
-		{"a label and an image in colours", strings.Repeat("7"+strings.Repeat(",0", 192)+"\n3"+strings.Repeat(",9", 192)+
-			"\n", 2), none, "label:uint8[] data:uint8[192]", "192 fields beside a label (the first field)"},
+		{"a label and an image in colours", strings.Repeat("7"+strings.Repeat(",0", 192)+"\n3"+
+			strings.Repeat(",9", 192)+"\n", 2), none, "label:uint8[] data:uint8[192]", "192 fields beside a label (the first"},
 		{"an image of 26×26", "0" + strings.Repeat(",0", 675), none, "image:uint8[26 26]", ""},
+		{"long texts that are not read", "text,label,more\n" + strings.Repeat(strings.Repeat("x", 2000)+
+			",3,\"y,y\"\n", 600), options{Columns: []string{"label"}}, "label:uint8[]", ""},
 		{"one pixel that is expected", "label,pixel0\n3,1\n",
 			options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
 			"label:uint8[] x:uint8[1 1]", ""},
@@ -245,7 +247,7 @@ func TestRefusals(t *testing.T) {
 		{"a first line beyond the limit", rows("1,", 5_000_000), none, malformed,
 			"the line has more than 8388608 bytes (line 1)", "--max-record-bytes"},
 		{"a line beyond the limit", "a,b\n" + rows("1,2\n", sampleSize/4) + rows("0", 5000) + ",1\n", none, malformed,
-			"row 262144: the line has more than 1088 bytes", "quote"},
+			"row 262144: the fields that are read have more than 1088 bytes", "quote"},
 		{"damaged gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07\x00\x00", none, malformed, "gzip", ""},
 	} {
 		_, _, err := parse(c.text, c.o)

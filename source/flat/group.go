@@ -109,9 +109,8 @@ func NameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`) // of scikit-learn
-// unnamed matches first names that pandas, pyarrow, R and MATLAB make, or pandas' add_prefix("pixel").
-var unnamed = text.Pattern(`^(_c|f|([Cc]olumn|[Pp]ixel)_?)?0+$|^(([Cc]olumn|[Pp]ixel)_?|V|X|Var|C)1$`)
+var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)                                            // of scikit-learn
+var unnamed = text.Pattern(`^(_c|f|(?i:column|pixel)_?)?0+$|^((?i:column|pixel)_?|V|X|Var|C)1$`) // of programs
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
@@ -137,8 +136,7 @@ func parse(name string, numbers []int) (stem, []int) {
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
-	f, start := Field{}, max(0, slices.Index(g.has[:2], true))
-	n := len(g.columns)
+	f, start, n := Field{}, max(0, slices.Index(g.has[:2], true)), len(g.columns)
 	if Labelled(n+1) && n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
@@ -213,13 +211,11 @@ func Square(name string, n int) (shape []int, ok bool) {
 	return []int{side, side}, n > 1 && side*side == n && !text.NamesLabels(name)
 }
 
-// Labelled reports whether n elements may be a label and a square image, grey or, of at least 8×8
-// pixels, in colours.
+// Labelled reports whether n elements may be a label and a square image, grey or in colours.
 func Labelled(n int) bool {
 	_, grey := Square("", n-1)
 	_, coloured := Square("", n/3)
-	_, image := Square("", n)
-	return grey || coloured && n%3 == 1 && n > 3*8*8 && !image
+	return grey || coloured && n%3 == 1 && n > 3*8*8 && n != 26*26
 }
 
 // GuessShape sets the shape of a tensor of n elements by that number alone: a square if n is one,
