@@ -139,10 +139,10 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 	values, numbers, largest, seen := 0, 0, 0, map[string]bool{}
 	from0, from1, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
-		text := t.plain.Replace(string(bytes.TrimSpace(field)))
+		text := strings.TrimSpace(t.plain.Replace(string(field)))
 		dot := max(strings.LastIndexByte(text, '.'), 0)
 		again := seen[text[:dot]] && strings.Trim(text[dot:], ".0123456789") == ""
-		if !again && countNumbers(field) == 0 {
+		if !again && countNumbers([]byte(text)) == 0 {
 			words++
 			list := strings.HasPrefix(text, "[") && strings.Trim(text, "[]0123456789+-.,eE \n") == ""
 			if word := "|" + strings.ToLower(text) + "|"; list || strings.Contains(valueWords, word) ||

@@ -49,6 +49,7 @@ func TestFirstLines(t *testing.T) {
 		{"a value that is missing in the first row", "NA,3,2\n5,3,4\n", nil, undecided, ""},
 		{"an empty value in the first row, as pandas quotes it", "\"\"\n1\n2\n", nil, undecided, ""},
 		{"what C prints for no number", "-nan,-nan(ind)\n1,2\n", nil, undecided, ""},
+		{"numbers with spaces in quotes", "\"7 \" \" 8\"\n\"9\" 1\n", nil, undecided, ""},
 		{"an index without rows", ",label,p0\n", nil, "label:uint8[] p0:uint8[]", ""},
 		{"a name with #", "#a,b\n1,2\n", &yes, "#a:uint8[] b:uint8[]", "\x01"},
 	} {
