@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,13 +44,14 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, applied := t.Rows(), struct{ Part string }{}
-		_ = json.Unmarshal([]byte(source.About(t).Meta[source.KeyApplied]), &applied) // there may be none
+		rows, info, applied := t.Rows(), source.About(t), struct{ Part string }{}
+		_ = json.Unmarshal([]byte(info.Meta[source.KeyApplied]), &applied) // there may be none
+		c.options.FirstLine = cmp.Or(c.options.FirstLine, info.FirstLine)
 		parts = append(parts, applied.Part)
 		if rows != 0 {
 			if c.paths == nil {
-				c.columns, c.options.Like, c.info = slices.Clone(t.Columns()), t.Columns(), source.About(t)
-				c.options.FirstLine, c.info.SourceRows = c.info.FirstLine, 0 // rows of all files
+				c.columns, c.options.Like, c.info = slices.Clone(t.Columns()), t.Columns(), info
+				c.info.SourceRows = 0 // rows of all files
 			}
 			c.paths, c.rows, c.total = append(c.paths, path), append(c.rows, rows), c.total+rows
 			err = c.check(path, t)
@@ -79,13 +81,13 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 	return c, nil
 }
 
-// check requires the file at path, opened as t, to have the columns and classes of the first file.
+// check requires t, if it has rows, to have the columns and classes of the first file.
 func (c *chain) check(path string, t source.Table) error {
 	info := source.About(t)
 	same := func(key string) bool {
 		return info.Meta[key] == c.info.Meta[key] || info.Meta[key] == "" && c.options.Classes != nil
 	}
-	if found, expected := describe(t.Columns(), info), describe(c.columns, c.info); found != expected {
+	if found, expected := describe(t.Columns(), info), describe(c.columns, c.info); found != expected && t.Rows() != 0 {
 		return fault.New(fault.Malformed, "found the columns %s, expected %s as in %s", found, expected, c.paths[0]).
 			In(path).WithHint("move the files with other columns away, choose the columns that all have with " +
 			"--columns, or give the type of the values with --dtype")
@@ -94,7 +96,7 @@ func (c *chain) check(path string, t source.Table) error {
 		ok := slices.Equal(a.Classes, b.Classes) || c.options.Classes != nil && (a.Classes == nil || b.Classes == nil)
 		return ok && same(source.ClassesKey(a.Name)) && (a.Name != "label" || same(source.KeyDataset))
 	}
-	if slices.EqualFunc(t.Columns(), c.columns, alike) {
+	if t.Rows() == 0 || slices.EqualFunc(t.Columns(), c.columns, alike) {
 		return nil
 	}
 	return fault.New(fault.Malformed, "found other names of labels than in %s, or none", c.paths[0]).In(path).

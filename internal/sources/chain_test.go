@@ -76,8 +76,9 @@ func TestChain(t *testing.T) {
 	table := images(100)
 	for dir, want := range map[string]layouttest.Table{
 		csv: text,
-		writeParts(t, ".parquet", asParquet(t, table, 40, 60)...):                 table,
-		writeParts(t, ".parquet", asParquet(t, table, 0, 40, 0, 0, 35, 25, 0)...): table,
+		writeParts(t, ".csv", header, "1,10,11\n2,20,21\n", "label,pixel0\n", header+"3,30,31\n4,40,41\n"): text,
+		writeParts(t, ".parquet", asParquet(t, table, 40, 60)...):                                          table,
+		writeParts(t, ".parquet", asParquet(t, table, 0, 40, 0, 0, 35, 25, 0)...):                          table,
 	} {
 		for _, skip := range []int{0, 1, 3, 4, 39, 40, 50, 75, 100} {
 			for _, rows := range []int{1, 3, 9, 1000} {

@@ -281,8 +281,7 @@ func (t *table) Decode(b *source.Raw) error {
 
 // parseRow parses line, as choose returns it, as a row of b.
 func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
-	at := b.First + int64(row)
-	var span []byte
+	at, span := b.First+int64(row), []byte(nil)
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
 		if k := f.names - 1; k >= 0 {
@@ -321,9 +320,9 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 }
 
 const hintFields = `fill in fields, or quote separators; if these end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
-const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
-	"point, list all names in a file for --classes, or leave the column out with --columns; or choose a type that " +
-	"holds all values: --dtype int32 or float64, which --columns may limit to the labels"
+const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with " +
+	"a point, list all names for --classes, leave the column out with --columns, or give a type that holds all values: " +
+	"--dtype int32 or float64"
 const hintLists = "write a record as one list of all numbers: numpy.ravel(a).tolist(), or DuckDB's flatten(column)"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
