@@ -320,9 +320,8 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 }
 
 const hintFields = `fill in fields, or quote separators; if these end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
-const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with " +
-	"a point, list all names for --classes, leave the column out with --columns, or give a type that holds all values: " +
-	"--dtype int32 or float64"
+const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
+	"point, give names with --classes, leave the column out with --columns, or try --dtype int32 or float64"
 const hintLists = "write a record as one list of all numbers: numpy.ravel(a).tolist(), or DuckDB's flatten(column)"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
