@@ -87,7 +87,7 @@ func TestColumns(t *testing.T) {
 		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n6e+00,1.5,0,0,0\n", none,
 			"label:uint8[] image:float64[2 2]", ""},
 		{"a label and an image in colours", strings.Repeat("7"+strings.Repeat(",0", 192)+"\n3"+
-			strings.Repeat(",9", 192)+"\n", 2), none, "label:uint8[] data:uint8[192]", "192 fields beside a label (the first"},
+			strings.Repeat(",9", 192)+"\n", 2), none, "label:uint8[] data:uint8[192]", "192 fields beside a label"},
 		{"an image of 26×26", "0" + strings.Repeat(",0", 675), none, "image:uint8[26 26]", ""},
 		{"long texts that are not read", "text,label,more\n" + strings.Repeat(strings.Repeat("x", 2000)+
 			",3,\"y,y\"\n", 600), options{Columns: []string{"label"}}, "label:uint8[]", ""},
