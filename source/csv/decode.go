@@ -137,7 +137,7 @@ func (t *table) decide() error {
 		f := &t.fileColumns[i]
 		switch {
 		case !wants(f.Name):
-			t.left = append(t.left, *f)
+			t.left = append(t.left, f)
 			continue
 		case f.Name == "" && f.first > 0:
 			return fault.New(fault.Malformed, "column %d of the header has no name, expected one", f.first+1).
@@ -161,7 +161,7 @@ func (t *table) decide() error {
 			if bad = cmp.Or(left.Err, bad); f.names > 0 {
 				read = append(read, *f)
 			} else {
-				t.left = append(t.left, *f)
+				t.left = append(t.left, f)
 			}
 			continue
 		}

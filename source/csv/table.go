@@ -38,11 +38,11 @@ type table struct {
 	index       int      // 1 if the first field is a row number, and the others have no names; else 0
 	limit       int      // maximum number of bytes of a line
 	fileColumns []fileColumn
-	left        []fileColumn // those that are not read, once this is known
-	maxText     int          // maximum number of bytes of a line's fields that are read
-	placed      int          // number of fields of fileColumns
-	tensors     bool         // some columns that are read are tensors: types of --dtype but int32 are theirs alone
-	guessed     bool         // without names or a place, the label is guessed
+	left        []*fileColumn // those that are not read, once this is known
+	maxText     int           // maximum number of bytes of a line's fields that are read
+	placed      int           // number of fields of fileColumns
+	tensors     bool          // some columns that are read are tensors: types of --dtype but int32 are theirs alone
+	guessed     bool          // without names or a place, the label is guessed
 	columns     []source.Column
 	info        source.Info
 
@@ -104,7 +104,7 @@ func (t *table) begin() error {
 }
 
 func (t *table) Columns() []source.Column { return t.columns }
-func (t *table) Rows() int64              { return map[bool]int64{false: -1}[t.err == io.EOF && t.cut <= 0] }
+func (t *table) Rows() int64              { return map[bool]int64{false: -1}[t.err == io.EOF && t.cut <= 0] } // or none
 func (t *table) Info() source.Info        { return t.info }
 func (t *table) note(text string)         { t.info.Notes = append(t.info.Notes, t.path+": "+text) }
 func (t *table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }
@@ -136,8 +136,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 // have few bytes, a batch has many rows. Row numbers must go on as in the examined rows.
 func (t *table) choose(dst []byte, rows int) ([]byte, error) {
 	chosen, rest, at := dst[:rows], dst[rows:], 0
-	for i := range t.left {
-		f := &t.left[i]
+	for _, f := range t.left {
 		span, after := cut(rest, t.comma, f.first-at)
 		chosen, at = append(chosen, span...), f.first+f.fields
 		span, rest = cut(after, t.comma, f.fields)
