@@ -58,11 +58,12 @@ func (t *table) observe() error {
 // first and the last field of the examined rows tell: odd ones are pixels or row numbers.
 func (t *table) checkLabel(first, last stats) error {
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.most == 1 && s.values > 10 }
-	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) } // a label
-	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0      // as no corner is
-	spread := func(s stats) bool { return s.most*10 < s.values*9 }                           // unlike most pixels
-	dense := float64(len(last.seen)) > last.max-last.min && spread(last)                     // without gaps
-	doubtful := first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
+	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) }   // a label
+	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0        // as no corner is
+	spread := func(s stats) bool { return s.most*10 < s.values*9 }                             // unlike most pixels
+	dense := spread(last) && (float64(len(last.seen)) > last.max-last.min || last.values > 10) // without gaps
+	counts := first.rising && first.values > 3 && first.max-first.min < float64(first.values)
+	doubtful := first.texts == nil && (odd(first) || counts || !spread(first) && !grey || last.texts != nil ||
 		!odd(last) && dense || like(last) && first.max > last.max) // UCI's files have it last
 	if len(t.fileColumns) == 1+t.index { // an image, unless its first field is a label
 		doubtful = len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last)
