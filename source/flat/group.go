@@ -110,7 +110,7 @@ func NameOf(prefix string) string {
 }
 
 var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)                                            // of scikit-learn
-var unnamed = text.Pattern(`^(_c|f|(?i:column|pixel)_?)?0+$|^((?i:column|pixel)_?|V|X|Var|C)1$`) // of programs
+var unnamed = text.Pattern(`^(_c|f|(?i:column|pixel)_?)?0+$|^((?i:column|pixel)_?|V|X|Var|C)1$`) // of pandas, R, Spark
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
