@@ -57,26 +57,21 @@ const NoName = "N/A"
 
 // A HubFeature is the type of a column in Hugging Face's metadata.
 type HubFeature struct {
-	Type  string   `json:"_type"` // ClassLabel or Image
 	Names []string // of a ClassLabel: the class names, empty for labels without a class
 	Mode  string   // of an Image: Pillow's mode, to which datasets convert it; may be empty
 }
 
-// HubFeatures returns the labels and images in the metadata of a file, by column. Malformed
-// metadata is ignored, because nothing depends on it.
+// HubFeatures returns the features in the metadata of a file, by column; none if it is malformed.
 func HubFeatures(metadata map[string]string) map[string]HubFeature {
 	var found struct {
 		Info struct{ Features map[string]HubFeature }
 	}
 	_ = json.Unmarshal([]byte(metadata[HubKey]), &found) // other types lead to an error at the end
-	for column, f := range found.Info.Features {
+	for _, f := range found.Info.Features {
 		for label, name := range f.Names {
 			if name == NoName || name == NoName+"-"+strconv.Itoa(label) {
 				f.Names[label] = ""
 			}
-		}
-		if f.Type != "Image" && (f.Type != "ClassLabel" || len(f.Names) == 0) {
-			delete(found.Info.Features, column)
 		}
 	}
 	return found.Info.Features

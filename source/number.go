@@ -81,16 +81,6 @@ func (s NumberKind) Convert(dst []byte, d idx.DType, src []byte, n int) (bad int
 		}
 		return -1
 	}
-	if s == NumberInt32 && d == idx.Uint8 { // pixels in Parquet's PLAIN pages
-		for i := range n {
-			v := binary.LittleEndian.Uint32(src[4*i:])
-			if v > math.MaxUint8 {
-				return i
-			}
-			dst[i] = byte(v)
-		}
-		return -1
-	}
 	smallest, largest := d.Limits()
 	if s == NumberBool {
 		smallest, largest = 0, 1
@@ -137,21 +127,22 @@ func (s NumberKind) Text(src []byte) string {
 // load fills values with the integers at the start of src; larger ones become math.MaxInt64.
 func (s NumberKind) load(values []int64, src []byte) {
 	switch size := s.Size(); s {
-	case NumberInt8, NumberInt16, NumberInt32:
+	case NumberInt32:
 		for i := range values {
-			values[i] = Int(s.DType(), src, i)
+			values[i] = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
 		}
 	case NumberInt64:
 		for i := range values {
 			values[i] = int64(binary.LittleEndian.Uint64(src[8*i:]))
 		}
 	default:
+		above := map[NumberKind]int{NumberInt8: 56, NumberInt16: 48}[s] // bits above the sign
 		for i := range values {
 			v := uint64(0)
 			for k := size - 1; k >= 0; k-- {
 				v = v<<8 | uint64(src[i*size+k])
 			}
-			values[i] = int64(min(v, math.MaxInt64))
+			values[i] = int64(min(v, math.MaxInt64)) << above >> above
 		}
 	}
 }
