@@ -92,6 +92,20 @@ func OpenFile[T any](files Files, name, expected string, read func(File, fs.File
 	return t, err
 }
 
+// CheckAlone refuses a file that was appended to another, as cat does, and would begin at byte at.
+// Its footer counts from its own beginning, so that the other would be read in its place.
+func CheckAlone(r io.ReaderAt, magic string, at int64) error {
+	seam := make([]byte, 2*len(magic))
+	if at < int64(len(magic)) {
+		return nil
+	}
+	if _, err := r.ReadAt(seam, at-int64(len(magic))); err != nil || string(seam) != magic+magic {
+		return err
+	}
+	return fault.New(fault.Malformed, "found a second file, appended to the first one").At(at).
+		WithHint("take them apart, and convert each: head -c %d FILE > first; tail -c +%d FILE > second", at, at+1)
+}
+
 // CompareNames compares names by the numbers in them: part-2 is before part-10.
 func CompareNames(a, b string) int {
 	for a != "" && b != "" {

@@ -70,6 +70,9 @@ func TestTruncated(t *testing.T) {
 		if _, err := try(t, nil, path); err == nil {
 			t.Errorf("%s: found no error for a byte after the end", name)
 		}
+		if _, err := try(t, nil, save(t, bytes.Repeat(file, 2))); err == nil {
+			t.Errorf("%s: found no error for two files, the second one after the first", name)
+		}
 		for n := len(file) - 1; n >= 0; n-- {
 			must.Do(t, os.Truncate(path, int64(n)))
 			_, err := try(t, nil, path)

@@ -6,6 +6,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // arrow-go allocates what the counts in a message say, before it finds that the message is too
@@ -63,7 +64,7 @@ func (t walk) vector(i, size int) (pos flatbuffers.UOffsetT, n int) {
 	pos, n = t.Vector(offset), t.VectorLen(offset)
 	// A length of 2³¹ or more is negative where an int has 32 bits.
 	if n < 0 || n > min(len(t.Bytes[pos:]), *t.left)/size {
-		panic(damaged("the metadata points outside of itself, or to the same part of it too often"))
+		panic(columnar.Damaged("the metadata points outside of itself, or to the same part of it too often"))
 	}
 	*t.left -= n * size
 	return pos, n
@@ -98,7 +99,7 @@ func (t walk) schema() (views map[int64]int) {
 func (t walk) field(owner int64, depth int, views map[int64]int) {
 	const integer, interval, binaryView, utf8View, size = 2, 11, 23, 24, 64 // size: about that of a field
 	if *t.left -= size; *t.left < 0 || depth > maxDepth {
-		panic(damaged("the schema has too many fields for its size, or more than %d levels", maxDepth))
+		panic(columnar.Damaged("the schema has too many fields for its size, or more than %d levels", maxDepth))
 	}
 	if encoding, ok := t.table(4); ok {
 		owner = encoding.GetInt64Slot(slot(0), 0)
@@ -139,7 +140,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 		header, ok = header.table(1)
 	}
 	if !ok || s.body < 0 || s.kind != ipc.MessageDictionaryBatch && s.kind != ipc.MessageRecordBatch {
-		return s, damaged("found a message of kind %d, expected a schema, a dictionary or a record batch", s.kind)
+		return s, columnar.Damaged("found a message of kind %d, expected a schema, dictionary or record batch", s.kind)
 	}
 	return s, header.batch(&s, views[s.id])
 }
@@ -164,7 +165,7 @@ func (t walk) batch(s *summary, views int) error {
 		bad = bad || n < 0 || n > int64(len(s.buffers))
 	}
 	if bad {
-		return damaged("found a message of %d rows with impossible lengths of arrays or buffers", s.rows)
+		return columnar.Damaged("found a message of %d rows with impossible lengths of arrays or buffers", s.rows)
 	}
 	return nil
 }

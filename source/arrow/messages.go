@@ -14,6 +14,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // Continuation precedes every message, the first one of a stream too, and the end mark, a zero
@@ -94,10 +95,14 @@ func (m *messages) open() (*arrow.Schema, error) {
 			"write it again if older than Feather 2; download the file itself if it is a web page or a Git LFS pointer")
 	}
 	if err == io.EOF || err == nil && m.schema.kind != ipc.MessageSchema {
-		err = damaged("found no schema at the beginning").At(m.schema.offset)
+		err = columnar.Damaged("found no schema at the beginning").At(m.schema.offset)
 	}
-	for all := *m; err == nil && m.file != nil; _, err = all.next(func(*message) bool { return false }) {
+	all := *m
+	for ; err == nil && m.file != nil; _, err = all.next(func(*message) bool { return false }) {
 		m.rows = all.first
+	}
+	if m.footer && err == io.EOF {
+		err = source.CheckAlone(m, magic, m.end-all.offset-8) // an end mark is between
 	}
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -114,12 +119,12 @@ func (m *messages) readFooter() (schema message, err error) {
 		return schema, err
 	}
 	if !bytes.HasSuffix(end, []byte(magic)) || m.end < head+tail {
-		return schema, truncated(m.end, "found % x at the end, expected ARROW1, which ends a file", end)
+		return schema, columnar.CutShort("found % x at the end, expected ARROW1, which ends a file", end).At(m.end)
 	}
 	length := int64(binary.LittleEndian.Uint32(end))
 	start := m.end - tail - length
 	if length > maxMetadata || start < head {
-		return schema, damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
+		return schema, columnar.Damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
 	}
 	footer := make([]byte, length) // the file has that many bytes
 	if _, err := m.ReadAt(footer, start); err != nil {
@@ -131,7 +136,7 @@ func (m *messages) readFooter() (schema message, err error) {
 	}
 	first := slices.Min(append(m.places, start))
 	if first < head || first > maxMetadata {
-		return schema, damaged("found a first message at byte %d in the footer", first).At(start)
+		return schema, columnar.Damaged("found a first message at byte %d in the footer", first).At(start)
 	}
 	metadata := make([]byte, first-head)
 	if _, err := m.ReadAt(metadata, head); err != nil {
@@ -152,7 +157,7 @@ func (m *messages) ReadAt(p []byte, offset int64) (int, error) {
 	case n == len(p):
 		return n, nil
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		err = truncated(offset, "the file became shorter while it was read")
+		err = columnar.CutShort("the file became shorter while it was read").At(offset)
 	}
 	m.failed = err
 	return n, err
@@ -167,16 +172,16 @@ func readMessage(r io.Reader, offset int64, views map[int64]int) (msg message, e
 		length := binary.LittleEndian.Uint32(prefix[4:])
 		switch msg.size = 8 + int64(length); {
 		case string(prefix[:4]) != Continuation:
-			return msg, damaged("found % x, expected ff ff ff ff, which begins a message", prefix[:4])
+			return msg, columnar.Damaged("found % x, expected ff ff ff ff, which begins a message", prefix[:4])
 		case length == 0:
 			return msg, io.EOF
 		case length > maxMetadata:
-			return msg, damaged("found a message with %d bytes of metadata, expected at most %d", length, maxMetadata)
+			return msg, columnar.Damaged("found metadata of %d bytes, expected at most %d", length, maxMetadata)
 		}
 		msg.metadata, err = readBytes(r, int(length))
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = truncated(offset, "the input ends within the message or end mark that begins here")
+		err = columnar.CutShort("the input ends within the message or end mark that begins here")
 	}
 	if err == nil {
 		msg.summary, err = summarize(msg.metadata, views)
@@ -219,10 +224,10 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 	}
 	m.offset += n
 	if n < msg.body && (err == nil || err == io.EOF || err == io.ErrUnexpectedEOF) {
-		err = truncated(m.offset, "the input ends after %d of the %d bytes of a message", n, msg.body)
+		err = columnar.CutShort("the input ends after %d of the %d bytes of a message", n, msg.body).At(m.offset)
 	}
 	if m.left -= msg.size + msg.body; err == nil && m.file != nil && m.left < 0 {
-		err = damaged("found messages of more bytes than the file has").At(msg.offset)
+		err = columnar.Damaged("found messages of more bytes than the file has").At(msg.offset)
 	}
 	return err
 }
@@ -248,7 +253,7 @@ func (m *messages) next(wanted func(*message) bool) (*batch, error) {
 		record := sync.OnceValues(func() (arrow.RecordBatch, error) { return decode(all) })
 		b := &batch{message: msg, first: m.first, record: record}
 		if m.first += msg.rows; m.first > maxRows {
-			err = damaged("found more than %d rows", int64(maxRows)).At(msg.offset)
+			err = columnar.Damaged("found more than %d rows", int64(maxRows)).At(msg.offset)
 		}
 		return b, err
 	}
@@ -262,7 +267,7 @@ func (m *messages) nextMessage() (msg message, err error) {
 	if m.footer {
 		m.offset, m.places = m.places[0], m.places[1:]
 		if m.offset < 0 || m.offset >= m.end {
-			return msg, damaged("the footer lists a message at byte %d", m.offset)
+			return msg, columnar.Damaged("the footer lists a message at byte %d", m.offset)
 		}
 	}
 	if m.file != nil {
@@ -276,9 +281,9 @@ func (m *messages) nextMessage() (msg message, err error) {
 		if n, err := io.ReadFull(m.r, make([]byte, 1)); n == 0 && len(m.places) == 0 {
 			return msg, err
 		}
-		err = damaged("found more data after the end mark").At(m.offset)
+		err = columnar.Damaged("found more data after the end mark").At(m.offset)
 	case err == nil && msg.kind == ipc.MessageSchema && m.schema.metadata != nil:
-		err = damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
+		err = columnar.Damaged("found a second schema, expected a dictionary or a record batch").At(msg.offset)
 	}
 	return msg, err
 }
@@ -323,15 +328,5 @@ func decode(all replay) (b arrow.RecordBatch, err error) {
 	if limit.left < 0 {
 		return nil, limit.err
 	}
-	return nil, damaged("a record batch cannot be decoded: %v", err)
-}
-
-func damaged(message string, values ...any) *fault.Error {
-	return fault.New(fault.Malformed, message, values...).
-		WithHint("the file is damaged, or its writer has a defect: download or write it again")
-}
-
-func truncated(offset int64, message string, values ...any) *fault.Error {
-	return fault.New(fault.Truncated, message, values...).At(offset).
-		WithHint("the file is incomplete: download or write it again")
+	return nil, columnar.Damaged("a record batch cannot be decoded: %v", err)
 }

@@ -42,7 +42,7 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	}
 	all = map[string]map[string]string{}
 	for _, f := range schema.Fields() {
-		if all[f.Name] = f.Metadata.ToMap(); strings.Contains(f.Type.String(), "duration[") {
+		if all[f.Name] = describe(f).Metadata; strings.Contains(f.Type.String(), "duration[") {
 			all[f.Name] = map[string]string{source.KeyExtension: "duration"} // Parquet has integers
 		}
 	}
@@ -54,7 +54,6 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 type file struct {
 	messages
 	windows windows
-	found   *columnar.Resolved
 	fields  []leaf   // all fields of the schema, for the sample
 	leaves  []leaf   // of the table
 	batches []*batch // those that some leaf has not reached, from the first one on
@@ -82,17 +81,18 @@ func open(m *messages, path string, o source.ReadOptions) (t source.Table, err e
 	} else if err != io.EOF {
 		return nil, err
 	}
-	if f.found, err = columnar.Resolve(in); err != nil {
+	found, err := columnar.Resolve(in)
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range f.found.Columns {
+	for _, c := range found.Columns {
 		for _, i := range c.Fields {
 			l := f.fields[i]
 			l.name, l.entries = c.Name, c.Entries
 			f.leaves = append(f.leaves, l)
 		}
 	}
-	return columnar.NewTable(path, f, f.found), nil
+	return columnar.NewTable(path, f, found), nil
 }
 
 func (f *file) Close() error {
@@ -106,9 +106,6 @@ func (f *file) Close() error {
 func (f *file) batch(i int, skip int64) (*batch, error) {
 	for i-f.dropped >= len(f.batches) {
 		b, err := f.next(func(msg *message) bool { return msg.rows > skip && !f.hasWindows(msg) })
-		if err == nil && f.found != nil {
-			err = f.found.CheckEmpty(f.first)
-		}
 		if err != nil {
 			return nil, err
 		}

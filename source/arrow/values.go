@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -36,6 +37,8 @@ func describe(field arrow.Field) columnar.Field {
 	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:
 		elem := t.(arrow.ListLikeType).ElemField()
 		child := describe(elem)
+		// The elements say what the numbers mean: a permuted tensor is not in C order in a list either.
+		f.Metadata[source.KeyExtension] = cmp.Or(f.Metadata[source.KeyExtension], child.Metadata[source.KeyExtension])
 		if elem.Type.ID() != arrow.DICTIONARY && (child.Kind == columnar.Number || child.Kind == columnar.List) {
 			n := -1
 			if fixed, ok := t.(*arrow.FixedSizeListType); ok {
@@ -53,10 +56,8 @@ func describe(field arrow.Field) columnar.Field {
 		f.Type = "integers of 128 bits, or intervals"
 	case *arrow.FixedSizeBinaryType:
 		f.Kind, f.Size = columnar.Bytes, t.ByteWidth
-	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
-		f.Kind = columnar.Bytes
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
-		f.Kind = columnar.Text
+	case arrow.BinaryDataType:
+		f.Kind = map[bool]columnar.Kind{false: columnar.Bytes, true: columnar.Text}[t.IsUtf8()]
 	}
 	return f
 }
@@ -79,15 +80,11 @@ func (l *leaf) entriesOf(b *batch, rows int64) (a arrow.Array, err error) {
 		a = s.Field(i)
 	}
 	if err := array.ValidateFull(a); err != nil {
-		return nil, damaged("%v", err)
+		return nil, columnar.Damaged("%v", err)
 	}
 	for perRow, lengths := 1, l.lengths; ; lengths = lengths[1:] {
 		if err := refuseNulls(a, b.first, perRow); err != nil {
 			return nil, err
-		}
-		if d, ok := a.(*array.Dictionary); ok && d.Dictionary().NullN() > 0 {
-			return nil, fault.New(fault.Unsupported, "found nulls in a dictionary, expected none").
-				WithHint("fill the nulls or remove the rows: IDX has no nulls")
 		}
 		list, ok := a.(array.ListLike)
 		if !ok {
@@ -136,8 +133,10 @@ func values(a arrow.Array) (v columnar.Values) {
 }
 
 func refuseNulls(a arrow.Array, row int64, perRow int) error {
-	for i := 0; a.NullN() > 0 && i < a.Len(); i++ {
-		if a.IsNull(i) {
+	d, isDictionary := a.(*array.Dictionary)
+	nulls := isDictionary && d.Dictionary().NullN() > 0 // which rows may use
+	for i := 0; (nulls || a.NullN() > 0) && i < a.Len(); i++ {
+		if a.IsNull(i) || nulls && d.Dictionary().IsNull(d.GetValueIndex(i)) {
 			return fault.New(fault.Malformed, "found a null, expected a value").InRow(row + int64(i/max(1, perRow))).
 				WithHint("fill the nulls or remove the rows: IDX has no nulls").Because(columnar.ErrNull)
 		}

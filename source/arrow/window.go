@@ -103,7 +103,7 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 	case b.codec != 0 && b.rows > b.maxPlain()/w.size:
 		return nil, b.errPlain().At(b.offset)
 	case plain < want || codec != 0 && plain-want > maxPadding:
-		return nil, damaged("found a buffer of %d bytes, expected %d", plain, want).At(begin)
+		return nil, columnar.Damaged("found a buffer of %d bytes, expected %d", plain, want).At(begin)
 	case codec == 0:
 		begin, size, plain, skip = begin+skip, size-skip, plain-skip, 0
 	}
@@ -131,7 +131,7 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 		case f.failed != nil:
 			return nil, f.failed
 		case err != nil:
-			return nil, damaged("a buffer cannot be decompressed: %v", err).At(begin)
+			return nil, columnar.Damaged("a buffer cannot be decompressed: %v", err).At(begin)
 		default:
 			entry := int(row / c.elements)
 			use := func(_ []byte, from, n int, f func(columnar.Values) error) error {

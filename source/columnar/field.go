@@ -94,12 +94,24 @@ var ErrNull = errors.New("a null")
 // from the first row only. Other files of the same table may have rows.
 var ErrNoRows = errors.New("no rows to take a shape from")
 
-func unsupported(column, hint, message string, values ...any) *fault.Error {
-	return fault.New(fault.Unsupported, message, values...).InColumn(column).WithHint("%s", hint)
+// Damaged returns the error for a file that breaks the rules of its format.
+func Damaged(format string, args ...any) *fault.Error {
+	return fault.New(fault.Malformed, format, args...).
+		WithHint("the file is damaged, or its writer has a defect: download or write it again")
+}
+
+// CutShort returns the error for a file that ends too early.
+func CutShort(format string, args ...any) *fault.Error {
+	return fault.New(fault.Truncated, format, args...).WithHint("the file is incomplete: download or write it again")
+}
+
+// Unsupported returns the error for what may be valid but cannot be read as columns of IDX.
+func Unsupported(hint, message string, values ...any) *fault.Error {
+	return fault.New(fault.Unsupported, message, values...).WithHint("%s", hint)
 }
 
 // noRows returns the error for a field with the shape of the first row, in a file without rows.
 func noRows(f *Field) error {
-	return unsupported(f.Name, "leave the file out, or give the shape with --shape",
+	return Unsupported("leave the file out, or give the shape with --shape",
 		"found no rows, expected at least one to take the shape of %s from", f.Type).Because(ErrNoRows)
 }

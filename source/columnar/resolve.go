@@ -57,7 +57,7 @@ func Resolve(f Input) (*Resolved, error) {
 		return r.setShape(&Column{Column: source.Column{Shape: []int{n}}}, &f.Fields[i])
 	}, f.Options.Wants)
 	if bad != nil {
-		return nil, unsupported("", bad.Hint, "found %s", bad.Msg)
+		return nil, Unsupported(bad.Hint, "found %s", bad.Msg)
 	}
 	for _, g := range groups {
 		columns = append(columns, g.Name)
@@ -79,13 +79,13 @@ func Resolve(f Input) (*Resolved, error) {
 		if i := slices.IndexFunc(r.Omitted, func(left source.Omission) bool { return left.Err != nil }); i >= 0 {
 			return nil, r.Omitted[i].Err
 		}
-		return nil, unsupported("", "", "found no column of numbers, lists of numbers or images")
+		return nil, Unsupported("", "found no column of numbers, lists of numbers or images")
 	}
 	if r.Options.Grey && !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images }) {
 		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey needs").
 			WithHint("leave it out, or write the images first: --to png")
 	}
-	return &r.Resolved, r.CheckEmpty(f.Rows)
+	return &r.Resolved, nil
 }
 
 // add adds c to the table, unless it is too large, has too many dimensions, or its name is there.
@@ -97,14 +97,14 @@ func (r *resolver) add(c Column) error {
 		if n > 0 {
 			hint = fmt.Sprintf("allow larger records with --max-record-bytes %d", n*int64(c.DType.Size()))
 		}
-		return unsupported(c.Name, hint, "found records of the shape %s of %s, expected at most %d bytes and %d "+
-			"dimensions", text.Shape(c.Shape), c.DType, limit, idx.MaxRank-1)
+		return Unsupported(hint, "found records of the shape %s of %s, expected at most %d bytes and %d "+
+			"dimensions", text.Shape(c.Shape), c.DType, limit, idx.MaxRank-1).InColumn(c.Name)
 	case c.Name == "" || slices.ContainsFunc(r.Columns, same):
-		return unsupported(c.Name, "rename it or use --columns", "found the name %q, expected one of its own", c.Name)
+		return Unsupported("rename it or use --columns", "found the name %q, expected one of its own", c.Name)
 	}
 	f := &r.Fields[c.Fields[0]]
 	if f.Number > source.NumberBool && !f.dtype().Valid() && !r.Options.DType.Valid() {
-		r.note("column %s: %s becomes %s, as IDX has no such type; --dtype narrows it", c.Name, f.Number, c.DType)
+		r.note("column %s: %s becomes %s, as IDX has no such type; --dtype narrows integers", c.Name, f.Number, c.DType)
 	}
 	c.Origin = source.Base(r.Path)
 	r.Columns = append(r.Columns, c)
@@ -118,9 +118,10 @@ func (r *resolver) note(format string, args ...any) {
 // leave leaves out f if err says that IDX cannot hold it: this matters only if the column is
 // wanted. It returns other errors, such as those of damage, and nil.
 func (r *resolver) leave(f *Field, err error) error {
+	err = fault.Place(err, f.Name, -1, -1)
 	bad, ok := errors.AsType[*fault.Error](err)
 	refused := errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Usage) || errors.Is(err, ErrNull)
-	if !refused || !ok || bad.Column == "" || errors.Is(err, ErrNoRows) {
+	if !refused || !ok || errors.Is(err, ErrNoRows) {
 		return err
 	}
 	r.Omitted = append(r.Omitted,
@@ -151,7 +152,7 @@ func (r *resolver) group(g flat.Field) (err error) {
 	case first.Kind == Text:
 		err = r.text(&c, first)
 	case first.Kind != Number:
-		err = unsupported(first.Name, hintColumn,
+		err = Unsupported(hintColumn,
 			"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", first.Type)
 	case g.Shape == nil && len(shape) > 0 && product(shape) == 1: // one element, as --layout columns writes it
 		c.Name, c.Shape = flat.NameOf(strings.TrimSuffix(first.Name, "0")), shape
@@ -160,15 +161,15 @@ func (r *resolver) group(g flat.Field) (err error) {
 		own := source.ClassesIn(r.Meta, c.Name)
 		for label, name := range own[:min(len(own), len(c.Classes))] {
 			if other := c.Classes[label]; name != other && name != "" && other != "" {
-				return unsupported(c.Name, "correct the wrong one there, or leave the column out with --columns",
+				return Unsupported("correct the wrong one there, or leave the column out with --columns",
 					"label %d is %q in the metadata, but %q in their part %s", label, name, other, source.HubKey)
 			}
 		}
 	case g.Shape != nil:
 		for _, i := range g.Columns {
 			if other := &r.Fields[i]; r.dtype(other) != c.DType {
-				return unsupported(other.Name, "cast the columns to one type, or narrow all integers with --dtype",
-					"found %s, expected %s as in column %s", other.Number, first.Number, first.Name)
+				return Unsupported("cast the columns to one type, or narrow all integers with --dtype", "found %s, "+
+					"expected %s as in column %s", other.Number, first.Number, first.Name).InColumn(other.Name)
 			}
 		}
 		if !r.setShape(&c, first) && g.Guess != "" {
@@ -252,8 +253,8 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	c.Shape = f.Lengths
 	switch {
 	case f.Metadata[source.KeyExtension] == source.FixedShapeTensor && len(shape) == 0:
-		return unsupported(f.Name, "write them in C order, without a permutation",
-			"found tensors with the metadata %s, expected a shape in C order", f.Metadata[source.KeyExtensionMetadata])
+		return Unsupported("write them in C order, without a permutation, and not in lists", "found tensors "+
+			"with the metadata %q, or in lists, expected a shape in C order", f.Metadata[source.KeyExtensionMetadata])
 	case r.First != nil:
 		if c.Shape, err = r.First.Lengths(c.Fields[0]); err != nil {
 			return err
@@ -293,6 +294,10 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		if size = int64(len(first[0])); f.Kind == Struct || !known && picture.KindOf(first[0]) != "" {
 			return r.images(c, f, first[0])
 		}
+		if !known && strings.HasPrefix(string(first[0]), "\x93NUMPY") {
+			return Unsupported("make them lists where they were written: numpy.load(io.BytesIO(value)).ravel()",
+				"found arrays as .npy files, expected lists of numbers, their bytes alone, or images")
+		}
 	}
 	if !known && f.Metadata[source.KeyExtension] != "" {
 		return ofExtension(f)
@@ -313,13 +318,13 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	hint := fmt.Sprintf("if they are uint8, add --dtype uint8 --shape %s, and likewise for other types; if they are "+
 		"128-bit integers or the like, cast the column in the program that wrote it",
 		strings.ReplaceAll(text.Shape(example.Shape), "×", "x"))
-	return unsupported(f.Name, hint,
+	return Unsupported(hint,
 		"found values of %d bytes without a type, expected a column with a type, or the bytes of images", size)
 }
 
 // ofExtension returns the error for f, whose extension type may give its values another meaning.
 func ofExtension(f *Field) error {
-	return unsupported(f.Name, hintColumn, "found the type %s, expected numbers, nested lists of them, or "+
+	return Unsupported(hintColumn, "found the type %s, expected numbers, nested lists of them, or "+
 		"bytes, without an extension type", f.Metadata[source.KeyExtension])
 }
 

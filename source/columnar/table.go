@@ -132,6 +132,11 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	if t.next += want; want == 0 {
 		return io.EOF
 	}
+	empty := slices.IndexFunc(t.columns, func(c Column) bool { return c.Elements() == 0 })
+	if rows := max(t.next, known); empty >= 0 && rows > idx.MaxEmptyRecords {
+		return fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
+			rows, idx.MaxEmptyRecords).In(t.path).InColumn(t.columns[empty].Name)
+	}
 	return nil
 }
 
@@ -187,17 +192,6 @@ func (t *table) Decode(b *source.Raw) error {
 			return fault.In(t.path, err)
 		}
 		pieces = pieces[len(c.Fields):]
-	}
-	return nil
-}
-
-// CheckEmpty refuses more rows without elements than IDX can have.
-func (r *Resolved) CheckEmpty(rows int64) error {
-	for _, c := range r.Columns {
-		if c.Elements() == 0 && rows > idx.MaxEmptyRecords {
-			return fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
-				rows, idx.MaxEmptyRecords).InColumn(c.Name)
-		}
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // zstdDecoder decompresses whole frames, on any number of goroutines.
@@ -42,7 +44,7 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 		n, failed := lz4.UncompressBlock(src, buffer)
 		dst, err = buffer[:max(0, n)], failed
 	default: // also LZ4, which was not specified, is not LZ4_RAW, and is not read by DuckDB
-		return nil, unsupported(`write it with another codec: python -c "import pyarrow.parquet as q; `+
+		return nil, columnar.Unsupported(`write it with another codec: python -c "import pyarrow.parquet as q; `+
 			`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`,
 			"found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", codec)
 	}
@@ -50,7 +52,7 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 		err = errors.New("it has another size")
 	}
 	if err != nil {
-		return nil, damaged("a page does not decompress to %d bytes (%s): %v", size, codec, err)
+		return nil, columnar.Damaged("a page does not decompress to %d bytes (%s): %v", size, codec, err)
 	}
 	return dst, nil
 }

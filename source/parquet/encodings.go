@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/idxport/idxport/source/columnar"
 )
 
 // runs reads levels and indices, a hybrid of run-length runs and bit-packed runs (see Encodings.md
@@ -137,7 +139,7 @@ func deltas(src []byte, n, width int) (data []byte, err error) {
 	block, minis, count, last := c.uvarint(), c.uvarint(), c.uvarint(), zigzag(c.uvarint())
 	if c.err != nil || count != uint64(n) || minis == 0 || block == 0 || block > math.MaxInt32 ||
 		block%minis != 0 || block/minis%8 != 0 {
-		return nil, damaged("the header of delta-encoded values is damaged, or is not that of %d values", n)
+		return nil, columnar.Damaged("the header of delta-encoded values is damaged, or is not that of %d values", n)
 	}
 	perMini, size := int(block/minis), n*width
 	data = binary.LittleEndian.AppendUint64(make([]byte, 0, size+8), uint64(last))[:width]

@@ -115,19 +115,19 @@ func (f *file) readFooter(size int64) error {
 	}
 	switch _, err := unmarshal(data, &f.footer); {
 	case f.footer.EncryptionAlgorithm.Value != nil: // the signature of the footer follows it
-		return unsupported(hintDecrypt, "columns of the file are encrypted")
+		return columnar.Unsupported(hintDecrypt, "columns of the file are encrypted")
 	case err != nil:
-		return damaged("the footer is damaged: %v", err).At(f.end)
+		return columnar.Damaged("the footer is damaged: %v", err).At(f.end)
 	}
 	var leaves []*node
 	if f.root, leaves, err = newTree(f.footer.Schema); err != nil {
 		return fault.Place(err, "", -1, f.end)
 	}
-	rows := int64(0)
+	rows, end := int64(0), int64(0) // end: of all but the footer
 	for i := range f.footer.RowGroups {
 		g := &f.footer.RowGroups[i]
 		if g.NumRows < 0 || rows > 1<<62-g.NumRows || len(g.Columns) != len(leaves) {
-			return damaged("found row group %d with %d rows and %d columns, expected %d columns",
+			return columnar.Damaged("found row group %d with %d rows and %d columns, expected %d columns",
 				i, g.NumRows, len(g.Columns), len(leaves)).At(f.end)
 		}
 		packed := int64(0)
@@ -135,22 +135,24 @@ func (f *file) readFooter(size int64) error {
 			if err := f.checkChunk(&g.Columns[k], n, g.NumRows); err != nil {
 				return fault.Place(err, n.column(), -1, f.end)
 			}
-			packed = min(packed+g.Columns[k].MetaData.TotalCompressedSize, f.end)
+			c, m := &g.Columns[k], &g.Columns[k].MetaData
+			packed = min(packed+m.TotalCompressedSize, f.end)
+			end = max(end, chunkStart(m)+m.TotalCompressedSize, m.BloomFilterOffset+int64(m.BloomFilterLength),
+				c.OffsetIndexOffset+int64(c.OffsetIndexLength), c.ColumnIndexOffset+int64(c.ColumnIndexLength))
 		}
 		f.limit = max(f.limit, freeSize+maxRatio*packed)
 		rows += g.NumRows
 	}
 	if rows != f.footer.NumRows {
-		return damaged("found %d rows in row groups, expected the %d of the footer", rows, f.footer.NumRows).At(f.end)
+		return columnar.Damaged("found %d rows in row groups, expected %d in all", rows, f.footer.NumRows).At(f.end)
 	}
-	return nil
+	return source.CheckAlone(f.r, magic, f.end-end)
 }
 
 // footerBytes returns the bytes of the footer, and sets f.end to their offset.
 func (f *file) footerBytes(size int64) ([]byte, error) {
 	if size < int64(len(magic)+tailSize) {
-		return nil, fault.New(fault.Truncated, "found %s, too few for a Parquet file", text.Count(size, "byte")).
-			WithHint("the file is incomplete: download or write it again")
+		return nil, columnar.CutShort("found %s, too few for a Parquet file", text.Count(size, "byte"))
 	}
 	var head [len(magic)]byte
 	var tail [tailSize]byte
@@ -159,17 +161,16 @@ func (f *file) footerBytes(size int64) ([]byte, error) {
 	}
 	switch end := string(tail[4:]); {
 	case end == "PARE" || string(head[:]) == "PARE":
-		return nil, unsupported(hintDecrypt, "the file is encrypted")
+		return nil, columnar.Unsupported(hintDecrypt, "the file is encrypted")
 	case string(head[:]) != magic:
-		return nil, damaged("found %q, expected %q: not a Parquet file", head[:], magic).At(0).
+		return nil, columnar.Damaged("found %q, expected %q: not a Parquet file", head[:], magic).At(0).
 			WithHint("if it is a web page or a Git LFS pointer, download the file itself")
 	case end != magic:
-		return nil, fault.New(fault.Truncated, "found % x, expected %q: the file is cut short", tail[4:], magic).
-			At(size - 4).WithHint("the file is incomplete: download or write it again")
+		return nil, columnar.CutShort("found % x, expected %q: the file is cut short", tail[4:], magic).At(size - 4)
 	}
 	n, most := int64(binary.LittleEndian.Uint32(tail[:])), min(maxFooter, size-tailSize-int64(len(magic)))
 	if n > most {
-		return nil, damaged("found a footer of %d bytes, expected at most %d", n, most).At(size - tailSize)
+		return nil, columnar.Damaged("found a footer of %d bytes, expected at most %d", n, most).At(size - tailSize)
 	}
 	data := make([]byte, n)
 	f.end = size - tailSize - n
@@ -182,10 +183,10 @@ func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 	size := m.TotalCompressedSize
 	switch {
 	case c.FilePath != "" || len(m.PathInSchema) == 0:
-		return unsupported(hintDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
+		return columnar.Unsupported(hintDecrypt, "the column is encrypted, or in another file (%q)", c.FilePath)
 	case m.Type != n.Type.V || start < 0 || size < 0 || start > f.end || size > f.end-start ||
 		m.NumValues < rows || m.NumValues>>31 > size/minPage: // the number of entries of a page has 31 bits
-		return damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for "+
+		return columnar.Damaged("found a column of %d entries of %s in %d bytes at byte %d, expected %s, an entry for "+
 			"each of %d rows, and an end before the footer", m.NumValues, m.Type, size, start, n.Type.V, rows)
 	}
 	return nil
@@ -202,7 +203,7 @@ func chunkStart(m *format.ColumnMetaData) int64 {
 func (f *file) readAt(p []byte, offset int64) error {
 	_, err := f.r.ReadAt(p, offset)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fault.New(fault.Truncated, "the file became shorter").At(offset)
+		return columnar.CutShort("the file became shorter").At(offset)
 	}
 	return err
 }
@@ -225,15 +226,4 @@ func (f *file) Values(i, limit int) (values [][]byte, err error) {
 		return nil
 	})
 	return values, err
-}
-
-// damaged returns the error for a file that breaks the rules of the format.
-func damaged(message string, values ...any) *fault.Error {
-	return fault.New(fault.Malformed, message, values...).
-		WithHint("the file is damaged, or its writer has a defect: download or write it again")
-}
-
-// unsupported returns the error for a file that may be valid but cannot be read as IDX columns.
-func unsupported(advice, message string, values ...any) *fault.Error {
-	return fault.New(fault.Unsupported, message, values...).WithHint("%s", advice)
 }

@@ -177,6 +177,7 @@ func TestRefusedFooters(t *testing.T) {
 		"too few for a Parquet file":    []byte("PAR1\x00\x00\x00PAR1"),
 		"a footer of 4294967295 bytes":  with(len(whole)-8, "\xff\xff\xff\xff"),
 		"the footer is damaged":         with(footerStart(whole), "\xff\xff\xff"),
+		"3987: found a second file":     bytes.Repeat(must.Get(os.ReadFile("testdata/spark-list.parquet"))(t), 2),
 	}
 	for want, change := range map[string]func(f *footer){
 		`in another file ("other.parquet")`:   func(f *footer) { chunk(f).FilePath = "other.parquet" },

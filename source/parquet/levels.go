@@ -77,7 +77,7 @@ func (f *file) Lengths(i int) (shape []int, err error) {
 		clear(shape[l.listAt(l.definition)-1:]) // the lists of this level are empty, and so would be lists in them
 	}
 	if !slices.Equal(repetitions(shape), levels) || l.definition > l.maxDefinition {
-		return nil, unsupported(hintLists, "found lists of different lengths in a row, expected equal ones")
+		return nil, columnar.Unsupported(hintLists, "found lists of different lengths in a row, expected equal ones")
 	}
 	l.perRow, l.pattern = len(levels), slices.Repeat(levels, 1+4096/len(levels))
 	l.shape = "the shape " + text.Shape(shape)
@@ -108,8 +108,8 @@ func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
 			case r == 0 && len(levels) > 0:
 				return levels, nil
 			case int64(len(levels)) >= limit:
-				return nil, unsupported(fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit),
-					"found a list of more than %d values, which is too large for a record", limit)
+				hint := fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit)
+				return nil, columnar.Unsupported(hint, "found a list of over %d values, too many for a record", limit)
 			}
 			levels = append(levels, byte(r))
 		}
@@ -141,7 +141,8 @@ func (p *page) check(levels [2]runs) (err error) {
 
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
 func (l *leaf) lengthError(row int64) error {
-	return unsupported(hintLists, "found another number of values, expected %s as in the first row", l.shape).InRow(row)
+	const message = "found another number of values, expected %s as in the first row"
+	return columnar.Unsupported(hintLists, message, l.shape).InRow(row)
 }
 
 // levelError returns the error for an unexpected definition level in a row.
@@ -149,6 +150,6 @@ func (l *leaf) levelError(definition int, row int64) error {
 	if definition >= l.maxDefinition || l.listAt(definition) > 0 { // a list that is not empty, or one that is
 		return l.lengthError(row)
 	}
-	return unsupported("fill the missing values or remove the rows: IDX has no missing values",
+	return columnar.Unsupported("fill the missing values or remove the rows: IDX has no missing values",
 		"found a missing value (null), expected none").InRow(row).Because(columnar.ErrNull)
 }

@@ -97,7 +97,7 @@ func (s *stream) nextPage(skip int64) (p *page, err error) {
 		}
 		at, left := s.offset, s.end-s.offset
 		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > left {
-			return nil, damaged("found a page of %d bytes, expected at most the %d that are left of the column",
+			return nil, columnar.Damaged("found a page of %d bytes, expected at most %d, which are left of the column",
 				h.CompressedPageSize, left)
 		}
 		s.offset += int64(h.CompressedPageSize)
@@ -120,7 +120,7 @@ func (s *stream) header() (*format.PageHeader, error) {
 	for n := int64(512); ; n *= 8 {
 		limit := min(n, s.end-s.offset)
 		if limit <= 0 {
-			return nil, damaged("the column ends where a page is expected")
+			return nil, columnar.Damaged("the column ends where a page is expected")
 		}
 		data, h := make([]byte, limit), new(format.PageHeader)
 		if err := s.file.readAt(data, s.offset); err != nil {
@@ -132,7 +132,7 @@ func (s *stream) header() (*format.PageHeader, error) {
 			return h, nil
 		}
 		if !errors.Is(err, errShort) || limit < n || n >= maxPageHeader {
-			return nil, damaged("the header of a page is damaged: %v", err)
+			return nil, columnar.Damaged("the header of a page is damaged: %v", err)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 		n, encoding = int64(h.DataPageHeaderV2.V.NumValues), h.DataPageHeaderV2.V.Encoding
 	}
 	if n < 0 || n > s.unread {
-		return nil, damaged("found a page of %d values, expected 0 to %d, which are left of the column", n, s.unread)
+		return nil, columnar.Damaged("found a page of %d values, expected 0 to %d, as are left", n, s.unread)
 	}
 	if n == 0 {
 		return nil, nil
@@ -174,11 +174,11 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 func (s *stream) checkSize(h *format.PageHeader, most, expanded int64) error {
 	plain := int64(h.UncompressedPageSize)
 	if most = min(most, maxPage, freeSize+maxRatio*int64(h.CompressedPageSize)); plain < 0 || plain > most {
-		return damaged("found a page of %d bytes that decompresses to %d, expected at most %d",
+		return columnar.Damaged("found a page of %d bytes that decompresses to %d, expected at most %d",
 			h.CompressedPageSize, plain, most)
 	}
 	if s.hold(plain + expanded); s.file.held > s.file.limit {
-		return damaged("the current pages of all columns decompress to %d bytes, expected at most %d",
+		return columnar.Damaged("the current pages of all columns decompress to %d bytes, expected at most %d",
 			s.file.held, s.file.limit).WithHint("write the file with smaller pages")
 	}
 	return nil
@@ -191,7 +191,7 @@ func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 		return nil, err
 	}
 	if sum := crc32.ChecksumIEEE(body); h.CRC != 0 && sum != uint32(h.CRC) {
-		return nil, damaged("the checksum of a page is wrong: found %08x, expected %08x", sum, uint32(h.CRC))
+		return nil, columnar.Damaged("the checksum of a page is wrong: found %08x, expected %08x", sum, uint32(h.CRC))
 	}
 	return body, nil
 }
@@ -199,7 +199,7 @@ func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 func (s *stream) readDictionary(h *format.PageHeader, offset int64) error {
 	d := &h.DictionaryPageHeader.V
 	if s.dictionary != nil || d.NumValues < 0 || d.Encoding != format.Plain && d.Encoding != plainDictionary {
-		return damaged("found a dictionary of %d values of the encoding %s, expected one of PLAIN values "+
+		return columnar.Damaged("found a dictionary of %d values of the encoding %s, expected one of PLAIN values "+
 			"for each column of a row group", d.NumValues, d.Encoding)
 	}
 	err := s.checkSize(h, smallDictionary+maxRatio*int64(h.CompressedPageSize), sliceSize*int64(d.NumValues))
@@ -295,15 +295,14 @@ func (p *page) split() (levels [2]runs, values []byte, err error) {
 			switch {
 			case levels[i].width == 0: // absent levels may have any encoding
 			case encoding != format.RLE:
-				err = unsupported("write the file with a newer program",
-					"found levels of the encoding %s, expected RLE", encoding)
+				err = columnar.Unsupported("write it with a newer program", "found levels of the encoding %s", encoding)
 			default:
 				levels[i].src = c.take(word(c.take(4)))
 			}
 		}
 	}
 	if err == nil && c.err != nil {
-		err = damaged("the levels of a page are longer than the page")
+		err = columnar.Damaged("the levels of a page are longer than the page")
 	}
 	return levels, c.data, err
 }

@@ -31,7 +31,7 @@ type node struct {
 func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err error) {
 	const maxDepth = 200 // of groups: even 64 nested lists, a rare case, have fewer levels
 	if len(elements) == 0 {
-		return nil, nil, damaged("the schema is empty")
+		return nil, nil, columnar.Damaged("the schema is empty")
 	}
 	root = &node{SchemaElement: &elements[0], index: -1}
 	parent := root // the innermost group that lacks children
@@ -43,7 +43,7 @@ func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err e
 		case i == len(elements) && parent.complete():
 			return root, leaves, nil
 		case i == len(elements) || parent.complete() || parent.depth == maxDepth:
-			return nil, nil, damaged("found a schema of %d elements, expected the children of all groups "+
+			return nil, nil, columnar.Damaged("found a schema of %d elements, expected the children of all groups "+
 				"and at most %d levels", len(elements), maxDepth)
 		}
 		n := &node{SchemaElement: &elements[i], parent: parent, depth: parent.depth + 1, index: -1,

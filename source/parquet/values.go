@@ -12,7 +12,7 @@ import (
 )
 
 // errEnd is the error for a page with fewer values, levels or indices than its header says.
-var errEnd = damaged("the values or levels of a page end too early")
+var errEnd = columnar.Damaged("the values or levels of a page end too early")
 
 // plainTexts returns n PLAIN byte arrays: each value follows its length, 4 bytes.
 func plainTexts(src []byte, n int) ([][]byte, error) {
@@ -44,7 +44,7 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 		c.indices = runs{width: 1, src: src[min(4, len(src)):]}
 	case kind != format.Boolean && p.indexes(): // the runs follow their width
 		if p.dictionary == nil || len(src) == 0 || src[0] > 32 {
-			return damaged("found indices without a dictionary, or without a width of at most 32 bits")
+			return columnar.Damaged("found indices without a dictionary, or without a width of at most 32 bits")
 		}
 		c.indices = runs{src: src[1:], width: int(src[0])}
 	case kind == format.ByteArray && e == format.Plain:
@@ -57,7 +57,7 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 	case kind != format.Boolean && e == format.Plain:
 		c.values = src
 	default:
-		return unsupported("write the file with other encodings, such as those of pyarrow's defaults",
+		return columnar.Unsupported("write the file with other encodings, such as those of pyarrow's defaults",
 			"found values of the encoding %s, which is not supported for %s", e, kind)
 	}
 	if err != nil || p.indexes() || p.width == 0 {
@@ -141,7 +141,7 @@ func (s *stream) newDictionary(src []byte, n int) (d *dictionary, err error) {
 		return d, err
 	}
 	if d.size == 0 || n > len(src)/d.size {
-		return nil, damaged("found a dictionary of %d values in %d bytes", n, len(src))
+		return nil, columnar.Damaged("found a dictionary of %d values in %d bytes", n, len(src))
 	}
 	if s.dtype == 0 || s.stored.Is(s.dtype) {
 		d.table = append(src[:n*d.size:n*d.size], make([]byte, 256)...)
@@ -157,7 +157,7 @@ func (s *stream) newDictionary(src []byte, n int) (d *dictionary, err error) {
 // check refuses an index behind the dictionary.
 func (d *dictionary) check(i int) error {
 	if uint(i) >= uint(d.n) {
-		return damaged("found index %d, expected one of the dictionary's %d", i, d.n)
+		return columnar.Damaged("found index %d, expected one of the dictionary's %d", i, d.n)
 	}
 	return nil
 }

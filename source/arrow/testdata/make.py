@@ -159,6 +159,7 @@ refused = {
     "large-value": {"label": pa.array([1, 2, 3, 1 << 40], pa.int64())},
     "time": {"label": label, "when": pa.array(range(7), pa.timestamp("s"))},
     "permuted": {"image": pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.uint8(), [3, 4], permutation=[1, 0]), fixed(pa.array(values.reshape(-1)), 12))},
+    "tensors-in-lists": {"image": fixed(pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.uint8(), [3, 2]), fixed(pa.array(values.reshape(-1)), 6)), 2)},
     "sizes": {"image": pa.array([{"bytes": png(values[0]), "path": None}, {"bytes": png(color[0]), "path": None}])},
     "no-bytes": {"image": pa.array([{"bytes": None, "path": "a.png"}], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))},
     "no-rows": {"image": pa.array([], pa.list_(pa.uint8()))},
