@@ -34,10 +34,9 @@ func describe(field arrow.Field) columnar.Field {
 			(value.Kind == columnar.Number || value.Kind == columnar.Text) {
 			f.Kind, f.Number = value.Kind, value.Number
 		}
-	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:
+	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType: // they have the extension of their elements
 		elem := t.(arrow.ListLikeType).ElemField()
 		child := describe(elem)
-		// The elements say what the numbers mean: a permuted tensor is not in C order in a list either.
 		f.Metadata[source.KeyExtension] = cmp.Or(f.Metadata[source.KeyExtension], child.Metadata[source.KeyExtension])
 		if elem.Type.ID() != arrow.DICTIONARY && (child.Kind == columnar.Number || child.Kind == columnar.List) {
 			n := -1

@@ -54,8 +54,12 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	}
 	c.Form, c.DType, c.format, c.Shape = Images, format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))
-	if found := c.Shape; r.setShape(c, f) && len(found) == 3 && !slices.Equal(c.Shape, found) {
-		c.planar = slices.Equal(c.Shape, []int{found[2], found[0], found[1]})
+	switch found := c.Shape; {
+	case !r.setShape(c, f) || len(c.Shape) > len(found): // such as H×W×1
+	case len(found) == 3 && slices.Equal(c.Shape, []int{found[2], found[0], found[1]}):
+		c.planar = !slices.Equal(c.Shape, found)
+	default: // the metadata is that of other images, which were turned
+		c.Shape = found
 	}
 	return nil
 }

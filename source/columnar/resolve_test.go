@@ -106,6 +106,8 @@ func TestResolve(t *testing.T) {
 			options: source.ReadOptions{DType: idx.Uint8, Shape: []int{2, 3}}, want: "x uint8 [2 3]"},
 		"an image with channels first": {fields: with(Field{Name: "x", Kind: Bytes},
 			map[string]string{schema.KeyShape: "[3,1,2]"}), first: value(string(colored(t))), want: "x uint8 [3 1 2]"},
+		"an image that was turned": {fields: with(Field{Name: "x", Kind: Bytes},
+			map[string]string{schema.KeyShape: "[3,2]"}), first: value(string(colored(t))), want: "x uint8 [1 2 3]"},
 		"names with spaces": {fields: []Field{{Name: "x", Kind: Text}}, first: value(" A "),
 			options: source.ReadOptions{Classes: []string{"A"}}, want: "x uint8 []"},
 		"images without rows": {fields: with(Field{Name: "x", Kind: Struct}, metadata("uint8", "[3,4]")),
