@@ -69,8 +69,8 @@ func HubFeatures(metadata map[string]string) map[string]HubFeature {
 	_ = json.Unmarshal([]byte(metadata[HubKey]), &found) // other types lead to an error at the end
 	for _, f := range found.Info.Features {
 		for label, name := range f.Names {
-			if name == NoName || name == NoName+"-"+strconv.Itoa(label) {
-				f.Names[label] = ""
+			if metadata[KeyDataset] != "" && (name == NoName || name == NoName+"-"+strconv.Itoa(label)) {
+				f.Names[label] = "" // it is none of these classes, but may be one of others
 			}
 		}
 	}

@@ -151,12 +151,13 @@ func TestHubFeatures(t *testing.T) {
 		`{"names":[1],"_type":"ClassLabel"}`:                         {""},
 		`[]`:                                                         nil,
 	} {
-		found := HubFeatures(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `,"x":null}}}`})
+		found := HubFeatures(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `}}}`, KeyDataset: "d"})
 		if !slices.Equal(found["label"].Names, want) {
 			t.Errorf("%s: found %v, expected %q", text, found, want)
 		}
 	}
-	if found := HubFeatures(map[string]string{HubKey: "[[[["}); len(found) > 0 {
-		t.Errorf("found %v in what is no JSON", found)
+	other := HubFeatures(map[string]string{HubKey: `{"info":{"features":{"label":{"names":["N/A"]}}}}`})
+	if found := HubFeatures(map[string]string{HubKey: "[[[["}); len(found) > 0 || other["label"].Names[0] != "N/A" {
+		t.Errorf("found %v in what is no JSON, and %v, expected a class N/A", found, other)
 	}
 }

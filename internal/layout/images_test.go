@@ -55,7 +55,7 @@ func TestFeatures(t *testing.T) {
 	if !slices.Equal(described.Meta, want) || len(s.Meta) != 1 {
 		t.Errorf("found the metadata %v, expected %v", described.Meta, want)
 	}
-	read := source.HubFeatures(map[string]string{source.HubKey: want[1].Value})
+	read := source.HubFeatures(map[string]string{source.HubKey: want[1].Value, source.KeyDataset: "d"})
 	if !slices.Equal(read["label"].Names, s.Columns[1].Classes) || read["image"].Mode != "" {
 		t.Errorf("read back %v, expected %q", read, s.Columns[1].Classes)
 	}

@@ -164,6 +164,7 @@ func (r *resolver) group(g flat.Field) (err error) {
 				return Unsupported("correct the wrong one there, or leave the column out with --columns",
 					"label %d is %q in the metadata, but %q in their part %s", label, name, other, source.HubKey)
 			}
+			c.Classes[label] = name // not NoName where there is none
 		}
 	case g.Shape != nil:
 		for _, i := range g.Columns {
