@@ -82,7 +82,7 @@ func TestFilesErrors(t *testing.T) {
 			hint: "leave out --split"},
 		"damaged": {args: "bad.idx", want: fault.Truncated,
 			message: "bad.idx: at byte 5: the input ends inside the header"},
-		"stdin twice":  {args: "a=- b=-", want: fault.Usage},
+		"stdin twice": {args: "a=- b=-", want: fault.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
