@@ -90,12 +90,12 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 
 // cutFormat splits an -o argument of the form FORMAT=PATH; named is false if it has another form. A
 // word before a = is always taken for a format: a path that begins like that is written ./WORD=….
-// It checks the placeholders in the path.
+// It checks the path.
 func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) {
 	word, path, named := strings.Cut(arg, "=")
 	inNoWord := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	if !named || strings.ContainsFunc(word, inNoWord) {
-		return f, arg, false, checkPlaceholders(arg)
+		return f, arg, false, checkPath(arg)
 	}
 	f, known := sinks.Named(word)
 	switch {
@@ -109,7 +109,7 @@ func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) 
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
 	default:
-		err = checkPlaceholders(path)
+		err = checkPath(path)
 	}
 	return f, path, true, err
 }
@@ -197,8 +197,12 @@ func extension(path string) string { return filepath.Ext(placeholder().ReplaceAl
 // ones of letters, such as {Split}, which are refused; other braces are part of a name.
 var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
 
-// checkPlaceholders returns an error if a path has an unknown placeholder.
-func checkPlaceholders(path string) error {
+// checkPath returns an error if a path has an unknown placeholder, or a ~ that no shell has replaced.
+func checkPath(path string) error {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok { // bash replaces none after FORMAT=
+		return usagef("-o %s: found ~, which stands for the home folder in a shell, expected a path", path).
+			WithHint(`write "$HOME"/%s, or %s for a folder of this name`, text.Path(rest), text.Path("./"+path))
+	}
 	for _, p := range placeholder().FindAllString(path, -1) {
 		if p != "{split}" && p != "{format}" && p != "{part}" {
 			return usagef("-o %s: unknown placeholder %s, expected one of {format}, {part}, {split}", path, p)
