@@ -81,6 +81,8 @@ class Load(Case):
     def test_values(self) -> None:
         images, labels = fashion()
         self.assertEqual((list(both := idxport.load(FASHION)), both["test"]["image"].tolist()), (["train", "test"], images.tolist()))
+        both["test"]["image"][:] = 7  # they can be written to
+        self.assertFalse(list(Path("/dev/shm").glob("idxport-*")))
         for inputs in ([FASHION], [FASHION / "t10k-images-idx3-ubyte.gz", FASHION / "t10k-labels-idx1-ubyte.gz"]):
             self.assertEqual([*map(np.ndarray.tolist, idxport.load(*inputs, split="test").values())], [images.tolist(), labels.tolist()])
         code = "import idxport; print(idxport.load('label=-')['label'].tolist())"
@@ -94,10 +96,6 @@ class Load(Case):
                 (found,) = idxport.load(self.folder / "\udce9").values()
                 self.assertEqual((found.dtype, found.shape, type(found)), (values.dtype, shape, np.ndarray))
                 np.testing.assert_array_equal(found, values)
-
-    def test_arrays_can_be_written_to(self) -> None:
-        idxport.load(FASHION, split="test")["image"][:] = 7
-        self.assertFalse(list(Path("/dev/shm").glob("idxport-*")))
 
     def test_selections(self) -> None:
         images, labels = fashion()
@@ -123,6 +121,7 @@ class Load(Case):
             idxport.load(self.folder / "none")
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
+        self.assertEqual(idxport._program._in_python("log in: aws sso login --profile x"), "log in: aws sso login --profile x")
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, 'choose one with split="train"', idxport.scan, FASHION)
         self.assertRaisesRegex(idxport.IdxError, "give a list as split for several", idxport.scan, FASHION, split="validation")
@@ -159,16 +158,19 @@ class Save(Case):
     def test_files(self) -> None:
         images, labels = fashion()
         idxport.save(self.folder / "digits", image=images, label=labels)
-        idxport.save(self.folder / "a=b", split="train", image=images.astype("f4"), label=labels.astype("i8"))
+        for split in ("test", "train"):  # each beside the other
+            idxport.save(self.folder / "a=b", split=split, image=images.astype("f4"), label=labels.astype("i8"), overwrite=True)
         idxport.save(f"idx={self.folder}/x/", X=images, y=labels)
         self.assertEqual(" ".join(sorted(path.name for path in self.folder.glob("*/*"))), "digits-images-idx3-ubyte digits-labels-idx1-ubyte "
-                         "train-images-idx3-float train-labels-idx1-int x-X-idx3-ubyte x-y-idx1-ubyte")  # fmt: skip
+                         "t10k-images-idx3-float t10k-labels-idx1-int train-images-idx3-float train-labels-idx1-int x-X-idx3-ubyte x-y-idx1-ubyte")  # fmt: skip
         self.assertEqual((self.folder / "digits/digits-images-idx3-ubyte").read_bytes(), encode(images))
         idxport.save(self.folder / "digits", split="photos", image=images[::-1], label=labels)
         tables = idxport.load(self.folder / "digits")  # have no names of splits
         self.assertEqual([tables[name]["image"][0].tolist() for name in ("digits", "photos")], images[[0, -1]].tolist())
-        idxport.save(os.fsencode(self.folder / "digits.parquet"), image=images, label=labels, classes=dict(enumerate("abcdefghij")))
-        self.assertEqual(idxport.load(self.folder / "digits.parquet").classes, list("abcdefghij"))
+        path = self.folder / "emnist-letters-train.parquet"  # whose own images are transposed
+        idxport.save(os.fsencode(path), image=images, label=labels, classes=dict(enumerate("abcdefghij")))
+        self.assertEqual(((found := idxport.load(path)).classes, found["image"].tolist()), (list("abcdefghij"), images.tolist()))
+        self.assertRaisesRegex(idxport.IdxError, "named like a file of EMNIST", idxport.save, self.folder / "emnist-letters/", image=images)
 
     def test_whole_or_absent(self) -> None:
         images, labels = fashion()
@@ -299,14 +301,12 @@ class Scan(Case):
                 duckdb.sql("SELECT count(*) FROM _stream").fetchall()
         self.assertEqual(self.programs(), [])
 
-    def test_an_interrupt_is_no_end(self) -> None:
+    def test_an_interrupt_is_no_end_and_waits_for_the_process(self) -> None:
         output = (stream := importlib.import_module("idxport._stream")).Output([idxport.find_program(), "version"])
         with unittest.mock.patch.object(output, "stdout", unittest.mock.Mock(close=output.stdout.close, **{"readinto.side_effect": KeyboardInterrupt})):
             self.assertRaisesRegex(idxport.IdxError, "interrupted", stream._Readable(output).readinto, bytearray(8))
             self.assertIsNotNone(output._process.returncode)
             self.assertRaises(KeyboardInterrupt, output.c_stream)
-
-    def test_an_interrupt_waits_for_the_process(self) -> None:
         with unittest.mock.patch("subprocess.Popen", lambda *a, p=subprocess.Popen, **b: (p(*a, **b), signal.raise_signal(signal.SIGINT))[0]):
             self.assertRaises(KeyboardInterrupt, idxport.load, FASHION)
         self.assertEqual(self.programs() + list(Path("/dev/shm").glob("idxport-*")), [])

@@ -54,9 +54,12 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         raise ValueError(f"split={split!r}: expected a name of letters, digits, _ and -")
     name = os.path.basename(place)
     is_idx = place == target and os.path.splitext(name.removesuffix(".gz").removesuffix(".zst"))[1] in ("", ".idx")
-    options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite}
+    options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite, "dataset": "none"}
+    if split in _SPLITS:
+        options["split"] = split  # or else those of other splits, beside files that are replaced, are an error
     columns = {column: _numbers(np, column, values) for column, values in arrays.items()}
-    native = all(each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
+    # Arrays are upright. The program writes IDX files as they are, and refuses others where the name means EMNIST's transposed images.
+    native = "emnist" not in f"{target}{split}".lower() and all(each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
     stem = split or name.split(".")[0] or os.path.basename(os.path.dirname(place)).strip(".") or "data"
     named = len(columns) == 1 and (split or not name or os.path.isdir(place))  # the output is named after its file
     largest = max(columns, key=lambda column: columns[column].nbytes) if native and not named else ""
@@ -117,6 +120,9 @@ def _missing(np: Any, values: Any) -> Any:
         return np.asarray(_missing(np, values.explode())).reshape(len(values), -1).any(1)
     return values.is_null() if hasattr(values, "is_null") else getattr(values, "_mask", False)  # importing np.ma takes 6 ms
 
+
+# The splits that the program knows by their names.
+_SPLITS = {"train", "test", "t10k", "validation", "valid", "val", "dev"}
 
 # The types of IDX, by their names in NumPy.
 _CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
