@@ -223,7 +223,7 @@ def _in_python(text: str) -> str:
     """Name options as Python does: --split test is split="test"."""
     import re
 
-    if "idxport " in text:  # a command line
+    if re.search(r"\b(idxport|aws|curl|convmv) ", text):  # a command line
         return text
 
     def option(match: re.Match[str]) -> str:
