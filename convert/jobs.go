@@ -211,8 +211,12 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 		return nil, err
 	}
 	turn := s.Dataset != nil && s.Dataset.Transposed
+	flat := func(c source.Column) bool { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 	if r.Transpose != nil {
 		turn = *r.Transpose && !turn // of a data set stored transposed, it swaps the upright images again
+	} else if turn && slices.ContainsFunc(t.Columns(), flat) {
+		return nil, usagef("%s stores its images transposed: records of 784 elements stay so", s.Dataset.Title).
+			WithHint("--shape 28x28 makes images of them, and --transpose=false keeps them as they are")
 	} else if !in.set.IDX() {
 		if turn, err = in.isTransposed(t, s); err != nil {
 			return nil, err
