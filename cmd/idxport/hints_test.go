@@ -47,7 +47,7 @@ var hintCases = map[string]hintCase{
 	"a sheet": {args: "preview tiny -o=NAME.jpg",
 		hint: `^write -o (.*)$`, words: "PATH.png|"},
 	"a folder for the hub": {args: "convert tiny -o=NAME/ --to parquet,csv --layout parquet=huggingface",
-		hint: ` -o parquet=(.*)$`, words: "NAME/huggingface/|"},
+		hint: ` -o parquet=(.*)$`, words: "NAME/huggingface/|", skip: "~"},
 	"a table in two formats": {files: "dir/NAME.csv dir/NAME.parquet", args: "convert dir -o x.csv",
 		hint: `^give one of the files: (.*)$`, words: "dir/NAME.parquet|"},
 }
