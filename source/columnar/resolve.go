@@ -82,7 +82,7 @@ func Resolve(f Input) (*Resolved, error) {
 		return nil, Unsupported("", "found no column of numbers, lists of numbers or images")
 	}
 	if r.Options.Grey && !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images }) {
-		return nil, fault.New(fault.Usage, "no column holds images in files, which --grey needs").
+		return nil, fault.New(fault.Usage, "--grey: no column holds images in files").
 			WithHint("leave it out, or write the images first: --to png")
 	}
 	return &r.Resolved, nil

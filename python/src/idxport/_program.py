@@ -215,7 +215,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 # A flag in a message, and its value, if that is no word of the sentence.
 _IN = r"(?:[^\s,;)]|,(?=\w))*"
 _WORDS = r"(?:yes|none|no|false|train|test|validation|label|image|huggingface|pjreddie|out|npy|parquet|png|NAME|FILE)\b"
-_VALUE = rf"'[^']*'|\$\(\([^)]*\)\)[/\d]*|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|{_WORDS}"
+_VALUE = rf"'[^']*'|\$\(\([^)]*\)\)[/\d]*|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|[\w-]+$|{_WORDS}"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
