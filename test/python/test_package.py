@@ -78,7 +78,7 @@ class Command(Case):
 class Load(Case):
     """NumPy arrays."""
 
-    def test_values(self) -> None:
+    def test_values_and_classes(self) -> None:
         images, labels = fashion()
         self.assertEqual((list(both := idxport.load(FASHION)), both["test"]["image"].tolist()), (["train", "test"], images.tolist()))
         both["test"]["image"][:] = 7  # they can be written to
@@ -87,6 +87,9 @@ class Load(Case):
             self.assertEqual([*map(np.ndarray.tolist, idxport.load(*inputs, split="test").values())], [images.tolist(), labels.tolist()])
         code = "import idxport; print(idxport.load('label=-')['label'].tolist())"
         self.assertEqual(subprocess.check_output([sys.executable, "-c", code], input=encode(labels)), f"{labels.tolist()}\n".encode())
+        found, without = idxport.load(FASHION, dataset="fashion-mnist"), idxport.load(FASHION / "t10k-images-idx3-ubyte.gz")
+        self.assertEqual((found.classes[:2], without.classes), (["T-shirt/top", "Trouser"], []))
+        self.assertEqual(list(idxport.load(ROOT / "testdata" / "qmnist"))[:2], ["label", "hsf_series"])
 
     def test_types(self) -> None:
         for kind in CODES:
@@ -133,11 +136,8 @@ class Load(Case):
                                    ("pyspark", "spark", lambda _: idxport.spark)):  # fmt: skip
             with unittest.mock.patch.dict(sys.modules, {module: None}):
                 self.assertRaisesRegex(ModuleNotFoundError, rf"pip install 'idxport\[{extra}\]'", use, FASHION)
-
-    def test_classes(self) -> None:
-        found, without = idxport.load(FASHION, dataset="fashion-mnist"), idxport.load(FASHION / "t10k-images-idx3-ubyte.gz")
-        self.assertEqual((found.classes[:2], without.classes), (["T-shirt/top", "Trouser"], []))
-        self.assertEqual(list(idxport.load(ROOT / "testdata" / "qmnist"))[:2], ["label", "hsf_series"])
+        with unittest.mock.patch("polars.__version__", "1.21.0"):
+            self.assertRaisesRegex(ImportError, "expected 1.22", idxport.scan_polars, FASHION)
 
 
 class Save(Case):

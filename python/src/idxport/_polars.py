@@ -29,6 +29,8 @@ def lazy(inputs: Sequence[Path], options: dict[str, Option]) -> pl.LazyFrame:
     """See `idxport.scan_polars`."""
     inputs, options = lasting(inputs, options)
     polars, plugins = needs("polars", "polars"), importlib.import_module("polars.io.plugins")
+    if tuple(map(int, polars.__version__.split(".")[:2])) < (1, 22):  # which forgets the conditions that it does not pass on
+        raise ImportError(f"found polars {polars.__version__}, expected 1.22 or later: pip install 'idxport[polars]'")
 
     def frames(columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> Generator[pl.DataFrame]:
         """A frame without rows, and then one for each batch."""
