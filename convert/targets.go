@@ -197,11 +197,10 @@ func extension(path string) string { return filepath.Ext(placeholder().ReplaceAl
 // ones of letters, such as {Split}, which are refused; other braces are part of a name.
 var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
 
-// checkPath returns an error if a path has an unknown placeholder, or a ~ that no shell has replaced.
+// checkPath returns an error if a path has an unknown placeholder, or begins with ~ for a folder.
 func checkPath(path string) error {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok { // bash replaces none after FORMAT=
-		return usagef("-o %s: found ~, which stands for the home folder in a shell, expected a path", path).
-			WithHint(`write "$HOME"/%s, or %s for a folder of this name`, text.Path(rest), text.Path("./"+path))
+	if rest, ok := strings.CutPrefix(path, "~/"); ok { // a shell replaces none behind FORMAT=
+		return usagef("-o %s: found ~, expected a path", path).WithHint(`write "$HOME"/%s`, text.Path(rest))
 	}
 	for _, p := range placeholder().FindAllString(path, -1) {
 		if p != "{split}" && p != "{format}" && p != "{part}" {
