@@ -82,7 +82,6 @@ class Load(Case):
         images, labels = fashion()
         self.assertEqual((list(both := idxport.load(FASHION)), both["test"]["image"].tolist()), (["train", "test"], images.tolist()))
         both["test"]["image"][:] = 7  # they can be written to
-        self.assertFalse(list(Path("/dev/shm").glob("idxport-*")))
         for inputs in ([FASHION], [FASHION / "t10k-images-idx3-ubyte.gz", FASHION / "t10k-labels-idx1-ubyte.gz"]):
             self.assertEqual([*map(np.ndarray.tolist, idxport.load(*inputs, split="test").values())], [images.tolist(), labels.tolist()])
         code = "import idxport; print(idxport.load('label=-')['label'].tolist())"
@@ -124,7 +123,8 @@ class Load(Case):
             idxport.load(self.folder / "none")
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
-        self.assertEqual([*map(idxport._program._in_python, ["aws --profile x", "choose --columns x"])], ["aws --profile x", 'choose columns="x"'])
+        for hint, said in ("aws --profile x",) * 2, ("choose --columns x", 'choose columns="x"'), ("-o csv='a b'", 'output="csv=a b"'):
+            self.assertEqual(idxport._program._in_python(hint), said)
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, 'choose one with split="train"', idxport.scan, FASHION)
         self.assertRaisesRegex(idxport.IdxError, "give a list as split for several", idxport.scan, FASHION, split="validation")

@@ -215,7 +215,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
 # A flag in a message, and its value, if that is no word of the sentence.
 _IN = r"(?:[^\s,;)]|,(?=\w))*"
 _WORDS = r"(?:yes|none|no|false|train|test|validation|label|image|huggingface|pjreddie|out|npy|parquet|png|NAME|FILE)\b"
-_VALUE = rf"'[^']*'|\$\(\([^)]*\)\)[/\d]*|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|[\w-]+$|{_WORDS}"
+_VALUE = rf"(?:\w+=)?'[^']*'|\$\(\([^)]*\)\)[/\d]*|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|[\w-]+$|{_WORDS}"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
@@ -230,7 +230,7 @@ def _in_python(text: str) -> str:
         name, value = (match[1] or "output").replace("-", "_"), match[2]
         if value in (None, "false"):
             return name + ("=False" if value else "=True" if name in _SWITCHES else "")
-        return f'{name}="{value.strip(chr(34) + chr(39))}"'
+        return f'{name}="{value.strip(chr(34)).replace(chr(39), "")}"'
 
     return re.sub(_FLAG, option, text.replace("repeat --", "give a list as --"))
 
