@@ -19,7 +19,7 @@ const (
 )
 
 // fast decodes literals and matches as long as a round stays within the input's buffer and the
-// window. It leaves everything else to symbol: the end of a block, literals of the second level,
+// window. It leaves everything else to symbols: the end of a block, literals of the second level,
 // which are rare, bad codes, and distances that reach too far.
 //
 // Measured on one core of two, whole streams through bufio.Readers of 64 KiB: the 47 MB of

@@ -32,7 +32,7 @@ func (d *Reader) header() error {
 	case h>>1 == 0:
 		return d.storedHeader()
 	case h>>1 == 1:
-		d.codes, d.state = fixedCodes(), inSymbols
+		d.codes, d.step = fixedCodes(), (*Reader).symbols
 		return nil
 	case h>>1 == 2:
 		return d.dynamicHeader()
@@ -46,7 +46,7 @@ func (d *Reader) storedHeader() error {
 	if length^complement != 0xffff {
 		return d.corrupt("the length of a stored block differs from its complement")
 	}
-	d.state, d.left = inStored, length
+	d.step, d.left = (*Reader).stored, length
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (d *Reader) dynamicHeader() error {
 	if !build(d.dynamic.distances[:], distanceBits, lengths[literals:], distanceEntries[:]) {
 		return d.corrupt("the distance code is incomplete or has too many codes")
 	}
-	d.codes, d.state = &d.dynamic, inSymbols
+	d.codes, d.step = &d.dynamic, (*Reader).symbols
 	return nil
 }
 

@@ -23,11 +23,11 @@ const (
 // memory, about 150 KiB, does not depend on them.
 type Reader struct {
 	bitInput
-	state  state
-	final  bool   // the current block is the last one
-	left   int    // bytes left of a stored block
-	codes  *codes // of other blocks: fixedCodes or dynamic
-	failed error  // returned after the data in window
+	step   func(*Reader) error // decodes some of what is next: header, stored or symbols
+	final  bool                // the current block is the last one
+	left   int                 // bytes left of a stored block
+	codes  *codes              // of other blocks: fixedCodes or dynamic
+	failed error               // returned after the data in window
 
 	dynamic     codes
 	lengthTable [lengthTableSize]entry                  // for the code of the code lengths
@@ -38,20 +38,11 @@ type Reader struct {
 	read    int                             // bytes of window that Read has returned
 }
 
-// A state is the part of a block that is decoded next.
-type state int
-
-const (
-	atHeader state = iota
-	inStored
-	inSymbols
-)
-
 // Reset makes d, which may be new, read the stream that begins at in's next byte. After io.EOF, the
 // next byte of in is the first one after the stream. Until then, in must not be used otherwise.
 func (d *Reader) Reset(in *bufio.Reader) {
 	d.bitInput = bitInput{r: in}
-	d.state, d.failed, d.written, d.read = atHeader, nil, 0, 0
+	d.step, d.failed, d.written, d.read = (*Reader).header, nil, 0, 0
 }
 
 // Read reads up to len(p) bytes of data. It returns decoded data before it waits for more input, at
@@ -85,21 +76,9 @@ func (d *Reader) decode() {
 	}
 	d.borrow()
 	for d.failed == nil && d.written <= windowLimit && (d.written == d.read || d.next < len(d.in)) {
-		d.failed = d.step()
+		d.failed = d.step(d)
 	}
 	d.giveBack()
-}
-
-// step decodes a header, some stored bytes or some symbols. It returns io.EOF after the last block.
-func (d *Reader) step() error {
-	switch d.state {
-	case inStored:
-		return d.stored()
-	case inSymbols:
-		d.fast()
-		return d.symbol()
-	}
-	return d.header()
 }
 
 // stored copies some bytes of a stored block.
@@ -119,7 +98,7 @@ func (d *Reader) stored() error {
 
 // endBlock returns io.EOF after the last block.
 func (d *Reader) endBlock() error {
-	d.state = atHeader
+	d.step = (*Reader).header
 	if d.final {
 		return io.EOF
 	}
@@ -136,9 +115,10 @@ func (d *Reader) corrupt(problem string) error {
 	return &fault.Error{Kind: fault.Malformed, Row: -1, Offset: used, Msg: problem}
 }
 
-// symbol decodes a literal, a match or the end of a block, and takes no more of the input than it
-// needs. It decodes what fast leaves, and reports all errors.
-func (d *Reader) symbol() error {
+// symbols decodes what fast can, and the symbol after that: a literal, a match or the end of the
+// block. For this one it takes no more of the input than it needs, and it reports all errors.
+func (d *Reader) symbols() error {
+	d.fast()
 	e := d.lookUp(d.codes.literals[:], literalBits)
 	switch {
 	case d.err != nil:
